@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What is compiled on this machine and cached: the cache itself, and the host engine's Python sources as extensions.
+"""The cache of compiled code, and the compilation of the host engine's Python sources to extension modules.
 
-The lowest layer: it is there before the first module that it replaces is imported.
+This is the lowest layer, because it is loaded before the first module that it replaces.
 """

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m compiled`: compiles the host engine unless it is in the cache. Where it cannot, one line, exit code 0.
+"""`python -m compiled`: compiles the host engine unless it is in the cache.
 
-It then runs from its sources, slower and with the same results.
+If it cannot be compiled, the command prints one line and exits with status 0. The engine then runs from its sources,
+slower and with the same results.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Root's copy of the engine that the owner of the tree has compiled, so that `sudo` does not compile it a second time.
+"""Root's copy of the engine compiled by the owner of the tree, so that `sudo` does not compile it a second time.
 
-Root executes the owner's sources in any case, so that the owner's build of just these sources adds no risk.
+Root executes the owner's sources in any case, so the owner's build of the same sources adds no risk.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def adopt_build(name: str) -> bool:
         if build.stat().st_uid == owner and is_whole(build):
             with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as part:
                 shutil.copytree(build, Path(part) / name, symlinks=True)
-                discard(folder)  # a damaged one, or none
+                discard(folder)  # a damaged build, or nothing
                 (Path(part) / name).rename(folder)
             return True
     return False

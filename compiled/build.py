@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Compiles the host engine: Python to C to extension modules, cached by content.
+"""Compiles the host engine from Python to C and to extension modules, and caches it by content.
 
-A build is a folder of the cache that appears whole, by a rename: two processes may build at once, and the first one's
-stays. What is in it never changes; a damaged folder is replaced.
+A build is a folder of the cache that appears complete, by a rename. Two processes may build at the same time; the first
+complete build is kept. The content of a build never changes. A damaged build is replaced.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
@@ -36,9 +36,9 @@ from compiled.sources import (
     algorithms,
     build_name,
     digest_of,
+    dropped_details,
     imports_of,
     module_name,
-    written,
 )
 
 _FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-fwrapv", "-w")
@@ -48,11 +48,11 @@ _SHOWN_CHARACTERS = 300
 
 
 class BuildFailed(Exception):
-    """The engine cannot be compiled; one line that says why."""
+    """A failure to compile the engine. The message is one line."""
 
 
 def missing() -> str | None:
-    """What this machine lacks to compile the engine, and what to do about it; None if nothing."""
+    """Return what this machine lacks to compile the engine and what to do about it, or None."""
     compiler = _compiler()[0]
     if shutil.which(compiler) is None:
         return f"no C compiler ({compiler}) on the PATH; run tools/provision.sh"
@@ -64,9 +64,9 @@ def missing() -> str | None:
 
 
 def build_engine() -> Path:
-    """Return the folder with the engine and the algorithms as they are now, built unless the cache has it whole.
+    """Return the folder with a build of the current engine and algorithms, and build it unless it is in the cache.
 
-    Raises BuildFailed, CacheRefused, and OSError.
+    Raise BuildFailed, CacheRefused or OSError.
     """
     folder = private_cache() / build_name()
     if is_whole(folder):
@@ -75,36 +75,36 @@ def build_engine() -> Path:
     if lacking is not None:
         raise BuildFailed(lacking)
     with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as name:
-        made = Path(name) / folder.name
-        made.mkdir()
-        _compile(Path(name) / "c", made)
+        new_build = Path(name) / folder.name
+        new_build.mkdir()
+        _compile(Path(name) / "c", new_build)
         if build_name() != folder.name:
-            raise BuildFailed("its sources changed meanwhile; try again")
-        seal(made)
+            raise BuildFailed("its sources changed during compilation; try again")
+        seal(new_build)
         if not is_whole(folder):
             discard(folder)
             try:
-                made.rename(folder)
+                new_build.rename(folder)
             except OSError:
-                if not is_whole(folder):  # else another process was faster
+                if not is_whole(folder):  # if it is whole, another process was faster
                     raise
     forget_unused()
     return folder
 
 
-def _compile(work: Path, made: Path) -> None:
-    """Translates in `work`, leaves modules and manifest in `made`."""
+def _compile(work: Path, target: Path) -> None:
+    """Compile the engine: C files go to the folder `work`, modules and manifest to the folder `target`."""
     work.mkdir()
     sources = _translate(work)
     extensions: list[dict[str, Any]] = json.loads((work / EXTENSIONS).read_text(encoding="utf-8"))
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        list(pool.map(lambda extension: _link(extension, made), extensions))
-        list(pool.map(lambda name: link_native(name, made), NATIVE))
-    _write_manifest(made, sources, [str(extension["name"]) for extension in extensions])
+        list(pool.map(lambda extension: _link(extension, target), extensions))
+        list(pool.map(lambda name: link_native(name, target), NATIVE))
+    _write_manifest(target, sources, [str(extension["name"]) for extension in extensions])
 
 
 def _translate(work: Path) -> list[str]:
-    """Python to C. An algorithm that mypyc refuses is left out; the names of the sources that were taken."""
+    """Translate Python to C and return the translated sources. Algorithms that mypyc refuses are omitted."""
     optional = algorithms()
     while True:
         sources = [*ENGINE, *optional]
@@ -118,40 +118,47 @@ def _translate(work: Path) -> list[str]:
         optional = [name for name in optional if name not in refused]
 
 
-def _link(extension: dict[str, Any], made: Path) -> None:
-    """One extension module from its C."""
-    target = made / (str(extension["name"]) + EXTENSION_SUFFIXES[0])
+def _link(extension: dict[str, Any], target: Path) -> None:
+    """Compile and link an extension module from its C files."""
+    output = target / (str(extension["name"]) + EXTENSION_SUFFIXES[0])
     include = [f"-I{folder}" for folder in (sysconfig.get_path("include"), *extension["include_dirs"])]
-    command = [*_compiler(), *extension["flags"], *_FLAGS, *include, "-o", str(target), *extension["sources"]]
+    command = [*_compiler(), *extension["flags"], *_FLAGS, *include, "-o", str(output), *extension["sources"]]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildFailed(_first_error(done.stderr))
 
 
-def link_native(name: str, made: Path) -> None:
-    """The extension module of one row of `NATIVE`, in the folder `made`. Raises BuildFailed."""
+def link_native(name: str, target: Path) -> None:
+    """Compile the extension module of one row of `NATIVE` into the folder `target`. Raise BuildFailed."""
     flags, files = list(_NATIVE_FLAGS), list(NATIVE[name])
-    _link({"name": name, "sources": files, "include_dirs": [NATIVE_INCLUDES], "flags": flags}, made)
+    _link({"name": name, "sources": files, "include_dirs": [NATIVE_INCLUDES], "flags": flags}, target)
 
 
-def _write_manifest(made: Path, sources: Sequence[str], extensions: Sequence[str]) -> None:
-    taken = {module_name(source): source for source in sources}
+def _write_manifest(target: Path, sources: Sequence[str], extensions: Sequence[str]) -> None:
+    source_of = {module_name(source): source for source in sources}
     native = {name: files[0] for name, files in NATIVE.items()}
     entries = {name: _entry(name, source=source, imports=[], classes={}) for name, source in native.items()}
     entries |= {
         name: _entry(
             name,
-            source=taken.get(name),
-            imports=[each for each in imports_of(taken[name]) if each in taken] if name in taken else [],
-            classes=written(taken[name]) if name in taken else {},
+            source=source_of.get(name),
+            imports=_imports_among(source_of, name),
+            classes=dropped_details(source_of[name]) if name in source_of else {},
         )
         for name in extensions
     }
-    (made / MANIFEST).write_text(json.dumps(entries), encoding="utf-8")
+    (target / MANIFEST).write_text(json.dumps(entries), encoding="utf-8")
+
+
+def _imports_among(source_of: Mapping[str, str], name: str) -> list[str]:
+    """Return the compiled modules that a module imports."""
+    if name not in source_of:
+        return []
+    return [module for module in imports_of(source_of[name]) if module in source_of]
 
 
 def _entry(name: str, *, source: str | None, imports: list[str], classes: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """What the manifest says of an extension module; `source` is what it was made of, None for what mypyc adds."""
+    """Return the manifest's entry of an extension module. `source` is None for modules that mypyc adds."""
     return {
         "file": name + EXTENSION_SUFFIXES[0],
         "source": source,
@@ -165,7 +172,7 @@ def _compiler() -> list[str]:
     return shlex.split(os.environ.get("CC", "")) or ["cc"]
 
 
-def _first_error(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    named = [line for line in lines if "error" in line.lower()] or lines[-1:] or ["no reason given"]
-    return named[0][:_SHOWN_CHARACTERS]
+def _first_error(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower()] or lines[-1:] or ["no reason given"]
+    return errors[0][:_SHOWN_CHARACTERS]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The folder of what was compiled, which its user alone may write to: what lies in it is executed, also by root."""
+"""The cache of compiled code. Only its user may write to it, because its content is executed, also by root."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from pathlib import Path
 
 CACHE_NAME = "sfc-testbed"
 PROGRAMS = "programs"
-"""The one folder in it whose files are used one by one: P4 programs, compiled."""
+"""The folder of compiled P4 programs, the only folder of the cache whose files are used independently."""
 _KEPT_S = 60 * 86_400
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class CacheRefused(Exception):
-    """Others may have put something into the cache, or it cannot be used; one line that says what to do."""
+    """A cache that cannot be used or that other users may have changed. The message is one line with advice."""
 
 
 def cache_dir() -> Path:
-    """`$XDG_CACHE_HOME/sfc-testbed`, by default `~/.cache/sfc-testbed`."""
+    """Return the path of the cache: `$XDG_CACHE_HOME/sfc-testbed`, by default `~/.cache/sfc-testbed`."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / CACHE_NAME
 
 
 def private_cache() -> Path:
-    """Return the folder, made with mode 0700 if need be. CacheRefused unless only its user and root can change it."""
+    """Return the cache, created with mode 0700 if missing.
+
+    Raise CacheRefused unless only its user and root can change it.
+    """
     cache = cache_dir()
     try:
         real = cache.resolve()
@@ -53,42 +56,45 @@ def private_cache() -> Path:
 
 
 def forget_unused() -> None:
-    """Removes what nobody has read for 60 days, as the file system knows: every edit of a source leaves a build."""
+    """Remove entries that were not read for 60 days, by their access times, because every edit adds a new build."""
     oldest_s = time.time() - _KEPT_S
     cache = private_cache()
     programs = cache / PROGRAMS
     for entry in (*cache.iterdir(), *(programs.iterdir() if programs.is_dir() else ())):
-        with suppress(OSError):  # gone meanwhile, or a damaged entry that cannot be removed
+        with suppress(OSError):  # removed by another process, or a damaged entry that cannot be removed
             if entry != programs and _last_used_s(entry) < oldest_s:
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
 
 def _last_used_s(path: Path) -> float:
-    """A folder is used when its files are; looking into it is none."""
-    found = path.lstat()
-    if stat.S_ISDIR(found.st_mode):
-        return max([found.st_mtime, *map(_last_used_s, path.iterdir())])
-    return max(found.st_atime, found.st_mtime)
+    """Return the last use of an entry. A folder is used when its files are used; listing it does not count."""
+    status = path.lstat()
+    if stat.S_ISDIR(status.st_mode):
+        return max([status.st_mtime, *map(_last_used_s, path.iterdir())])
+    return max(status.st_atime, status.st_mtime)
 
 
 def _check_parent(cache: Path, parent: Path) -> None:
-    """Raise CacheRefused if a user other than root and ourselves could put another folder in place of the cache."""
-    found = parent.stat()
-    if found.st_uid not in (0, os.geteuid()):
+    """Raise CacheRefused if a user other than root and this one could replace the cache by another folder."""
+    status = parent.stat()
+    if status.st_uid not in (0, os.geteuid()):
         raise CacheRefused(
-            f"{cache} lies in {parent}, which belongs to user {found.st_uid}, who could replace what user "
+            f"{cache} lies in {parent}, which belongs to user {status.st_uid}, who could replace what user "
             f"{os.geteuid()} executes; set XDG_CACHE_HOME to a folder of your own"
         )
-    group_may_write = found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid)
-    if (found.st_mode & stat.S_IWOTH or group_may_write) and not found.st_mode & stat.S_ISVTX:
+    group_may_write = status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid)
+    if (status.st_mode & stat.S_IWOTH or group_may_write) and not status.st_mode & stat.S_ISVTX:
         raise CacheRefused(
-            f"{cache} lies in {parent}, which others may write to (mode {found.st_mode & 0o7777:o}), and what is in "
+            f"{cache} lies in {parent}, which others may write to (mode {status.st_mode & 0o7777:o}), and what is in "
             f"the cache is executed; run chmod go-w {parent}, or set XDG_CACHE_HOME to another folder"
         )
 
 
 def _is_private(group: int) -> bool:
-    """Whether a group has our name and no other member: Ubuntu's umask makes folders writable for this group."""
+    """Return whether a group is the user's private group: it has the user's name and no other member.
+
+    Ubuntu's umask makes folders writable for this group.
+    """
     try:
         user, entry = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
     except KeyError:
@@ -96,14 +102,14 @@ def _is_private(group: int) -> bool:
     return entry.gr_name == user.pw_name and set(entry.gr_mem) <= {user.pw_name}
 
 
-def _check(cache: Path, found: os.stat_result) -> None:
-    if found.st_uid != os.geteuid():
+def _check(cache: Path, status: os.stat_result) -> None:
+    if status.st_uid != os.geteuid():
         raise CacheRefused(
-            f"{cache} belongs to user {found.st_uid}, not to {os.geteuid()}, who would execute what is in it; "
+            f"{cache} belongs to user {status.st_uid}, not to {os.geteuid()}, who would execute what is in it; "
             "set XDG_CACHE_HOME to a folder of your own"
         )
-    if found.st_mode & _WRITABLE_BY_OTHERS:
+    if status.st_mode & _WRITABLE_BY_OTHERS:
         raise CacheRefused(
-            f"{cache} may be written to by others (mode {found.st_mode & 0o7777:o}), and what is in it is executed; "
-            "remove it, it is made anew"
+            f"{cache} may be written to by others (mode {status.st_mode & 0o7777:o}), and what is in it is executed; "
+            "remove it, and it is created again"
         )

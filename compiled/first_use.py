@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""When the engine is compiled: at set-up; where there was none, by the first verb that is about to run hosts."""
+"""Compiles the engine at set-up, or when the first command is about to run hosts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _MODULE = "compiled"
 
 
 def prepare() -> None:
-    """For the command, once what was typed is found right: has the engine compiled if it wants one and there is none.
+    """Compile the engine if the command needs it and the cache has none. Call this after the arguments are checked.
 
-    Then the command begins again as it was typed: by now it has loaded the sources, and a process has one kind of
-    modules.
+    The command then starts again with the same arguments, because it has already loaded the sources, and a process must
+    not mix the two kinds of modules.
     """
     if Path(sys.argv[0]).resolve() != _COMMAND or not wants_compiled():
         return
@@ -39,12 +39,12 @@ def prepare() -> None:
         return
     _compile_apart()
     if engine_folder() is not None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until its first lines hear them
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until the new process handles them
         os.execv(sys.executable, [sys.executable, *sys.argv])
 
 
 def _compile_apart() -> None:
-    """In processes of its own, which end with an interruption, and of which nothing stays then."""
+    """Compile in separate processes. On Ctrl-C they end and leave nothing behind."""
     compiling = subprocess.Popen([sys.executable, "-m", _MODULE], cwd=ROOT, start_new_session=True)
     try:
         compiling.wait()
@@ -55,9 +55,9 @@ def _compile_apart() -> None:
 
 
 def compile_engine() -> bool:
-    """Compile the engine unless the cache has a whole build of just these sources, and return whether it has one then.
+    """Compile the engine unless the cache has a whole build of the current sources. Return whether there is a build.
 
-    One line on stderr says that the compiler takes its time, that a damaged build is made again, or why there is none.
+    One line on stderr announces the compilation, names a damaged build, or says why the engine cannot be compiled.
     """
     folder = engine_folder()
     if folder is not None and folder.name == build_name():
@@ -77,7 +77,7 @@ def compile_engine() -> bool:
 
 
 def lacking() -> str | None:
-    """Why hosts run slower than they could, and what to do about it; None if they do not."""
+    """Return why hosts run slower than possible and what to do about it, or None if they do not."""
     if not wants_compiled():
         return f"not wanted: {INTERPRETED} is set"
     folder = engine_folder()

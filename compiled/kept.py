@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Files and folders of the cache that carry a digest of their content: a damaged one is noticed and made again.
+"""Files and folders of the cache with a digest of their content, by which damage is detected and repaired.
 
-A file has the digest in its name, a folder has the digests of its files in `DIGESTS`. Both appear whole, by a rename:
-two processes may make the same entry at once, and either result is good.
+A file has the digest in its name. A folder has the digests of its files in `DIGESTS`. Both appear complete, by a
+rename. Two processes may create the same entry at the same time, and either result is valid.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from tempfile import mkdtemp
 from compiled.visible import visible
 
 DIGESTS = "digests.json"
-"""In a folder: file -> size, time of the last change in ns, SHA-256."""
+"""The file in a folder with the size, the time of the last change in ns, and the SHA-256 of each other file."""
 DIGITS = 24
 _DIGEST = re.compile(f"[0-9a-f]{{{DIGITS}}}")
 
 
 class CacheGone(Exception):
-    """Files of the cache were removed while they were used."""
+    """The removal of files of the cache while they were in use."""
 
 
 def kept_file(folder: Path, name: str, suffix: str, make: Callable[[Path], object]) -> Path:
-    """Return the file `NAME-CONTENT SUFFIX` of a folder; `make` writes the file unless a whole one is there.
+    """Return the file `NAME-DIGEST SUFFIX` of a folder, and call `make` to write it unless a whole one exists.
 
-    One line on stderr says that a damaged file is made again. CacheGone if the folder vanishes meanwhile.
+    One line on stderr names a damaged file. Raise CacheGone if the folder is removed meanwhile.
     """
-    found = whole_file(folder, name, suffix)
-    return make_file(folder, name, suffix, make) if found is None else found
+    existing = whole_file(folder, name, suffix)
+    return make_file(folder, name, suffix, make) if existing is None else existing
 
 
 def whole_file(folder: Path, name: str, suffix: str) -> Path | None:
-    """Return the whole file of that name, if there is one; damaged ones are removed, and a line on stderr says so."""
+    """Return the whole file of that name, or None. Damaged ones are removed, with a line on stderr."""
     with suppress(FileNotFoundError):
         for path in sorted(folder.iterdir()):
             content = path.name.removeprefix(f"{name}-").removesuffix(suffix)
@@ -62,7 +62,10 @@ def _has_content(path: Path, digest: str) -> bool:
 
 
 def make_file(folder: Path, name: str, suffix: str, make: Callable[[Path], object]) -> Path:
-    """Have `make` write a file beside its place, and return the place. CacheGone if the folder vanishes meanwhile."""
+    """Let `make` write a file in a temporary folder, move it to its place and return the place.
+
+    Raise CacheGone if `folder` is removed.
+    """
     work = folder
     try:
         work = Path(mkdtemp(prefix=".build-", dir=folder))
@@ -82,14 +85,14 @@ def make_file(folder: Path, name: str, suffix: str, make: Callable[[Path], objec
 
 def seal(folder: Path) -> None:
     """Write the digests of all files of a folder into it."""
-    found = {path.name: (*_stamp(path), file_digest(path)) for path in sorted(folder.iterdir())}
-    (folder / DIGESTS).write_text(json.dumps(found, indent=1), encoding="utf-8")
+    digests = {path.name: (*_stamp(path), file_digest(path)) for path in sorted(folder.iterdir())}
+    (folder / DIGESTS).write_text(json.dumps(digests, indent=1), encoding="utf-8")
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether a folder has the files that it was sealed with, and can be read.
+    """Return whether a folder is readable and has exactly the files that it was sealed with.
 
-    A file with its old size and time is taken for unchanged: every process that runs hosts asks this at its start.
+    A file with unchanged size and time counts as unchanged, because every process that runs hosts checks this at start.
     """
     try:
         sealed = json.loads((folder / DIGESTS).read_bytes())
@@ -107,8 +110,8 @@ def _is_same(path: Path, size_bytes: int, changed_ns: int, digest: str) -> bool:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def file_digest(path: Path) -> str:
@@ -117,12 +120,12 @@ def file_digest(path: Path) -> str:
 
 
 def tell_damage(path: Path) -> None:
-    """Say on stderr that something in the cache is damaged."""
+    """Print a line on stderr about a damaged entry of the cache."""
     print(visible(f"{path} is damaged and is made again"), file=sys.stderr, flush=True)
 
 
 def discard(path: Path) -> None:
-    """Remove a file, a link, or a folder with its content; the path may be gone already."""
+    """Remove a file, a link, or a folder with its content. A missing path is ignored."""
     if path.is_dir() and not path.is_symlink():
         with suppress(FileNotFoundError):
             path.chmod(0o700)

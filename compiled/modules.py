@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Lets compiled modules take the place of their sources: `import hosts.transport.nic` stays what it is.
+"""Imports compiled modules in place of their sources, without a change of the import statements.
 
-A finder in front of Python's own knows the modules of one build of the cache. It is installed before the first of them
-is imported, by the packages they are in, and never afterwards: a process has one kind or the other.
+A finder in front of Python's own finders knows the modules of one build in the cache. The packages install it before
+the first of these modules is imported, so a process never mixes compiled and interpreted engine modules.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from compiled.kept import is_whole
 from compiled.sources import MANIFEST, algorithms, build_name, builds_prefix, digest_of, module_name
 
 INTERPRETED = "SFC_TESTBED_INTERPRETED"
-"""Set to anything but 0, the engine runs from its sources, for a debugger."""
+"""The environment variable that makes the engine run from its sources, for a debugger. Any value but 0 enables it."""
 
 
 def install() -> None:
-    """From now on imports take what is in the cache, if the sources are those it was made of."""
+    """Import compiled modules from now on, if the cache has a build of the current sources."""
     if _finder() is None and wants_compiled():
         folder = engine_folder()
         if folder is not None:
@@ -36,7 +36,7 @@ def install() -> None:
 
 
 def wants_compiled() -> bool:
-    """Whether nobody asked for the sources."""
+    """Return whether compiled modules are wanted: `SFC_TESTBED_INTERPRETED` is not set."""
     return os.environ.get(INTERPRETED, "0") in ("", "0")
 
 
@@ -54,7 +54,7 @@ def engine_folder() -> Path | None:
 
 
 def has_damaged_engine() -> bool:
-    """Whether the build of the sources as they are now is in the cache, but not whole."""
+    """Return whether the build of the current sources is in the cache but damaged."""
     try:
         exact = private_cache() / build_name()
     except CacheRefused:
@@ -63,13 +63,13 @@ def has_damaged_engine() -> bool:
 
 
 def interpreted_algorithms(folder: Path) -> list[str]:
-    """Files of algorithms that are newer than that build, or that the compiler refused."""
-    taken = CompiledFinder(folder).modules
-    return [source for source in algorithms() if module_name(source) not in taken]
+    """Return the files of algorithms that a build lacks, because they have changed or the compiler refused them."""
+    modules = CompiledFinder(folder).modules
+    return [source for source in algorithms() if module_name(source) not in modules]
 
 
 class CompiledFinder(MetaPathFinder):
-    """Finds the modules of one build whose sources are unchanged, and whose imports among them are."""
+    """A finder of the modules of one build. It omits modules whose sources, or whose imports' sources, have changed."""
 
     def __init__(self, folder: Path) -> None:
         entries: dict[str, dict[str, Any]] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -79,41 +79,41 @@ class CompiledFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The extension module, if there is one of that name."""
+        """Return the spec of the extension module with this name, or None."""
         entry = self.modules.get(fullname)
         if entry is None:
             return None
         place = str(self._folder / entry["file"])
-        if not os.path.exists(place):  # noqa: PTH110 (a Path for each import is slow)
+        if not os.path.exists(place):  # noqa: PTH110 (creating a Path for each import is slow)
             raise CacheRefused(f"{self._folder} was removed while the command used it; run the command again")
         return spec_from_file_location(fullname, place, loader=_Loader(fullname, place, entry["classes"]))
 
 
 class _Loader(ExtensionFileLoader):
-    """Gives the classes of a module back what the compiler drops (`compiled.sources.written`)."""
+    """A loader that restores what the compiler drops from classes (`compiled.sources.dropped_details`)."""
 
     def __init__(self, name: str, path: str, classes: Mapping[str, Mapping[str, Any]]) -> None:
         super().__init__(name, path)
         self._classes = classes
 
     def exec_module(self, module: ModuleType) -> None:
-        """Runs it, and then restores."""
+        """Execute the module and then restore its classes."""
         super().exec_module(module)
-        for name, written in self._classes.items():
+        for name, details in self._classes.items():
             kind = getattr(module, name)
-            kind.__doc__ = written["doc"]
-            if written["annotations"] is not None:
-                kind.__annotations__ = dict(written["annotations"])
+            kind.__doc__ = details["doc"]
+            if details["annotations"] is not None:
+                kind.__annotations__ = dict(details["annotations"])
 
 
 def _intact(entries: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    found = {name: entry for name, entry in entries.items() if _is_unchanged(entry)}
+    intact = {name: entry for name, entry in entries.items() if _is_unchanged(entry)}
     while True:
-        alone = [name for name, entry in found.items() if any(each not in found for each in entry["imports"])]
-        if not alone:
-            return found
-        for name in alone:
-            del found[name]
+        broken = [name for name, entry in intact.items() if any(module not in intact for module in entry["imports"])]
+        if not broken:
+            return intact
+        for name in broken:
+            del intact[name]
 
 
 def _is_unchanged(entry: Mapping[str, Any]) -> bool:
@@ -126,4 +126,4 @@ def _is_unchanged(entry: Mapping[str, Any]) -> bool:
 
 
 def _finder() -> CompiledFinder | None:
-    return next((each for each in sys.meta_path if isinstance(each, CompiledFinder)), None)
+    return next((finder for finder in sys.meta_path if isinstance(finder, CompiledFinder)), None)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which Python sources are compiled, and what they are known by.
+"""The Python sources that are compiled, and their digests.
 
-The engine's own modules are compiled together: their classes know each other's memory. An algorithm is known to nobody
-but its table, which is never compiled; so one that was edited, or that the compiler refuses, runs as it is written
-beside the compiled rest.
+The engine's modules are compiled together, because their classes use each other's memory layout. Only a table that is
+never compiled refers to an algorithm. An edited algorithm, or one that the compiler refuses, therefore runs interpreted
+beside the compiled engine.
 """
 
 from __future__ import annotations
@@ -58,49 +58,49 @@ ENGINE = (
     "hosts/io/spacing.py",
     "testbed/virtual/host_rounds.py",
 )
-"""What a packet goes through. Settings and records stay as they are: they are built once, and read by pydantic."""
+"""Modules on a packet's path. Settings and records are not compiled: they are built once, and pydantic reads them."""
 
 NATIVE = {"hosts.io.kernel.calls": ("hosts/io/kernel/calls.c", "softswitch/src/ports/burst.c")}
-"""Modules that are written in C beside a Python one of the same name, which is for where there is no compiler."""
+"""Modules written in C. A Python module of the same name is used on machines without a compiler."""
 NATIVE_INCLUDES = "softswitch/src"
 _NATIVE_HEADERS = ("softswitch/src/ports/burst.h",)
 
 GROUP = "sfc_testbed_engine"
-"""Of modules that are compiled together, and of the library that holds them."""
+"""Name of the group of modules that are compiled together, and of their shared library."""
 EXTENSIONS = "extensions.json"
-"""What the translator leaves for the C compiler, and ..."""
+"""The translator's list of extension modules for the C compiler."""
 MANIFEST = "manifest.json"
-"""... what a build leaves for imports."""
+"""A build's list of modules for imports."""
 ALGORITHM_FOLDERS = ("congestion", "flow_control", "loss_recovery")
 _RECIPE = ("compiled/sources.py", "compiled/build.py", "compiled/translate.py")
 _NO_ALGORITHM = ("__init__.py", "base.py", "samples.py", "trace.py")
 
 
 def algorithms() -> list[str]:
-    """The files of all algorithms, from the root."""
+    """Return the files of all algorithms, relative to the root of the tree."""
     folders = [ROOT / "hosts" / "transport" / name for name in ALGORITHM_FOLDERS]
     files = [path for folder in folders for path in sorted(folder.glob("*.py")) if path.name not in _NO_ALGORITHM]
     return [str(path.relative_to(ROOT)) for path in files]
 
 
 def module_name(source: str) -> str:
-    """As it is imported."""
+    """Return the name under which a source file is imported."""
     return source.removesuffix(".py").replace("/", ".")
 
 
 def digest_of(source: str) -> str:
-    """Of a file's content."""
+    """Return the digest of a source file's content."""
     return hashlib.sha256((ROOT / source).read_bytes()).hexdigest()[:24]
 
 
 def build_name() -> str:
-    """Of the build of the sources as they are now; it begins with `builds_prefix`."""
+    """Return the name of the build of the current sources, which begins with `builds_prefix`."""
     parts = [f"{name} {digest_of(name)}" for name in algorithms()]
     return builds_prefix() + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
 
 
 def builds_prefix() -> str:
-    """Of all builds that the engine's own modules can come from, for this Python and this recipe."""
+    """Return the common prefix of all builds of the engine's current modules, for this Python and this recipe."""
     native = [name for sources in NATIVE.values() for name in sources]
     files = (*ENGINE, *native, *_NATIVE_HEADERS, *_RECIPE)
     parts = [EXTENSION_SUFFIXES[0], *(f"{name} {digest_of(name)}" for name in files)]
@@ -108,14 +108,16 @@ def builds_prefix() -> str:
 
 
 def imports_of(source: str) -> list[str]:
-    """Modules that a file imports from."""
+    """Return the modules that a file imports from."""
     tree = ast.parse((ROOT / source).read_text(encoding="utf-8"))
     return [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
 
 
-def written(source: str) -> dict[str, dict[str, Any]]:
-    """Class -> what the compiler drops and people and pydantic read: its docstring, and of a dataclass the annotations,
-    of which the compiler keeps the bare type but not what `Annotated` adds, the bounds of a parameter."""
+def dropped_details(source: str) -> dict[str, dict[str, Any]]:
+    """Return, by class, the details that the compiler drops: the docstring, and the annotations of a dataclass.
+
+    The compiler keeps the bare types but not the metadata of `Annotated`, such as the bounds of a parameter.
+    """
     tree = ast.parse((ROOT / source).read_text(encoding="utf-8"))
     return {
         node.name: {"doc": ast.get_docstring(node), "annotations": _annotations(node) if _is_dataclass(node) else None}
@@ -125,7 +127,7 @@ def written(source: str) -> dict[str, dict[str, Any]]:
 
 
 def _is_dataclass(node: ast.ClassDef) -> bool:
-    return any("dataclass" in ast.unparse(each) for each in node.decorator_list)
+    return any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list)
 
 
 def _annotations(node: ast.ClassDef) -> dict[str, str]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m compiled.translate FOLDER SOURCE...`: Python to C, in a process of its own since mypyc ends it on errors.
+"""`python -m compiled.translate FOLDER SOURCE...`: translates Python to C without compiling it.
 
-Writes the C to FOLDER and, to FOLDER/extensions.json, what is to be made of which files; compiles nothing.
+The C files go to FOLDER, and the list of extension modules with their files to FOLDER/extensions.json. This is a
+separate process because mypyc ends the process on errors.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-import setuptools  # noqa: F401  first: mypyc makes the extensions of whichever of the two is loaded
+import setuptools  # noqa: F401  before mypyc, which uses setuptools or distutils, whichever is loaded
 from mypyc.build import mypycify
 
 from compiled.sources import EXTENSIONS, GROUP
@@ -20,7 +21,7 @@ _OPTIONS = ("--config-file=", "--follow-imports=skip", "--ignore-missing-imports
 
 
 def main(folder: str, sources: list[str]) -> None:
-    """The sources become modules of one group. Exits with what mypy says on stdout."""
+    """Translate the sources as modules of one group. On errors, exit with mypy's messages on stdout."""
     words = [*_OPTIONS, f"--cache-dir={folder}/mypy", *sources]
     extensions = mypycify(words, target_dir=folder, group_name=GROUP, include_runtime_files=True)
     described = [

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Text from files, programs and the network in a form that cannot steer a terminal or hide itself in a page."""
+"""Escapes invisible characters in text from files, programs and the network, which could control a terminal."""
 
 
 def visible(text: str, keep: str = "") -> str:
-    """Return the text with an escape for each invisible character: controls, text directions, lone surrogates.
+    """Return the text with invisible characters escaped: control characters, text directions, lone surrogates.
 
-    Characters of `keep` stay as they are.
+    Characters in `keep` are not escaped.
     """
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() or each in keep else repr(each)[1:-1] for each in text)
+    return "".join(char if char.isprintable() or char in keep else repr(char)[1:-1] for char in text)

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The ways in which a run can be refused, fail, or be cut short. Each is one line for people."""
+"""Exceptions that refuse, fail or interrupt a run. Each message is one line, written for the user."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """Bad input: nothing was started. The command exits with 2."""
+    """Bad input: nothing was started. The command exits with status 2."""
 
 
 class RunError(Exception):
-    """A run that could not go on; what was measured until then is kept."""
+    """A failed run. The measurements up to the failure are kept."""
 
 
 class Crashed(RunError):
-    """A run that an exception in the host engine or in one of its algorithms ended."""
+    """A run ended by an exception in the host engine or in a congestion control algorithm."""
 
 
 class Interrupted(Exception):
-    """Ctrl-C or SIGTERM; the text, if any, says what was kept and where. The command exits with 130."""
+    """Ctrl-C or SIGTERM. The message, if any, says what was kept and where. The command exits with status 130."""

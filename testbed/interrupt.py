@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What Ctrl-C and SIGTERM do, from the first line of the command to its last. Standard library only, and little of it.
+"""Handling of Ctrl-C and SIGTERM during the whole command. Imports only a few modules of the standard library.
 
-While the command loads its modules they end the process at once: nothing has been made. While it works on files they
-are a KeyboardInterrupt, once: what cleans up after it is not interrupted again. During a run they are a question that
-the run asks itself where it can answer, never an exception in the middle of something: the first asks it to end and to
-keep what it measured, the second to drop that, further ones are not heard. After the last word they are not heard.
+The effect of a signal depends on the moment:
+
+- While the command loads its modules, a signal ends the process at once, since nothing has been created yet.
+- While the command works on files, the first signal raises KeyboardInterrupt. Later signals do not interrupt the
+  clean-up.
+- During a run, signals never raise. The run checks for them at safe points: the first asks it to end and to keep its
+  measurements, the second to drop them, and further signals are ignored.
+- After the command's last line of output, signals are ignored.
 """
 
 from __future__ import annotations
@@ -27,30 +31,33 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class Interrupt:
-    """Whether the run has been asked to end, and whether it has been asked again."""
+    """The requests to end a run. `is_urgent` is set by the second request."""
 
     def __init__(self) -> None:
         self.is_requested = False
         self.is_urgent = False
 
     def request(self, number: int, frame: FrameType | None) -> None:
-        """The signal handler."""
+        """Record a request to end the run. This is the signal handler."""
         self.is_urgent = self.is_requested
         self.is_requested = True
 
     def stop_if_requested(self) -> None:
-        """KeyboardInterrupt if the run has been asked to end: for a place where nothing has been measured yet."""
+        """Raise KeyboardInterrupt if the run has been asked to end. Call this before anything has been measured."""
         if self.is_requested:
             raise KeyboardInterrupt
 
     def stop_if_urgent(self) -> None:
-        """KeyboardInterrupt if it has been asked again: for a place that can be left without harm."""
+        """Raise KeyboardInterrupt if the run has been asked to end twice. Call this where leaving does no harm."""
         if self.is_urgent:
             raise KeyboardInterrupt
 
 
 def end_at_once() -> None:
-    """Until `raising` either signal ends the process with one line. `runner.py` has blocked them until here."""
+    """End the process with one line on either signal, until `raising` is entered.
+
+    `runner.py` blocks both signals before it calls this function.
+    """
     for number in _NUMBERS:
         signal.signal(number, _end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _NUMBERS)
@@ -58,16 +65,16 @@ def end_at_once() -> None:
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """Either signal is a KeyboardInterrupt, once; within, `raise_again` makes it once more.
+    """Raise KeyboardInterrupt on the first signal only. Within this context `raise_again` re-arms it.
 
-    After `end_at_once`, neither is heard when this is over: only the last line is still to be said.
+    If `end_at_once` was in force before, both signals are ignored afterwards, while the command prints its last line.
     """
     with _handled_by(_Once().handle, ended=True):
         yield
 
 
 def raise_again() -> None:
-    """For who has caught a KeyboardInterrupt of `raising` and goes on: the next signal is one as well."""
+    """Let the next signal raise KeyboardInterrupt again. Call this after catching one within `raising` and going on."""
     handler = signal.getsignal(signal.SIGINT)
     once = getattr(handler, "__self__", None)
     if isinstance(once, _Once):
@@ -75,14 +82,14 @@ def raise_again() -> None:
 
 
 def has_raised() -> bool:
-    """Whether a signal has become a KeyboardInterrupt of `raising`: a library in C may make another error of it."""
+    """Return whether `raising` has raised KeyboardInterrupt. A C library may have turned it into another exception."""
     once = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
     return isinstance(once, _Once) and once.has_raised
 
 
 @contextmanager
 def interruptible() -> Iterator[Interrupt]:
-    """Takes over both signals while a run is under way."""
+    """Record both signals in an `Interrupt` while a run is under way, instead of raising."""
     interrupt = Interrupt()
     with _handled_by(interrupt.request):
         yield interrupt
@@ -90,16 +97,20 @@ def interruptible() -> Iterator[Interrupt]:
 
 @contextmanager
 def prompting() -> Iterator[None]:
-    """At a prompt Ctrl-C is a KeyboardInterrupt every time, which the prompt knows; SIGTERM leaves the prompt."""
+    """Raise KeyboardInterrupt on every Ctrl-C at a prompt, which handles it. SIGTERM leaves the prompt."""
     with _handled_by(_at_the_prompt):
         try:
             yield
-        except _Left:
+        except _PromptLeft:
             raise KeyboardInterrupt from None
 
 
 class _Once:
-    """Raises KeyboardInterrupt the first time. One that fell where Python drops exceptions is raised again soon."""
+    """A handler that raises KeyboardInterrupt once.
+
+    Python drops exceptions in some places, for instance in finalizers. A KeyboardInterrupt dropped there is raised
+    again shortly after.
+    """
 
     def __init__(self) -> None:
         self.has_raised = False
@@ -110,26 +121,26 @@ class _Once:
             self.has_raised = True
             raise KeyboardInterrupt
 
-    def _unraisable(self, what: sys.UnraisableHookArgs) -> None:
-        if isinstance(what.exc_value, KeyboardInterrupt):
+    def _unraisable(self, dropped: sys.UnraisableHookArgs) -> None:
+        if isinstance(dropped.exc_value, KeyboardInterrupt):
             self.has_raised = False
-            atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)  # where nobody handles it any more
+            atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)  # at exit nothing handles the alarm any more
             signal.signal(signal.SIGALRM, self.handle)
             signal.setitimer(signal.ITIMER_REAL, _RETRY_S)
         else:
-            sys.__unraisablehook__(what)
+            sys.__unraisablehook__(dropped)
 
 
-class _Left(BaseException):
-    """Nothing at the prompt takes this for its own."""
+class _PromptLeft(BaseException):
+    """SIGTERM at a prompt. No handler of the prompt catches this exception."""
 
 
 def _at_the_prompt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt if number == signal.SIGINT else _Left
+    raise KeyboardInterrupt if number == signal.SIGINT else _PromptLeft
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    signal.pthread_sigmask(signal.SIG_BLOCK, _NUMBERS)  # a second one would say it once more
+    signal.pthread_sigmask(signal.SIG_BLOCK, _NUMBERS)  # a second signal would print the line again
     with suppress(OSError):
         os.write(_STDERR, b"runner.py: interrupted; nothing was started\n")
     os._exit(EXIT_STATUS)
@@ -137,9 +148,9 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def _handled_by(handler: Handler, *, ended: bool = False) -> Iterator[None]:
-    before = [(number, signal.signal(number, handler)) for number in _NUMBERS]
+    previous = [(number, signal.signal(number, handler)) for number in _NUMBERS]
     try:
         yield
     finally:
-        for number, old in before:
+        for number, old in previous:
             signal.signal(number, signal.SIG_IGN if ended and old is _end else old)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Impairments of links as commands to the switches at their ends. Model units but for what stands in a command."""
+"""Impairments of links as commands to the switches at their ends. Times are model time, but wall time in commands."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from wire.dilation import Dilation
 def impairment_commands(
     topology: Topology, faults: Iterable[Fault], dilation: Dilation
 ) -> Iterator[tuple[int, str, str]]:
-    """When which switch is told what; where one impairment ends as another begins, the end comes first."""
-    found = [each for each in faults if isinstance(each, Impairment)]
-    for fault in sorted(found, key=lambda each: each.from_ns):
+    """Yield time, switch and command of each change, ordered so that an impairment ends before the next begins."""
+    impairments = [fault for fault in faults if isinstance(fault, Impairment)]
+    for fault in sorted(impairments, key=lambda impairment: impairment.from_ns):
         for sender, receiver in fault.directions(topology):
             yield from _commands(topology, fault, sender, receiver, dilation)
 
 
 def longest_hold_ns(faults: Iterable[Fault]) -> int:
-    """How long a frame may be under way beyond what its links take."""
+    """Return the longest time by which impairments may delay a frame beyond its links' delays."""
     return sum(fault.hold_ns for fault in faults if isinstance(fault, Impairment))
 
 
 def _commands(
     topology: Topology, fault: Impairment, sender: Port, receiver: Port, dilation: Dilation
 ) -> Iterator[tuple[int, str, str]]:
-    """What a host sends is impaired where it arrives; a host's link is its switch's port."""
+    """Yield the commands for one direction. A host's frames are impaired where they enter its switch."""
     is_sent = sender.node in topology.switch
     port = sender if is_sent else receiver
     words = f"port_impair {port.number} {'out' if is_sent else 'in'} {fault.switch_kind or fault.kind}"
@@ -46,5 +46,5 @@ def _commands(
 
 
 def _seed(fault: Impairment, sender: Port) -> int:
-    """Links of one fault share no chance, nor do the two directions of a link."""
+    """Return a seed that differs between links, directions and faults."""
     return (fault.seed or 0) << 32 | crc32(f"{sender.node} {sender.number}".encode())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Faults of nodes: what a switch is told and when, and when hosts stand still. Model units."""
+"""Faults of nodes: the commands to switches and the stalls of hosts. Times are model time."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ END_OF_STALL = "stall off"
 
 
 def node_lines(topology: Topology, faults: Sequence[Fault]) -> Iterator[tuple[int, str, str]]:
-    """(since the start, switch, command); those of one instant in an order that leaves what should hold.
+    """Yield (time since the start, switch, command). Sorting by time must be stable, to keep the order at one instant.
 
-    Faults of one kind that overlap on a switch end with the last.
+    Overlapping faults of one kind on a switch end with the last one.
     """
     restarts = [fault for fault in faults if isinstance(fault, SwitchRestart)]
     stalls = [fault for fault in faults if isinstance(fault, Stall) and fault.place in topology.switch]
-    downs = [(each.place, each.at_ns, each.up_ns) for each in restarts]
-    stills = [(each.place, each.at_ns, each.until_ns) for each in stalls]
-    for place, begin_ns, end_ns in downs:
+    down_spans = [(restart.place, restart.at_ns, restart.up_ns) for restart in restarts]
+    stall_spans = [(stall.place, stall.at_ns, stall.until_ns) for stall in stalls]
+    for place, begin_ns, end_ns in down_spans:
         yield begin_ns, place, "power off"
-        if not _holds(downs, place, end_ns):
+        if not _holds(down_spans, place, end_ns):
             yield end_ns, place, "power on"
-    for stall, (place, begin_ns, end_ns) in zip(stalls, stills, strict=True):
+    for stall, (place, begin_ns, end_ns) in zip(stalls, stall_spans, strict=True):
         yield begin_ns, place, f"stall on {stall.ring_frames}"
-        if not _holds(stills, place, end_ns):
+        if not _holds(stall_spans, place, end_ns):
             yield end_ns, place, END_OF_STALL
 
 
@@ -38,10 +38,10 @@ def _holds(spans: Iterable[tuple[str, int, int]], place: str, at_ns: int) -> boo
 
 
 def host_stalls(topology: Topology, faults: Iterable[Fault]) -> dict[str, tuple[HostStall, ...]]:
-    """When hosts stand still, those that do."""
-    found: dict[str, tuple[HostStall, ...]] = {}
+    """Return the stalls of each host that has any."""
+    stalls: dict[str, tuple[HostStall, ...]] = {}
     for fault in faults:
         if isinstance(fault, Stall) and fault.place in topology.host:
             stall = HostStall(at_ns=fault.at_ns, for_ns=fault.for_ns, ring_frames=fault.ring_frames)
-            found[fault.place] = (*found.get(fault.place, ()), stall)
-    return found
+            stalls[fault.place] = (*stalls.get(fault.place, ()), stall)
+    return stalls

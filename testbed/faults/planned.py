@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What is to be done at times known beforehand to what cannot plan itself, such as BMv2: from a thread of its own.
+"""A thread that executes planned actions on time for targets that cannot schedule commands themselves, such as BMv2.
 
-So it is done as late as this process wakes, a millisecond of wall time or so.
+An action is late by the time that this process takes to wake up, about 1 ms of wall time.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from testbed.errors import RunError
 
 
 class PlannedLines:
-    """Things to do, each at its time; those of one time in the order in which they were added."""
+    """Planned actions, each with its time. Actions of the same time run in the order in which they were added."""
 
     def __init__(self, epoch_ns: int) -> None:
-        """Times count from `epoch_ns` of CLOCK_MONOTONIC."""
+        """Create an empty plan. Times are relative to `epoch_ns` of CLOCK_MONOTONIC."""
         self.failure: str | None = None
-        """Why it ended before it was stopped."""
+        """The error that ended the thread early. None: no error."""
         self._epoch_ns = epoch_ns
         self._waiting: list[tuple[int, int, Callable[[], object]]] = []
         self._order = count()
@@ -32,7 +32,7 @@ class PlannedLines:
         self._thread: threading.Thread | None = None
 
     def add(self, at_ns: int, do: Callable[[], object]) -> None:
-        """The first one starts the thread."""
+        """Add an action. The first one starts the thread."""
         with self._changed:
             heapq.heappush(self._waiting, (at_ns + self._epoch_ns, next(self._order), do))
             self._changed.notify()
@@ -41,7 +41,7 @@ class PlannedLines:
             self._thread.start()
 
     def stop(self) -> None:
-        """Drops what has not been done."""
+        """Stop the thread and drop the remaining actions."""
         with self._changed:
             self._is_stopping = True
             self._changed.notify()
@@ -53,11 +53,11 @@ class PlannedLines:
             try:
                 do()
             except (RunError, CommandError, OSError) as error:
-                self.failure = f"a fault could not be made: {error}"
+                self.failure = f"a planned fault failed: {error}"
                 return
 
     def _next(self) -> Callable[[], object] | None:
-        """Waits for the time of the first; None once it is stopped."""
+        """Wait until the first action is due and return it, or None once the plan is stopped."""
         with self._changed:
             while not self._is_stopping:
                 left_s = (self._waiting[0][0] - time.monotonic_ns()) / 1e9 if self._waiting else None

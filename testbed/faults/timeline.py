@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The faults of a run as commands to switches, each at its time. The one place for both clocks. Model units."""
+"""The faults of a run as timed commands to switches, for both clocks. Times are model time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wire.dilation import Dilation
 
 @dataclass(frozen=True)
 class PlannedCommand:
-    """What is done to a switch, and when: since the start of the run."""
+    """A command to a switch, and its time since the start of the run."""
 
     time_ns: int
     switch: str
@@ -28,7 +28,7 @@ class PlannedCommand:
 
 @dataclass(frozen=True)
 class _Outage:
-    """A link is dead from one time to another; None: for good."""
+    """A time during which a link is dead. `end_ns` None: for the rest of the run."""
 
     link: Link
     begin_ns: int
@@ -38,12 +38,15 @@ class _Outage:
         return self.begin_ns <= time_ns and (self.end_ns is None or time_ns < self.end_ns)
 
     def later(self, delay_ns: int) -> _Outage:
-        """The same as it is known after a delay."""
+        """Return the outage as switches know of it after a detection delay."""
         return _Outage(self.link, self.begin_ns + delay_ns, None if self.end_ns is None else self.end_ns + delay_ns)
 
 
 def fault_commands(topology: Topology, faults: Sequence[Fault], dilation: Dilation) -> Sequence[PlannedCommand]:
-    """All commands in order of time; of one time, links and nodes change before routes do. Their times are wall ns."""
+    """Return all commands in order of time. At the same time, links and nodes change before routes.
+
+    Times in the text of a command are wall ns.
+    """
     cut = [(link, fault) for fault in faults if isinstance(fault, LinkDown) for link in fault.links(topology)]
     outages = [_Outage(link, fault.down_ns, fault.up_ns) for link, fault in cut]
     known = [outage.later(fault.detect_ns) for outage, (_, fault) in zip(outages, cut, strict=True)]
@@ -54,11 +57,11 @@ def fault_commands(topology: Topology, faults: Sequence[Fault], dilation: Dilati
         *(PlannedCommand(*line) for line in lines),
         *_route_commands(topology, known),
     ]
-    return sorted(commands, key=lambda each: each.time_ns)
+    return sorted(commands, key=lambda command: command.time_ns)
 
 
 def _known_restarts(topology: Topology, faults: Iterable[Fault]) -> Iterator[_Outage]:
-    """To others a switch that is down is one whose links are."""
+    """Yield the outages that other switches detect when a switch restarts: one for each of its links."""
     for fault in faults:
         if isinstance(fault, SwitchRestart) and fault.detect_ns is not None:
             for link in topology.links:
@@ -77,7 +80,7 @@ def _link_commands(topology: Topology, outages: Sequence[_Outage]) -> Iterator[P
 
 
 def _link_command(topology: Topology, time_ns: int, link: Link, state: str) -> Iterator[PlannedCommand]:
-    """Both ends; a host's end is its switch's business."""
+    """Yield the commands for both ends of a link. A host's end needs none, since the switch's port models it."""
     for end in (link.a, link.b):
         if end.node in topology.switch:
             yield PlannedCommand(time_ns, end.node, f"port_link {end.number} {state}")
@@ -91,9 +94,9 @@ def _route_commands(topology: Topology, known: Sequence[_Outage]) -> Iterator[Pl
 
 
 def _times(outages: Iterable[_Outage]) -> list[int]:
-    edges = {edge for each in outages for edge in (each.begin_ns, each.end_ns)}
+    edges = {edge for outage in outages for edge in (outage.begin_ns, outage.end_ns)}
     return sorted(edge for edge in edges if edge is not None)
 
 
 def _dead_at(time_ns: int, outages: Iterable[_Outage]) -> frozenset[Link]:
-    return frozenset(each.link for each in outages if each.holds_at(time_ns))
+    return frozenset(outage.link for outage in outages if outage.holds_at(time_ns))

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What follows from a flow list and its network before anything runs: ideal times, and when what waits may begin."""
+"""Values computed from a flow list and its network before a run: ideal times, and starts of dependent messages."""

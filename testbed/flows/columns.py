@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A flow list as arrays, for what is reckoned of every flow: there may be millions."""
+"""A flow list as arrays, for computations over millions of flows."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class FlowColumns:
-    """A place for each flow, in the order of the list; hosts by their places in the topology."""
+    """Columns with one entry per flow, in the order of the list. Hosts are indices in the topology."""
 
     src: Integers
     dst: Integers
     size_bytes: Integers
     start_ns: Integers
-    """Of a message that waits for others: the earliest that can be."""
+    """Start times. For a message that waits for others, the earliest possible start."""
 
 
 def flow_columns(topology: Topology, flows: Sequence[Flow]) -> FlowColumns:
-    """The columns of a list whose hosts are those of the network."""
-    place = {host.name: number for number, host in enumerate(topology.hosts)}
+    """Return the columns of a flow list."""
+    index = {host.name: number for number, host in enumerate(topology.hosts)}
     return FlowColumns(
-        np.array([place[flow.src] for flow in flows], dtype=np.int64),
-        np.array([place[flow.dst] for flow in flows], dtype=np.int64),
+        np.array([index[flow.src] for flow in flows], dtype=np.int64),
+        np.array([index[flow.dst] for flow in flows], dtype=np.int64),
         np.array([flow.size_bytes for flow in flows], dtype=np.int64),
         np.array([flow.start_ns for flow in flows], dtype=np.int64),
     )

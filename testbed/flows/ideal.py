@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How long a flow takes in an otherwise idle network at line rate: the divisor of the FCT slowdown (paper section 5.1).
+"""FCT of a flow in an otherwise idle network at line rate: the divisor of the FCT slowdown (paper section 5.1).
 
-Store and forward: all frames leave the host back to back; the last one then crosses every further wire, behind the one
-before it, and its acknowledgment comes back the same way. Model units.
+The network is store-and-forward. All frames leave the host back to back. The last frame crosses every further link
+behind the frame before it, and its acknowledgment returns on the same path. Times are model time.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ Floats = NDArray[np.float64]
 def ideal_fct_ns(
     path: Sequence[Link], size_bytes: int, payload_bytes: int, switches_ns: int = 0, *, nic_bps: int | None = None
 ) -> float:
-    """Idle FCT over a path of links whose switches take so long one way, ns; `nic_bps`: NICs are no faster than that.
+    """Return the idle FCT over a path of links in ns. `switches_ns` is the time in all switches, one way.
 
-    Exact if no window stops the sender: frames queue before a slower link.
+    `nic_bps` limits the rate of the NICs. The result is exact if no window stops the sender, since frames queue before
+    a slower link.
     """
     ways = _Ways.over(path, nic_bps)
     return float(_over_path(ways, np.array([size_bytes]), payload_bytes, switches_ns).acknowledged[0])
@@ -39,20 +40,20 @@ def ideal_fct_ns(
 
 @dataclass(frozen=True, slots=True)
 class IdealTimes:
-    """Of each flow, ns from when it is ready."""
+    """Ideal times of flows, in ns after a flow is ready. One entry per flow."""
 
     sent: Floats
-    """Its last bit has left its host."""
+    """The last bit leaves the source host."""
     delivered: Floats
     acknowledged: Floats
-    """To the end, at its sender."""
+    """The last acknowledgment arrives at the sender."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Ways:
-    """A path there, and the same links on the way back: a NIC may be slower than its link, which takes frames so."""
+    """The links of a path in both directions. A NIC may be slower than its link, which lowers the rate one way."""
 
-    there: Sequence[Link]
+    forward: Sequence[Link]
     back: Sequence[Link]
 
     @classmethod
@@ -66,7 +67,10 @@ class _Ways:
 def ideal_times_ns(
     topology: Topology, flows: FlowColumns, payload_bytes: int, *, nic_bps: int | None = None
 ) -> IdealTimes:
-    """Those of all flows. All between two racks take one path, but for the links of their hosts where those differ."""
+    """Return the ideal times of all flows.
+
+    A path is computed once per pair of racks. Hosts of one switch form a rack if their links are equal.
+    """
     racks: dict[tuple[object, ...], int] = {}
     hosts: list[Host] = []
     rack_of = np.zeros(len(topology.hosts), dtype=np.int64)
@@ -78,36 +82,36 @@ def ideal_times_ns(
     pairs = rack_of[flows.src] * len(racks) + rack_of[flows.dst]
     order = np.argsort(pairs, kind="stable")
     paths = Paths(topology)
-    found = np.empty((3, pairs.size))
+    columns = np.empty((3, pairs.size))
     for pair, members in _groups(pairs[order], order):
         src, dst = (hosts[rack].name for rack in divmod(pair, len(racks)))
         path = paths.between(src, dst)
         sizes_bytes = flows.size_bytes[members]
         ways = _Ways.over(path, nic_bps)
         times = _over_path(ways, sizes_bytes, payload_bytes, passes_ns(topology, path))
-        found[:, members] = times.sent, times.delivered, times.acknowledged
-    return IdealTimes(*found)
+        columns[:, members] = times.sent, times.delivered, times.acknowledged
+    return IdealTimes(*columns)
 
 
 def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int, *, nic_bps: int | None = None) -> Floats:
-    """The idle FCT of each flow."""
+    """Return the idle FCT of each flow."""
     return ideal_times_ns(topology, flows, payload_bytes, nic_bps=nic_bps).acknowledged
 
 
 def _groups(ordered: Integers, members: Integers) -> list[tuple[int, Integers]]:
-    """The members of each number of an ordered column."""
+    """Return the members of each distinct number in an ordered column."""
     numbers, begins = np.unique(ordered, return_index=True)
     return list(zip(numbers.tolist(), np.split(members, begins[1:]), strict=True)) if numbers.size else []
 
 
 def _over_path(ways: _Ways, sizes_bytes: Integers, payload_bytes: int, switches_ns: int) -> IdealTimes:
-    path = ways.there
+    path = ways.forward
     full, rest = np.divmod(sizes_bytes, payload_bytes)
     last_bytes = _last_frame_bytes(np.where(rest > 0, rest, payload_bytes))
     frames_before = np.where(rest > 0, full, full - 1)
     full_bytes = data_frame_bytes(payload_bytes, is_last=False)
-    slowest_ns = _wire_ns(full_bytes, path[0])  # what spaces full frames so far
-    before = frames_before * slowest_ns  # when the last frame but one has left each wire
+    slowest_ns = _wire_ns(full_bytes, path[0])  # the spacing of full frames so far
+    before = frames_before * slowest_ns  # when the frame before the last has left the current link
     sent = last = before + last_bytes * _BITS_NS / path[0].rate_bps
     for here, onward in pairwise(path):
         full_ns = _wire_ns(full_bytes, onward)

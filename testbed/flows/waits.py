@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""When messages that wait for others would begin and end, were nothing else in their way: their ideal.
+"""Ideal starts and ends of messages that wait for others, in a network without other traffic.
 
-Each begins when what it waits for has ended, its delay has passed, and the messages before it have left its host; it
-then takes as long as in an idle network. The run's own starts are its NICs' to find out; these are for what must be
-known beforehand, such as load and room, and for how long all of a tag should have taken (docs/sources.md#all-reduce).
+A message begins when the messages that it waits for have ended, its delay has passed, and earlier messages have left
+its host. It then takes as long as in an idle network. During a run the NICs determine the real starts. The ideal times
+serve estimates before a run, such as load and disk space, and the ideal completion time of a tag
+(docs/sources.md#all-reduce).
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from topologies.model import Topology
 
 @dataclass(frozen=True)
 class Waits:
-    """Of a flow list, for the tags of which any message waits."""
+    """Ideal times of a flow list, for the tags with messages that wait for others."""
 
     start_ns: Mapping[int, int]
-    """By place in the list, from 0: when each is ready."""
+    """Time at which each message is ready, by index in the list, from 0."""
     completion_ns: Mapping[str, int]
-    """By tag: from the first that is ready to the last acknowledgment."""
+    """Time from the first ready message to the last acknowledgment, by tag."""
 
     def expected(self, flows: Sequence[Flow]) -> Sequence[Flow]:
-        """The list as if each message began when it should."""
+        """Return the flow list with ideal starts and without waits."""
         if not self.start_ns:
             return flows
         return [
@@ -39,7 +40,7 @@ class Waits:
         ]
 
     def expected_columns(self, columns: FlowColumns) -> FlowColumns:
-        """The same of the list as arrays."""
+        """Return the columns of the flow list with ideal starts."""
         if not self.start_ns:
             return columns
         starts = columns.start_ns.copy()
@@ -48,7 +49,7 @@ class Waits:
 
 
 def ideal_waits(topology: Topology, flows: Sequence[Flow], payload_bytes: int, *, nic_bps: int | None) -> Waits:
-    """Of a list whose flows are numbered by their places."""
+    """Compute the ideal times of a flow list, whose flows are numbered by position from 1."""
     tags = {flow.tag for flow in flows if flow.after}
     if not tags:
         return Waits({}, {})
@@ -56,22 +57,22 @@ def ideal_waits(topology: Topology, flows: Sequence[Flow], payload_bytes: int, *
     start_ns, end_ns = _Schedule(flows, times, tags).run()
     completion_ns = {}
     for tag in sorted(tags):
-        own = [place for place, flow in enumerate(flows) if flow.tag == tag]
-        completion_ns[tag] = round(max(end_ns[place] for place in own) - min(start_ns[place] for place in own))
+        tagged = [place for place, flow in enumerate(flows) if flow.tag == tag]
+        completion_ns[tag] = round(max(end_ns[place] for place in tagged) - min(start_ns[place] for place in tagged))
     return Waits({place: round(at_ns) for place, at_ns in start_ns.items()}, completion_ns)
 
 
 class _Schedule:
-    """The flows of some tags and those that they wait for. A host sends its own one by one, as they are ready."""
+    """A schedule of the flows of some tags and of the flows that they wait for. A host sends one message at a time."""
 
     def __init__(self, flows: Sequence[Flow], times: IdealTimes, tags: set[str]) -> None:
         self._flows = flows
         self._sent, self._delivered, self._acknowledged = (
             column.tolist() for column in (times.sent, times.delivered, times.acknowledged)
         )
-        own = {place for place, flow in enumerate(flows) if flow.tag in tags}
-        own |= {number - 1 for place in tuple(own) for number in flows[place].after}
-        self._missing = {place: len(flows[place].after) for place in sorted(own)}
+        scheduled = {place for place, flow in enumerate(flows) if flow.tag in tags}
+        scheduled |= {number - 1 for place in tuple(scheduled) for number in flows[place].after}
+        self._missing = {place: len(flows[place].after) for place in sorted(scheduled)}
         self._dependents: dict[int, list[int]] = defaultdict(list)
         for place in self._missing:
             for number in flows[place].after:
@@ -81,7 +82,7 @@ class _Schedule:
         self._end_ns: dict[int, float] = {}
 
     def run(self) -> tuple[Mapping[int, float], Mapping[int, float]]:
-        """When each is ready, and acknowledged to the end."""
+        """Return the time at which each flow is ready, and the time of its last acknowledgment."""
         due = [(self._ready_ns[place], place) for place, count in self._missing.items() if not count]
         heapify(due)
         while due:

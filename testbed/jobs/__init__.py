@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Many runs: the one engine behind sweeps and reproductions."""
+"""Execution of many runs: the engine behind sweeps and reproductions."""

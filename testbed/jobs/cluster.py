@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tasks on a Dask scheduler that exists already.
+"""Executes tasks on an existing Dask scheduler.
 
-They travel as words, so that scheduler and workers need nothing of ours. A worker's machine needs this tree, set up, at
-the same path, and the folders of results on a file system that all share.
+Tasks are sent as command lines, so the scheduler and workers do not import the testbed. Each worker's machine needs an
+installed copy of this tree at the same path and the result folders on a shared file system.
 """
 
 from __future__ import annotations
@@ -28,26 +28,29 @@ from testbed.jobs.process import run_watched
 from testbed.jobs.task import ROOT, Take, Task, TaskEnd
 
 _ANSWER_S = 10
-"""For a scheduler to answer, and to have a worker."""
+"""Time for the scheduler to answer, and time for it to have a worker."""
 _POLL_S = 0.5
 _TLS = "tls://"
 _TLS_ERRORS = (CommClosedError, SSLError, FileNotFoundError, PermissionError)
-"""Certificates that do not fit, that cannot be parsed, that are not there."""
+"""Errors of certificates that do not match, cannot be parsed or are missing."""
 _HOW = "docs/security.md says how to configure it"
 
-# What runs on a worker travels by value: our modules are not on its import path.
+# Pickle the functions for workers by value, because these modules are not on a worker's import path.
 for _module in (process, sys.modules[__name__]):
     cloudpickle.register_pickle_by_value(_module)
 
 
 class ClusterExecutor:
-    """As many tasks at a time as the cluster has threads."""
+    """An executor with as many concurrent tasks as the cluster has threads."""
 
     def __init__(self, scheduler: str) -> None:
         self._scheduler = scheduler
 
     def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
-        """UsageError without the scheduler or a worker. A task that must be alone on its machine sees to that."""
+        """Run tasks. Raise UsageError without the scheduler or a worker.
+
+        `one_at_a_time` is ignored: a live run takes a lock on its machine itself.
+        """
         with _client(self._scheduler) as client:
             name = f"sfc-testbed-{secrets.token_hex(8)}"
             stop = Event(name, client=client)
@@ -55,22 +58,22 @@ class ClusterExecutor:
             while futures:
                 interrupt.stop_if_urgent()
                 if interrupt.is_requested:
-                    with suppress(OSError):  # a scheduler that is gone has cancelled them all
+                    with suppress(OSError):  # if the scheduler is gone, all tasks are cancelled
                         stop.set()
                 time.sleep(_POLL_S)
-                for future in [each for each in futures if each.done()]:
+                for future in [pending for pending in futures if pending.done()]:
                     take(futures.pop(future), _end_of(future))
 
 
 def _submit(client: Client, task: Task, name: str, number: int) -> Future[Any]:
     key = f"{name}-{number}"
     words, payload, folder = task.words, task.payload(), str(ROOT)
-    # A lambda, because Dask would send a function that has a module by that module's name.
+    # A lambda, because Dask would send a module's function by the module's name.
     return client.submit(lambda: run_watched(words, payload, folder, _watch(name, key)), key=key, pure=False)
 
 
 def _watch(name: str, key: str) -> Callable[[], bool]:
-    """Whether a task is still wanted, asked on its worker: no Ctrl-C, and the client is there."""
+    """Return a function that tells on a worker whether its task is still wanted: no Ctrl-C, and a connected client."""
     stop = Event(name)
     tasks = get_worker().state.tasks
 
@@ -91,7 +94,7 @@ def _end_of(future: Future[Any]) -> TaskEnd:
 
 
 def _why_not(scheduler: str, error: Exception) -> str:
-    """Return in words why there is no connection to a scheduler."""
+    """Return why there is no connection to a scheduler, as a phrase."""
     if isinstance(error, RuntimeError):  # for example, Dask is configured to refuse addresses without TLS
         return str(error)
     if scheduler.startswith(_TLS) and isinstance(error, TypeError):
@@ -103,8 +106,8 @@ def _why_not(scheduler: str, error: Exception) -> str:
 
 @contextmanager
 def _client(scheduler: str) -> Iterator[Client]:
-    """Yield a client, with TLS as Dask's configuration has it. UsageError without a scheduler or a worker."""
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what goes wrong is said once, by the command
+    """Yield a client that uses TLS as configured in Dask. Raise UsageError without a scheduler or a worker."""
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # the command reports errors, once
     try:
         client = Client(scheduler, timeout=_ANSWER_S)
     except (OSError, RuntimeError, TypeError, ValueError) as error:

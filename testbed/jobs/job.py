@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A job is a run that is made in a process of its own; what becomes of many of them.
+"""Jobs, which are runs in separate processes, and their execution and results.
 
-Sweeps and reproductions differ in where a run's folder goes and in what they do with the results, not in this.
+Sweeps and reproductions share this module. They differ in where a run's folder goes and in what they do with results.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from testbed.jobs.task import Executor, Task, TaskEnd
 from testbed.plan.plan import ClockName, RunRequest
 
 _MODULE = "testbed.jobs.run_job"
-# Real-clock runs last, when no virtual one takes their processor time.
+# Real-clock runs come last, when no virtual run competes for processor time.
 _CLOCKS: tuple[ClockName, ...] = ("virtual", "real")
 
 Tell = Callable[[int, int, str], None]
-"""Told the jobs done, their number and the label of the last."""
+"""A progress callback: number of finished jobs, number of all jobs, label of the last one."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run and where its folder goes.
+    """A run and the place of its folder.
 
-    Without a `name` the folder is a new one in `out`, kept even if the run was cut short. With one it is
-    `out`/`name`: it appears when the run is complete, and a job whose folder is there is not run again.
+    Without a `name`, the run gets a new folder in `out`, which is kept even if the run was interrupted. With a name the
+    folder is `out`/`name`. It appears when the run is complete, and a job with an existing folder is not run again.
     """
 
     label: str
@@ -41,13 +41,13 @@ class Job:
     out: Path
     name: str | None = None
     code: str | None = None
-    """Digest of the code that must run it (`testbed.system.code`); None: whatever is there."""
+    """The required digest of the code (`testbed.system.code`). None: any code."""
     page: bool = True
-    """Whether its page is drawn."""
+    """Whether to write the report page of the run."""
 
 
 class JobFinished(BaseModel):
-    """The run is complete; whether it can be trusted stands in its result."""
+    """The run is complete. Its result says whether it can be trusted."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -56,7 +56,7 @@ class JobFinished(BaseModel):
 
 
 class JobFailed(BaseModel):
-    """There is no result, for a reason of one line."""
+    """The run failed and has no result. The reason is one line."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -65,7 +65,7 @@ class JobFailed(BaseModel):
 
 
 class JobInterrupted(BaseModel):
-    """Cut short, or not begun before everything was. The folder, if there is one, has what was measured until then."""
+    """The run was interrupted, or never started. The folder, if any, has the measurements up to then."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -75,54 +75,54 @@ class JobInterrupted(BaseModel):
 
 JobResult = JobFinished | JobFailed | JobInterrupted
 Ended = Callable[[int, JobResult], None]
-"""Told the place of a job and what became of it."""
+"""A callback for each finished job: index of the job and its result."""
 JOB_RESULT: TypeAdapter[JobResult] = TypeAdapter(Annotated[JobResult, Field(discriminator="state")])
 JOB: TypeAdapter[Job] = TypeAdapter(Job)
 
 
 @dataclass(frozen=True)
 class JobResults:
-    """What became of jobs, in their order."""
+    """Results of jobs, in the order of the jobs."""
 
     each: tuple[JobResult, ...]
     is_interrupted: bool
-    """By Ctrl-C; what was done before is there."""
+    """Whether Ctrl-C ended the jobs early. Jobs that finished before have results."""
 
 
 def executor_for(scheduler: str | None, workers: int | None) -> Executor:
-    """A Dask scheduler's workers, else some of this machine's cores, by default all."""
+    """Return an executor on a Dask scheduler, or on this machine with some cores, by default all."""
     if scheduler is None:
         return LocalExecutor(workers)
-    from testbed.jobs.cluster import ClusterExecutor  # Dask is slow to load, and rarely wanted
+    from testbed.jobs.cluster import ClusterExecutor  # Dask loads slowly and is rarely needed
 
     return ClusterExecutor(scheduler)
 
 
 def forget(number: int, result: JobResult) -> None:
-    """For whom the results at the end are soon enough."""
+    """Ignore the result of a finished job. This is the default callback."""
 
 
 def run_jobs(jobs: Sequence[Job], executor: Executor, tell: Tell, ended: Ended = forget) -> JobResults:
-    """Runs jobs, virtual ones side by side, then real ones one at a time. Ctrl-C ends them and keeps what is done.
+    """Run jobs: virtual-clock ones in parallel, then real-clock ones one at a time.
 
-    `ended` is told a job's place and what became of it as soon as it is known.
+    Ctrl-C ends all jobs and keeps the finished ones. `ended` is called with index and result as soon as a job ends.
     """
-    found: dict[int, JobResult] = {}
+    results_by_number: dict[int, JobResult] = {}
     with interruptible() as interrupt:
         for clock in _CLOCKS:
             numbers = [number for number, job in enumerate(jobs) if job.request.clock == clock]
 
             def take(place: int, end: TaskEnd, numbers: Sequence[int] = numbers) -> None:
                 number = numbers[place]
-                found[number] = _result_of(end)
-                ended(number, found[number])
-                tell(len(found), len(jobs), jobs[number].label)
+                results_by_number[number] = _result_of(end)
+                ended(number, results_by_number[number])
+                tell(len(results_by_number), len(jobs), jobs[number].label)
 
             if numbers:
-                is_served = clock == "virtual"  # a live run leaves more behind it than memory
+                is_served = clock == "virtual"  # the process of a live run may keep more than memory
                 tasks = [Task(_MODULE, partial(_payload, jobs[number]), is_served) for number in numbers]
                 executor.run(tasks, take, interrupt, one_at_a_time=clock == "real")
-    results = tuple(found.get(number, JobInterrupted()) for number in range(len(jobs)))
+    results = tuple(results_by_number.get(number, JobInterrupted()) for number in range(len(jobs)))
     return JobResults(results, interrupt.is_requested)
 
 
@@ -131,7 +131,7 @@ def _payload(job: Job) -> str:
 
 
 def _result_of(end: TaskEnd) -> JobResult:
-    """What the job answered; one that broke, or was ended before it could, answers nothing."""
+    """Return the result that a job printed. A job that crashed or was ended early printed none."""
     try:
         return JOB_RESULT.validate_json((end.answer.strip().splitlines() or [""])[-1])
     except ValidationError:

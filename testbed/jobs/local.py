@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tasks on this machine, some side by side."""
+"""Executes tasks on this machine, several in parallel."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from testbed.system.waiting import readable
 _POLL_S = 0.2
 _SPARE_DESCRIPTORS = 40
 _DESCRIPTORS_PER_TASK = 3
-"""What it is given, its answer and its complaints."""
+"""The pipes or files for input, answer and errors."""
 
 
 def count_cores() -> int:
-    """Those that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 class LocalExecutor:
-    """As many tasks at a time as it has workers; starts none that would have to wait."""
+    """An executor with a fixed number of concurrent tasks. It starts a task only when a worker is free."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or count_cores()
 
     def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
         limit = 1 if one_at_a_time else self._workers
-        side_by_side = min(limit, len(tasks))
-        raise_open_files(_SPARE_DESCRIPTORS + _DESCRIPTORS_PER_TASK * side_by_side, f"{side_by_side} side by side")
+        parallel = min(limit, len(tasks))
+        raise_open_files(_SPARE_DESCRIPTORS + _DESCRIPTORS_PER_TASK * parallel, f"running {parallel} tasks in parallel")
         waiting = deque(enumerate(tasks))
         running: dict[TaskProcess, int] = {}
         free: list[ServingProcess] = []
@@ -44,12 +44,12 @@ class LocalExecutor:
             while running or (waiting and not interrupt.is_requested):
                 while waiting and len(running) < limit and not interrupt.is_requested:
                     number, task = waiting.popleft()
-                    running[_begun(task, free)] = number
+                    running[_started(task, free)] = number
                 if interrupt.is_requested:
                     for process in running:
                         process.stop(is_urgent=interrupt.is_urgent)
                 readable(running, _POLL_S)
-                for process in [each for each in running if each.has_ended()]:
+                for process in [candidate for candidate in running if candidate.has_ended()]:
                     number, end = running.pop(process), TaskEnd(*process.end())
                     if isinstance(process, ServingProcess) and process.is_free:
                         free.append(process)
@@ -62,8 +62,8 @@ class LocalExecutor:
                 process.end()
 
 
-def _begun(task: Task, free: list[ServingProcess]) -> TaskProcess:
-    """The process that does it now: one of those that are free, where it may be shared, else a new one."""
+def _started(task: Task, free: list[ServingProcess]) -> TaskProcess:
+    """Start a task and return its process: a free serving process if the task may share one, else a new process."""
     if not task.is_served or _has_limited_time():
         return TaskProcess(task.words, task.payload(), str(ROOT))
     while free:
@@ -78,5 +78,5 @@ def _begun(task: Task, free: list[ServingProcess]) -> TaskProcess:
 
 
 def _has_limited_time() -> bool:
-    """What processor time a process may use is meant for one task."""
+    """Return whether processor time is limited. The limit is meant for one task, so processes are not shared."""
     return any(limit != resource.RLIM_INFINITY for limit in resource.getrlimit(resource.RLIMIT_CPU))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A task in a process of its own, started, watched and ended. Standard library only.
+"""A task in a separate process: start, supervision and end. Uses the standard library only.
 
-It also travels by value to Dask workers, which know nothing of this tree (`testbed.jobs.cluster`).
+This module is also pickled by value for Dask workers, which cannot import it (`testbed.jobs.cluster`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ import time
 from collections.abc import Callable, Sequence
 
 PARENT_VARIABLE = "SFC_TESTBED_PARENT"
-"""Who started a task, so that it notices that it was orphaned before it could ask the kernel to be told."""
+"""The environment variable with the PID of a task's starter.
+
+A task compares it with its parent, in case the starter ended before the task asked the kernel for a death signal.
+"""
 PATIENCE_S = 60.0
-"""A run that is asked to end keeps what it measured, which takes a while; after this it is killed."""
+"""Time for a run to save its measurements after SIGTERM. Then it is killed."""
 _POLL_S = 0.2
 
 
@@ -25,12 +28,12 @@ class TaskProcess:
     """A process that reads `payload` on stdin and answers on stdout. Ctrl-C in the terminal does not reach it."""
 
     def __init__(self, words: Sequence[str], payload: str | None, folder: str) -> None:
-        """Without a payload stdin is a pipe."""
+        """Start the process. Without a payload, stdin is a pipe."""
         self.was_stopped = False
         self._was_hurried = False
         self._kill_at = 0.0
         self._answer = b""
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process; a pipe would have to be read)
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process; a pipe could fill)
         with tempfile.TemporaryFile() as words_in:
             words_in.write((payload or "").encode())
             words_in.seek(0)
@@ -46,12 +49,15 @@ class TaskProcess:
         os.set_blocking(self.fileno(), False)
 
     def fileno(self) -> int:
-        """Readable when the task has answered or ended."""
+        """Return the descriptor of the answer, which becomes readable when the task has answered or ended."""
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
 
     def has_ended(self) -> bool:
-        """Reads what it has said so far; whether that was all."""
+        """Read the available output and return whether the process has ended.
+
+        Kill it if it was stopped too long ago.
+        """
         assert self._process.stdout is not None
         while chunk := self._process.stdout.read(1 << 16):
             self._answer += chunk
@@ -60,7 +66,7 @@ class TaskProcess:
         return self._process.poll() is not None
 
     def stop(self, *, is_urgent: bool = False) -> None:
-        """Asks it to end, once; again, once, if that has become urgent: it then keeps nothing and only cleans up."""
+        """Ask the process to end, and once more if it has become urgent. It then keeps nothing and only cleans up."""
         if not self.was_stopped:
             self.was_stopped = True
             self._kill_at = time.monotonic() + PATIENCE_S
@@ -70,25 +76,25 @@ class TaskProcess:
             self._process.send_signal(signal.SIGTERM)
 
     def end(self) -> tuple[int, str, str, bool]:
-        """Exit status, answer, complaints, and whether it was asked to end. Waits for it."""
+        """Wait for the process. Return exit status, answer, stderr text, and whether it was asked to end."""
         status = self._process.wait()
         self.has_ended()
         assert self._process.stdout is not None
         self._process.stdout.close()
         with self._complaints as complaints:
             complaints.seek(0)
-            said = complaints.read().decode(errors="replace")
-        return status, self._answer.decode(errors="replace"), said, self.was_stopped
+            errors = complaints.read().decode(errors="replace")
+        return status, self._answer.decode(errors="replace"), errors, self.was_stopped
 
     def kill(self) -> None:
-        """At once."""
+        """Kill the process at once."""
         self._process.kill()
 
 
 def run_watched(
     words: Sequence[str], payload: str, folder: str, is_wanted: Callable[[], bool]
 ) -> tuple[int, str, str, bool]:
-    """Runs a task until it ends or nobody wants it any more; what `TaskProcess.end` gives."""
+    """Run a task until it ends or is no longer wanted. Return the values of `TaskProcess.end`."""
     if not is_wanted():
         return -signal.SIGTERM, "", "", True
     process = TaskProcess(words, payload, folder)

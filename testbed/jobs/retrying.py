@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Jobs with `--retry`: live runs that were late once more, at the D that would have done."""
+"""Jobs with `--retry`: repeats late live runs at a dilation that would have been on time."""
 
 from __future__ import annotations
 
@@ -16,46 +16,47 @@ from testbed.jobs.task import Executor
 def run_jobs_retrying(
     jobs: Sequence[Job], executor: Executor, tell: Tell, tell_retry: Callable[[str], None] | None, ended: Ended = forget
 ) -> JobResults:
-    """As `run_jobs`; with somebody to be told, the results of further tries are in the places of late ones.
+    """Run jobs as `run_jobs` does. Unless `tell_retry` is None, repeat late runs and return the results of the repeats.
 
-    The late runs keep their folders. `ended` hears of the first tries alone.
+    Late runs keep their folders. `ended` is called for first tries only, `tell_retry` with a line for each repeat.
     """
-    done = run_jobs(jobs, executor, tell, ended)
-    return done if tell_retry is None else _retried(jobs, done, executor, tell, tell_retry)
+    results = run_jobs(jobs, executor, tell, ended)
+    return results if tell_retry is None else _retried(jobs, results, executor, tell, tell_retry)
 
 
 def _retried(
-    jobs: Sequence[Job], done: JobResults, executor: Executor, tell: Tell, tell_retry: Callable[[str], None]
+    jobs: Sequence[Job], results: JobResults, executor: Executor, tell: Tell, tell_retry: Callable[[str], None]
 ) -> JobResults:
-    """Results with those of further tries in the places of late ones."""
-    tried = list(jobs)
+    """Repeat late runs and return all results, with late ones replaced."""
+    latest_jobs = list(jobs)
     for _ in range(MOST_RETRIES):
-        again = {} if done.is_interrupted else _late(tried, done.each)
-        if not again:
+        retries = {} if results.is_interrupted else _retries_of_late(latest_jobs, results.each)
+        if not retries:
             break
-        for number, (line, job) in again.items():
+        for number, (line, job) in retries.items():
             tell_retry(line)
-            tried[number] = job
-        done = _replaced(done, list(again), run_jobs([job for _, job in again.values()], executor, tell))
-    return done
+            latest_jobs[number] = job
+        repeated = run_jobs([job for _, job in retries.values()], executor, tell)
+        results = _replaced(results, list(retries), repeated)
+    return results
 
 
-def _late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[int, tuple[str, Job]]:
-    """By number: the line about it, and the job that tries again what was late."""
-    found = {}
-    for number, (job, done) in enumerate(zip(jobs, results, strict=True)):
-        if isinstance(done, JobFinished):
-            result = read_result(done.folder)
-            again = retry_of(job.request, done.folder, result)
-            if again is not None and again != job.request:  # else it has been tried, and failed
-                found[number] = told(done.folder, result), replace(job, request=again)
-    return found
+def _retries_of_late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[int, tuple[str, Job]]:
+    """Return, by number of each late job, a line about it and the job that repeats it."""
+    retries = {}
+    for number, (job, job_result) in enumerate(zip(jobs, results, strict=True)):
+        if isinstance(job_result, JobFinished):
+            result = read_result(job_result.folder)
+            request = retry_of(job.request, job_result.folder, result)
+            if request is not None and request != job.request:  # an equal request has been tried and failed
+                retries[number] = told(job_result.folder, result), replace(job, request=request)
+    return retries
 
 
-def _replaced(done: JobResults, numbers: Sequence[int], again: JobResults) -> JobResults:
-    """Results with those of another try in their places; where that came to nothing, the late run stays."""
-    each = list(done.each)
-    for number, result in zip(numbers, again.each, strict=True):
+def _replaced(results: JobResults, numbers: Sequence[int], repeated: JobResults) -> JobResults:
+    """Return the results with finished repeats in place of late runs. If a repeat failed, the late run remains."""
+    merged = list(results.each)
+    for number, result in zip(numbers, repeated.each, strict=True):
         if isinstance(result, JobFinished):
-            each[number] = result
-    return JobResults(tuple(each), again.is_interrupted)
+            merged[number] = result
+    return JobResults(tuple(merged), repeated.is_interrupted)

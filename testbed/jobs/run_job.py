@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The process of one job: `python -m testbed.jobs.run_job` with a `Job` on stdin; its `JobResult` goes to stdout. With
-`--serve` that of one job after the other, a line each.
+"""The process of a job: `python -m testbed.jobs.run_job` reads a `Job` on stdin and writes its `JobResult` to stdout.
 
-A lock is held while a job with a name runs, so that one whose command was killed and that still runs is waited for, not
-run again.
+With `--serve` the process runs one job after the other, with one line of input and one line of output for each.
+
+A job with a name holds a lock while it runs. If its command was killed and the job still runs, a new command waits for
+it instead of running it again.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ JOURNAL = "journal.jsonl"
 
 
 def run_job(job: Job) -> JobResult:
-    """Makes the run, unless it has a name and is there."""
-    code_digest.cache_clear()  # this process may have done a job before the code was edited
+    """Run a job, unless it has a name and its folder exists already."""
+    code_digest.cache_clear()  # a serving process may be older than the last edit of the code
     if job.code is not None and job.code != code_digest():
         return JobFailed(reason="the code has changed since the jobs were planned; start them again")
     try:
@@ -53,15 +54,15 @@ def run_job(job: Job) -> JobResult:
     except Interrupted:
         return JobInterrupted()
     except Exception as error:
-        said = out_of_room(error, [job.out])
-        if said is None:
+        reason = out_of_room(error, [job.out])
+        if reason is None:
             raise
-        return JobFailed(reason=said)
+        return JobFailed(reason=reason)
 
 
 def _run_new(job: Job) -> JobResult:
-    made = _make_run(job, job.out)
-    return JobInterrupted(folder=made.folder) if made.interrupted else JobFinished(folder=made.folder)
+    run = _make_run(job, job.out)
+    return JobInterrupted(folder=run.folder) if run.interrupted else JobFinished(folder=run.folder)
 
 
 def _run_once(job: Job, name: str) -> JobResult:
@@ -72,12 +73,12 @@ def _run_once(job: Job, name: str) -> JobResult:
             return JobFinished(folder=final)
         check_no_link(final, partial, job.out / JOURNAL)
         shutil.rmtree(partial, ignore_errors=True)
-        made = _make_run(job, partial)
-        if made.interrupted:
-            return JobInterrupted(folder=made.folder)
-        made.folder.rename(final)
+        run = _make_run(job, partial)
+        if run.interrupted:
+            return JobInterrupted(folder=run.folder)
+        run.folder.rename(final)
         shutil.rmtree(partial)
-        _note(job.out / JOURNAL, {"job": name, "verdict": made.result.verdict, "wall_s": made.result.wall_s})
+        _note(job.out / JOURNAL, {"job": name, "verdict": run.result.verdict, "wall_s": run.result.wall_s})
         return JobFinished(folder=final)
 
 
@@ -91,7 +92,7 @@ def _make_run(job: Job, out: Path) -> StoredRun:
 
 @contextmanager
 def _alone(request: RunRequest) -> Iterator[None]:
-    """Real-clock jobs follow each other on a machine: two would take each other's processor time."""
+    """Hold a lock during a real-clock job, so that two of them never compete for processor time on a machine."""
     if request.clock != "real":
         yield
         return
@@ -101,7 +102,7 @@ def _alone(request: RunRequest) -> Iterator[None]:
 
 
 def _note(journal: Path, line: dict[str, object]) -> None:
-    """Appends in one write, which other jobs cannot split."""
+    """Append a line to the journal in one write, so that lines of parallel jobs do not mix."""
     descriptor = open_no_link(journal, os.O_WRONLY | os.O_APPEND)
     try:
         os.write(descriptor, (json.dumps(line) + "\n").encode())
@@ -110,7 +111,7 @@ def _note(journal: Path, line: dict[str, object]) -> None:
 
 
 def main(*, serves: bool = False) -> int:
-    """The job on stdin, or those that come there."""
+    """Run the job on stdin, or all jobs that arrive there if `serves`."""
     hear_processor_time()
     with _answers() as answers:
         for payload in iter(sys.stdin.buffer.readline, b"") if serves else [sys.stdin.buffer.read()]:
@@ -121,7 +122,7 @@ def main(*, serves: bool = False) -> int:
 
 
 def _answers() -> BinaryIO:
-    """Where answers go, alone: what else is printed, by whatever library, would pass for one and goes to stderr."""
+    """Return the stream for answers and redirect stdout to stderr, so that no library's output looks like an answer."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return answers

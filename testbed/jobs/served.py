@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A process that does one task after the other, since an interpreter with its libraries takes as long to start as a
-short run."""
+"""A process that executes one task after the other, because starting Python takes as long as a short run."""
 
 from __future__ import annotations
 
@@ -13,9 +12,9 @@ from testbed.jobs.process import TaskProcess
 
 
 class ServingProcess(TaskProcess):
-    """Payloads go to it as lines, answers come as lines. What a task's process may leave behind, this may too.
+    """A process that reads payloads as lines and answers in lines.
 
-    `has_ended` and `end` are about the task that it was given last.
+    `has_ended` and `end` refer to the task given last.
     """
 
     def __init__(self, module: str, words: Sequence[str], folder: str) -> None:
@@ -24,11 +23,11 @@ class ServingProcess(TaskProcess):
 
     @property
     def is_free(self) -> bool:
-        """Whether it can be given another one."""
+        """Whether the process can take another task."""
         return not self.was_stopped and self._process.poll() is None
 
     def give(self, payload: str) -> None:
-        """The next task; one that is not read any more ends with the process."""
+        """Send the next task. If the process has ended and does not read it, the task ends with the process."""
         assert self._process.stdin is not None
         self._answer = b""
         with suppress(BrokenPipeError):
@@ -36,7 +35,7 @@ class ServingProcess(TaskProcess):
             self._process.stdin.flush()
 
     def has_ended(self) -> bool:
-        """Reads what it has said so far; whether that was an answer, or its last."""
+        """Read the available output and return whether the task has answered or the process has ended."""
         return super().has_ended() or self._answer.endswith(b"\n")
 
     def stop(self, *, is_urgent: bool = False) -> None:
@@ -44,7 +43,7 @@ class ServingProcess(TaskProcess):
         self._give_no_more()
 
     def end(self) -> tuple[int, str, str, bool]:
-        """As of a task's own process; this one goes on unless it was stopped or has ended."""
+        """Return the values of `TaskProcess.end` for the current task. A free process continues to run."""
         if self.is_free:
             return os.EX_OK, self._answer.decode(errors="replace"), "", False
         self._give_no_more()
@@ -55,7 +54,7 @@ class ServingProcess(TaskProcess):
         super().kill()
 
     def dismiss(self) -> None:
-        """It has done what it was given, and ends."""
+        """End the process after its last task."""
         self._give_no_more()
         super().end()
 

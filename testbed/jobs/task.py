@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What is done in a process of its own: a module of this tree, told what to do on stdin, that answers on stdout.
+"""Tasks for separate processes: modules of this tree that read a payload on stdin and answer on stdout.
 
-Memory, signals and interpreter state go with the process, and an executor on another machine needs words alone.
+A process isolates memory, signals and interpreter state. An executor on another machine needs only the command line.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from testbed.jobs.process import PARENT_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = "--serve"
-"""Word for a module: every line on stdin is a payload, and every answer a line on stdout."""
+"""The option of a task's module for several tasks: every line on stdin is a payload, every line on stdout an answer."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """`python -m module` with what `payload` gives on stdin, asked when the task begins: each of many may be long."""
+    """A task: `python -m module` with the result of `payload` on stdin.
+
+    `payload` is called when the task begins, because the payloads of many tasks may take much memory.
+    """
 
     module: str
     payload: Callable[[], str]
     is_served: bool = False
-    """Whether a process may do several of them, one after the other: the module knows `SERVE`. They share an
-    interpreter, which takes as long to start as a short run, and nothing else that they would tell."""
+    """Whether one process may execute several of these tasks in sequence. The module has to support `SERVE`."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -42,7 +44,7 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskEnd:
-    """How a task ended. `was_stopped`: it had been asked to, because of Ctrl-C."""
+    """The end of a task. `was_stopped`: the task was asked to end, because of Ctrl-C."""
 
     status: int
     answer: str
@@ -51,7 +53,7 @@ class TaskEnd:
 
     @property
     def last_words(self) -> str:
-        """The line that says what failed."""
+        """The line that names the cause of a failure."""
         if self.status < 0:
             return f"killed by {signal.Signals(-self.status).name}"
         return (self.complaints.strip().splitlines() or [f"ended with {self.status}"])[-1]
@@ -61,19 +63,19 @@ Take = Callable[[int, TaskEnd], None]
 
 
 class Executor(Protocol):
-    """Where tasks run."""
+    """A way to run tasks."""
 
     def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
-        """Runs tasks and hands over each one's number and end. Once interrupted it starts none and stops all.
+        """Run tasks and call `take` with the number and the end of each. After an interrupt, stop all and start none.
 
-        `one_at_a_time`: on each machine, because they would take each other's processor time.
+        `one_at_a_time`: run one task at a time on each machine, because tasks would compete for processor time.
         """
 
 
 def begin_task() -> None:
-    """First thing in a task's process: it ends with the one that started it, even if that one was killed.
+    """Tie this process to its starter: it ends when the starter ends, even by SIGKILL. Call this first in a task.
 
-    Asked to end where it measures nothing, it cleans up and ends without a word.
+    On SIGTERM outside a run, the process cleans up and ends silently.
     """
     signal.signal(signal.SIGTERM, _leave)
     die_with_parent(signal.SIGTERM, int(os.environ.pop(PARENT_VARIABLE, "0")) or None)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The names, keys and widths in a compiled program (BMv2 JSON) that commands are checked and encoded with.
+"""Names, keys and widths declared by a compiled program (BMv2 JSON), for checking and encoding commands.
 
-A name may be given by any dotted suffix that only one object has: `ipv4_lpm` for `SfcIngress.forwarding.ipv4_lpm`.
+Any unique dotted suffix of a name is accepted: `ipv4_lpm` for `SfcIngress.forwarding.ipv4_lpm`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from softswitch.control import CommandError
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of a table: exact, lpm, ternary, range or optional, and its bits."""
+    """A key of a table: its match type (exact, lpm, ternary, range or optional) and its width in bits."""
 
     match_type: str
     bits: int
@@ -27,7 +27,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action and the bits of its parameters."""
+    """An action and the widths of its parameters, in bits."""
 
     name: str
     parameter_bits: tuple[int, ...]
@@ -55,7 +55,7 @@ class Array:
 
 
 class UnknownName(CommandError):
-    """A program has no such thing."""
+    """A name that the program does not declare."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         super().__init__(f"no {what} {name!r}, there are: {', '.join(known) or 'none'}")
@@ -63,30 +63,30 @@ class UnknownName(CommandError):
 
 
 class Program:
-    """What the control plane may name."""
+    """The objects of a program that the control plane can name."""
 
     def __init__(self, compiled: Mapping[str, Any]) -> None:
-        """LookupError, TypeError or ValueError for what is no program."""
+        """Read the declarations. Raise LookupError, TypeError or ValueError for an invalid program."""
         self._widths = _field_bits(compiled)
         actions = {
             action["id"]: Action(
-                _word(action["name"]), tuple(_number(each["bitwidth"]) for each in action["runtime_data"])
+                _word(action["name"]), tuple(_number(parameter["bitwidth"]) for parameter in action["runtime_data"])
             )
             for action in compiled["actions"]
         }
         tables = [table for pipeline in compiled["pipelines"] for table in pipeline["tables"]]
         self._tables = {_word(table["name"]): self._table(table, actions) for table in tables}
-        self._registers = {each.name: each for each in map(_array, compiled["register_arrays"])}
-        counters = (each for each in compiled["counter_arrays"] if not each.get("is_direct"))
-        self._counters = {each.name: each for each in map(_array, counters)}
+        self._registers = {array.name: array for array in map(_array, compiled["register_arrays"])}
+        counters = (counter for counter in compiled["counter_arrays"] if not counter.get("is_direct"))
+        self._counters = {array.name: array for array in map(_array, counters)}
 
     @classmethod
     def read(cls, path: Path) -> Program:
-        """The program in a JSON file of p4c."""
+        """Read the program from a JSON file of p4c."""
         return cls(json.loads(path.read_text()))
 
     def tables(self) -> list[Table]:
-        """All of them, in the program's order."""
+        """Return all tables, in the program's order."""
         return list(self._tables.values())
 
     def table(self, name: str) -> Table:
@@ -105,7 +105,9 @@ class Program:
         keys = tuple(
             Key(_word(key["match_type"]), self._bits(key["target"]), _word(key["name"])) for key in table["key"]
         )
-        return Table(_word(table["name"]), keys, {actions[each].name: actions[each] for each in table["action_ids"]})
+        return Table(
+            _word(table["name"]), keys, {actions[number].name: actions[number] for number in table["action_ids"]}
+        )
 
     def _bits(self, target: Any) -> int:
         header, field = target
@@ -113,8 +115,8 @@ class Program:
 
 
 def _field_bits(compiled: Mapping[str, Any]) -> dict[tuple[str, str], int]:
-    """The bits of each field of each header instance."""
-    types = {each["name"]: each["fields"] for each in compiled["header_types"]}
+    """Return the width in bits of each field of each header instance."""
+    types = {header_type["name"]: header_type["fields"] for header_type in compiled["header_types"]}
     return {
         (header["name"], field[0]): field[1]
         for header in compiled["headers"]
@@ -141,9 +143,9 @@ def _number(value: Any) -> int:
 
 def _resolve(name: str, known: Iterable[str], what: str) -> str:
     names = list(known)
-    found = [each for each in names if each == name] or [each for each in names if each.endswith(f".{name}")]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise CommandError(f"{what} {name!r} could be {', '.join(found)}")
+    matches = [full for full in names if full == name] or [full for full in names if full.endswith(f".{name}")]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise CommandError(f"{what} {name!r} could be {', '.join(matches)}")
     raise UnknownName(what, name, names)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whether a program has what a run says to its switches and asks them: tables, actions, counters, registers.
+"""Checks that a program declares the tables, actions, counters and registers that a run uses.
 
-Names and widths alone: what the program does with its entries is its author's business.
+Only names and widths are checked, not what the program does with its entries.
 """
 
 from __future__ import annotations
@@ -21,14 +21,18 @@ from wire.counters import COUNTERS, PEAKS
 from wire.dilation import Dilation
 
 _ENTRIES = ("table_add", "table_set_default")
-"""Other commands are about the switch below the program."""
+"""The commands that concern the program. All others configure the switch itself."""
 
 
 def check_fits(
-    given: GivenProgram, topology: Topology, settings: SwitchSettings, dilation: Dilation, registers: Iterable[str]
+    user_program: GivenProgram,
+    topology: Topology,
+    settings: SwitchSettings,
+    dilation: Dilation,
+    registers: Iterable[str],
 ) -> None:
-    """UsageError that names the first thing the program lacks. `registers` are those that a target reads by itself."""
-    program = given.declared()
+    """Raise UsageError that names the first missing declaration. `registers` are read by the switch target itself."""
+    program = user_program.declared()
     try:
         for name in registers:
             program.register(name)
@@ -37,13 +41,13 @@ def check_fits(
             for line in pipeline_commands(topology, switch.name, settings, dilation):
                 _check_line(program, switch.name, line)
     except UnknownName as error:
-        raise UsageError(f"--p4 {given.word}: the program has {error.briefly}") from error
+        raise UsageError(f"--p4 {user_program.word}: the program has {error.briefly}") from error
     except CommandError as error:
-        raise UsageError(f"--p4 {given.word}: {error}") from error
+        raise UsageError(f"--p4 {user_program.word}: {error}") from error
 
 
 def _check_cells(program: Program, ports: Sequence[int]) -> None:
-    """What is read at the end of a run."""
+    """Check the counters and registers that are read at the end of a run."""
     for counter in COUNTERS:
         index = max(counter.index(event, port) for event in counter.events for port in (0, *ports))
         _check_cell("counter", program.counter(counter.name), index)
@@ -53,7 +57,7 @@ def _check_cells(program: Program, ports: Sequence[int]) -> None:
 
 def _check_cell(what: str, array: Array, index: int) -> None:
     if index >= array.size:
-        raise CommandError(f"its {what} {array.name} has {array.size} cells, and {index} is read")
+        raise CommandError(f"{what} {array.name} has {array.size} cells, but cell {index} is read")
 
 
 def _check_line(program: Program, switch: str, line: str) -> None:
@@ -74,7 +78,7 @@ def _check_line(program: Program, switch: str, line: str) -> None:
 
 
 def _check_keys(table: Table, words: Sequence[str]) -> None:
-    """A default action has none."""
+    """Check the keys of an entry. A default action has none."""
     if not words:
         return
     if len(words) != len(table.keys):
@@ -85,9 +89,9 @@ def _check_keys(table: Table, words: Sequence[str]) -> None:
 
 def _check_key(table: Table, word: str, key: Key) -> None:
     value, slash, _ = word.partition("/")
-    wanted = "lpm" if slash else "exact"
-    if key.match_type != wanted:
-        raise CommandError(f"key {key.name} of table {table.name} is {key.match_type}, not {wanted}")
+    required = "lpm" if slash else "exact"
+    if key.match_type != required:
+        raise CommandError(f"key {key.name} of table {table.name} is {key.match_type}, not {required}")
     number(value, key.bits)
 
 

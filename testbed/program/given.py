@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Programs that somebody gives with `--p4`: read or compiled, checked to be programs at all, and named.
+"""User programs of `--p4`: reading or compiling them, checking that they are programs, and naming them.
 
-What it holds travels with a run's plan, so that an edit of the file meanwhile, or another machine, changes nothing.
+The program's text is part of a run's plan, so that a later edit of the file or another machine changes nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from testbed.program.sources import OWN_PROGRAM, ROOT, SOURCES
 from wire.input.bounded_file import FileRefused, read_bounded_text
 
 BUILT_IN = "built-in"
-"""The word for the testbed's own program, to compare others against it."""
+"""The argument of `--p4` that selects the testbed's program, for comparisons with other programs."""
 MOST_BYTES = 64_000_000
 _JSON_MAJOR = 2
 _LONGEST_NAME = 32
@@ -40,36 +40,39 @@ def _packed(text: str) -> str:
     return b85encode(zlib.compress(text.encode())).decode()
 
 
-def _unpacked(given: str, info: ValidationInfo) -> str:
-    return zlib.decompress(b85decode(given)).decode() if info.mode == "json" else given
+def _unpacked(text: str, info: ValidationInfo) -> str:
+    return zlib.decompress(b85decode(text)).decode() if info.mode == "json" else text
 
 
 Packed = Annotated[str, PlainSerializer(_packed, when_used="json"), BeforeValidator(_unpacked)]
-"""A text that is a tenth as long in JSON: each of a sweep's jobs travels with its program."""
+"""A text that is compressed to about a tenth in JSON, because each job of a sweep contains its program."""
 
 
 @dataclass(frozen=True)
 class GivenProgram:
-    """A program as BMv2 JSON."""
+    """A program of the user as BMv2 JSON."""
 
     word: str
-    """As it was typed."""
+    """The argument as typed by the user."""
     path: str
     name: str
-    """By which its runs are told apart."""
+    """The name by which runs with different programs are distinguished."""
     text: Packed = field(repr=False)
 
     @property
     def sha256(self) -> str:
-        """Of the compiled program."""
+        """The SHA-256 of the compiled program, in hexadecimal."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def declared(self) -> Program:
-        """What the control plane may name."""
+        """Return the objects that the control plane can name."""
         return _declared(self.text)
 
     def file(self) -> Path:
-        """Return the program's file in the cache, for those who build or load the program. CacheRefused, OSError."""
+        """Return the program's file in the cache, for building or loading the program.
+
+        Raise CacheRefused or OSError.
+        """
         name = f"program-{self.sha256[:DIGITS]}"
         try:
             return kept_file(program_folder(), name, ".json", lambda part: part.write_bytes(self.text.encode()))
@@ -79,22 +82,25 @@ class GivenProgram:
 
 @lru_cache(maxsize=8)
 def _declared(text: str) -> Program:
-    """Once for all jobs of a sweep."""
+    """Parse a program, once for all jobs of a sweep."""
     return Program(json.loads(text))
 
 
 def program_file(program: GivenProgram | None) -> Path:
-    """Of what was given, else of the testbed's own program."""
+    """Return the JSON file of a user program, or of the testbed's program for None."""
     return ROOT / OWN_PROGRAM if program is None else program.file()
 
 
 def program_given(word: str | None) -> GivenProgram | None:
-    """What `--p4` names; None: the testbed's own. UsageError for what is no program."""
+    """Return the program that `--p4` names, or None for the testbed's. Raise UsageError if it is not a program."""
     return None if word is None else programs_given([word])[0]
 
 
 def programs_given(words: Sequence[str]) -> list[GivenProgram | None]:
-    """What several `--p4` name, each by a name that no other has. UsageError for what is no program."""
+    """Return the programs named by several `--p4`, each with a unique name.
+
+    Raise UsageError if one is not a program.
+    """
     paths = [None if word == BUILT_IN else Path(os.path.normpath(Path(word).absolute())) for word in words]
     for place, path in enumerate(paths):
         if path in paths[:place]:
@@ -115,12 +121,12 @@ _SPELLINGS: tuple[Callable[[Path], str], ...] = (
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """The shortest spelling that tells all apart; they are part of folders' names."""
-    for spelled in _SPELLINGS:
-        names = [re.sub(r"[^\w.+-]", "_", spelled(path))[:_LONGEST_NAME] for path in paths]
+    """Return unique names in the shortest spelling that makes them so. They become part of folder names."""
+    for spelling in _SPELLINGS:
+        names = [re.sub(r"[^\w.+-]", "_", spelling(path))[:_LONGEST_NAME] for path in paths]
         if len(set(names)) == len(names):
             return names
-    raise UsageError(f"--p4: two of the programs are named alike, {names[0]!r} among them; rename one of them")
+    raise UsageError(f"--p4: two of the programs have the same name, {names[0]!r} among them; rename one of them")
 
 
 def _read(word: str) -> str:
@@ -139,12 +145,17 @@ def _read(word: str) -> str:
 
 
 def _check_is_program(word: str, text: str) -> None:
-    """What p4c writes for BMv2, in all that is read of it before a switch is."""
+    """Raise UsageError unless a text is BMv2 JSON of p4c.
+
+    This checks everything that is read before a switch starts.
+    """
     try:
         document = json.loads(text)
         if document["__meta__"]["version"][0] == _JSON_MAJOR:
             Program(document)
-            json.dumps(document, ensure_ascii=False).encode()  # JSON can spell lone surrogates, which no file can hold
+            json.dumps(
+                document, ensure_ascii=False
+            ).encode()  # JSON may contain lone surrogates, which UTF-8 cannot encode
             return
     except json.JSONDecodeError as error:
         raise UsageError(f"--p4 {word}: neither P4 (its name ends in .p4) nor JSON: {error}") from error

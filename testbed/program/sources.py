@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The P4 sources of this tree, how p4c is called, and whether the committed artifacts were compiled from the sources.
+"""The P4 sources of this tree, and whether the committed artifacts were compiled from them.
 
-`tools.compile_p4` compiles them and stores beside the artifacts the hash of what they were compiled from.
+`tools.compile_p4` compiles the sources and stores their hash beside the artifacts.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ SOURCES = Path("switch-bmv2")
 ARTIFACTS = SOURCES / "artifacts"
 HASH_FILE = ARTIFACTS / "sources.sha256"
 OWN_PROGRAM = ARTIFACTS / "sfc.json"
-"""The program that switches run unless somebody gives another one. All paths are below `ROOT`."""
+"""The program that switches run without `--p4`. All paths are relative to `ROOT`."""
 
 HOW_TO_GET_IT = "docs/bmv2.md says how to get it"
 
 
 def source_hash(root: Path = ROOT) -> str:
-    """SHA-256 over the names and contents of all P4 sources."""
+    """Return the SHA-256 over the names and contents of all P4 sources."""
     digest = hashlib.sha256()
     for path in sorted((root / SOURCES).rglob("*.p4")):
         digest.update(f"{path.relative_to(root)}\n".encode())
@@ -34,12 +34,12 @@ def source_hash(root: Path = ROOT) -> str:
 
 
 def can_compile() -> bool:
-    """Whether `make p4` finds a compiler."""
+    """Return whether `make p4` finds a compiler."""
     return any(shutil.which(name) for name in (COMPILER, "docker"))
 
 
 def check_artifacts(root: Path = ROOT) -> None:
-    """UsageError where a P4 source was edited and not compiled: a run would go by what it said before."""
+    """Raise UsageError if a P4 source was edited but not compiled, since a run would use the previous version."""
     stored = root / HASH_FILE
     if stored.exists() and stored.read_text().strip() == source_hash(root):
         return

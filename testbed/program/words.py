@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Words of control commands as numbers: decimal, hexadecimal, MAC and IP addresses."""
+"""Conversion of words in control commands to numbers: decimal, hexadecimal, MAC and IP addresses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 
 
 def number(word: str, bits: int) -> int:
-    """A number, decimal or hexadecimal, a MAC address or an IP address, that fits a field."""
+    """Convert a decimal or hexadecimal number, a MAC or an IP address, and check that it fits the field."""
     if _MAC.fullmatch(word):
         value = int(word.replace(":", ""), 16)
     elif ":" in word or word.count(".") == 3:

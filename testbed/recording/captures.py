@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Where the captures of a run go on either clock, and how what tcpdump wrote becomes one of them."""
+"""The files of a run's packet captures, for both clocks, and the conversion of tcpdump's output to them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SOURCE = slice(6, 12)
 
 
 def capture_folder(run_folder: Path, ports: Sequence[Port]) -> Path:
-    """Made only if something is captured."""
+    """Return the folder of captures, and create it if any port is captured."""
     folder = run_folder / FOLDER
     if ports:
         folder.mkdir(exist_ok=True)
@@ -31,24 +31,24 @@ def capture_folder(run_folder: Path, ports: Sequence[Port]) -> Path:
 
 
 def make_way(path: Path) -> None:
-    """For a capture of that name: one that is there already gets a number, the next that is free."""
+    """Rename an existing capture with this path, by appending the next free number."""
     numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(1))
     if path.exists():
-        path.rename(next(free for free in numbered if not free.exists()))
+        path.rename(next(candidate for candidate in numbered if not candidate.exists()))
 
 
 class Directions:
-    """Which way a frame went at one end of a link. Every node sends under its own address, whatever it forwards."""
+    """Finds the direction of frames at one end of a link by their source MAC, which every node sets to its own."""
 
     def __init__(self, topology: Topology, end: Port) -> None:
         link = topology.link_at[end]
-        self._own = _mac(topology, end)
+        self._local = _mac(topology, end)
         self._neighbour = _mac(topology, link.b if link.a == end else link.a)
 
     def of(self, frame: bytes) -> Direction:
-        """Unknown of a frame that neither end sends by itself."""
+        """Return the direction of a frame, or unknown if its source is neither end of the link."""
         source = frame[_SOURCE]
-        if source == self._own:
+        if source == self._local:
             return Direction.OUT
         return Direction.IN if source == self._neighbour else Direction.UNKNOWN
 
@@ -60,10 +60,13 @@ def _mac(topology: Topology, end: Port) -> bytes:
 
 
 def convert(pcaps: Mapping[Path, Direction], path: Path, topology: Topology, end: Port, clock: CaptureClock) -> None:
-    """Makes one capture of what tcpdump wrote at an end of a link, which says how its times become model times, and
-    removes the parts. Where a part does not say which way its frames went, they do. CaptureError, OSError."""
+    """Merge tcpdump's files from one end of a link into one capture with model times, and remove the files.
+
+    `clock` converts the times. If the direction of a file is unknown, its frames' addresses determine it. Raise
+    CaptureError or OSError.
+    """
     directions = Directions(topology, end)
-    parts = [_part(pcap, told, directions) for pcap, told in pcaps.items()]
+    parts = [_part(pcap, direction, directions) for pcap, direction in pcaps.items()]
     with CaptureWriter(path, interface_of(topology, end), clock) as writer:
         for time_ns, direction, frame in merge(*parts, key=itemgetter(0)):
             writer.write(time_ns, frame, direction)
@@ -71,6 +74,6 @@ def convert(pcaps: Mapping[Path, Direction], path: Path, topology: Topology, end
         pcap.unlink()
 
 
-def _part(pcap: Path, told: Direction, directions: Directions) -> Iterator[tuple[int, Direction, bytes]]:
+def _part(pcap: Path, direction: Direction, directions: Directions) -> Iterator[tuple[int, Direction, bytes]]:
     for time_ns, frame in read_pcap(pcap):
-        yield time_ns, told or directions.of(frame), frame
+        yield time_ns, direction or directions.of(frame), frame

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Adds up what hosts, switches and the machine counted in a run. The one place for both clocks."""
+"""Adds up the counters of hosts, switches and the kernel after a run, for both clocks."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def run_counters(
     broken: Iterable[str] = (),
     lacking: Iterable[str] = (),
 ) -> RunCounters:
-    """The counters of a run. `parts`: switches and whatever else stands on the packets' way.
+    """Return the counters of a run. `parts` are the switches and other processes that packets pass.
 
-    `undelivered`: messages acknowledged to the end that their receivers do not have. `host_lateness` and `host_spacing`
-    are those of each agent. Without a record they are not measured: the virtual clock is never late.
+    `undelivered` counts messages that are fully acknowledged but incomplete at their receivers. `host_lateness` and
+    `host_spacing` have an entry per agent. Without entries they are not measured, as on the virtual clock.
     """
     counted = SwitchCounts()
-    for each in switches:
-        counted.add(each)
+    for switch in switches:
+        counted.add(switch)
     return RunCounters(
         packets=PacketCounts(
             sent=sum(host.nic.frames_sent for host in hosts),
@@ -64,7 +64,7 @@ def run_counters(
 
 
 def _lost_at_hosts(hosts: Iterable[HostStatistics]) -> Counter[str]:
-    """What hosts sent into dead links, and what found their rings full, by the names that softswitch has for it."""
+    """Return frames that hosts sent into dead links or lost to full receive rings, under softswitch's drop reasons."""
     lost: Counter[str] = Counter()
     for host in hosts:
         lost.update({DOWN: host.link_down, RECEIVE_RING: host.nic.ring_overruns})
@@ -72,14 +72,14 @@ def _lost_at_hosts(hosts: Iterable[HostStatistics]) -> Counter[str]:
 
 
 def _refused(parts: Iterable[PartStatistics]) -> Iterator[str]:
-    """A fault that did not happen: the run is not the one that was asked for."""
+    """Yield a sentence for each part that refused commands of faults, since the run then differs from the plan."""
     for part in parts:
         if part.refused:
             yield f"{part.name} refused {part.refused} of the commands that make its faults."
 
 
 def _host_events(hosts: Sequence[HostStatistics], undelivered: int) -> dict[str, int]:
-    """Return what does not happen at hosts that are honest, answer and have a window of a packet or more."""
+    """Return the counts of events that never happen at honest, responding hosts with a window of a packet or more."""
     events = {
         "acknowledgements_refused": sum(host.nic.acknowledgements_refused for host in hosts),
         "messages_failed": sum(host.nic.messages_failed for host in hosts),
@@ -90,27 +90,27 @@ def _host_events(hosts: Sequence[HostStatistics], undelivered: int) -> dict[str,
 
 
 def _worst(measured: Iterable[LatenessSummary]) -> Lateness | None:
-    """The worst of several processes' percentiles: a run is as late as its latest part."""
-    seen = [each for each in measured if each.count]
-    if not seen:
+    """Return the highest percentiles of all processes, since a run is as late as its latest part."""
+    summaries = [summary for summary in measured if summary.count]
+    if not summaries:
         return None
     return Lateness(
-        p50_ns=float(max(each.p50_ns for each in seen)),
-        p99_ns=float(max(each.p99_ns for each in seen)),
-        max_ns=float(max(each.max_ns for each in seen)),
+        p50_ns=float(max(summary.p50_ns for summary in summaries)),
+        p99_ns=float(max(summary.p99_ns for summary in summaries)),
+        max_ns=float(max(summary.max_ns for summary in summaries)),
     )
 
 
 def _worst_spacing(measured: Iterable[SpacingSummary]) -> Spacing | None:
-    """That of the part whose P99 is the worst, with the pairs of frames of all."""
-    seen = [each for each in measured if each.count]
-    if not seen:
+    """Return the spacing of the part with the highest P99, but the count and the maximum of all parts."""
+    summaries = [summary for summary in measured if summary.count]
+    if not summaries:
         return None
-    worst = max(seen, key=lambda each: each.p99_ns)
+    worst = max(summaries, key=lambda summary: summary.p99_ns)
     return Spacing(
-        count=sum(each.count for each in seen),
+        count=sum(summary.count for summary in summaries),
         p50_ns=float(worst.p50_ns),
         p99_ns=float(worst.p99_ns),
-        max_ns=float(max(each.max_ns for each in seen)),
+        max_ns=float(max(summary.max_ns for summary in summaries)),
         ideal_ns=float(worst.ideal_ns),
     )

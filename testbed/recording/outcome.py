@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What either clock hands back after a run, besides the traces, and what it tells while it runs."""
+"""The outcome of a run on either clock, besides its traces, and the interface for progress reports."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from analysis.results.counters import RunCounters
 
 @dataclass(frozen=True)
 class ClockOutcome:
-    """What a clock hands back: the counters of a run and how it ended.
+    """The counters of a run and how it ended.
 
-    `notes` are sentences that a reader of the result must know, whatever the verdict.
+    `notes` are sentences that a reader of the result must know, independent of the verdict.
     """
 
     counters: RunCounters
@@ -22,23 +22,23 @@ class ClockOutcome:
 
 
 class Progress(Protocol):
-    """Told what happens during a run, often; must be cheap."""
+    """An observer of a run. Its methods are called often and must be cheap."""
 
     def hosts_up(self, count: int, total: int) -> None:
-        """Hosts whose NIC runs."""
+        """Report the number of hosts whose NIC runs."""
 
     def flows_done(self, count: int, total: int) -> None:
-        """Flows completed."""
+        """Report the number of completed flows."""
 
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
-        """The switch with most bytes queued now."""
+        """Report the switch with the most queued bytes at this moment."""
 
     def ending(self, is_interrupted: bool) -> None:
-        """Nothing is sent any more; queues run empty, which takes a while where the clock is slow."""
+        """Report that sending has ended and queues drain, which takes some time at a large dilation."""
 
 
 class Silent:
-    """Progress that nobody watches."""
+    """An observer that ignores all reports."""
 
     def hosts_up(self, count: int, total: int) -> None:
         pass

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Gathers what a run measures, as it happens, and writes it to the run's folder. The same for both clocks.
+"""Collects the measurements of a run and writes them to the run's folder, for both clocks.
 
-Records arrive in model units (`hosts.records`) and go to the journal about once a second of wall time, if whoever runs
-the run asks for it as often. A flow's row needs both its ends and is made when the run is over; one that never
-finished has a row too.
+Records arrive in model units (`hosts.records`). The clock saves them to the journal about once per second of wall time.
+The row of a flow needs the reports of both ends, so it is made after the run. Unfinished flows have rows, too.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from testbed.recording.flow_ends import FlowEnds
 
 SAVE_SECONDS = 1.0
 SAVE_SHARE = 0.02
-"""Of the time between two saves that saving may take; where it takes longer, saves come less often."""
+"""The fraction of the run time that saving may take. If a save takes longer, the next one comes later."""
 
 
 class Recorder:
-    """The traces of one run. Leaving the context writes them, whatever ended the run; the journal stays."""
+    """The traces of one run. Leaving the context writes them, even after an error. The journal remains."""
 
     def __init__(self, plan: RunPlan, folder: Path) -> None:
         self._folder = folder
@@ -44,7 +43,7 @@ class Recorder:
         )
         self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
-        """What could not be written to the traces, as sentences, once they are."""
+        """Sentences about data that could not be written to the traces. Set by `close`."""
         planned = SegmentWriter(self._journal.segments(PLANNED), PLANNED)
         planned.append_frame(planned_flows(plan))
         planned.flush()
@@ -59,30 +58,30 @@ class Recorder:
 
     @property
     def completed(self) -> int:
-        """Flows whose sender has seen the last acknowledgment."""
+        """Number of flows whose sender has received the last acknowledgment."""
         return self._ends.completed
 
     @property
     def is_complete(self) -> bool:
-        """Whether every flow is done at both ends, or given up by its sender."""
+        """Whether every flow is done at both ends, or abandoned by its sender."""
         return self._ends.is_complete
 
     @property
     def undelivered(self) -> int:
-        """Flows whose sender has seen the last acknowledgment and whose receiver does not have them whole."""
+        """Number of flows whose sender has the last acknowledgment, but whose receiver has not reported them yet."""
         return self._ends.undelivered
 
     @property
     def is_save_due(self) -> bool:
-        """Whether what was taken since the last `save` should be saved."""
+        """Whether records should be saved now."""
         return time.monotonic() >= self._save_due_s
 
     def begin(self, start_ns: int) -> None:
-        """Model time 0 is at `start_ns` on the clock of the queue samples."""
+        """Note that model time 0 is at `start_ns` on the clock of the queue samples."""
         self._journal.note(start_ns=start_ns)
 
     def take(self, record: Record) -> None:
-        """What a host tells while the run goes on, or at its end of flows that are not done."""
+        """Take a record of a host. Unfinished flows are reported at the end of the run."""
         if isinstance(record, Goodput):
             self._goodput.append(record)
         elif isinstance(record, Signal):
@@ -102,12 +101,12 @@ class Recorder:
                 self._ends.complete(record.flow_id)
 
     def queue_samples(self, switch: str, samples: Samples) -> None:
-        """Further queue samples of a switch that does not write them to its file by itself."""
+        """Append queue samples of a switch that does not write its own file."""
         with self._journal.samples(switch).open("ab") as file:
             file.write(samples.tobytes())
 
     def save(self) -> None:
-        """From here on a killed runner does not lose what was taken so far."""
+        """Save the records taken so far, so that they survive a kill of the runner."""
         began_s = time.monotonic()
         traces = (self._sent, self._received, self._signals, self._goodput, self._lateness, self._congestion)
         for trace in traces:
@@ -116,28 +115,28 @@ class Recorder:
         self._save_due_s = now_s + max(SAVE_SECONDS, (now_s - began_s) / SAVE_SHARE)
 
     def close(self, *, all_told: bool) -> None:
-        """Writes all traces. `all_told`: nothing kept senders from telling of unfinished flows."""
+        """Write all traces. `all_told`: senders were able to report their unfinished flows."""
         self.save()
         self._journal.note(all_told=all_told)
         self.problems = tuple(self._journal.write_traces())
 
     def traces(self) -> tuple[pl.DataFrame, pl.LazyFrame, pl.LazyFrame]:
-        """Flows, queues, signals, as they were written; the latter two grow with the packets and may be long."""
+        """Return flows, queues and signals as written. Queues and signals are lazy because they may be long."""
         queues, signals = (scan_trace(self._folder / schema.file_name, schema) for schema in (QUEUES, SIGNALS))
         return read_trace(self._folder / FLOWS.file_name, FLOWS), queues, signals
 
     def remove_journal(self) -> None:
-        """Once the run has a result. A run that broke leaves its journal, for others to finish."""
+        """Remove the journal, once the run has a result. The journal of a failed run remains for later recovery."""
         self._journal.remove()
         self._journal.release()
 
     def release(self) -> None:
-        """Lets others finish the journal, if it is still there."""
+        """Release the journal, if it still exists, so that another process may recover it."""
         self._journal.release()
 
 
 def planned_flows(plan: RunPlan) -> pl.DataFrame:
-    """The plan's part of the flows trace."""
+    """Return the planned columns of the flows trace."""
     flows, nics = plan.columns, plan.transport
     ideal_ns = ideal_fcts_ns(plan.topology, flows, nics.payload_bytes, nic_bps=nics.line_rate_bps)
     hosts = pl.Series([host.name for host in plan.topology.hosts], dtype=pl.String)
@@ -154,7 +153,7 @@ def planned_flows(plan: RunPlan) -> pl.DataFrame:
 
 
 def _sent_values(record: FlowSent) -> tuple[object, ...]:
-    """In the order of the columns of `SENT`."""
+    """Return the values of a sender's record in the order of the columns of `SENT`."""
     counts = record.counts
     return (
         record.flow_id,

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A file of axes, schemes and seeds becomes jobs and a table of results."""
+"""Sweeps: a file of axes, schemes and seeds becomes jobs and a table of results."""

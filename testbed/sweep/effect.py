@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What decides a run, as a digest: equal for requests that differ only in what their scheme does not read.
+"""A digest of everything that determines a run. Requests that differ only in unused settings have the same digest.
 
-Settings of switches count by the entries that they become, so that the threshold of a mechanism that is off counts for
-nothing; settings of a workload by their flows, and all the others as the run resolved them.
+Switch settings count by the table entries that they become. The threshold of a disabled mechanism therefore has no
+effect. Workload settings count by their flows, and all other settings as the run resolved them.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from wire.dilation import Dilation
 _COUNTED_OTHERWISE = {"switch_settings", "workload", "thresholds_bytes"}
 _DECIDES_NOTHING = {"command", "versions"}
 _BY_CONTENT = {"program"}
-"""What was given counts by its content; the testbed's own program is told apart as its other code is."""
+"""Settings that count by content. The testbed's own P4 program is part of the digest of the code."""
 _OF_THIS_MACHINE = {"dilation", "dilation_given", "dilation_choice"}
-"""A live run's D follows from how fast the machine is, unless it was asked for."""
+"""Settings that depend on the machine's speed: the dilation of a live run, unless it was requested."""
 
 
 def effect_digest(request: RunRequest, plan: RunPlan) -> str:
-    """Hexadecimal."""
-    left_out = _COUNTED_OTHERWISE | _DECIDES_NOTHING | _BY_CONTENT | _OF_THIS_MACHINE
-    told = {"asked_dilation": request.dilation, **plan.config.model_dump(mode="json", exclude=left_out)}
+    """Return the digest of a run, in hexadecimal."""
+    excluded = _COUNTED_OTHERWISE | _DECIDES_NOTHING | _BY_CONTENT | _OF_THIS_MACHINE
+    settings = {"asked_dilation": request.dilation, **plan.config.model_dump(mode="json", exclude=excluded)}
     if request.program is not None:
-        told["program_sha256"] = request.program.sha256
-    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+        settings["program_sha256"] = request.program.sha256
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for flow in plan.flows:
         digest.update(repr(astuple(flow)).encode())
     for line in _entries(request, plan):
@@ -42,15 +42,15 @@ def effect_digest(request: RunRequest, plan: RunPlan) -> str:
 
 
 def _entries(request: RunRequest, plan: RunPlan) -> Iterator[str]:
-    is_given = request.clock == "virtual" or request.dilation is not None
+    is_fixed = request.clock == "virtual" or request.dilation is not None
     try:
-        yield from _entries_at(plan, plan.dilation if is_given else Dilation(NETWORK_DILATION))
+        yield from _entries_at(plan, plan.dilation if is_fixed else Dilation(NETWORK_DILATION))
     except FixedPointError:
         yield from _entries_at(plan, plan.dilation)
 
 
 def _entries_at(plan: RunPlan, dilation: Dilation) -> list[str]:
-    switches = [each.name for each in plan.topology.switches]
+    switches = [switch.name for switch in plan.topology.switches]
     return [
         line for name in switches for line in settings_commands(plan.topology, name, plan.switch_settings, dilation)
     ]

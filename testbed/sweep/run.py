@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Makes the runs of a sweep that are not there yet, and writes the table of results and the page."""
+"""Executes the missing runs of a sweep and writes the table of results and the page."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ from testbed.system.code import code_digest
 
 @dataclass(frozen=True)
 class SweepSummary:
-    """What a sweep came to."""
+    """The outcome of a sweep."""
 
     table: Path
     page: Path | None
-    """None where nothing was done."""
+    """The page, or None if no run is complete."""
     runs: int
-    """That all jobs come to: those that differ in nothing that their scheme reads share one."""
+    """Number of distinct runs. Jobs that differ only in settings that their scheme does not read share a run."""
     ran: int
     found: int
-    """Runs that were there before."""
+    """Number of runs that were complete before."""
     shared: tuple[str, ...]
-    """Which schemes' jobs share runs, a sentence each."""
+    """Sentences about the schemes whose jobs share runs."""
     other_versions: int
-    """Of those made now: runs that other code had made before. Their old folders stay and are not in the table."""
+    """Number of runs repeated because the code has changed. Their old folders remain and are not in the table."""
     invalid: int
-    """Runs in the table whose verdict is invalid."""
+    """Number of runs in the table with the verdict invalid."""
     failures: tuple[str, ...]
     is_interrupted: bool
 
 
 def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: Executor, tell: Tell) -> SweepSummary:
-    """Makes the sweep's folder, or goes on in it. Runs get no pages. After Ctrl-C table and page have what was done."""
+    """Run a sweep in a new folder, or resume it. Runs get no pages. After Ctrl-C the finished runs are in the table."""
     program = jobs[0].request.program
     folder = sweep_folder(sweep, program, out.absolute())
     (folder / JOBS).mkdir(parents=True, exist_ok=True)
-    replace_text(folder / SWEEP_FILE, _told(sweep, program))
+    replace_text(folder / SWEEP_FILE, _sweep_json(sweep, program))
     missing, labels = unfinished(folder, jobs), labels_of_runs(jobs)
     runs = len(labels)
     found = runs - len(missing)
@@ -79,15 +79,15 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     )
 
 
-def _told(sweep: SweepFile, program: GivenProgram | None) -> str:
-    """sweep.json: the file, and the P4 program where one was given."""
-    given = None if program is None else program_config(program).model_dump()
-    told = {**json.loads(sweep.model_dump_json()), "program": given}
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+def _sweep_json(sweep: SweepFile, program: GivenProgram | None) -> str:
+    """Return the content of sweep.json: the sweep's file and the user's P4 program, if any."""
+    program_dump = None if program is None else program_config(program).model_dump()
+    content = {**json.loads(sweep.model_dump_json()), "program": program_dump}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def _write_page(folder: Path, failures: Sequence[str]) -> Path:
-    """What draws takes longer to load than a small job to run."""
+    """Write the page of the sweep. The import is local because plotting takes longer to load than a small job runs."""
     from analysis.report.sweep import write_sweep_page
 
     return write_sweep_page(folder, failures)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a sweep is: a file of axes, schemes and seeds becomes jobs, whose runs are folders that are written once.
+"""Sweeps: a file of axes, schemes and seeds becomes jobs, and each run becomes a folder that is written once.
 
-A folder's name says the scheme, the place on the axes and the seed, and ends in a digest of everything that decides the
-run (`testbed.sweep.effect`: a setting that the scheme does not read is no part of it) and of the code. So jobs that
-differ in nothing that counts share a run, a sweep can be resumed, and grown by editing its file, and after a change of
-the code its runs are made again beside the old ones. Knows nothing of who runs the jobs (`testbed.sweep.run`).
+A folder's name contains the scheme, the point on the axes and the seed. It ends in a digest of everything that
+determines the run (`testbed.sweep.effect`) and a digest of the code. The digest ignores settings that the scheme does
+not read, so jobs that differ only in them share a run. A sweep can be resumed, or extended by editing its file. After a
+change of the code, runs are repeated beside the old ones. `testbed.sweep.run` executes the jobs.
 """
 
 from __future__ import annotations
@@ -40,15 +40,18 @@ MOST_JOBS = 100_000
 _ASKED_DIGITS = 16
 _CODE_DIGITS = 8
 _MOST_READABLE = 120
-"""Characters of a folder's name before the digests; file systems take 255 bytes."""
+"""Maximum length of a folder's name before the digests, in characters. File systems allow 255 bytes."""
 _LONGEST_NAME = 100
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}")
 _MOST_NAMED = 3
-"""Values of an axis in the label of a run that stands for more of them."""
+"""Maximum number of values of an axis in the label of a shared run."""
 
 
 class SweepFile(BaseModel):
-    """The YAML file. `axes` are `--set` keys with their values; every combination is run for every scheme and seed."""
+    """The YAML file of a sweep. `axes` are `--set` keys with values.
+
+    All combinations are run for every scheme and seed.
+    """
 
     model_config = STRICT
 
@@ -78,7 +81,7 @@ class SweepFile(BaseModel):
 
 @dataclass(frozen=True)
 class SweepJob:
-    """A place on the axes with a scheme and a seed: its request, and the name of its run's folder, `WORDS.KEY`."""
+    """A point on the axes with a scheme and a seed: its request, and the name of its run's folder, `WORDS.KEY`."""
 
     request: RunRequest
     place: Mapping[str, Any]
@@ -86,22 +89,22 @@ class SweepJob:
 
     @property
     def key(self) -> str:
-        """`ASKED-CODE`, of all that decides the run. Jobs of one key share a run."""
+        """The digests of the run and of the code, as `ASKED-CODE`. Jobs with the same key share a run."""
         return _key(self.name)
 
     def is_other_version(self, folder_name: str) -> bool:
-        """Whether a folder is of the same run, made by other code."""
+        """Return whether a folder has the same run, made by other code."""
         key = _key(folder_name)
         return key != self.key and key.startswith(self.key[: _ASKED_DIGITS + 1])
 
 
 def sweep_folder(sweep: SweepFile, program: GivenProgram | None, out: Path) -> Path:
-    """Where its runs and its table lie. With a P4 program that was given elsewhere: no table stands for two of them."""
+    """Return the folder of the sweep's runs and table. A user's P4 program gets a folder of its own."""
     return out / (sweep.name if program is None else f"{sweep.name}+{program.name}")
 
 
 def read_sweep(path: Path) -> SweepFile:
-    """The sweep of a file. UsageError, one line, for a file that is missing or wrong."""
+    """Read the sweep from a file. Raise UsageError with one line for a missing or invalid file."""
     try:
         content = read_yaml(path)
     except OSError as error:
@@ -117,10 +120,13 @@ def read_sweep(path: Path) -> SweepFile:
 
 
 def jobs_of(sweep: SweepFile, program: GivenProgram | None = None) -> list[SweepJob]:
-    """All jobs, in the order of the file, seeds changing fastest. UsageError if one cannot be planned, or is double."""
+    """Return all jobs in the order of the file, with seeds changing fastest.
+
+    Raise UsageError for a job that cannot be planned or that occurs twice.
+    """
     count = prod(len(values) for values in (*sweep.axes.values(), sweep.schemes, sweep.seeds))
     if count > MOST_JOBS:
-        raise UsageError(f"sweep {sweep.name}: {count} jobs, of which a sweep has at most {MOST_JOBS}")
+        raise UsageError(f"sweep {sweep.name}: {count} jobs; a sweep may have at most {MOST_JOBS}")
     planned: list[tuple[RunRequest, Mapping[str, Any], str]] = []
     for values in product(*sweep.axes.values()):
         place = dict(zip(sweep.axes, values, strict=True))
@@ -146,13 +152,13 @@ def jobs_of(sweep: SweepFile, program: GivenProgram | None = None) -> list[Sweep
 
 
 def _named(planned: Sequence[tuple[RunRequest, Mapping[str, Any], str]]) -> list[SweepJob]:
-    """A run that several places share has none of the axes in its name by which they differ."""
+    """Name the jobs. The name of a shared run omits the axes in which its jobs differ."""
     places: dict[str, list[Mapping[str, Any]]] = {}
     for _, place, key in planned:
         places.setdefault(key, []).append(place)
     shared = {
-        key: {axis for axis in own[0] if any(place[axis] != own[0][axis] for place in own)}
-        for key, own in places.items()
+        key: {axis for axis in same_run[0] if any(place[axis] != same_run[0][axis] for place in same_run)}
+        for key, same_run in places.items()
     }
     jobs = []
     for request, place, key in planned:
@@ -169,7 +175,7 @@ def _named(planned: Sequence[tuple[RunRequest, Mapping[str, Any], str]]) -> list
 
 
 def _word(value: Any) -> str:
-    """A value in a folder's name."""
+    """Return a value as text for a folder's name."""
     if isinstance(value, (list, tuple)):
         return "+".join(map(_word, value))
     return value if isinstance(value, str) else json.dumps(value)
@@ -180,11 +186,11 @@ def _key(folder_name: str) -> str:
 
 
 def labels_of_runs(jobs: Sequence[SweepJob]) -> dict[str, str]:
-    """For people, by key: scheme, place and seed of a run; of an axis that it does not read, all its values."""
+    """Return a label for each run, by key: scheme, point and seed. An axis that a run does not read has all values."""
     sharing: dict[str, list[SweepJob]] = {}
     for job in jobs:
         sharing.setdefault(job.key, []).append(job)
-    return {key: _label(own) for key, own in sharing.items()}
+    return {key: _label(same_run) for key, same_run in sharing.items()}
 
 
 def _label(sharing: Sequence[SweepJob]) -> str:
@@ -200,7 +206,7 @@ def _listed(values: Sequence[Any]) -> str:
 
 
 def unfinished(folder: Path, jobs: Sequence[SweepJob]) -> list[SweepJob]:
-    """A job for each run whose folder is not there yet."""
+    """Return a job for each run that has no complete folder."""
     finished = _finished(folder)
     missing: dict[str, SweepJob] = {}
     for job in jobs:
@@ -210,7 +216,7 @@ def unfinished(folder: Path, jobs: Sequence[SweepJob]) -> list[SweepJob]:
 
 
 def _finished(folder: Path) -> dict[str, Path]:
-    """Folders of complete runs by their keys; the words before them may have been others, before the sweep grew."""
+    """Return the folders of complete runs by key. The words before the key may differ after a change of the sweep."""
     if not (folder / JOBS).is_dir():
         return {}
     return {_key(path.name): path for path in (folder / JOBS).iterdir() if (path / RESULT_FILE).exists()}
@@ -220,11 +226,11 @@ def _result_of(folder: Path) -> RunResult:
     try:
         return read_result(folder)
     except ResultError as error:
-        raise UsageError(f"{error}; without that job's folder it runs again") from error
+        raise UsageError(f"{error}; remove that job's folder to run it again") from error
 
 
 def results_table(folder: Path, jobs: Sequence[SweepJob]) -> pl.DataFrame:
-    """A row for every finished job: where it stands and its figures. UsageError for a result that cannot be read."""
+    """Return a row for every finished job: its point and its figures. UsageError for a result that cannot be read."""
     finished = _finished(folder)
     figures = {
         key: result_row(_result_of(finished[key])) for key in dict.fromkeys(job.key for job in jobs) if key in finished

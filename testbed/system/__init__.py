@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a run has in this machine: child processes, namespaces, run ids, and how all of it is found and ended."""
+"""Resources of a run on this machine: child processes, namespaces and run IDs, and how they are found and ended."""

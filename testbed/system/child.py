@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Child processes of a run: they carry its id, speak in lines, and are waited for, never slept for."""
+"""Child processes of a run. They carry the run ID and communicate in lines."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from testbed.system.waiting import readable
 _ROOT = Path(__file__).resolve().parents[2]
 _STOP_SECONDS = 10.0
 _STOPPED_SECONDS = 5.0
-"""A child that somebody has stopped (SIGSTOP) for as long will not go on; shorter pauses show as lateness."""
+"""Time after which a child stopped by SIGSTOP counts as failed. Shorter pauses appear as lateness."""
 _REAP_SECONDS = 1.0
-"""Between the end of a connection to a child and that of the child."""
+"""Time to wait for the end of a child whose connection has ended."""
 
 
 class Child:
-    """A process of the run. Its stderr goes to a log, its stdout is read as lines without ever blocking.
+    """A process of the run. Its stderr goes to a log, and its stdout is read as lines without blocking.
 
-    With `errors_are_lines`, of a program that says on stderr that it is ready, both are lines, and all go to the log.
-    RunError if its program is gone or must not run.
+    `errors_are_lines` is for programs that report on stderr that they are ready: stdout and stderr are both read as
+    lines, and all lines go to the log. Raise RunError if the program is missing or cannot be executed.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Child:
         self._partial = b""
         self._stopped_since: float | None = None
         self.rest: list[str] = []
-        """The lines of its end, once it has been stopped."""
+        """The lines that were still unread when the child was stopped."""
         with log.open("wb") as errors:
             try:
                 self._process = subprocess.Popen(
@@ -50,8 +50,8 @@ class Child:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT if errors_are_lines else errors,
                     env={**os.environ, RUN_VARIABLE: run_id},
-                    cwd=_ROOT,  # where our packages are; paths given to a child are absolute
-                    start_new_session=True,  # Ctrl-C is the runner's to handle
+                    cwd=_ROOT,  # the folder of the packages; paths given to a child are absolute
+                    start_new_session=True,  # only the runner handles Ctrl-C
                 )
             except (FileNotFoundError, PermissionError) as error:
                 raise RunError(f"{name} cannot be started: {arguments[0]}: {error.strerror}") from error
@@ -69,7 +69,7 @@ class Child:
         return self._process.poll() is not None
 
     def trouble(self) -> str | None:
-        """Why it does not do its work any more, as one line; None while it does. To be asked again and again."""
+        """Return why the child no longer works, as one line, or None. Call this regularly: it measures stopped time."""
         if self.has_ended:
             return self.obituary()
         if not _is_stopped(self.pid):
@@ -82,7 +82,7 @@ class Child:
         return f"{self.name} has been stopped by a signal for {_STOPPED_SECONDS:g} s ({self._log_words()})"
 
     def why_silent(self, error: OSError) -> str:
-        """Why it does not answer, as one line."""
+        """Return why the child does not answer, as one line."""
         with suppress(subprocess.TimeoutExpired):
             if not isinstance(error, TimeoutError):
                 self._process.wait(_REAP_SECONDS)
@@ -91,14 +91,14 @@ class Child:
         return f"{self.name} does not answer ({error}; {self._log_words()})"
 
     def obituary(self) -> str:
-        """How it ended, what it said last and where its log is, as one line."""
+        """Return how the child ended, its last line of output and the place of its log, as one line."""
         return f"{self.name} {how_ended(self._process.returncode)} ({self._log_words()})"
 
     def _log_words(self) -> str:
         return log_words(self._log)
 
     def lines(self) -> list[str]:
-        """The whole lines that have arrived on its stdout since the last call."""
+        """Return the complete lines that have arrived on stdout since the last call."""
         while chunk := self._stdout.read(1 << 20):
             self._partial += chunk
         *whole, self._partial = self._partial.split(b"\n")
@@ -108,7 +108,10 @@ class Child:
         return [line.decode(errors="replace") for line in whole]
 
     def wait_for_line(self, wanted: str, seconds: float) -> list[str]:
-        """Waits until a line contains `wanted`; all lines until then. RunError if the process ends or time is up."""
+        """Wait for a line that contains `wanted` and return all lines so far.
+
+        RunError if the child ends or time is up.
+        """
         deadline = time.monotonic() + seconds
         seen: list[str] = []
         while True:
@@ -123,17 +126,17 @@ class Child:
             readable([self], min(remaining, 0.2))
 
     def tell(self, line: str) -> None:
-        """Writes a line to its stdin; one that has gone is noticed elsewhere."""
+        """Write a line to the child's stdin. A child that has ended is ignored here and detected elsewhere."""
         with suppress(BrokenPipeError):
             self._stdin.write(line.encode() + b"\n")
             self._stdin.flush()
 
     def send_signal(self, number: int) -> None:
-        """Unless it has ended."""
+        """Send a signal, unless the child has ended."""
         self._process.send_signal(number)
 
     def stop(self) -> int:
-        """Ends it with SIGTERM, with SIGKILL if it does not listen; its exit status."""
+        """End the child with SIGTERM, and with SIGKILL after a timeout. Return the exit status."""
         if self._stdout.closed:
             return self._process.returncode
         if not self.has_ended:
@@ -143,14 +146,14 @@ class Child:
         except subprocess.TimeoutExpired:
             self._process.kill()
             status = self._process.wait()
-        with suppress(BrokenPipeError):  # what could not be told to a dead child is still in the buffer
+        with suppress(BrokenPipeError):  # the buffer may hold a line that a dead child did not read
             self._stdin.close()
         self.rest = self.lines()
         self._stdout.close()
         return status
 
     def last_words(self) -> str:
-        """The last line of its log, or what ended it without a word."""
+        """Return the last line of the log. If the log is empty, return the signal that killed the child."""
         status = self._process.poll()
         killed = f"killed by {signal.Signals(-status).name}" if status is not None and status < 0 else ""
         return _last_line(self._log) or killed or "it said nothing"
@@ -167,12 +170,12 @@ class Child:
 
 
 def how_ended(status: int) -> str:
-    """An exit status in words."""
+    """Describe an exit status, as a phrase that follows the child's name."""
     return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
 
 
 def log_words(log: Path) -> str:
-    """What a child said last, and where."""
+    """Return the last line of a child's log and the log's place."""
     return f"{_last_line(log) or 'it said nothing'}; see {log.parent.name}/{log.name}"
 
 
@@ -182,7 +185,7 @@ def _last_line(log: Path) -> str:
 
 
 def _is_stopped(pid: int) -> bool:
-    """Whether a signal keeps it from running; its name, which may hold anything, ends with the last parenthesis."""
+    """Return whether a signal has stopped a process. Its name may contain ")", so parsing starts at the last one."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "T"
     except (OSError, IndexError):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ends what a dead run left behind: processes (and with them namespaces and links), containers, its state folder."""
+"""Removes the remains of a dead run: processes with their namespaces and links, containers, and the state folder."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from testbed.system.run_ids import (
 )
 
 SAVE_SECONDS = 120.0
-"""How long a runner that was asked to end may take to save what it measured; seconds are usual, queues may be deep."""
+"""Time for a runner to save its measurements after SIGTERM. Seconds are usual; deep queues take longer."""
 _TERMINATE_SECONDS = 2.0
 _POLL_SECONDS = 0.02
 
 
 class RunnerEnd(Enum):
-    """What became of a run's runner."""
+    """The state of a run's runner after `clean`."""
 
     WAS_GONE = "was gone"
     LEFT_ALONE = "left alone"
@@ -41,28 +41,28 @@ class RunnerEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What was done about one run."""
+    """The result of `clean` for one run."""
 
     run_id: str
     runner: RunnerEnd
     waited_s: float = 0.0
-    """For the runner to end."""
+    """Time spent waiting for the runner to end."""
     processes: int = 0
-    """That were ended beside it."""
+    """Number of other processes that were ended."""
 
 
 def clean(
     run_ids: Sequence[str] | None = None, *, before_waiting: Callable[[str, float], None] = lambda run_id, seconds: None
 ) -> list[Cleaned]:
-    """Ends the remains of the named runs, or of all runs whose runner is gone. A living run is only ended by name.
+    """Remove the remains of the named runs, or of all runs whose runner is gone. A live run is only ended by name.
 
-    Its runner is asked first. `before_waiting` hears for which run, and how long at most. UsageError for a name that is
-    no run's; nothing has then been done.
+    The runner of a live run gets SIGTERM and time to save. `before_waiting` is called with the run ID and that time in
+    seconds. Raise UsageError for an unknown name before anything is done.
     """
     known = known_runs()
     for name in run_ids or ():
         if not is_run_id(name):
-            raise UsageError(f"no run id: {name!a}")
+            raise UsageError(f"not a run ID: {name!a}")
         if name not in known:
             raise UsageError(f"there is no run {name}")
     return [
@@ -73,7 +73,7 @@ def clean(
 
 
 def end_processes(processes: Sequence[psutil.Process]) -> None:
-    """SIGTERM, then SIGKILL for those that stay; returns once all are gone."""
+    """End processes with SIGTERM, then SIGKILL, and return once all are gone."""
     _signal_all(processes, signal.SIGTERM)
     if not _are_gone_within(processes, _TERMINATE_SECONDS):
         _kill(processes)
@@ -91,14 +91,17 @@ def _clean_run(run_id: str, is_named: bool, before_waiting: Callable[[str, float
         waited_s = time.monotonic() - began_s
     ended = _end_processes_of(run_id)
     remove_containers(run_id)
-    with suppress(FileNotFoundError):  # a runner that ended by itself has removed it
+    with suppress(FileNotFoundError):  # a runner that ended normally has removed the folder
         remove_state_directory(run_id)
     return Cleaned(run_id, end, waited_s, ended)
 
 
 def _end_processes_of(run_id: str) -> int:
-    """How many. Until a look finds none: a process shows no environment while it becomes another program, and may start
-    others until it has ended."""
+    """End the processes of a run and return their number.
+
+    The search is repeated until it finds none. A process shows no environment during exec, and it may start others
+    before it ends.
+    """
     ended = 0
     while processes := processes_of(run_id):
         end_processes(processes)
@@ -107,7 +110,7 @@ def _end_processes_of(run_id: str) -> int:
 
 
 def _end_runner(owner: psutil.Process) -> RunnerEnd:
-    """One SIGTERM asks it to save and to end; a second would make it drop what it measured."""
+    """Send one SIGTERM, which asks the runner to save and end. A second would make it drop its measurements."""
     _signal_all([owner], signal.SIGTERM)
     if _are_gone_within([owner], SAVE_SECONDS):
         return RunnerEnd.ENDED
@@ -122,7 +125,10 @@ def _kill(processes: Sequence[psutil.Process]) -> None:
 
 
 def _are_gone_within(processes: Sequence[psutil.Process], seconds: float) -> bool:
-    """`psutil.wait_procs` would wait for zombies too, for ever where nobody reaps orphans (no init in a container)."""
+    """Wait for processes to end and return whether all have.
+
+    `psutil.wait_procs` also waits for zombies, which never go away in a container without an init process.
+    """
     deadline = time.monotonic() + seconds
     while any(map(is_alive, processes)):
         if time.monotonic() >= deadline:
@@ -133,5 +139,5 @@ def _are_gone_within(processes: Sequence[psutil.Process], seconds: float) -> boo
 
 def _signal_all(processes: Sequence[psutil.Process], number: signal.Signals) -> None:
     for process in processes:
-        with suppress(psutil.NoSuchProcess):  # said as well when its pid has another owner by now
+        with suppress(psutil.NoSuchProcess):  # also raised if the PID has been reused
             process.send_signal(number)

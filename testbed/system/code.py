@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A digest of the code that decides a run's results, so that a sweep never mixes versions.
+"""A digest of the code that determines a run's results, so that a sweep never mixes versions.
 
-Our own modules, the C sources, the compiled P4 programs, the data of workloads, and the versions of Python and of the
-packages that draw and reckon. Left out is what only shows results, or only decides where and when a run is made.
+It covers the project's modules, the C sources, the compiled P4 programs, the workload data, and the versions of Python,
+NumPy, Polars and Pydantic. It omits code that only presents results or only schedules runs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PACKAGES = ("numpy", "polars", "pydantic")
 
 @cache
 def code_digest(root: Path = ROOT, folders: Sequence[str] = FOLDERS) -> str:
-    """Hexadecimal; of the sources in these folders as they are on disk now."""
+    """Return the digest of the sources in these folders as they are on disk now, in hexadecimal."""
     digest = hashlib.sha256()
     for word in (platform.python_version(), *(f"{name} {metadata.version(name)}" for name in _PACKAGES)):
         digest.update(f"{word}\0".encode())
@@ -43,8 +43,8 @@ def code_digest(root: Path = ROOT, folders: Sequence[str] = FOLDERS) -> str:
 
 
 def _sources(root: Path, folders: Sequence[str]) -> Iterator[Path]:
-    left_out = tuple(root / folder for folder in SHOWS_OR_SCHEDULES)
-    for folder in folders:
-        for path in sorted((root / folder).rglob("*")):
-            if path.suffix in _SUFFIXES and not any(path.is_relative_to(each) for each in left_out):
+    omitted = tuple(root / folder for folder in SHOWS_OR_SCHEDULES)
+    for name in folders:
+        for path in sorted((root / name).rglob("*")):
+            if path.suffix in _SUFFIXES and not any(path.is_relative_to(folder) for folder in omitted):
                 yield path

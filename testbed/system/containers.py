@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Docker's engine, and the containers of runs: they are its children, so that none of them dies with its runner."""
+"""The Docker engine and the containers of runs. Containers are children of the engine and outlive a killed runner."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _DEFAULT_ENGINE = "unix:///var/run/docker.sock"
 
 
 def labels_of(run_id: str) -> dict[str, str]:
-    """By what the containers of a run are found again."""
+    """Return the labels by which the containers of a run are found again."""
     return {RUN_VARIABLE: run_id}
 
 
 def engine_listens() -> bool:
-    """Whether somebody listens on the engine's Unix socket: veths can only be moved into containers of this machine."""
+    """Return whether a Docker engine listens on a Unix socket. A remote engine is useless: veths cannot move there."""
     scheme, _, path = os.environ.get("DOCKER_HOST", _DEFAULT_ENGINE).partition("://")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         return scheme == "unix" and probe.connect_ex(path) == 0
 
 
 def missing_engine() -> str | None:
-    """None if Docker's engine answers, else why it does not."""
+    """Return why Docker's engine cannot be used, or None if it can."""
     if not engine_listens():
         return "no Docker engine answers"
     if importlib.util.find_spec("docker") is None:
         return "the Python module docker is not installed; .venv/bin/pip install docker"
-    import docker  # slow to load, and rarely wanted
+    import docker  # loads slowly and is rarely needed
     from docker.errors import DockerException
 
     try:
@@ -43,7 +43,7 @@ def missing_engine() -> str | None:
 
 
 def missing_image(image: str) -> str | None:
-    """None if a container of this image can be made, else why not."""
+    """Return why no container of this image can be created, or None if one can."""
     missing = missing_engine()
     if missing is not None:
         return missing
@@ -63,18 +63,18 @@ def missing_image(image: str) -> str | None:
 
 
 def remove_containers(run_id: str) -> None:
-    """All of a run, whether they have ended or not; where no engine answers there are none."""
+    """Remove all containers of a run, running or not. Without an engine there are none."""
     if not engine_listens():
         return
     import docker
     from docker.errors import DockerException, NotFound
 
-    with suppress(DockerException):  # an engine that refuses has none to show either
+    with suppress(DockerException):  # an engine that refuses access lists no containers
         client = docker.from_env()
         try:
             label = "=".join(*labels_of(run_id).items())
             for container in client.containers.list(all=True, filters={"label": label}):
-                with suppress(NotFound):  # it ended, and its runner or the engine removed it meanwhile
+                with suppress(NotFound):  # removed meanwhile by its runner or by the engine
                     container.remove(force=True, v=True)
         finally:
             client.close()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The limits of a process (`ulimit`): raised where the system allows it, else refused before anything is started.
+"""Checks the resource limits of a process (`ulimit`) before a run: raises them where allowed, else refuses the run.
 
-Some cannot be told of when they are met: the libraries for tables and arithmetic abort without memory or threads, a
-stack that is too small is a segmentation fault, the end of processor time is SIGKILL. So they are asked for beforehand.
-What a library reserves follows from the processors that it may use, not from the run. Loads no such library itself.
+Some limits leave no chance for a message when they are reached. Polars and NumPy abort without memory or threads, a
+small stack causes a segmentation fault, and the end of processor time is SIGKILL. The memory that the libraries reserve
+depends on the number of usable cores and not on the run. This module does not import them itself.
 """
 
 from __future__ import annotations
@@ -19,49 +19,52 @@ from testbed.errors import RunError, UsageError
 _MB = 1_000_000
 _ADDRESS_SPACE_BYTES = 430 * _MB
 _ADDRESS_SPACE_PER_CORE_BYTES = 520 * _MB
-"""Measured of a run from start to report: 906 MB on one core, 1432 MB on two. Threads and their arenas reserve it; a
-seventh of it is ever touched."""
+"""Address space reserved by threads and their arenas, per usable core.
+
+Measured for a run from start to report: 906 MB on one core, 1432 MB on two. About a seventh of it is ever touched."""
 _THREADS = 4
 _THREADS_PER_CORE = 6
 _STACK_BYTES = 128 * 1024
-"""What the interpreter touches; with half of it, it dies before it runs."""
+"""Stack that the Python interpreter needs. With half of it the interpreter crashes at its start."""
 _LEAST_CPU_S = 2
 _SHARE_TO_SAVE = 10
-"""Of the processor time, what is left for keeping what was measured: one part in so many, at least a second."""
+"""The processor time reserved for saving measurements is this fraction of the limit (1/10), and at least 1 s."""
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def check_process(data_bytes: int = 0) -> None:
-    """UsageError if this process may not have what a run takes of it, whose own data are `data_bytes`."""
+    """Raise UsageError if a limit of this process is below the needs of a run with `data_bytes` of data."""
     _check_stack()
     _check_address_space(data_bytes)
     _check_threads()
 
 
 def raise_open_files(needed: int, what: str) -> None:
-    """Lets this process and its children have `needed` descriptors. UsageError, which says what for, if it may not."""
+    """Raise the limit of open files to `needed`. Raise UsageError, which names `what` needs them, if not allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if _allows(soft, needed):
         return
     if not _allows(hard, needed):
-        raise UsageError(f"ulimit -n: {_shown(soft)} open files (at most {_shown(hard)}); {what} needs {needed}")
+        raise UsageError(
+            f"ulimit -n: {_limit_text(soft)} open files (at most {_limit_text(hard)}); {what} needs {needed}"
+        )
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def check_file_size(needed_bytes: int, what: str) -> None:
-    """UsageError if no file may grow as large."""
+    """Raise UsageError if the limit of file sizes is lower than needed."""
     soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     if not _allows(soft, needed_bytes):
         raise UsageError(f"ulimit -f: files of at most {soft} B; {what} needs about {needed_bytes} B")
 
 
 def check_memory(needed_bytes: int, what: str, instead: str) -> None:
-    """UsageError if processes that take as much would not find it free: the kernel ends some process, whosoever."""
-    import psutil  # slow to load, and rarely wanted here
+    """Raise UsageError if less memory is free than needed. The kernel would otherwise kill an arbitrary process."""
+    import psutil  # loads slowly and is rarely needed here
 
     free_bytes = psutil.virtual_memory().available
     if needed_bytes > free_bytes:
@@ -71,20 +74,20 @@ def check_memory(needed_bytes: int, what: str, instead: str) -> None:
 
 
 def hear_processor_time() -> None:
-    """Has the end of this process's processor time said while there is some left. UsageError if there is too little."""
+    """Arrange for RunError shortly before the processor time is used up. Raise UsageError if the limit is too low."""
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if hard != resource.RLIM_INFINITY:
         if hard < _LEAST_CPU_S:
             raise UsageError(f"ulimit -t: {hard} s of processor time; the start alone needs {_LEAST_CPU_S} s")
-        before = hard - max(1, hard // _SHARE_TO_SAVE)
-        soft = before if soft == resource.RLIM_INFINITY else min(soft, before)
+        warning_s = hard - max(1, hard // _SHARE_TO_SAVE)
+        soft = warning_s if soft == resource.RLIM_INFINITY else min(soft, warning_s)
         resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
     if soft != resource.RLIM_INFINITY:
         signal.signal(signal.SIGXCPU, _end_of_processor_time)
 
 
 def _end_of_processor_time(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # it comes every second from now on
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # the kernel repeats it every second
     used = resource.getrusage(resource.RUSAGE_SELF)
     raise RunError(
         f"ulimit -t: the processor time of this process is used up ({used.ru_utime + used.ru_stime:.0f} s); "
@@ -114,22 +117,22 @@ def _check_address_space(data_bytes: int) -> None:
 def _check_threads() -> None:
     soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if os.geteuid() == 0 or soft == resource.RLIM_INFINITY:
-        return  # the kernel does not hold root to it
+        return  # the limit does not apply to root
     running = _threads_of_user()
     needed = _THREADS + cores() * _THREADS_PER_CORE
     if soft < running + needed:
         raise UsageError(
-            f"ulimit -u: {soft} processes and threads of this user, {running} are there; {needed} more are needed"
+            f"ulimit -u: {soft} processes and threads of this user, {running} are running; {needed} more are needed"
         )
 
 
 def _threads_of_user() -> int:
-    import psutil  # slow to load, and rarely wanted here
+    import psutil  # loads slowly and is rarely needed here
 
     return sum(
-        each.info["num_threads"] or 0
-        for each in psutil.process_iter(["uids", "num_threads"])
-        if each.info["uids"] is not None and each.info["uids"].real == os.getuid()
+        process.info["num_threads"] or 0
+        for process in psutil.process_iter(["uids", "num_threads"])
+        if process.info["uids"] is not None and process.info["uids"].real == os.getuid()
     )
 
 
@@ -137,5 +140,5 @@ def _allows(limit: int, needed: int) -> bool:
     return limit in (resource.RLIM_INFINITY, -1) or limit >= needed
 
 
-def _shown(limit: int) -> str:
+def _limit_text(limit: int) -> str:
     return "unlimited" if limit == resource.RLIM_INFINITY else str(limit)

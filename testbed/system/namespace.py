@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A network namespace of the run's own, in which Mininet builds its switches' side.
+"""A private network namespace per run, in which Mininet creates the switches and their interfaces.
 
-Runs cannot meet each other's interfaces or the machine's, and the kernel removes all of it with the last process.
+Interfaces of different runs and of the machine cannot collide. The kernel removes the namespace with its last process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hosts.io.namespaces import leave_namespace, new_network_namespace
 
 
 def can_make_namespaces() -> str | None:
-    """None if this process may make network namespaces, else why not."""
+    """Return why this process cannot create network namespaces, or None if it can."""
     child = os.fork()
     if child == 0:
         status = 1
@@ -26,7 +26,7 @@ def can_make_namespaces() -> str | None:
         except OSError as error:
             status = error.errno or 1
         finally:
-            os._exit(status)  # whatever happens, Ctrl-C too: there must not be two of us
+            os._exit(status)  # in any case, also on Ctrl-C: the child must never continue as a second command
     _, status = os.waitpid(child, 0)
     number = os.waitstatus_to_exitcode(status)
     return None if number == 0 else os.strerror(number)
@@ -34,20 +34,20 @@ def can_make_namespaces() -> str | None:
 
 @contextmanager
 def private_network() -> Iterator[None]:
-    """Moves this thread into a new network namespace without IPv6, and back at the end."""
+    """Move this thread into a new network namespace without IPv6, and back at the end."""
     with new_network_namespace():
         disable_ipv6()
         yield
 
 
 def in_network_of(pid: int, *words: str) -> list[str]:
-    """What starts a program of this machine's in the network namespace of a process, and in nothing else of it."""
+    """Return the command that runs a program in the network namespace of a process, but in no other namespace of it."""
     return ["nsenter", "--target", str(pid), "--net", "--", *words]
 
 
 def disable_ipv6() -> None:
-    """Keeps the kernel from sending neighbour discovery into the modelled network, from the current namespace."""
-    for each in ("all", "default"):
-        setting = Path(f"/proc/sys/net/ipv6/conf/{each}/disable_ipv6")
+    """Disable IPv6 in the current namespace, so that no neighbour discovery enters the modelled network."""
+    for interfaces in ("all", "default"):
+        setting = Path(f"/proc/sys/net/ipv6/conf/{interfaces}/disable_ipv6")
         if setting.exists():
             setting.write_text("1")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the system refused for want of room, in words: which limit, how much there is.
+"""Messages for errors caused by a limit of the system, such as disk space, memory or open files.
 
-Such errors come from anywhere and in many shapes: with their number, from libraries in Rust with the number in the
-text alone, and wrapped into each other. Knows no run.
+Such errors come in several forms: with an error number, with the number only in the text (from Rust libraries), or as
+the cause of another error. This module is independent of runs.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from testbed.system.run_ids import STATE_ROOT
 _RUST_NUMBER = re.compile(r"(?:\(os error |Os \{ code: )([0-9]{1,3})\b")
 _FULL_BYTES = 64 * 1024
 _FULL_FILES = 4
-"""Where fewer are free, a file system is taken for the one that was full."""
+"""A file system with fewer free bytes or files than these is considered full."""
 _NO_THREAD = "can't start new thread"
 
 
 def out_of_room(error: BaseException, places: Sequence[Path] = ()) -> str | None:
-    """A sentence about the limit that an error, or what led to it, stands for; None if it is no such error.
+    """Return a message that names the limit behind an error or its causes, or None for another error.
 
-    `places` are where the work writes; the file systems that every run uses are looked at as well.
+    `places` are the paths that the work writes to. The file systems that every run uses are checked as well.
     """
-    for each in _chain(error):
-        number = _number_of(each)
-        if number in _SAID:
-            named = [Path(str(each.filename))] if isinstance(each, OSError) and each.filename else []
-            return _SAID[number]([*(path for path in named if path.is_absolute()), *places])
+    for cause in _chain(error):
+        number = _number_of(cause)
+        if number in _MESSAGES:
+            named = [Path(str(cause.filename))] if isinstance(cause, OSError) and cause.filename else []
+            return _MESSAGES[number]([*(path for path in named if path.is_absolute()), *places])
     return None
 
 
 def whole_files(folder: Path) -> list[str]:
-    """Names of the files of a run that are complete: none other gets its name."""
+    """Return the names of a run's complete files. Incomplete files have names that begin with a dot."""
     return sorted(path.name for path in folder.glob("*") if path.is_file() and not path.name.startswith("."))
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
-    each: BaseException | None = error
-    while each is not None and id(each) not in seen:
-        seen.add(id(each))
-        yield each
-        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
 
 
 def _number_of(error: BaseException) -> int | None:
@@ -62,12 +62,12 @@ def _number_of(error: BaseException) -> int | None:
         return errno.EAGAIN
     if isinstance(error, subprocess.SubprocessError):
         return None
-    found = _RUST_NUMBER.search(_text(error))
-    return int(found[1]) if found else None
+    match = _RUST_NUMBER.search(_text(error))
+    return int(match[1]) if match else None
 
 
 def _text(error: BaseException) -> str:
-    """Of one that cannot even say what it is, nothing."""
+    """Return the text of an error, or nothing if `str` fails."""
     try:
         return str(error)
     except Exception:
@@ -75,7 +75,7 @@ def _text(error: BaseException) -> str:
 
 
 def _no_room(places: Iterable[Path]) -> str:
-    temporary = os.environ.get("TMPDIR") or tempfile.gettempdir()  # the latter is never a full one
+    temporary = os.environ.get("TMPDIR") or tempfile.gettempdir()  # gettempdir never returns a full file system
     standard = (STATE_ROOT, Path(temporary), Path.home())
     existing = [_existing(path) for path in (*places, *standard)]
     place = next((path for path in existing if _is_full(path)), existing[0])
@@ -116,7 +116,7 @@ def _threads(places: Iterable[Path]) -> str:
     return f"ulimit -u: no more processes and threads (limit {soft} of this user), or none left in the system"
 
 
-_SAID: dict[int | None, Callable[[Iterable[Path]], str]] = {
+_MESSAGES: dict[int | None, Callable[[Iterable[Path]], str]] = {
     errno.ENOSPC: _no_room,
     errno.EDQUOT: _quota,
     errno.EMFILE: _open_files,
@@ -128,7 +128,7 @@ _SAID: dict[int | None, Callable[[Iterable[Path]], str]] = {
 
 
 def _existing(path: Path) -> Path:
-    return next(each for each in (path, *path.absolute().parents) if each.exists())
+    return next(candidate for candidate in (path, *path.absolute().parents) if candidate.exists())
 
 
 def _is_full(path: Path) -> bool:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The name of a run and the folder that stands for it, so that `clean` finds a run's remains and nothing else.
+"""Run IDs and the state folders of runs, by which `clean` finds the remains of a run and nothing else.
 
-A run is there because `STATE_ROOT/<run id>/` is: a folder that only root can have made, with the runner's pid and start
-time in it. Every process of a run has `SFC_TESTBED_RUN=<run id>` in its environment (children inherit it), but anybody
-can set that: it counts only for processes that are root's own too. What is below the state root is reached through its
-descriptor and never through a link, so that nothing elsewhere can be taken for it. Network namespaces are unnamed and
-die with their last process.
+A run exists as long as its folder `STATE_ROOT/<run id>/` does. Only root can create it. It contains the PID and start
+time of the runner. Every process of a run inherits `SFC_TESTBED_RUN=<run id>` in its environment. Any user can set this
+variable, so it counts only for root's processes. Paths below the state root are opened relative to its descriptor and
+never through a link, so that they cannot lead elsewhere. Network namespaces have no names and end with their last
+process.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Whether it still runs. A zombie does not; a later process of the same pid is another one."""
+    """Return whether a process still runs. A zombie or a later process with the same PID does not count."""
     try:
         return process.is_running() and process.status() not in _GONE
     except psutil.NoSuchProcess:
@@ -47,19 +47,22 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 def new_run_id() -> str:
-    """A name no other run has: seconds since the epoch and chance."""
+    """Return a unique run ID from the seconds since the epoch and random bits."""
     return f"{int(time.time()):08x}-{secrets.token_hex(4)}"
 
 
 def is_run_id(name: str) -> bool:
-    """Whether `new_run_id` can have made it: no path, no empty word, nothing that a terminal would obey."""
+    """Return whether `new_run_id` may have made a name. This excludes paths, empty names and control characters."""
     return _RUN_ID.fullmatch(name) is not None
 
 
 @contextmanager
 def state_root() -> Iterator[int]:
-    """A descriptor of the folder of all runs' folders, made if need be; ours alone, whatever the umask and whoever made
-    it first. UsageError if it is another user's."""
+    """Open the folder that contains the state folders of all runs and yield its descriptor.
+
+    The folder is created if it is missing, and made accessible to its owner alone. Raise UsageError if it belongs to
+    another user.
+    """
     with suppress(FileExistsError):
         STATE_ROOT.mkdir(mode=0o700)
     root = _open_root()
@@ -70,12 +73,12 @@ def state_root() -> Iterator[int]:
 
 
 def claim_state_directory(run_id: str) -> Path:
-    """Makes the run's state folder (sockets, command files), which says who owns it from the moment it is there."""
+    """Create the run's state folder for sockets and command files. It names its owner from its first moment on."""
     if not is_run_id(run_id):
-        raise ValueError(f"no run id: {run_id!a}")
+        raise ValueError(f"not a run ID: {run_id!a}")
     with state_root() as root:
         try:
-            while not _made(root, run_id):
+            while not _create(root, run_id):
                 pass
         except OSError as error:
             _forget(f"{run_id}{_UNFINISHED}", root)
@@ -83,8 +86,11 @@ def claim_state_directory(run_id: str) -> Path:
     return STATE_ROOT / run_id
 
 
-def _made(root: int, run_id: str) -> bool:
-    """False if `clean` came between the folder and its lock. Who holds that is making it: it is no remains."""
+def _create(root: int, run_id: str) -> bool:
+    """Create the state folder under a temporary name, lock it and rename it.
+
+    The lock tells `clean` that the folder is in use. Return False if `clean` removed the folder before it was locked.
+    """
     unfinished = f"{run_id}{_UNFINISHED}"
     os.mkdir(unfinished, 0o700, dir_fd=root)
     with suppress(FileNotFoundError):
@@ -108,7 +114,7 @@ def _note_owner(folder: int) -> None:
 
 
 def remove_state_directory(run_id: str) -> None:
-    """Removes the state folder of a run, if it is one. A link in it is removed, what it leads to is not."""
+    """Remove the state folder of a run, if the name is a run's. Links in it are removed but not followed."""
     with _run_folder(run_id) as folder:
         if folder is None:
             return
@@ -118,7 +124,7 @@ def remove_state_directory(run_id: str) -> None:
 
 
 def remove_unfinished() -> list[str]:
-    """Removes folders whose runner was killed before they were a run's, and gives their names."""
+    """Remove unfinished state folders of runners killed during creation, and return their names."""
     if not os.path.lexists(STATE_ROOT):
         return []
     removed = []
@@ -137,7 +143,7 @@ def _is_removed(root: int, name: str) -> bool:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not os.path.samestat(os.fstat(folder), os.stat(name, dir_fd=root, follow_symlinks=False)):
                 return False
-        except (BlockingIOError, FileNotFoundError):  # it is being made, or has become a run's meanwhile
+        except (BlockingIOError, FileNotFoundError):  # it is being created, or has been renamed to a run's meanwhile
             return False
         _empty(folder)
         os.rmdir(name, dir_fd=root)
@@ -145,7 +151,7 @@ def _is_removed(root: int, name: str) -> bool:
 
 
 def owner_of(run_id: str) -> psutil.Process | None:
-    """The living runner of a run, if its state folder still says so."""
+    """Return the live runner of a run according to its state folder, or None."""
     noted = _noted_owner(run_id)
     if noted is None:
         return None
@@ -158,38 +164,41 @@ def owner_of(run_id: str) -> psutil.Process | None:
 
 
 def known_runs() -> list[str]:
-    """Run ids that have a state folder of ours."""
-    found = []
+    """Return the run IDs that have a valid state folder of this user."""
+    run_ids = []
     for name in _entries():
         with _run_folder(name) as folder:
             if folder is not None:
-                found.append(name)
-    return found
+                run_ids.append(name)
+    return run_ids
 
 
 def strangers() -> list[str]:
-    """What else lies in the state root: names of any kind, for messages alone."""
+    """Return the names of all other entries in the state root. They are untrusted: use them in messages only."""
     return sorted(set(_entries()) - set(known_runs()))
 
 
 def processes_of(run_id: str) -> list[psutil.Process]:
-    """Living processes of a run, this one left out: with its id, of our user, and not started before its runner."""
+    """Return the live processes of a run, except this one.
+
+    They carry the run ID, belong to this user, and were not started before the runner.
+    """
     noted = _noted_owner(run_id)
     if noted is None:
         return []
-    found = []
+    processes = []
     for process in psutil.process_iter(["environ", "uids"]):
         environment, uids = process.info["environ"] or {}, process.info["uids"]
         if environment.get(RUN_VARIABLE) != run_id or uids is None or set(uids) != {os.geteuid()}:
             continue
         with suppress(psutil.NoSuchProcess):
             if process.pid != os.getpid() and is_alive(process) and _started_ticks(process) >= noted[1]:
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def _forget(folder: str, root: int) -> None:
-    """What a full file system left of a claim; no other run knows of it yet."""
+    """Remove an unfinished state folder, for example after a full file system. No other run knows of it yet."""
     with suppress(FileNotFoundError):
         os.unlink(f"{folder}/{_OWNER_FILE}", dir_fd=root)
     with suppress(FileNotFoundError):
@@ -200,14 +209,14 @@ def _open_root() -> int:
     try:
         root = os.open(STATE_ROOT, _FOLDER)
     except PermissionError:
-        raise UsageError(f"{STATE_ROOT} is another user's: use sudo") from None
+        raise UsageError(f"{STATE_ROOT} belongs to another user: use sudo") from None
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise UsageError(f"{STATE_ROOT} is not a folder") from None
         raise
     if os.fstat(root).st_uid != os.geteuid():
         os.close(root)
-        raise UsageError(f"{STATE_ROOT} is another user's: nothing in it is trusted")
+        raise UsageError(f"{STATE_ROOT} belongs to another user: nothing in it is trusted")
     os.fchmod(root, 0o700)
     return root
 
@@ -226,7 +235,7 @@ def _names_in(folder: int) -> list[str]:
 
 @contextmanager
 def _run_folder(run_id: str) -> Iterator[int | None]:
-    """A descriptor of a run's state folder; None unless it is one, ours, and only ours to write."""
+    """Yield a descriptor of a run's state folder, or None unless only this user owns it and can write to it."""
     if not is_run_id(run_id) or not os.path.lexists(STATE_ROOT):
         yield None
         return
@@ -236,15 +245,15 @@ def _run_folder(run_id: str) -> Iterator[int | None]:
 
 @contextmanager
 def _own_folder(name: str, root: int) -> Iterator[int | None]:
-    """A descriptor of what has that name below the root; None unless it is a folder, ours, and only ours to write."""
+    """Yield a descriptor of a folder below the root, or None unless only this user owns it and can write to it."""
     try:
         folder = os.open(name, _FOLDER, dir_fd=root)
     except OSError:
         yield None
         return
     try:
-        found = os.fstat(folder)
-        is_ours = found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
+        status = os.fstat(folder)
+        is_ours = status.st_uid == os.geteuid() and not status.st_mode & _WRITABLE_BY_OTHERS
         yield folder if is_ours else None
     finally:
         os.close(folder)
@@ -259,7 +268,7 @@ def _empty(folder: int) -> None:
 
 
 def _noted_owner(run_id: str) -> tuple[int, int] | None:
-    """Pid and start time of a run's runner, as its state folder has them."""
+    """Return the PID and start time of a run's runner from its state folder."""
     with _run_folder(run_id) as folder:
         if folder is None:
             return None
@@ -268,8 +277,8 @@ def _noted_owner(run_id: str) -> tuple[int, int] | None:
         except OSError:
             return None
         try:
-            found = os.fstat(file)
-            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
                 return None
             match = _OWNER.fullmatch(os.read(file, _OWNER_BYTES))
         finally:
@@ -285,6 +294,6 @@ def _remove_folder_or_link(name: str, parent: int) -> None:
 
 
 def _started_ticks(process: psutil.Process) -> int:
-    """When it was started, in the kernel's ticks since boot: psutil says it by the wall clock, which may be set."""
+    """Return the start time of a process in kernel ticks since boot, which does not depend on the wall clock."""
     ticks: int = round((process.create_time() - psutil.boot_time()) * os.sysconf("SC_CLK_TCK"))
     return ticks

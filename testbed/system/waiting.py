@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Waiting for several processes at once. `select` knows no descriptor above 1023, and a large network has more."""
+"""Waiting for the output of many processes. Large networks have descriptors above 1023, which `select` cannot use."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Protocol, TypeVar
 
 
 class HasDescriptor(Protocol):
-    """What can be waited for."""
+    """An object with a file descriptor that can be waited for."""
 
     def fileno(self) -> int:
-        """Its descriptor."""
+        """Return the file descriptor."""
 
 
 Source = TypeVar("Source", bound=HasDescriptor)
 
 
 def readable(sources: Iterable[Source], seconds: float) -> list[Source]:
-    """Those that can be read or have been closed at the other end, waited for at most so long."""
+    """Wait at most `seconds` and return the sources that are readable or closed at their other end."""
     poll = select.poll()
-    by_descriptor = {each.fileno(): each for each in sources}
+    by_descriptor = {source.fileno(): source for source in sources}
     for descriptor in by_descriptor:
         poll.register(descriptor, select.POLLIN)
     return [by_descriptor[descriptor] for descriptor, _ in poll.poll(math.ceil(seconds * 1000))]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""softswitch as the target of a live run: a process for each switch."""
+"""The softswitch target of live runs: one process per switch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COULD_NOT_WRITE = 1
 
 
 class SoftswitchProcess:
-    """One softswitch and the files it uses: commands in, samples, statistics and a log out."""
+    """A softswitch process and its files: commands as input; samples, statistics and a log as output."""
 
     clock_lag_ns = 0
 
@@ -57,7 +57,7 @@ class SoftswitchProcess:
         self._control: ControlClient | None = None
 
     def wait_until_ready(self) -> None:
-        """Returns once its ports are open and its commands executed."""
+        """Wait until the ports are open and the commands file has been executed."""
         self._child.wait_for_line("ready", _READY_SECONDS)
         try:
             self._control = ControlClient(self._socket)
@@ -66,15 +66,15 @@ class SoftswitchProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process has ended, for any reason."""
+        """Whether the process has ended, for any reason."""
         return self._child.has_ended
 
     def obituary(self) -> str:
-        """Return how its process ended and what the process said last, as one line."""
+        """Return how the process ended and its last line of output, as one line."""
         return self._child.obituary()
 
     def trouble(self) -> str | None:
-        """Why it does not forward any more, as one line."""
+        """Return why the switch no longer forwards, as one line, or None."""
         return self._child.trouble()
 
     def command(self, line: str) -> str:
@@ -88,8 +88,8 @@ class SoftswitchProcess:
         return read_all_lives(self.command, self._ports)
 
     def queued_bytes(self) -> int:
-        found: int = self.statistics().details["queued_bytes"]
-        return found
+        queued: int = self.statistics().details["queued_bytes"]
+        return queued
 
     def statistics(self) -> PartStatistics:
         return softswitch_statistics(self.name, json.loads(self.command("statistics")))
@@ -104,7 +104,7 @@ class SoftswitchProcess:
         self.wait_until_ready()
 
     def stop(self) -> None:
-        """Ends it. RunError if it could not write its samples."""
+        """End the process. Raise RunError if it could not write its samples."""
         if self._child.stop() == _COULD_NOT_WRITE:
             raise RunError(f"{self.name}: {self._child.last_words()}")
         self._close_control()
@@ -115,12 +115,12 @@ class SoftswitchProcess:
             self._control = None
 
     def end(self) -> None:
-        """Ends the process if it still runs; its samples stay where they are."""
+        """End the process if it still runs. Its samples remain in their file."""
         self.halt()
 
 
 class SoftswitchTarget:
-    """All switches of a run on softswitch: byte-exact wires with delay are its own."""
+    """All switches of a run on softswitch, which itself delays links and keeps byte-exact timing."""
 
     wires: Sequence[Wire] = ()
 
@@ -137,25 +137,25 @@ class SoftswitchTarget:
             self._switches.append(
                 SoftswitchProcess(self._plan, switch.name, self._executable, self._state, self._logs, epoch_ns)
             )
-        for each in self._switches:
+        for process in self._switches:
             network.checkpoint()
-            each.wait_until_ready()
+            process.wait_until_ready()
         return self._switches
 
     def plan(self, switch: str, at_ns: int, line: str) -> None:
-        """The switch itself does it between two events of its own, however late this process is."""
-        [running] = [each for each in self._switches if each.name == switch]
+        """Schedule a command in the switch, which executes it on time even if this process is late."""
+        [running] = [process for process in self._switches if process.name == switch]
         running.command(f"at {at_ns} {line}")
 
     def other_parts(self) -> Sequence[PartStatistics]:
         return ()
 
     def troubles(self) -> Sequence[str]:
-        return [trouble for each in self._switches if (trouble := each.trouble())]
+        return [trouble for process in self._switches if (trouble := process.trouble())]
 
     def notes(self) -> Sequence[str]:
         return ()
 
     def stop(self) -> None:
-        for each in self._switches:
-            each.end()
+        for process in self._switches:
+            process.end()

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Live runs held against virtual ones of the same flows: makes both, and keeps what came out."""
+"""Validation: makes live runs and virtual runs of the same flows, compares them and stores the comparison."""

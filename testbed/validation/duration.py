@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How long the live runs of `validate` take, reckoned from their plans, and which of them are too long."""
+"""Estimates the duration of the live runs of `validate` from their plans, and excludes too long ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MINUTE_S, _HOUR_S = 60, 3600
 
 
 def in_words(seconds: float) -> str:
-    """20 s, 5 min, 2 h 7 min."""
+    """Return a duration as text, such as 20 s, 5 min or 2 h 7 min."""
     if seconds < 2 * _MINUTE_S:
         return f"{seconds:.0f} s"
     minutes = round(seconds / _MINUTE_S)
@@ -25,7 +25,10 @@ def in_words(seconds: float) -> str:
 
 
 def not_longer(pairs: Sequence[Pair], longest_minutes: float) -> tuple[list[Pair], list[str]]:
-    """The pairs whose live run is expected to end in time, and a line for each other. UsageError if there is none."""
+    """Return the pairs whose live run is short enough, and a line for each excluded pair.
+
+    Raise UsageError if all pairs are excluded.
+    """
     kept, left_out = [], []
     for pair in pairs:
         plan = with_dilation(plan_run(pair.live))
@@ -43,13 +46,13 @@ def not_longer(pairs: Sequence[Pair], longest_minutes: float) -> tuple[list[Pair
 
 
 def announcement(plans: Sequence[RunPlan]) -> str | None:
-    """What somebody who waits for these runs should know; None if none of them is live."""
+    """Return a line with the expected duration of the live runs, or None if there is none."""
     live = [wall_seconds(plan) for plan in plans if plan.config.clock == "real"]
     if not live:
         return None
     if len(live) == 1:
-        return f"the live run takes about {in_words(live[0])}, and some seconds to start"
+        return f"the live run takes about {in_words(live[0])}, plus some seconds to start"
     return (
-        f"{len(live)} live runs one after another take about {in_words(sum(live))}, the longest "
-        f"{in_words(max(live))}; each some seconds more to start"
+        f"{len(live)} live runs in sequence take about {in_words(sum(live))}, the longest {in_words(max(live))}, "
+        "plus some seconds each to start"
     )

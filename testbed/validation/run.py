@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Makes pairs of runs, virtual ones side by side and live ones one at a time, and holds each pair's figures together.
+"""Executes pairs of runs, virtual ones in parallel and live ones one at a time, and compares the figures of each pair.
 
-All that is kept is one folder: validation.json, and beside it the folder of every run.
+The results are in one folder: validation.json and the folders of all runs.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Pair:
     """A scenario under a scheme, to be run on both clocks."""
 
     request: RunRequest
-    """Clock, switch and dilation are those of the live run."""
+    """The request of the live run. The virtual run differs in clock, switch and dilation."""
     place: str = ""
-    """Where on the axes of its experiment, in words."""
+    """The point on the axes of the experiment, as text."""
 
     @property
     def live(self) -> RunRequest:
@@ -43,7 +43,7 @@ class Pair:
 
     @property
     def virtual(self) -> RunRequest:
-        """The same flows on softswitch, whose clock it is, with ACKs in the class in which the live target has them."""
+        """The same flows on the virtual clock and softswitch, with ACKs in the traffic class of the live target."""
         target = SWITCH_TARGETS.get(self.request.switch)
         settings = (*self.request.settings, *(_ACKS_APART if target is not None and target.acks_apart else ()))
         return replace(self.request, clock="virtual", switch="auto", dilation=None, settings=settings)
@@ -56,7 +56,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class StoredValidation:
-    """What was found, and where it lies; after Ctrl-C of the pairs that were whole until then."""
+    """A validation and its folder. After Ctrl-C it contains the pairs that were complete."""
 
     validation: Validation
     folder: Path
@@ -64,7 +64,7 @@ class StoredValidation:
 
     @property
     def kept(self) -> str:
-        """After an interruption: what is there, and where."""
+        """A sentence about the kept results and their folder, for an interrupted validation."""
         runs = len(self.validation.runs)
         if not self.folder.exists():
             return "nothing was kept"
@@ -84,33 +84,33 @@ def validate(
     tell_retry: Callable[[str], None] | None = None,
     spread: int = 0,
 ) -> StoredValidation:
-    """Runs all pairs and compares those whose runs are both complete.
+    """Run all pairs and compare those whose runs are both complete.
 
-    Where somebody is to be told of retries, live runs that were late are made again, and the last one counts. A pair
-    with a figure beyond its tolerance gets `spread` more virtual runs, whose links jitter.
+    Unless `tell_retry` is None, late live runs are repeated and the last one counts. A pair with a figure outside its
+    tolerance gets `spread` more virtual runs with jitter on all links.
     """
     folder = make_folder(out.absolute(), f"{name}-validation")
-    (folder / "logs").rmdir()  # the runs have theirs
+    (folder / "logs").rmdir()  # each run has a folder of its own for logs
     requests = [pair.virtual for pair in pairs] + [pair.live for pair in pairs]
     jobs = [Job(f"{request.scenario} {request.variant}, {request.clock}", request, folder) for request in requests]
     comparisons = _Comparisons(pairs, left_out, folder)
-    done = run_jobs_retrying(jobs, executor, tell, tell_retry, comparisons.take)
+    results = run_jobs_retrying(jobs, executor, tell, tell_retry, comparisons.take)
     with interruptible():
-        for number, result in enumerate(done.each):
+        for number, result in enumerate(results.each):
             comparisons.take(number, result)
-    was_cut = done.is_interrupted or comparisons.spread(spread, executor, tell)
+    is_interrupted = results.is_interrupted or comparisons.spread(spread, executor, tell)
     with interruptible():
         with suppress(OSError):
-            folder.rmdir()  # if nothing came of it
+            folder.rmdir()  # succeeds only if the folder is empty
         give_to_caller(folder)
-    return StoredValidation(comparisons.validation, folder, was_cut)
+    return StoredValidation(comparisons.validation, folder, is_interrupted)
 
 
 class _Comparisons:
-    """Every pair is compared as soon as both its runs are over, and the file written: a kill loses no finished pair.
+    """Compares each pair as soon as both runs have ended and writes the file, so that a kill loses no finished pair.
 
-    The live runs, one at a time, come after all virtual ones, which share the cores; pair by pair, every live run would
-    leave all cores but its own idle.
+    Live runs come one at a time after all virtual ones, which run in parallel. In the order of the pairs, the other
+    cores would idle during each live run.
     """
 
     def __init__(self, pairs: Sequence[Pair], left_out: Sequence[str], folder: Path) -> None:
@@ -118,55 +118,55 @@ class _Comparisons:
         self._left_out = tuple(left_out)
         self._folder = folder
         self._results: dict[int, JobResult] = {}
-        self._found: dict[int, ValidatedRun | list[str]] = {}
+        self._outcomes: dict[int, ValidatedRun | list[str]] = {}
 
     @property
     def validation(self) -> Validation:
-        """Of the pairs compared so far, in their order."""
-        found = [self._found[place] for place in sorted(self._found)]
+        """The validation of the pairs compared so far, in their order."""
+        outcomes = [self._outcomes[place] for place in sorted(self._outcomes)]
         return Validation(
-            runs=tuple(each for each in found if isinstance(each, ValidatedRun)),
-            failures=tuple(line for each in found if isinstance(each, list) for line in each),
+            runs=tuple(outcome for outcome in outcomes if isinstance(outcome, ValidatedRun)),
+            failures=tuple(line for outcome in outcomes if isinstance(outcome, list) for line in outcome),
             left_out=self._left_out,
         )
 
     def take(self, number: int, result: JobResult) -> None:
-        """What became of a job: first those on the virtual clock, then as many live ones.
+        """Take the result of a job. Numbers of virtual runs come first, then as many numbers of live runs.
 
-        Each may be said again, and what is said of another try takes the place of the first.
+        A result may be reported again. The result of a retry replaces the first one.
         """
         place = number % len(self._pairs)
         is_known = self._results.get(number) == result
         self._results[number] = result
-        virtual, live = (self._results.get(each) for each in (place, place + len(self._pairs)))
-        if virtual is None or live is None or (is_known and place in self._found):
+        virtual, live = (self._results.get(index) for index in (place, place + len(self._pairs)))
+        if virtual is None or live is None or (is_known and place in self._outcomes):
             return
-        self._found[place] = found = _compared(self._pairs[place], virtual, live)
-        if found:
+        self._outcomes[place] = outcome = _compared(self._pairs[place], virtual, live)
+        if outcome:
             self._write()
 
     def spread(self, count: int, executor: Executor, tell: Tell) -> bool:
-        """Runs what tells how far jitter alone moves the figures; gives whether it was interrupted.
+        """Run jobs that show how far jitter alone changes the figures. Return whether they were interrupted.
 
-        What was interrupted or failed is left out: the pair itself is whole.
+        Interrupted and failed jobs are ignored, since the pair itself is complete.
         """
         jobs = {
-            place: list(spread_jobs(found, self._pairs[place].virtual, self._folder, count))
-            for place, found in self._found.items()
-            if isinstance(found, ValidatedRun)
+            place: list(spread_jobs(outcome, self._pairs[place].virtual, self._folder, count))
+            for place, outcome in self._outcomes.items()
+            if isinstance(outcome, ValidatedRun)
         }
-        places = [place for place, each in jobs.items() for _ in each]
-        done = run_jobs([job for each in jobs.values() for job in each], executor, tell)
+        places = [place for place, pair_jobs in jobs.items() for _ in pair_jobs]
+        all_results = run_jobs([job for pair_jobs in jobs.values() for job in pair_jobs], executor, tell)
         for place in dict.fromkeys(places):
-            results = [result for at, result in zip(places, done.each, strict=True) if at == place]
+            results = [result for at, result in zip(places, all_results.each, strict=True) if at == place]
             folders = [result.folder for result in results if isinstance(result, JobFinished)]
-            found = self._found[place]
-            if isinstance(found, ValidatedRun):
+            outcome = self._outcomes[place]
+            if isinstance(outcome, ValidatedRun):
                 with suppress(ResultError):
-                    self._found[place] = spread_found(found, self._folder, folders)
+                    self._outcomes[place] = spread_found(outcome, self._folder, folders)
         if places:
             self._write()
-        return done.is_interrupted
+        return all_results.is_interrupted
 
     def _write(self) -> None:
         write_validation(self._folder / FILE_NAME, self.validation)
@@ -174,7 +174,7 @@ class _Comparisons:
 
 
 def _compared(pair: Pair, virtual: JobResult, live: JobResult) -> ValidatedRun | list[str]:
-    """The findings, or why there are none: a line for each run that failed, nothing for one that was cut short."""
+    """Return the comparison, or a line for each failed run. An interrupted run gives no line."""
     if isinstance(virtual, JobFinished) and isinstance(live, JobFinished):
         try:
             return compare_clocks(load_run(virtual.folder), load_run(live.folder), pair.place)

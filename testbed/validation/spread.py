@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Why a figure missed its tolerance: how far it goes by itself when links are late by chance, as the live run was.
+"""Explains figures outside their tolerance: how far random lateness of links alone changes them.
 
-The virtual run is one outcome among many. More virtual runs of the same flows, every link of which jitters by up to
-what the live run's lateness was (P99), show the others: what they reach, nothing but lateness is needed for.
+A virtual run is one of many possible outcomes. More virtual runs of the same flows have jitter on every link, up to the
+P99 lateness of the live run. Figures within their range are explained by lateness alone.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from testbed.plan.plan import RunRequest
 _NS_PER_US = 1000
 
 
-def jitter_ns(found: ValidatedRun, live: Run) -> int:
-    """In model time, 0 where the lateness was not measured."""
-    return round((found.lateness or 0.0) * live.result.base_rtt_us * _NS_PER_US)
+def jitter_ns(validated: ValidatedRun, live: Run) -> int:
+    """Return the maximum jitter in model time, or 0 if the lateness was not measured."""
+    return round((validated.lateness or 0.0) * live.result.base_rtt_us * _NS_PER_US)
 
 
-def spread_jobs(found: ValidatedRun, virtual: RunRequest, folder: Path, count: int) -> Iterator[Job]:
-    """As many virtual runs, each with chance of its own; none where all is within or no lateness is known."""
-    most_ns = jitter_ns(found, load_run(folder / found.live_folder))
-    if found.outside and most_ns:
+def spread_jobs(validated: ValidatedRun, virtual: RunRequest, folder: Path, count: int) -> Iterator[Job]:
+    """Yield `count` virtual runs with different seeds, or none if all figures are within or lateness is unknown."""
+    most_ns = jitter_ns(validated, load_run(folder / validated.live_folder))
+    if validated.outside and most_ns:
         for seed in range(1, count + 1):
             fault = f"jitter:all,max={most_ns}ns,seed={seed}"
             request = replace(virtual, faults=(*virtual.faults, fault))
-            yield Job(f"{found.scenario} {found.scheme}, {fault}", request, folder, page=False)
+            yield Job(f"{validated.scenario} {validated.scheme}, {fault}", request, folder, page=False)
 
 
-def spread_found(found: ValidatedRun, folder: Path, runs: Sequence[Path]) -> ValidatedRun:
-    """With what those runs reached. ResultError for one that cannot be read."""
-    live = load_run(folder / found.live_folder)
-    return with_spread(found, jitter_ns(found, live), [load_run(each) for each in runs])
+def spread_found(validated: ValidatedRun, folder: Path, runs: Sequence[Path]) -> ValidatedRun:
+    """Add the range of the figures in these runs. Raise ResultError for a run that cannot be read."""
+    live = load_run(folder / validated.live_folder)
+    return with_spread(validated, jitter_ns(validated, live), [load_run(run) for run in runs])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whatever is typed, or stands in a file that is named: exit 2, one line that says what is wrong, nothing created."""
+"""Tests for bad arguments and bad input files: status 2, one line that names the error, and nothing is created."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADER = "src,dst,size_bytes,start_ns,tag\n"
 WAITS = "src,dst,size_bytes,start_ns,tag,after\n"
 LONGEST_LINE = 600
 LONGEST_S = 20
-"""On a machine that does other things too; most take a hundredth."""
+"""The limit leaves room for a busy machine. Most refusals take a hundredth of it."""
 
 
 def _bomb(levels: int = 7) -> str:
@@ -33,25 +33,24 @@ def _bomb(levels: int = 7) -> str:
 
 
 def _refused(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Runs the command in this process, in a folder that must stay as it is."""
+    """Run the command in this process and check that it refuses and leaves the folder unchanged."""
     folder = Path.cwd()
-    before = sorted(folder.rglob("*"))
+    paths_before = sorted(folder.rglob("*"))
     began_s = time.monotonic()
     status = main(words)
-    said = capsys.readouterr()
-    assert status == 2, said
-    assert said.out == ""
-    assert len(said.err.splitlines()) == 1, said.err
-    assert expected in said.err
-    assert len(said.err) < LONGEST_LINE
-    assert said.err.rstrip("\n").isprintable()
-    assert sorted(folder.rglob("*")) == before
+    output = capsys.readouterr()
+    assert status == 2, output
+    assert output.out == ""
+    assert len(output.err.splitlines()) == 1, output.err
+    assert expected in output.err
+    assert len(output.err) < LONGEST_LINE
+    assert output.err.rstrip("\n").isprintable()
+    assert sorted(folder.rglob("*")) == paths_before
     assert time.monotonic() - began_s < LONGEST_S
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the command is typed."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -106,8 +105,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
     ids=lambda value: value[:60],
 )
-def test_a_setting(setting: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Wrong by type, by bound or as text; a bound is said with its unit."""
+def test_a_wrong_setting_is_refused(setting: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The value has a wrong type or syntax, or exceeds a bound. The message names the bound with its unit."""
     _refused([*RUN, "--set", setting], expected, capsys)
 
 
@@ -141,8 +140,8 @@ def test_a_setting(setting: str, expected: str, capsys: pytest.CaptureFixture[st
     ],
     ids=lambda value: str(value)[:40].encode("ascii", "backslashreplace").decode(),
 )
-def test_an_option(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Refused before anything starts, and what was typed never reaches the terminal raw."""
+def test_a_wrong_option_is_refused(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Control characters of the argument are escaped in the message."""
     _refused([*RUN, *words], expected, capsys)
 
 
@@ -164,15 +163,17 @@ def test_an_option(words: list[str], expected: str, capsys: pytest.CaptureFixtur
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_what_the_data_plane_cannot_hold(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its ratios are fixed point: a clock that is too slow or too fast for them is refused, not a run that breaks."""
+def test_ratios_outside_the_data_planes_fixed_point_range_are_refused(
+    words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The dilation or a rate is too large or too small for the fixed-point numbers of the P4 program."""
     topology = [] if any("topology." in word for word in words) else ["--set", "topology.host_rate_bps=100000000000"]
     _refused([*RUN, *topology, *words], expected, capsys)
 
 
 @pytest.mark.parametrize("factor", ["1", "10000000"])
-def test_a_dilation_at_its_bounds(factor: str, tmp_path: Path) -> None:
-    """Without a mechanism that counts in the clock's own time, every factor works."""
+def test_the_smallest_and_the_largest_dilation_work(factor: str, tmp_path: Path) -> None:
+    """The scheme has no mechanism that counts in wall time."""
     assert main([*RUN, "--scheme", "irn", "--dilation", factor]) == 0
     [run] = (tmp_path / "runs").iterdir()
     result = read_result(run)
@@ -180,8 +181,9 @@ def test_a_dilation_at_its_bounds(factor: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("factor", ["0", "10000001", "1" + "0" * 30])
-def test_a_dilation_of_the_prompt(factor: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same bounds as those of a run."""
+def test_a_dilation_of_the_prompt_outside_its_bounds_is_refused(
+    factor: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     _refused(["cli", "--dilation", factor], "--dilation", capsys)
 
 
@@ -202,8 +204,8 @@ def test_a_dilation_of_the_prompt(factor: str, capsys: pytest.CaptureFixture[str
         (SWEEP + "axes: " + "{a: " * 5000 + "}" * 5000 + "\n", "nested"),
         (SWEEP + _bomb() + "axes: {degree: *a6}\n", "alias"),
         (SWEEP + "axes: &a {degree: *a}\n", "alias"),
-        (SWEEP + "axes: {degree: [2, 3]}\naxes: {degree: [4]}\n", "axes is there twice"),
-        (SWEEP + "axes: {degree: [2], degree: [3]}\n", "degree is there twice"),
+        (SWEEP + "axes: {degree: [2, 3]}\naxes: {degree: [4]}\n", "axes is defined twice"),
+        (SWEEP + "axes: {degree: [2], degree: [3]}\n", "degree is defined twice"),
         (SWEEP + "axes: {degree: [2020-01-01]}\n", "axes.degree"),
         (SWEEP + "axes: {degree: [2020-99-99]}\n", "YAML"),
         (SWEEP + "axes: {degree: [.inf]}\n", "degree"),
@@ -216,8 +218,10 @@ def test_a_dilation_of_the_prompt(factor: str, capsys: pytest.CaptureFixture[str
     ],
     ids=lambda value: value.removeprefix(SWEEP)[:40].encode("ascii", "backslashreplace").decode(),
 )
-def test_a_sweep(text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing in the file is repeated, endless, of the wrong type or larger than what a machine can hold."""
+def test_a_bad_sweep_file_is_refused(
+    text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file has duplicate keys, recursion, wrong types, or too much content."""
     (tmp_path / "sweep.yaml").write_text(text)
     _refused(["sweep", "sweep.yaml"], expected, capsys)
 
@@ -256,13 +260,15 @@ def test_a_sweep(text: str, expected: str, tmp_path: Path, capsys: pytest.Captur
     ],
     ids=lambda value: value[:70].encode("ascii", "backslashreplace").decode(),
 )
-def test_a_flow_list(text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of our format and of the HPCC simulator's."""
+def test_a_bad_flow_list_is_refused(
+    text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The lists have the testbed's format or the HPCC simulator's."""
     (tmp_path / "flows").write_text(text)
     _refused(["run", "--flows", "flows", "--clock", "virtual"], expected, capsys)
 
 
-def test_a_name_of_a_flow_list_that_a_terminal_would_obey_is_spelled_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_in_the_name_of_a_flow_list_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", "--flows", "no\nsuch\x1b[31mfile", "--clock", "virtual"]
     _refused(words, "no\\nsuch\\x1b[31mfile", capsys)
 
@@ -299,39 +305,41 @@ SIZES = b"size_bytes,cumulative_percent,steps\n"
     ],
     ids=lambda value: str(value[:50]),
 )
-def test_a_size_file(
+def test_a_bad_size_file_is_refused(
     content: bytes, expected: str, scenario: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of our format and of the HPCC simulator's, under every scenario that takes one."""
+    """The files have the testbed's format or the HPCC simulator's. Both scenarios that read such a file are tested."""
     (tmp_path / "sizes").write_bytes(content)
     _refused(["run", scenario, "--clock", "virtual", "--set", "sizes=sizes"], expected, capsys)
 
 
 @pytest.mark.parametrize("words", [["--set", "sizes=input"], ["--flows", "input"], ["sweep"]], ids=" ".join)
 @pytest.mark.parametrize("kind", ["folder", "pipe", "endless", "loop", "unnamed"])
-def test_what_is_no_file(kind: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nobody waits for a pipe, and nothing without an end is read."""
-    place = tmp_path / "input"
+def test_an_input_that_is_not_a_regular_file_is_refused(
+    kind: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command neither waits for a pipe nor reads an endless file."""
+    path = tmp_path / "input"
     if kind == "folder":
-        place.mkdir()
+        path.mkdir()
     elif kind == "pipe":
-        os.mkfifo(place)
+        os.mkfifo(path)
     elif kind == "unnamed":
         words = [word.replace("input", "x" * 300) for word in words]
     else:
-        place.symlink_to({"endless": "/dev/zero", "loop": "input"}[kind])
+        path.symlink_to({"endless": "/dev/zero", "loop": "input"}[kind])
     command = ["sweep", "x" * 300 if kind == "unnamed" else "input"] if words == ["sweep"] else None
     expected = {"folder": "not a regular file", "pipe": "not a regular file", "endless": "not a regular file"}
-    found = command or ["run", "datacentre", "--clock", "virtual", *words]
-    _refused(found, expected.get(kind, "cannot be read"), capsys)
+    arguments = command or ["run", "datacentre", "--clock", "virtual", *words]
+    _refused(arguments, expected.get(kind, "cannot be read"), capsys)
 
 
 @pytest.mark.parametrize("verb", [RUN, ("compare", *RUN[1:])], ids=["run", "compare"])
 @pytest.mark.parametrize("place", ["", "loop", "loop/below", "dangling", "x" * 300, "a/" * 2040, "/dev/full", "\udcff"])
-def test_a_place_for_output(
+def test_an_unusable_folder_for_output_is_refused(
     place: str, verb: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An empty name, links that lead nowhere, names that are too long, a device, a name that is no text."""
+    """The cases are an empty name, broken links, too long names, a device, and a name that is not valid text."""
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "dangling").symlink_to("nowhere")
     _refused([*verb, "--out", place], "UTF-8" if place == "\udcff" else "--out", capsys)
@@ -339,8 +347,8 @@ def test_a_place_for_output(
 
 @pytest.mark.root
 @pytest.mark.parametrize("options", ["size=32k", "size=300k", "size=16m,nr_inodes=6"])
-def test_a_full_place_for_output(options: str, tmp_path: Path) -> None:
-    """A file system without room for the smallest run, in bytes or in files."""
+def test_a_full_file_system_for_output_is_refused(options: str, tmp_path: Path) -> None:
+    """The file system has too few free bytes or files for the smallest run."""
     place = tmp_path / "full"
     place.mkdir()
     script = f'mount -t tmpfs -o {options} none "{place}" && "$@"; status=$?; ls -A "{place}"; exit $status'
@@ -360,10 +368,9 @@ def test_a_full_place_for_output(options: str, tmp_path: Path) -> None:
 def test_a_name_with_brackets_blanks_or_quotes_is_a_name(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No markup, no shell: the folder is made as it was typed, and said so."""
+    """The folder is created and printed exactly as typed, without interpretation as markup or shell syntax."""
     assert main([*RUN, "--out", name]) == 0
-    said = capsys.readouterr()
-    assert f"{name}/incast-sfc-" in said.out
+    assert f"{name}/incast-sfc-" in capsys.readouterr().out
     [run] = list((tmp_path / name).iterdir())
     assert main(["export", str(run)]) == 0
     assert f"{name}/" in capsys.readouterr().out
@@ -376,15 +383,16 @@ def test_a_name_with_brackets_blanks_or_quotes_is_a_name(
 
 @pytest.fixture
 def stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """A run in `runs`."""
+    """Store a run in `runs` and return its folder."""
     assert main([*RUN]) == 0
     capsys.readouterr()
     [run] = (tmp_path / "runs").iterdir()
     return str(run)
 
 
-def test_a_file_where_a_comparison_should_go(stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also a link that leads nowhere, and nothing at all."""
+def test_an_output_folder_that_is_a_file_or_broken_link_is_refused(
+    stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "loop").symlink_to("loop")
     for place in ("file", "file/below", "loop", ""):
@@ -392,8 +400,10 @@ def test_a_file_where_a_comparison_should_go(stored: str, tmp_path: Path, capsys
         _refused(["export", stored, "--out", place], "--out", capsys)
 
 
-def test_a_folder_where_a_page_should_go(stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Named with the folder that is in the way, before anything is written."""
+def test_a_folder_with_the_name_of_the_page_is_refused(
+    stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names that folder, and nothing is written before."""
     for name in (stored, "both"):
         page = tmp_path / name / "report.html"
         page.unlink(missing_ok=True)
@@ -404,10 +414,10 @@ def test_a_folder_where_a_page_should_go(stored: str, tmp_path: Path, capsys: py
 
 @pytest.mark.parametrize("verb", ["report", "export"])
 @pytest.mark.parametrize("name", ["result.json", "config.json", "reproduction.json"])
-def test_a_stored_file_that_is_nested_deeply(
+def test_a_deeply_nested_stored_file_is_refused(
     name: str, verb: str, stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Deeper than Python's stack."""
+    """The nesting is deeper than Python's stack."""
     if (verb, name) == ("export", "reproduction.json"):
         pytest.skip("export reads no such file")
     (tmp_path / stored / name).write_text("[" * 100_000 + "]" * 100_000)
@@ -425,16 +435,16 @@ def test_a_stored_file_that_is_nested_deeply(
     ],
     ids=["lists", "mappings", "digits", "long", "pipe"],
 )
-def test_a_result_that_nothing_can_hold(
+def test_a_malformed_result_is_refused_by_every_verb(
     content: str | None, expected: str, stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whichever verb reads it; a sweep that goes on says how to go on."""
+    """A resumed sweep also says how to continue."""
     (tmp_path / "sweep.yaml").write_text(SWEEP + "axes: {degree: [2]}\n")
     [job] = jobs_of(read_sweep(tmp_path / "sweep.yaml"))
-    found = tmp_path / "runs" / "small" / "jobs" / job.name / "result.json"
-    found.parent.mkdir(parents=True)
-    found.touch()
-    for path in (tmp_path / stored / "result.json", found):
+    job_result = tmp_path / "runs" / "small" / "jobs" / job.name / "result.json"
+    job_result.parent.mkdir(parents=True)
+    job_result.touch()
+    for path in (tmp_path / stored / "result.json", job_result):
         path.unlink()
         if content is None:
             os.mkfifo(path)
@@ -442,11 +452,10 @@ def test_a_result_that_nothing_can_hold(
             path.write_text(content)
     for words in (["report", stored], ["report", stored, stored], ["export", stored], ["sweep", "sweep.yaml"]):
         _refused(words, expected, capsys)
-    _refused(["sweep", "sweep.yaml"], "without that job's folder it runs again", capsys)
+    _refused(["sweep", "sweep.yaml"], "remove that job's folder to run it again", capsys)
 
 
-def test_bad_input_of_a_process_is_the_same(tmp_path: Path) -> None:
-    """Bytes that are no text come from a shell, not from a string."""
+def test_an_argument_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     words = (sys.executable, str(ROOT / "runner.py"), *RUN, "--out")
     command = [*(word.encode() for word in words), b"no-\xff-text"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=60)
@@ -456,10 +465,10 @@ def test_bad_input_of_a_process_is_the_same(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_nobody_expected_is_one_line_and_a_file(
+def test_an_unexpected_error_prints_one_line_and_saves_its_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit 1, the traceback saved for its owner alone, and a wish for a report."""
+    """The file is readable for its owner only, and the line asks for a report."""
 
     def fail(_: object) -> None:
         raise KeyError("one\ntwo\x1b[31m")
@@ -467,10 +476,10 @@ def test_what_nobody_expected_is_one_line_and_a_file(
     monkeypatch.setattr("testbed.plan.checks.scheme_named", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert main([*RUN]) == 1
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     [saved] = tmp_path.iterdir()
-    assert said.out == ""
-    [line] = said.err.splitlines()
+    assert output.out == ""
+    [line] = output.err.splitlines()
     assert line.isprintable()
     for part in ("KeyError", str(saved), "report"):
         assert part in line
@@ -479,10 +488,10 @@ def test_what_nobody_expected_is_one_line_and_a_file(
     assert "runner.py run incast" in saved.read_text()
 
 
-def test_what_nobody_expected_is_one_line_even_where_no_file_can_be_written(
+def test_an_unexpected_error_is_one_line_if_no_file_can_be_written(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And even if the error has no text."""
+    """Here the error itself also fails to give its text."""
 
     class NamelessError(Exception):
         def __str__(self) -> str:
@@ -501,6 +510,6 @@ def test_what_nobody_expected_is_one_line_even_where_no_file_can_be_written(
 
 @pytest.mark.parametrize("text", ["2e0", "2", "20e-1"])
 def test_a_whole_number_may_have_an_exponent(text: str, tmp_path: Path) -> None:
-    """1e6 is as whole as 1000000."""
+    """1e6 is a whole number, too."""
     assert main([*RUN, "--set", f"degree={text}"]) == 0
     assert '"degree": 2,' in next(tmp_path.glob("runs/*/config.json")).read_text()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the terminal says of a calibration and of a dilation."""
+"""Tests for the command's output about calibrations and dilations."""
 
 from __future__ import annotations
 
@@ -39,38 +39,39 @@ def _doctor(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize("width", [80, 60])
-def test_doctor_shows_every_word_of_what_is_missing(
+def test_doctor_shows_missing_capabilities_uncut(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Square brackets of a package among them, and of what is needed for it."""
-    said = "no module mpi4py; .venv/bin/pip install '.[mpi]' brings it"
-    monkeypatch.setattr(doctor, "CAPABILITIES", [Capability("MPI", "a run on --exchange [mpi]", lambda: said)])
+    """Text in square brackets must not be interpreted as markup."""
+    missing = "no module mpi4py; .venv/bin/pip install '.[mpi]' brings it"
+    monkeypatch.setattr(doctor, "CAPABILITIES", [Capability("MPI", "a run on --exchange [mpi]", lambda: missing)])
     monkeypatch.setattr(console, "width", width)
     store(calibration())
-    shown = _doctor(capsys)
-    assert "…" not in shown
-    for word in (*said.split(), "[mpi]", *["agent", "15.0", "45.0", "10", "%", "6.0", "20.0", "3.0", "0"]):
-        assert word in shown, word
+    output = _doctor(capsys)
+    assert "…" not in output
+    for word in (*missing.split(), "[mpi]", *["agent", "15.0", "45.0", "10", "%", "6.0", "20.0", "3.0", "0"]):
+        assert word in output, word
 
 
-def test_doctor_says_that_nobody_has_calibrated(capsys: pytest.CaptureFixture[str]) -> None:
-    """And which command does."""
-    said = _doctor(capsys)
+def test_doctor_says_that_the_machine_is_not_calibrated(capsys: pytest.CaptureFixture[str]) -> None:
+    """The output also names the command that calibrates."""
+    output = _doctor(capsys)
     assert (
-        "This machine is not calibrated: the first live run with --dilation auto measures for some ten seconds" in said
+        "This machine is not calibrated: the first live run with --dilation auto measures for some ten seconds"
+        in output
     )
-    assert "sudo ./runner.py doctor --calibrate" in said
+    assert "sudo ./runner.py doctor --calibrate" in output
 
 
-def test_doctor_shows_what_is_stored(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each figure, when it was measured, and that it counts."""
+def test_doctor_shows_the_stored_calibration(capsys: pytest.CaptureFixture[str]) -> None:
+    """The output has every figure, the time of the measurement, and that the calibration is in use."""
     store(calibration())
-    said = _doctor(capsys)
-    assert "agent (packet end) 15.0 us 45.0 us 2.0 % of a core 10 %" in said
-    assert "switch (soft) 6.0 us 20.0 us 3.0 % of a core 0 %" in said
-    assert "late wake-ups of an agent: P50 50 us, P99 200 us, max 400 us" in said
-    assert f"Measured exactly, on 2026-11-22 12:00 UTC on {cores()} cores" in said
-    assert "--dilation auto uses this calibration" in said
+    output = _doctor(capsys)
+    assert "agent (packet end) 15.0 us 45.0 us 2.0 % of a core 10 %" in output
+    assert "switch (soft) 6.0 us 20.0 us 3.0 % of a core 0 %" in output
+    assert "late wake-ups of an agent: P50 50 us, P99 200 us, max 400 us" in output
+    assert f"Measured exactly, on 2026-11-22 12:00 UTC on {cores()} cores" in output
+    assert "--dilation auto uses this calibration" in output
 
 
 def test_doctor_notes_that_the_code_has_changed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,27 +79,28 @@ def test_doctor_notes_that_the_code_has_changed(capsys: pytest.CaptureFixture[st
     assert "The code of hosts and switches has changed since." in _doctor(capsys)
 
 
-def test_doctor_says_why_a_stored_file_does_not_count(capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_says_why_a_stored_calibration_is_not_used(capsys: pytest.CaptureFixture[str]) -> None:
     path = store(calibration())
     path.write_text("{}")
     assert f"not calibrated: {path} is not a calibration of this release" in _doctor(capsys)
 
 
-def test_force_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """It says what it goes with."""
+def test_force_without_calibrate_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--force"]) == 2
     assert "--force needs --calibrate" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may")
 def test_without_root_nothing_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    """One line."""
     assert main(["doctor", "--calibrate"]) == 2
     assert "not root" in capsys.readouterr().err
 
 
-def test_the_line_before_a_live_run_says_why() -> None:
-    """Factor, load, lateness, and how that is known; of one that will not do, which would."""
+def test_the_line_before_a_live_run_explains_its_dilation() -> None:
+    """The line has the dilation, load, lateness and their source.
+
+    If the dilation is too small it names a sufficient one.
+    """
     config = with_dilation(plan_run(RunRequest("incast"))).config
     choice = config.dilation_choice
     assert choice is not None
@@ -153,21 +155,21 @@ def test_a_measurement_that_fails_is_one_line(
 
 def test_another_target_is_measured_too(monkeypatch: pytest.MonkeyPatch) -> None:
     store(calibration())
-    asked = []
+    measurements = []
 
     def measure(switch: str, _: object, earlier: Calibration) -> Calibration:
-        asked.append((switch, earlier))
+        measurements.append((switch, earlier))
         return earlier.model_copy(update={"switches": {**earlier.switches, switch: earlier.switches["soft"]}})
 
     monkeypatch.setattr(quick, "quick_calibration", measure)
     plan = _live_plan()
     calibrate_first([plan, replace(plan, config=plan.config.model_copy(update={"switch": "bmv2"}))])
-    assert asked == [("bmv2", calibration())]
+    assert measurements == [("bmv2", calibration())]
 
 
-def test_what_was_measured_decides_the_dilation() -> None:
-    """A machine that carries more than was assumed runs faster."""
-    before = with_dilation(plan_run(RunRequest("incast"))).config.dilation
+def test_a_calibration_decides_the_dilation() -> None:
+    """A machine that is faster than the built-in costs gets a smaller dilation."""
+    uncalibrated = with_dilation(plan_run(RunRequest("incast"))).config.dilation
     assert calibration().agent.frame_ns < built_in(cores()).agent.frame_ns
     store(calibration())
-    assert with_dilation(plan_run(RunRequest("incast"))).config.dilation < before
+    assert with_dilation(plan_run(RunRequest("incast"))).config.dilation < uncalibrated

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tab in a shell: what may stand where the cursor is."""
+"""Tests for shell completion."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def _tab(line: str) -> list[str]:
-    """What bash is told of a line that ends where the cursor is."""
+    """Return the completions that bash gets for a line with the cursor at its end."""
     typed = line.split(" ")
-    asked = {"_RUNNER.PY_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(typed) - 1)}
+    variables = {"_RUNNER.PY_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(typed) - 1)}
     done = subprocess.run(
         [sys.executable, "./runner.py"],
         cwd=ROOT,
-        env={**os.environ, **asked},
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=True,
@@ -45,13 +45,12 @@ def _tab(line: str) -> list[str]:
         ("./runner.py compare incast --schemes irn,sfc+h", ["irn,sfc+hpcc"]),
     ],
 )
-def test_a_shell_is_told_what_may_follow(line: str, offered: list[str]) -> None:
-    """A verb, a name that stands alone, the last of several."""
+def test_verbs_names_and_the_last_name_of_a_list_are_completed(line: str, offered: list[str]) -> None:
     assert _tab(line) == offered
 
 
-def test_every_table_is_offered_whole() -> None:
-    """Each name once; no scheme a second time in a list of them."""
+def test_all_names_of_a_table_are_offered() -> None:
+    """A list of schemes does not offer a scheme twice."""
     assert [name for name, _ in words.scenarios_or_all()] == [*SCENARIOS, "all"]
     assert [name for name, _ in words.experiments_or_all()] == [*EXPERIMENTS, "all"]
     assert [name for name, _ in words.topologies()] == list(SHAPES)

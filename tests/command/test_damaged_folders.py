@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Run folders that were damaged: `export` refuses and writes nothing, `report` writes what it can and says the rest."""
+"""Tests for damaged run folders: `export` refuses and writes nothing, `report` writes what it can and names damage."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _without_rows(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run folder as it should be."""
+    """Make a run and return its intact folder."""
     out = tmp_path_factory.mktemp("runs")
     words = ["--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=20000", "--out", str(out)]
     assert main(["run", "incast", *words]) == 0
@@ -44,7 +44,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(whole: Path, tmp_path: Path) -> Path:
-    """A copy to damage."""
+    """Return a copy of the run folder that tests may damage."""
     copied = tmp_path / "run"
     shutil.copytree(whole, copied)
     return copied
@@ -66,19 +66,19 @@ def folder(whole: Path, tmp_path: Path) -> Path:
 def test_export_refuses_in_one_line_and_writes_nothing(
     damage: Damage, reason: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit 2; an empty file would pass for a run without flows."""
+    """An empty export would look like a run without flows."""
     damage(folder)
-    before = sorted(folder.rglob("*"))
+    paths_before = sorted(folder.rglob("*"))
     assert main(["export", str(folder)]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    [line] = said.err.splitlines()
+    output = capsys.readouterr()
+    assert output.out == ""
+    [line] = output.err.splitlines()
     assert reason in line
-    assert sorted(folder.rglob("*")) == before
+    assert sorted(folder.rglob("*")) == paths_before
 
 
 def test_export_refuses_a_trace_that_lacks_flows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every flow of the list has a row, finished or not."""
+    """Every flow of the list must have a row, finished or not."""
     _without_rows(folder)
     assert main(["export", str(folder)]) == 2
     assert "flows.parquet" in capsys.readouterr().err
@@ -90,11 +90,11 @@ def test_a_timeline_without_flows_or_result_is_refused_in_one_line(
     damage: Damage, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damage(folder)
-    before = sorted(folder.rglob("*"))
+    paths_before = sorted(folder.rglob("*"))
     assert main(["export", str(folder), "--format", "perfetto"]) == 2
-    said = capsys.readouterr()
-    assert (said.out, len(said.err.splitlines())) == ("", 1)
-    assert sorted(folder.rglob("*")) == before
+    output = capsys.readouterr()
+    assert (output.out, len(output.err.splitlines())) == ("", 1)
+    assert sorted(folder.rglob("*")) == paths_before
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ def test_a_timeline_without_flows_or_result_is_refused_in_one_line(
 def test_a_timeline_leaves_out_a_trace_that_cannot_be_read(
     damage: Damage, reason: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The timeline is there; exit 3 and one line on stderr."""
+    """The timeline is written, with one line on stderr and status 3."""
     damage(folder)
     assert main(["export", str(folder), "--format", "perfetto"]) == 3
-    said = capsys.readouterr()
-    assert said.out == f"{folder / 'timeline.pftrace'}\n"
-    [line] = said.err.splitlines()
+    output = capsys.readouterr()
+    assert output.out == f"{folder / 'timeline.pftrace'}\n"
+    [line] = output.err.splitlines()
     assert line.startswith(f"! {reason}")
     assert (folder / "timeline.pftrace").stat().st_size > 0
 
@@ -147,24 +147,24 @@ def test_a_format_that_does_not_exist_is_refused_in_one_line(folder: Path, capsy
         (_text("config.json", '{"physics": 3}'), "config.json is not that of a run of incast"),
     ],
 )
-def test_report_writes_what_it_can_and_says_the_rest(
+def test_report_writes_what_it_can_and_names_the_damaged_files(
     damage: Damage, reason: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The page is there; exit 3 and one line on stderr for each file."""
+    """The page is written, with one line on stderr for each file and status 3."""
     damage(folder)
     (folder / "report.html").unlink()
     assert main(["report", str(folder)]) == 3
-    said = capsys.readouterr()
-    [line] = said.err.splitlines()
+    output = capsys.readouterr()
+    [line] = output.err.splitlines()
     assert line.startswith(f"! {folder}: ")
     assert reason in line
     assert (folder / "report.html").read_text().rstrip().endswith("</html>")
 
 
-def test_a_comparison_says_which_run_is_damaged(
+def test_a_comparison_names_the_damaged_run(
     whole: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two files of one run: two lines, each with its folder."""
+    """Two damaged files of one run give two lines, each with the folder."""
     _cut("queues.parquet")(folder)
     _gone("signals.parquet")(folder)
     assert main(["report", str(whole), str(folder), "--out", str(tmp_path / "compared")]) == 3
@@ -173,8 +173,7 @@ def test_a_comparison_says_which_run_is_damaged(
     assert (tmp_path / "compared" / "report.html").exists()
 
 
-def test_what_is_whole_is_reported_without_a_word(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit 0 and nothing on stderr."""
+def test_an_intact_folder_causes_no_messages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder)]) == 0
     assert main(["export", str(folder)]) == 0
     assert main(["export", str(folder), "--format", "perfetto"]) == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`run --exchange mpi` where it cannot be: one line, whoever many processes are given the same words."""
+"""Tests for `run --exchange mpi` without MPI: one line, although several processes run the same command."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ _WORDS = ["run", "incast", "--clock", "virtual", "--exchange", "mpi"]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the command is typed."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_the_extra_is_asked_for_in_one_line(
+def test_without_mpi4py_one_line_names_the_package_extra(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without mpi4py nothing is started, and of all processes on a machine the first one says so."""
+    """The line is printed by the first of the processes on a machine."""
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     assert main(_WORDS) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    [line] = said.err.splitlines()
+    output = capsys.readouterr()
+    assert output.out == ""
+    [line] = output.err.splitlines()
     assert ".venv/bin/pip install '.[mpi]'" in line
     monkeypatch.setenv("OMPI_COMM_WORLD_LOCAL_RANK", "1")
     assert main(_WORDS) == 0
@@ -44,9 +43,8 @@ def test_the_extra_is_asked_for_in_one_line(
         (["--exchange", "udp"], "no exchange 'udp'; there are memory, mpi"),
     ],
 )
-def test_what_does_not_go_with_it_is_refused(
+def test_incompatible_options_are_refused_before_mpi_is_loaded(
     words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before anybody asks for MPI."""
     assert main([*_WORDS, *words]) == 2
     assert expected in capsys.readouterr().err

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What is said of an error that nobody expected."""
+"""Tests for the message about an unexpected error."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def _files_of_the_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 
-def test_the_line_of_ours_or_the_users_is_named(tmp_path: Path) -> None:
-    """Not that of a library below it: an algorithm that somebody has added may be to blame."""
+def test_the_message_names_the_line_in_this_tree_or_in_user_code(tmp_path: Path) -> None:
+    """Lines of libraries below it are skipped. The cause may be an algorithm added by the user."""
     with pytest.raises(json.JSONDecodeError) as caught:
         json.loads("{")
     line = unexpected(caught.value, ["run", "incast"])
@@ -31,14 +31,13 @@ def test_the_line_of_ours_or_the_users_is_named(tmp_path: Path) -> None:
     assert (saved.stat().st_mode & 0o777) == 0o600
 
 
-def test_an_error_of_no_place_has_none() -> None:
-    """As one that came from another process."""
+def test_an_error_without_a_traceback_has_no_place() -> None:
+    """Errors from other processes have no traceback."""
     assert unexpected(ValueError("x"), []).startswith("unexpected ValueError (x); its traceback is in ")
 
 
 @pytest.mark.parametrize("name", ["", "<string>", "/nowhere/x.py", "nowhere/x.py"])
-def test_code_of_no_file_is_passed_over(name: str) -> None:
-    """The line that called it is named."""
+def test_for_code_without_a_file_the_line_of_its_caller_is_named(name: str) -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         exec(compile("1 / 0", name, "exec"))
     assert " in tests/command/test_failure.py:" in unexpected(caught.value, [])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ctrl-C and SIGTERM at every moment of a command: 130 and one line that says what was kept, never a traceback.
+"""Tests for Ctrl-C and SIGTERM at any moment of a command: status 130 and one line about kept data, no traceback.
 
-A command started by its name hears signals from its first moment on; most tests wait until it answers them. Delays
-below are there to be anywhere in it; what is asserted holds for all of them.
+Most tests wait until the command handles signals. The delays select different moments of the command, and the
+assertions hold for all of them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PROGRESS = re.compile(r"\d+/\d+ ")
 
 
 def _started(*words: str) -> subprocess.Popen[str]:
-    """A command that hears signals."""
+    """Start a command and return it once it handles signals."""
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "runner.py"), *words],
         stdout=subprocess.PIPE,
@@ -51,7 +51,7 @@ def _started(*words: str) -> subprocess.Popen[str]:
 
 
 def _catches(pid: int, number: signal.Signals) -> bool:
-    """Python itself catches SIGINT, but SIGTERM only for us."""
+    """Return whether a process has a handler for a signal. Python itself catches SIGINT but not SIGTERM."""
     [mask] = re.findall(r"^SigCgt:\s*([0-9a-f]+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
     return bool(int(mask, 16) >> (number - 1) & 1)
 
@@ -64,25 +64,27 @@ def _await(is_so: Callable[[], bool]) -> None:
 
 
 def _interrupted(process: subprocess.Popen[str], *numbers: signal.Signals) -> tuple[str, list[str]]:
-    """What a command says after these signals: stdout, and on stderr what is no progress. Nothing outlives it."""
+    """Send signals and return stdout and the lines of stderr without progress. Check that no child process remains."""
     family = children_of(process.pid) if process.poll() is None else []
     for number in numbers:
         process.send_signal(number)
-    said, told = process.communicate(timeout=180)
-    assert "Traceback" not in said + told
-    lines = [line for line in told.splitlines() if not PROGRESS.match(line)]
-    assert process.returncode in (0, 130), told
-    assert len(lines) == (process.returncode == 130), told
+    stdout, stderr = process.communicate(timeout=180)
+    assert "Traceback" not in stdout + stderr
+    lines = [line for line in stderr.splitlines() if not PROGRESS.match(line)]
+    assert process.returncode in (0, 130), stderr
+    assert len(lines) == (process.returncode == 130), stderr
     assert all(line.startswith("runner.py: interrupted") for line in lines)
     assert are_gone(family)
-    return said, lines
+    return stdout, lines
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 3.0])
 @pytest.mark.parametrize("numbers", [(signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)])
 @pytest.mark.long
-def test_at_any_moment_of_a_comparison(delay_s: float, numbers: tuple[signal.Signals, ...], tmp_path: Path) -> None:
-    """While it loads, runs, draws or compares. No file is left that is none of a run's."""
+def test_signals_at_any_moment_of_a_comparison(
+    delay_s: float, numbers: tuple[signal.Signals, ...], tmp_path: Path
+) -> None:
+    """The command loads, runs, draws or compares. No temporary file remains."""
     process = _started("compare", "incast", "--schemes", "irn,gbn,sfc", *SMALL, "--out", str(tmp_path / "runs"))
     time.sleep(delay_s)
     _interrupted(process, *numbers)
@@ -90,8 +92,8 @@ def test_at_any_moment_of_a_comparison(delay_s: float, numbers: tuple[signal.Sig
 
 
 @pytest.mark.parametrize("is_pressed", [True, False])
-def test_a_library_may_make_another_error_of_ctrl_c(is_pressed: bool) -> None:
-    """As matplotlib's C code does in the middle of a plot: "Invalid bounding box"."""
+def test_a_library_that_turns_ctrl_c_into_another_error_is_interrupted(is_pressed: bool) -> None:
+    """Matplotlib's C code does this in the middle of a plot: "Invalid bounding box"."""
 
     def verb() -> None:
         try:
@@ -105,8 +107,8 @@ def test_a_library_may_make_another_error_of_ctrl_c(is_pressed: bool) -> None:
         _guarded(verb)()
 
 
-def test_before_anything_is_loaded(tmp_path: Path) -> None:
-    """The first thing that a command does is to hear signals; nothing is started then."""
+def test_a_signal_before_modules_are_loaded_starts_nothing(tmp_path: Path) -> None:
+    """A command installs its signal handlers first."""
     process = _started("run", "incast", *SMALL, "--out", str(tmp_path / "runs"))
     _, lines = _interrupted(process, signal.SIGINT)
     assert process.returncode == 130
@@ -115,8 +117,8 @@ def test_before_anything_is_loaded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("delay_s", [step / 200 for step in range(14)])
-def test_while_the_interpreter_starts(delay_s: float, tmp_path: Path) -> None:
-    """Started by its name the command is deaf until it can answer; before that, the signal just ends a process."""
+def test_signals_while_the_interpreter_starts(delay_s: float, tmp_path: Path) -> None:
+    """Early signals end the process silently. Later ones are blocked until the command can handle them."""
     process = subprocess.Popen(
         [str(ROOT / "runner.py"), "run", "incast", *SMALL, "--out", str(tmp_path / "runs")],
         stderr=subprocess.PIPE,
@@ -126,13 +128,13 @@ def test_while_the_interpreter_starts(delay_s: float, tmp_path: Path) -> None:
     )
     time.sleep(delay_s)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=100)
+    _, stderr = process.communicate(timeout=100)
     assert process.returncode in (130, -signal.SIGINT)
-    assert said in ("", "runner.py: interrupted; nothing was started\n", "runner.py: interrupted\n")
+    assert stderr in ("", "runner.py: interrupted; nothing was started\n", "runner.py: interrupted\n")
 
 
 def test_a_run_that_is_measuring_keeps_its_figures(tmp_path: Path) -> None:
-    """Its result says that it was interrupted, its page is there, the last line says where."""
+    """The result is marked as interrupted, the page is written, and the last line names the folder."""
     process = _started("run", "incast", *LONG, "--out", str(tmp_path))
     await_file(tmp_path, "*/flows-input.csv", process)
     time.sleep(3)
@@ -143,8 +145,8 @@ def test_a_run_that_is_measuring_keeps_its_figures(tmp_path: Path) -> None:
     assert (folder / "report.html").exists()
 
 
-def test_a_second_one_does_not_wait_for_the_figures(tmp_path: Path) -> None:
-    """Traces are saved all the same, or nothing is left of a run that had not begun."""
+def test_after_a_second_signal_a_run_does_not_wait_for_its_figures(tmp_path: Path) -> None:
+    """The traces are saved nevertheless."""
     process = _started("run", "incast", *LONG, "--out", str(tmp_path))
     await_file(tmp_path, "*/flows-input.csv", process)
     time.sleep(3)
@@ -154,8 +156,8 @@ def test_a_second_one_does_not_wait_for_the_figures(tmp_path: Path) -> None:
     assert pl.read_parquet(folder / "flows.parquet").height == 8
 
 
-def test_while_its_page_is_drawn_a_run_is_kept_whole(tmp_path: Path) -> None:
-    """The result is stored before; the line says how to draw the page."""
+def test_a_run_interrupted_while_drawing_its_page_is_complete(tmp_path: Path) -> None:
+    """The result is stored before, and the line names the command that draws the page."""
     process = _started("run", "incast", *SMALL, "--out", str(tmp_path))
     await_file(tmp_path, "*/result.json", process)
     _, lines = _interrupted(process, signal.SIGINT)
@@ -166,15 +168,15 @@ def test_while_its_page_is_drawn_a_run_is_kept_whole(tmp_path: Path) -> None:
         assert f"(./runner.py report {folder})" in lines[0]
 
 
-def test_a_comparison_names_the_schemes_it_lacks(tmp_path: Path) -> None:
-    """On stderr, in its JSON and on its page."""
+def test_an_interrupted_comparison_names_the_missing_schemes(tmp_path: Path) -> None:
+    """They are named on stderr, in the JSON and on the page."""
     words = ("compare", "incast", "--schemes", "irn,gbn,sfc", "--json", "--out", str(tmp_path))
     process = _started(*words, *LONG)
     await_file(tmp_path, "*/flows-input.csv", process)
     time.sleep(3)
-    said, [line] = _interrupted(process, signal.SIGINT)
+    stdout, [line] = _interrupted(process, signal.SIGINT)
     assert "interrupted: gbn, sfc not run; " in line
-    comparison = json.loads(said)
+    comparison = json.loads(stdout)
     assert comparison["missing_schemes"] == ["gbn", "sfc"]
     assert [row["scheme"] for row in comparison["rows"]] == ["irn"]
     [page] = tmp_path.glob("incast-compare-*/report.html")
@@ -182,8 +184,10 @@ def test_a_comparison_names_the_schemes_it_lacks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("numbers", [(signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)])
-def test_workers_of_a_sweep_say_nothing(numbers: tuple[signal.Signals, ...], tmp_path: Path) -> None:
-    """One line for all of them, with how many jobs are done."""
+def test_an_interrupted_sweep_prints_one_line_and_its_workers_none(
+    numbers: tuple[signal.Signals, ...], tmp_path: Path
+) -> None:
+    """The line has the number of complete runs."""
     file = tmp_path / "sweep.yaml"
     file.write_text("name: small\nscenario: incast\nschemes: [irn, gbn, sfc]\nsettings: {message_bytes: 200000000}\n")
     process = _started("sweep", str(file), "--out", str(tmp_path), "--workers", "2")
@@ -192,8 +196,8 @@ def test_workers_of_a_sweep_say_nothing(numbers: tuple[signal.Signals, ...], tmp
     assert line.startswith("runner.py: interrupted: 0 of 3 runs are complete, in ")
 
 
-def test_an_interrupted_reproduction_says_how_far_it_came(tmp_path: Path) -> None:
-    """Before its first run is complete there is nothing to judge."""
+def test_an_interrupted_reproduction_prints_its_complete_runs_and_judged_experiments(tmp_path: Path) -> None:
+    """The command may be interrupted before its first run is complete."""
     process = _started("reproduce", "theory", "--out", str(tmp_path))
     _await(lambda: bool(found(tmp_path, "*/config.json")) or _ended(process))
     _, [line] = _interrupted(process, signal.SIGINT)
@@ -204,8 +208,8 @@ def _ended(process: subprocess.Popen[str]) -> bool:
     return process.poll() is not None or not psutil.pid_exists(process.pid)
 
 
-def test_an_interrupted_report_leaves_no_half_of_a_page(tmp_path: Path) -> None:
-    """Whenever it comes while an old page is drawn anew: the old one or the new one."""
+def test_an_interrupted_report_leaves_no_incomplete_page(tmp_path: Path) -> None:
+    """The page is either the old one or the new one."""
     done = subprocess.run(
         [sys.executable, str(ROOT / "runner.py"), "run", "incast", *SMALL, "--out", str(tmp_path)],
         capture_output=True,
@@ -224,7 +228,7 @@ def test_an_interrupted_report_leaves_no_half_of_a_page(tmp_path: Path) -> None:
 
 
 class _Figures:
-    """As much of a result as decides the exit code."""
+    """The fields of a result that decide the exit status."""
 
     def __init__(self, *, interrupted: bool, verdict: str) -> None:
         self.interrupted = interrupted
@@ -232,8 +236,8 @@ class _Figures:
 
 
 @pytest.mark.parametrize("verdict", ["faithful", "degraded", "invalid"])
-def test_interrupted_goes_before_invalid(verdict: str) -> None:
-    """130 whatever the verdict; without an interruption the verdict decides."""
+def test_the_status_of_an_interrupted_run_does_not_depend_on_its_verdict(verdict: str) -> None:
+    """The verdict decides the status only if the run was not interrupted."""
     figures = _Figures(interrupted=True, verdict=verdict)
     run = StoredRun(Path("somewhere"), figures, Path("page"), interrupted=True)  # type: ignore[arg-type]
     with pytest.raises(Interrupted, match="what was measured until then is in somewhere"):
@@ -246,12 +250,11 @@ def test_interrupted_goes_before_invalid(verdict: str) -> None:
         end_by_outcome([whole])
 
 
-def test_exit_codes_are_the_same_everywhere() -> None:
-    """`--help` and README.md show the table of the code."""
-    shown = subprocess.run(
+def test_help_and_readme_show_the_exit_codes_of_the_code() -> None:
+    help_text = subprocess.run(
         [sys.executable, str(ROOT / "runner.py"), "--help"], capture_output=True, text=True, check=True, timeout=60
     ).stdout
     readme = (ROOT / "README.md").read_text()
     for code, meaning in EXIT_CODES.items():
-        assert f"{code:>5}  {meaning}\n" in shown
+        assert f"{code:>5}  {meaning}\n" in help_text
         assert f"| {code} | {meaning} |\n" in readme

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The command's console: text of others is shown, and cannot do anything."""
+"""Tests for the command's console: text from files and users is shown without control characters or markup."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ SHOWN = r"\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
 MARKUP = "[bold]a[/nothing] :smile: [link=http://b]"
 
 
-def _said(renderable: object, width: int = 200) -> str:
-    shown = TextConsole()
-    shown.width = width
-    with shown.capture() as capture:
-        shown.print(renderable)
+def _printed(renderable: object, width: int = 200) -> str:
+    text_console = TextConsole()
+    text_console.width = width
+    with text_console.capture() as capture:
+        text_console.print(renderable)
     return capture.get()
 
 
 @pytest.mark.parametrize("kind", [str, Text])
 def test_control_characters_of_a_text_become_escapes(kind: type[str] | type[Text]) -> None:
-    assert _said(kind(f"a{STEERING}b\nc")) == f"a{SHOWN}b\nc\n"
+    assert _printed(kind(f"a{STEERING}b\nc")) == f"a{SHOWN}b\nc\n"
 
 
 @pytest.mark.parametrize("kind", [str, Text])
 def test_markup_and_emoji_codes_stay_as_typed(kind: type[str] | type[Text]) -> None:
     table = Table(MARKUP)
     table.add_row(kind(MARKUP))
-    assert _said(kind(MARKUP)) == f"{MARKUP}\n"
-    assert _said(table).count(MARKUP) == 2
+    assert _printed(kind(MARKUP)) == f"{MARKUP}\n"
+    assert _printed(table).count(MARKUP) == 2
 
 
 @pytest.mark.parametrize("kind", [str, Text])
 def test_a_table_cuts_nothing_off_an_escaped_cell(kind: type[str] | type[Text]) -> None:
-    """An escape is wider than the character that a table has measured."""
+    """An escape is wider than the character whose width the table has measured."""
     table = Table(box=None, show_header=False)
     table.add_column(ratio=PROSE)
     table.add_column()
     table.add_row(kind(STEERING * 4), "end")
-    said = _said(Fitted(table), width=40)
-    assert "".join(said.replace("end", "").split()) == SHOWN * 4
+    output = _printed(Fitted(table), width=40)
+    assert "".join(output.replace("end", "").split()) == SHOWN * 4
 
 
 def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line end in a text does not forge a second line."""
+    """A line break in a text does not start a second line."""
     say(f"a\nrunner.py: all is well{STEERING}")
     complain(f"b\r\nc{STEERING}", "red")
-    said = capsys.readouterr()
-    assert said.out == f"a\\nrunner.py: all is well{SHOWN}\n"
-    assert said.err == f"b\\r\\nc{SHOWN}\n"
+    output = capsys.readouterr()
+    assert output.out == f"a\\nrunner.py: all is well{SHOWN}\n"
+    assert output.err == f"b\\r\\nc{SHOWN}\n"
 
 
 def test_names_in_a_progress_bar_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,13 +77,13 @@ def test_names_in_a_progress_bar_are_text(monkeypatch: pytest.MonkeyPatch) -> No
     with JobProgress(console, "runs") as jobs:
         jobs.tell(1, 2, f"{MARKUP}{STEERING}")
     assert written.getvalue().count("[/nothing]") > 1
-    for each in ("\x1b[2J", "\x9b", "\x7f", "\u202e"):
-        assert each not in written.getvalue()
+    for sequence in ("\x1b[2J", "\x9b", "\x7f", "\u202e"):
+        assert sequence not in written.getvalue()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_json_has_the_same_content_for_every_terminal(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A JSON reader decodes the escapes."""
+    """Escapes are JSON escapes, which a reader decodes."""
     content = {"µ": f"10 µs {STEERING} 😄"}
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding))
@@ -99,13 +99,13 @@ def test_json_has_the_same_content_for_every_terminal(encoding: str, monkeypatch
 @pytest.mark.parametrize(
     "words", [["list", "incast"], ["--help"], ["run", "no-µ"], ["report", "no-µ"]], ids=lambda words: words[0]
 )
-def test_a_terminal_of_any_encoding_is_printed_on(words: list[str], encoding: str) -> None:
-    """The escape of a character that the encoding lacks is shown."""
+def test_the_command_works_on_terminals_of_any_encoding(words: list[str], encoding: str) -> None:
+    """Characters that the encoding lacks are printed as escapes."""
     command = [sys.executable, str(ROOT / "runner.py"), *words]
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run(command, env=environment, capture_output=True, check=False)
-    said = done.stdout.decode(encoding) + done.stderr.decode(encoding)
-    assert done.returncode == (0 if words[0] in ("list", "--help") else 2), said
-    assert "Traceback" not in said
+    output = done.stdout.decode(encoding) + done.stderr.decode(encoding)
+    assert done.returncode == (0 if words[0] in ("list", "--help") else 2), output
+    assert "Traceback" not in output
     if words[0] != "--help":
-        assert ("µ" in said, r"\xb5" in said) == (encoding != "ascii", encoding == "ascii")
+        assert ("µ" in output, r"\xb5" in output) == (encoding != "ascii", encoding == "ascii")

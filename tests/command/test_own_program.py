@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--p4` as a person uses it: a program that does something else, beside ours; refusals that start nothing."""
+"""Tests for `--p4` on the command line: user programs beside the testbed's, and refusals that start nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SWEEP = "name: small\nscenario: incast\nschemes: [sfc]\nsettings: {degree: 2, me
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the command is typed, and a program that does what ours does but is told otherwise."""
+    """Make a temporary folder the current one, with a program that has an earlier trigger and a sweep file."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "early.json").write_text(early())
     (tmp_path / "sweep.yaml").write_text(SWEEP)
@@ -49,26 +49,26 @@ CLAIMS = (
 """
 
 
-def test_a_program_runs_beside_ours_and_does_something_else(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An earlier trigger holds less. Tables, pages, folders, results, configurations and claims tell them apart."""
+def test_a_user_program_is_compared_with_the_testbeds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An earlier trigger needs less buffer. All outputs distinguish the two programs."""
     (folder / "claims.py").write_text(CLAIMS)
     words = ("--schemes", "sfc", "--p4", "built-in", "--p4", "early.json", "--claims", "claims.py")
     assert main(["compare", *SMALL, *words, "--strict", "--json", "--out", "runs"]) == 4
     comparison = Comparison.model_validate_json(capsys.readouterr().out)
-    ours, own = comparison.rows
-    assert (ours.label, own.label, own.scheme) == ("sfc", "sfc (early)", "sfc")
-    assert own.bts_sent and ours.bts_sent and own.bts_sent > ours.bts_sent
-    assert [each.holds for each in comparison.claims] == [True, False]
+    built_in, early_row = comparison.rows
+    assert (built_in.label, early_row.label, early_row.scheme) == ("sfc", "sfc (early)", "sfc")
+    assert early_row.bts_sent and built_in.bts_sent and early_row.bts_sent > built_in.bts_sent
+    assert [claim.holds for claim in comparison.claims] == [True, False]
     assert comparison.warnings == ()
     assert comparison.meaning[0].startswith("sfc (early) compared with sfc: ")
     [run] = [load_run(path) for path in (folder / "runs").glob("incast-sfc-early-*")]
-    given = program_given("early.json")
-    assert given is not None
+    user_program = program_given("early.json")
+    assert user_program is not None
     assert run.result.program == "early"
-    assert run.config["program"] == {"name": "early", "path": str(folder / "early.json"), "sha256": given.sha256}
+    assert run.config["program"] == {"name": "early", "path": str(folder / "early.json"), "sha256": user_program.sha256}
     assert run.command.endswith("--p4 early.json")
     for page in (run.folder / "report.html", *(folder / "runs").glob("incast-compare-*/report.html")):
-        assert given.sha256 in page.read_text()
+        assert user_program.sha256 in page.read_text()
         assert "sfc (early)" in page.read_text()
     assert "it holds nearly nothing" in page.read_text()
 
@@ -85,24 +85,25 @@ WORDS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("verb", WORDS)
 @pytest.mark.parametrize("program", ["nothing.json", "no-trigger.json"])
-def test_what_cannot_run_is_refused_in_a_line(
+def test_every_verb_refuses_a_missing_or_unfit_program(
     verb: str, program: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit 2, nothing started or written, whichever verb it is."""
+    """The command prints one line and writes nothing."""
     (folder / "no-trigger.json").write_text(renamed('"SfcIngress.bts.bts_trigger"', '"SfcIngress.bts.trigger"'))
-    before = sorted(folder.rglob("*"))
+    paths_before = sorted(folder.rglob("*"))
     assert main([verb, *WORDS[verb], "--p4", program]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    [line] = said.err.splitlines()
+    output = capsys.readouterr()
+    assert output.out == ""
+    [line] = output.err.splitlines()
     assert line.startswith(
         f"runner.py: --p4 {program}: {'No such' if program == 'nothing.json' else 'the program has'}"
     )
-    assert sorted(folder.rglob("*")) == before
+    assert sorted(folder.rglob("*")) == paths_before
 
 
-def test_what_softswitch_cannot_do_is_refused_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By the name of what it does not know."""
+def test_a_program_with_an_extern_unknown_to_softswitch_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     program = json.loads(OURS)
     program["extern_instances"] = [{"name": "mine", "id": 0, "type": "Abacus", "attribute_values": []}]
     (folder / "x.json").write_text(json.dumps(program))
@@ -113,68 +114,67 @@ def test_what_softswitch_cannot_do_is_refused_too(folder: Path, capsys: pytest.C
 
 
 def test_validate_gives_the_program_to_both_clocks() -> None:
-    """And names the pair by it."""
-    given = program_given("early.json")
-    [pair], _ = pairs_of(Wish("incast", ("sfc",), program=given))
-    assert pair.live.program == pair.virtual.program == given
+    """The label of the pair has the program's name."""
+    user_program = program_given("early.json")
+    [pair], _ = pairs_of(Wish("incast", ("sfc",), program=user_program))
+    assert pair.live.program == pair.virtual.program == user_program
     assert pair.label == "incast sfc (early)"
 
 
-def test_a_sweep_with_a_program_stands_beside_the_one_with_ours(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In a folder of its own; runs, sweep.json and page tell the program, and what is done is not done again."""
-    given = program_given("early.json")
-    assert given is not None
-    ours, own = (folder / "runs" / name for name in ("small", "small+early"))
+def test_a_sweep_with_a_user_program_has_a_separate_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Runs, sweep.json and the page name the program, and complete runs are not repeated."""
+    user_program = program_given("early.json")
+    assert user_program is not None
+    built_in, early_sweep = (folder / "runs" / name for name in ("small", "small+early"))
     for _ in range(2):
         assert main(["sweep", "sweep.yaml", "--p4", "early.json", "--workers", "1"]) == 0
     assert re.findall(r"(\d) run now, (\d) already complete", capsys.readouterr().out) == [("1", "0"), ("0", "1")]
-    assert not ours.exists()
-    [run] = [load_run(path) for path in own.glob("jobs/sfc,p4-early,seed-1.*")]
-    assert run.config["program"] == program_config(given).model_dump()
-    assert json.loads((own / "sweep.json").read_text())["program"]["sha256"] == given.sha256
-    assert f"P4 program of the switches: {given.path}, SHA-256 {given.sha256}." in (own / "report.html").read_text()
+    assert not built_in.exists()
+    [run] = [load_run(path) for path in early_sweep.glob("jobs/sfc,p4-early,seed-1.*")]
+    assert run.config["program"] == program_config(user_program).model_dump()
+    assert json.loads((early_sweep / "sweep.json").read_text())["program"]["sha256"] == user_program.sha256
+    page = (early_sweep / "report.html").read_text()
+    assert f"P4 program of the switches: {user_program.path}, SHA-256 {user_program.sha256}." in page
 
 
-def test_a_program_that_changed_makes_other_jobs(folder: Path) -> None:
-    """By its content alone: under another name the same program has the same runs, another under the same has not."""
+def test_a_changed_program_makes_new_jobs(folder: Path) -> None:
+    """A program is identified by its content and not by its name."""
     (folder / "same.json").write_text(early())
     sweep = read_sweep(folder / "sweep.yaml")
 
     def keys(word: str | None) -> set[str]:
         return {job.key for job in jobs_of(sweep, program_given(word))}
 
-    ours, before = keys(None), keys("early.json")
-    assert keys("same.json") == before
+    built_in_keys, early_keys = keys(None), keys("early.json")
+    assert keys("same.json") == early_keys
     (folder / "early.json").write_text(OURS)
-    assert not keys("early.json") & before
-    assert not (keys("early.json") | before) & ours
+    assert not keys("early.json") & early_keys
+    assert not (keys("early.json") | early_keys) & built_in_keys
 
 
-def test_an_experiment_with_a_program_reproduces_nothing(folder: Path) -> None:
-    """Every run of it has the program; what was found says so, and so does the command that repeats it."""
-    given = program_given("early.json")
-    assert given is not None
-    jobs = experiment_jobs(EXPERIMENTS["theory"], "ci", program=given)
-    assert {job.request.program for job in jobs} == {given}
-    told = {"experiment": "theory", "title": "t", "paper_place": "p", "scale": "ci", "claims": (), "runs": (),
-            "failures": (), "notes": ()}  # fmt: skip
-    found = Reproduction.model_validate({**told, "program": program_config(given)})
-    assert found.command == f"./runner.py reproduce theory --scale ci --seed 1 --p4 {folder / 'early.json'}"
-    assert found.departures == (f"P4 program {folder / 'early.json'}, SHA-256 {given.sha256}",)
-    for name, each in (("with", found), ("without", Reproduction.model_validate(told))):
+def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> None:
+    """All its runs have the program, and its record and its command name the program."""
+    user_program = program_given("early.json")
+    assert user_program is not None
+    jobs = experiment_jobs(EXPERIMENTS["theory"], "ci", program=user_program)
+    assert {job.request.program for job in jobs} == {user_program}
+    fields = {"experiment": "theory", "title": "t", "paper_place": "p", "scale": "ci", "claims": (), "runs": (),
+              "failures": (), "notes": ()}  # fmt: skip
+    with_program = Reproduction.model_validate({**fields, "program": program_config(user_program)})
+    assert with_program.command == f"./runner.py reproduce theory --scale ci --seed 1 --p4 {folder / 'early.json'}"
+    assert with_program.departures == (f"P4 program {folder / 'early.json'}, SHA-256 {user_program.sha256}",)
+    for name, record in (("with", with_program), ("without", Reproduction.model_validate(fields))):
         (folder / name).mkdir()
-        (folder / name / "reproduction.json").write_text(each.model_dump_json(by_alias=True))
-    assert read_reproduction(folder / "with").reproduction == found
+        (folder / name / "reproduction.json").write_text(record.model_dump_json(by_alias=True))
+    assert read_reproduction(folder / "with").reproduction == with_program
     assert [stored.folder.name for _, stored in below([folder])] == ["without"]
 
 
-def test_a_program_travels_with_its_job(tmp_path: Path) -> None:
-    """Whole, and a tenth as long: there may be thousands of jobs."""
-    given = program_given("early.json")
-    assert given is not None
-    job = Job("label", RunRequest("incast", program=given), tmp_path)
+def test_a_job_contains_its_program_compressed_to_a_tenth(tmp_path: Path) -> None:
+    """A sweep may have thousands of jobs, each with its program."""
+    user_program = program_given("early.json")
+    assert user_program is not None
+    job = Job("label", RunRequest("incast", program=user_program), tmp_path)
     words = JOB.dump_json(job)
-    assert JOB.validate_json(words).request.program == given
-    assert len(words) < len(given.text) / 10
+    assert JOB.validate_json(words).request.program == user_program
+    assert len(words) < len(user_program.text) / 10

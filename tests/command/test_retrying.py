@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--retry` as the command does it: how often, what is told, what is kept. No run is made."""
+"""Tests for `--retry` of the command: number of retries, messages and kept results. No run is executed."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ REQUEST = RunRequest("incast", dilation=1_000)
 
 
 class Machine:
-    """On which a run is late up to some D; it makes no run."""
+    """A fake machine on which runs below a sufficient dilation are late."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, enough: int) -> None:
         self.plans: list[RunPlan] = []
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self._enough = enough
         monkeypatch.setattr(retrying, "execute_plan", self.execute)
-        monkeypatch.setattr(retrying, "checked", lambda requests, out: [plan_run(each) for each in requests])
-        monkeypatch.setattr(retrying, "tell", self.said.append)
+        monkeypatch.setattr(retrying, "checked", lambda requests, out: [plan_run(request) for request in requests])
+        monkeypatch.setattr(retrying, "tell", self.messages.append)
 
     def execute(self, plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:
         self.plans.append(plan)
@@ -44,35 +44,36 @@ class Machine:
         return [plan.config.dilation for plan in self.plans]
 
 
-def test_a_late_run_is_made_again_until_it_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The last run is the result, and says which late run it repeats."""
+def test_a_late_run_is_repeated_until_it_is_on_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The last run is the result and names the late run that it repeats."""
     machine = Machine(monkeypatch, enough=2_000)
     assert machine.run(tmp_path).result.verdict == "faithful"
     assert machine.factors == [1_000, 2_000]
     assert [plan.config.retry_of for plan in machine.plans] == [None, "run-1"]
-    [line] = machine.said
+    [line] = machine.messages
     assert f"kept in {tmp_path / 'run-1'}" in line
 
 
-def test_it_is_tried_again_twice_at_most(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What is still late then is the result."""
+def test_a_run_is_repeated_at_most_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """If the last run is still late, it is the result."""
     machine = Machine(monkeypatch, enough=1_000_000)
     assert machine.run(tmp_path).result.verdict == "degraded"
     assert machine.factors == [1_000, 2_000, 4_000]
 
 
-def test_nothing_is_made_again_unasked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nor what was punctual."""
-    unasked = Machine(monkeypatch, enough=2_000)
-    unasked.run(tmp_path, retry=False)
-    assert unasked.factors == [1_000]
+def test_without_retry_or_lateness_no_run_is_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    without_retry = Machine(monkeypatch, enough=2_000)
+    without_retry.run(tmp_path, retry=False)
+    assert without_retry.factors == [1_000]
     punctual = Machine(monkeypatch, enough=1)
     punctual.run(tmp_path)
-    assert (punctual.factors, punctual.said) == ([1_000], [])
+    assert (punctual.factors, punctual.messages) == ([1_000], [])
 
 
-def test_a_dilation_that_cannot_be_keeps_the_late_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """With the reason, in one line: numbers of the data plane have an end."""
+def test_if_the_larger_dilation_is_refused_the_late_run_is_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The reason is printed in one line. For example, the data plane's numbers limit the dilation."""
     machine = Machine(monkeypatch, enough=2_000)
 
     def refuse(requests: object, out: object) -> list[RunPlan]:
@@ -80,11 +81,11 @@ def test_a_dilation_that_cannot_be_keeps_the_late_run(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(retrying, "checked", refuse)
     assert machine.run(tmp_path).result.verdict == "degraded"
-    assert machine.said == ["not repeated at D = 2000: no room"]
+    assert machine.messages == ["not repeated at D = 2000: no room"]
 
 
 def test_an_interrupted_retry_names_the_late_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Which is whole."""
+    """The late run is complete."""
     machine = Machine(monkeypatch, enough=2_000)
 
     def interrupted(plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:

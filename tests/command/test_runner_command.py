@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The command as people type it: bad input, exit codes, `--json`, determinism. Runs ./runner.py as a process."""
+"""Tests that run ./runner.py as a process: bad input, exit status, `--json` and determinism."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _runner(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_bad_input_is_one_line_exit_2_and_nothing_created(words: list[str], expected: str, tmp_path: Path) -> None:
-    """One line on stderr that names what is wrong, nothing on stdout, exit 2, no folder."""
+    """The line on stderr names the error, and stdout is empty."""
     done = _runner(*words, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -65,15 +65,15 @@ def test_bad_input_is_one_line_exit_2_and_nothing_created(words: list[str], expe
 
 
 def test_the_command_alone_prints_its_help(tmp_path: Path) -> None:
-    """The whole help, as with --help, but as bad input: on stderr, exit 2."""
-    done, asked = _runner(cwd=tmp_path), _runner("--help", cwd=tmp_path)
+    """The text is that of --help, but on stderr and with status 2."""
+    done, with_option = _runner(cwd=tmp_path), _runner("--help", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == asked.stdout
+    assert done.stderr == with_option.stdout
     assert "Exit codes:\n" in done.stderr
 
 
 def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    """A file where a folder should be, and a place nobody can write to, are refused before anything starts."""
+    """A file in place of the folder and an unwritable folder are refused before anything starts."""
     blocked = tmp_path / "file"
     blocked.write_text("")
     for place in (str(blocked), str(blocked / "below"), "/proc/runs"):
@@ -85,7 +85,7 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def public_folder() -> Iterator[Path]:
-    """A folder that every user may write to, unlike pytest's own."""
+    """Create a folder that every user may write to, unlike pytest's temporary folders."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o1777)
         yield Path(name)
@@ -93,7 +93,10 @@ def public_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def as_nobody(public_folder: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs runner.py as nobody in a public folder. The tree may stand where only root looks: it is shown in there."""
+    """Return a function that runs runner.py as the user nobody in a public folder.
+
+    The tree is mounted in that folder, since nobody may not be able to read its real place.
+    """
     tree = public_folder / "tree"
     tree.mkdir()
     show = f'mount --bind "{ROOT}" "{tree}" && exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups "$@"'
@@ -116,12 +119,12 @@ def as_nobody(public_folder: Path) -> Callable[..., subprocess.CompletedProcess[
 
 @pytest.fixture
 def _state_root() -> Iterator[None]:
-    """The folder of live runs' states is there, as it is after the first live run: only root may look into it."""
+    """Create the state folder of live runs, which exists after the first live run and is readable for root only."""
     is_new = not STATE_ROOT.exists()
     STATE_ROOT.mkdir(mode=0o700, exist_ok=True)
     yield
     if is_new:
-        with suppress(OSError):  # a run beside this test has begun
+        with suppress(OSError):  # a run in parallel uses the folder
             STATE_ROOT.rmdir()
 
 
@@ -139,7 +142,7 @@ def _state_root() -> Iterator[None]:
         (("cli",), "a live network needs root: not root; use sudo"),
     ],
 )
-def test_without_root_a_live_network_is_refused_with_what_else_the_command_can_do(
+def test_without_root_a_live_network_is_refused_with_an_alternative(
     words: tuple[str, ...],
     advice: str,
     public_folder: Path,
@@ -156,7 +159,7 @@ def test_without_root_a_live_network_is_refused_with_what_else_the_command_can_d
 def test_output_below_a_closed_folder_is_refused(
     tmp_path: Path, as_nobody: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """A place that the user cannot even look into is one line too."""
+    """The user cannot list the folder above the output."""
     tmp_path.chmod(0o700)
     done = as_nobody("run", "incast", "--clock", "virtual", "--out", str(tmp_path / "runs"))
     assert done.returncode == 2, done.stderr
@@ -165,7 +168,7 @@ def test_output_below_a_closed_folder_is_refused(
 
 @pytest.mark.parametrize(("words", "runs"), [(["run"], 1), (["compare", "--schemes", "irn,sfc"], 2)])
 def test_flows_of_a_file_need_no_scenario(words: list[str], runs: int, tmp_path: Path) -> None:
-    """Every run of them is called flows, and so is the comparison."""
+    """The runs and the comparison are named "flows"."""
     (tmp_path / "mine.csv").write_text("src,dst,size_bytes,start_ns,tag\nh1,h9,5000,0,a\n")
     done = _runner(*words, "--flows", "mine.csv", "--clock", "virtual", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -176,7 +179,7 @@ def test_flows_of_a_file_need_no_scenario(words: list[str], runs: int, tmp_path:
 
 @pytest.mark.long
 def test_two_virtual_runs_of_a_seed_are_identical(tmp_path: Path) -> None:
-    """stdout is result.json alone, and for one seed it differs in nothing but the cost of the run; so do the traces."""
+    """stdout is result.json alone. Results are equal except for wall time and speed, and traces are byte-identical."""
     words = ["run", "incast", "--scheme", "sfc", "--clock", "virtual", "--scale", "ci", "--seed", "7", "--json"]
     results = []
     for folder in ("a", "b"):
@@ -193,8 +196,7 @@ def test_two_virtual_runs_of_a_seed_are_identical(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_another_seed_is_another_run(tmp_path: Path) -> None:
-    """The seed matters."""
+def test_runs_with_different_seeds_differ(tmp_path: Path) -> None:
     starts = []
     for seed in ("1", "2"):
         done = _runner("run", "incast", "--clock", "virtual", "--seed", seed, "--json", "--out", str(tmp_path))
@@ -203,8 +205,8 @@ def test_another_seed_is_another_run(tmp_path: Path) -> None:
     assert starts[0] != starts[1]
 
 
-def test_a_run_leaves_everything_to_look_into(tmp_path: Path) -> None:
-    """The run's folder has configuration, traces, result and report; the printed report exists, `report` adds PNGs."""
+def test_a_run_writes_configuration_traces_result_and_report(tmp_path: Path) -> None:
+    """The path of the report is printed, and `report` adds PNG files."""
     done = _runner("run", "incast", "--clock", "virtual", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     [folder] = tmp_path.iterdir()

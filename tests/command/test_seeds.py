@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`compare --seeds`."""
+"""Tests for `compare --seeds`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SMALL = ("compare", "bystanders", "--clock", "virtual", "--set", "message_bytes=
 
 @pytest.mark.parametrize(("text", "expected"), [("1..5", [1, 2, 3, 4, 5]), ("7", [7]), ("0, 3,8..9", [0, 3, 8, 9])])
 def test_ranges_and_lists(text: str, expected: list[int]) -> None:
-    """Both ends of a range are in it."""
+    """A range includes both ends."""
     assert chosen_seeds(None, text) == expected
     assert chosen_seeds(None, None) == [1]
 
@@ -41,39 +41,38 @@ def test_ranges_and_lists(text: str, expected: list[int]) -> None:
         (str(2**63), "must be between 0 and"),
     ],
 )
-def test_what_is_no_list_of_seeds_is_refused_in_one_line(
+def test_a_wrong_list_of_seeds_is_refused_in_one_line(
     text: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit 2, nothing started."""
     monkeypatch.chdir(tmp_path)
     assert main([*SMALL, "--seeds", text]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and len(said.err.splitlines()) == 1
-    assert expected in said.err
+    output = capsys.readouterr()
+    assert output.out == "" and len(output.err.splitlines()) == 1
+    assert expected in output.err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_seed_and_several_contradict() -> None:
-    """Even where the one is among the several."""
+def test_seed_and_seeds_cannot_be_combined() -> None:
+    """They are refused even if the seed is one of the seeds."""
     with pytest.raises(UsageError, match="cannot be combined"):
         chosen_seeds(1, "1..2")
 
 
 def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With other options beside; the JSON has means with intervals, and each seed draws its own flows."""
+    """Other options also apply. The JSON has means with confidence intervals, and seeds have different flows."""
     fault = ("--fault", "loss:all,rate=1%", "--duration", "5")
     assert main([*SMALL, *fault, "--seeds", "3,5", "--schemes", "sfc", "--json", "--out", str(tmp_path)]) == 0
     comparison = Comparison.model_validate_json(capsys.readouterr().out)
-    assert [(each.scheme, each.seeds) for each in comparison.over_seeds] == [("sfc", (3, 5))]
+    assert [(row.scheme, row.seeds) for row in comparison.over_seeds] == [("sfc", (3, 5))]
     drops = comparison.over_seeds[0].figures["drops"]
     assert drops and drops.runs == 2 and drops.interval and drops.mean > 0
     results = [read_result(path.parent) for path in tmp_path.glob("*/result.json")]
-    totals = {(each.seed, each.flows.total) for each in results}
+    totals = {(result.seed, result.flows.total) for result in results}
     assert len(results) == len(totals) == 2
 
 
 def test_lines_about_live_runs_name_their_seeds(capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the runs differ in nothing else."""
+    """The seeds distinguish runs that are otherwise equal."""
     say_dilations([with_dilation(plan_run(RunRequest("incast", seed=seed))) for seed in (3, 4)])
     names = [line.partition(": ")[0] for line in capsys.readouterr().err.splitlines()]
     assert [name.rpartition(", ")[2] for name in names] == ["seed 3", "seed 4"]

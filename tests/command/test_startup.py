@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a verb loads: a list of names costs no plotting, no tables of numbers and no network."""
+"""Tests for the modules that a verb loads: listing names loads no plotting, data frames or network modules."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HEAVY = {
 }
 OURS = {"analysis", "hosts", "softswitch", "telemetry", "reproduction"}
 LIGHT = {"analysis", "analysis.terminal", "analysis.terminal.fitted"}
-"""These import nothing but rich."""
+"""Modules that import only rich."""
 SCRIPT = """
 import json, sys
 from command.app import main
@@ -44,8 +44,8 @@ print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
 
 
 @pytest.mark.parametrize("word", ["list", "--help"])
-def test_what_only_names_things_loads_nothing_heavy(word: str) -> None:
-    """Modules are counted, not seconds, which depend on the machine."""
+def test_list_and_help_load_no_heavy_modules(word: str) -> None:
+    """The test checks modules, because the time depends on the machine."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, word], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
     )
@@ -56,30 +56,30 @@ def test_what_only_names_things_loads_nothing_heavy(word: str) -> None:
 
 
 def test_list_names_every_kind_of_fault(capsys: pytest.CaptureFixture[str]) -> None:
-    """A word and what it means, so that nobody has to provoke an error to learn them."""
+    """Users do not have to provoke an error to learn the names."""
     app_for(["list"])(["list"], standalone_mode=False)
     lines = capsys.readouterr().out.splitlines()
     assert {line.split()[0] for line in lines if line.strip()} >= set(FAULTS)
 
 
 def test_the_table_has_every_verb() -> None:
-    """A module each, with a function of that purpose."""
+    """Each verb is a module with a function `verb`."""
     modules = {path.stem for path in Path(verbs.__path__[0]).glob("*.py")} - {"__init__"}
     assert modules == set(VERBS)
     assert all(callable(import_module(f"command.verbs.{name}").verb) for name in modules)
 
 
-def test_help_of_a_verb_is_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    """The verb that is typed has its options, the others only their line in the list."""
+def test_help_of_a_verb_lists_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+    """The verb on the command line is the only one that is loaded with its options."""
     app_for(["sweep", "--help"])(["sweep", "--help"], standalone_mode=False)
-    said = capsys.readouterr().out
-    assert VERBS["sweep"].split(";")[0] in " ".join(said.split())
-    assert "--scheduler" in said
+    output = capsys.readouterr().out
+    assert VERBS["sweep"].split(";")[0] in " ".join(output.split())
+    assert "--scheduler" in output
 
 
 @pytest.mark.root
 def test_root_leaves_no_bytecode_in_the_tree_of_another_user(tmp_path: Path) -> None:
-    """The owner could not remove folders of root's, and `make clean` would fail."""
+    """The owner could not remove root's folders, and `make clean` would fail."""
     tree = copy_of_tree(tmp_path)
     (tree / ".venv").symlink_to(ROOT / ".venv")
     for path in (tree, *tree.rglob("*")):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of root's copy of the engine that the owner of the tree has compiled."""
+"""Tests for root's copy of the engine compiled by the owner of the tree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.root
 
 @pytest.fixture
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A build in the cache of a user who owns the tree; root has an empty cache."""
+    """Create a build in the cache of the user who owns the tree. Root's cache is empty."""
     tree, home = tmp_path / "tree", tmp_path / "home"
     folder = home / ".cache" / CACHE_NAME / NAME
     folder.mkdir(parents=True)
@@ -70,7 +70,7 @@ def test_a_damaged_build_of_root_is_replaced(build: Path, tmp_path: Path) -> Non
     assert is_whole(damaged)
 
 
-def test_in_a_tree_of_its_own_root_compiles(build: Path, tmp_path: Path) -> None:
+def test_root_copies_nothing_in_a_tree_that_it_owns(build: Path, tmp_path: Path) -> None:
     os.chown(tmp_path / "tree", 0, 0)
     assert not adopted.adopt_build(NAME)
 

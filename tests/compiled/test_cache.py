@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What is compiled is executed, by root too: only its user may write where it lies."""
+"""Tests that only its user can write to the cache, because its content is executed, also by root."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ RUN = ["run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "mes
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own, not made yet."""
+    """Return the path of a cache for this test, which does not exist yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     return tmp_path / "home" / "sfc-testbed"
 
 
-def test_it_is_made_private_whatever_the_umask(cache: Path) -> None:
-    """And one that others could read becomes private."""
-    before = os.umask(0)
+def test_the_cache_is_private_whatever_the_umask(cache: Path) -> None:
+    """A cache that others can read becomes private, too."""
+    umask = os.umask(0)
     try:
         build_library(PROGRAMS / "l3.json")
     finally:
-        os.umask(before)
+        os.umask(umask)
     assert cache.stat().st_mode & 0o777 == cache.parent.stat().st_mode & 0o777 == 0o700
     cache.chmod(0o755)
     assert private_cache() == cache
@@ -44,40 +44,40 @@ def test_it_is_made_private_whatever_the_umask(cache: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o702])
-def test_one_that_others_may_write_to_is_refused(
+def test_a_cache_that_others_may_write_to_is_refused(
     mode: int, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What lies in it may be theirs. One line, exit 2, nothing made, the mode as it was."""
+    """The content may come from other users. Nothing is created, and the mode is not changed."""
     cache.mkdir(parents=True)
     cache.chmod(mode)
     monkeypatch.chdir(tmp_path)
     assert main([*RUN, "--out", "runs"]) == 2
-    said = capsys.readouterr()
-    assert len(said.err.splitlines()) == 1 and "may be written to by others" in said.err
+    errors = capsys.readouterr().err
+    assert len(errors.splitlines()) == 1 and "may be written to by others" in errors
     assert not (tmp_path / "runs").exists()
     assert cache.stat().st_mode & 0o777 == mode
 
 
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-def test_root_executes_nothing_of_another_users(
+def test_root_refuses_a_cache_of_another_user(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As under a sudo that keeps HOME."""
+    """A sudo that keeps HOME leads to the cache of another user."""
     cache.mkdir(parents=True, mode=0o700)
     os.chown(cache, 65534, 65534)
     monkeypatch.chdir(tmp_path)
     assert main([*RUN, "--out", "runs"]) == 2
-    said = capsys.readouterr()
-    assert len(said.err.splitlines()) == 1 and "belongs to user 65534, not to 0" in said.err
+    errors = capsys.readouterr().err
+    assert len(errors.splitlines()) == 1 and "belongs to user 65534, not to 0" in errors
     assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775])
-def test_one_in_a_folder_that_others_may_write_to_is_refused(
+def test_a_cache_below_a_folder_that_others_may_write_to_is_refused(
     mode: int, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Other users could replace the cache, at any height. A sticky folder, such as /tmp, prevents that."""
+    """Other users could replace the cache or a folder above it. A sticky folder such as /tmp prevents that."""
     members = struct_group(("staff", "x", os.getgid(), ["another"]))
     monkeypatch.setattr(grp, "getgrgid", lambda group: members)
     private_cache()
@@ -85,8 +85,7 @@ def test_one_in_a_folder_that_others_may_write_to_is_refused(
     for parent in (cache.parent, tmp_path):
         parent.chmod(mode)
         assert main([*RUN, "--out", "runs"]) == 2
-        said = capsys.readouterr()
-        [line] = said.err.splitlines()
+        [line] = capsys.readouterr().err.splitlines()
         assert f"lies in {parent}, which others may write to (mode {mode:o})" in line
         assert f"run chmod go-w {parent}, or set XDG_CACHE_HOME" in line
         parent.chmod(mode | 0o1000)
@@ -99,7 +98,7 @@ def test_one_in_a_folder_that_others_may_write_to_is_refused(
 def test_a_folder_that_the_users_own_group_may_write_to_is_used(
     members: list[str], is_refused: bool, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With umask 002, the usual one of Ubuntu, programs make ~/.cache with mode 775."""
+    """Programs create ~/.cache with mode 775 under umask 002, Ubuntu's default."""
     group = struct_group((pwd.getpwuid(os.geteuid()).pw_name, "x", os.getgid(), members))
     monkeypatch.setattr(grp, "getgrgid", lambda number: group)
     cache.parent.mkdir()
@@ -112,7 +111,7 @@ def test_a_folder_that_the_users_own_group_may_write_to_is_used(
 def test_root_executes_nothing_below_another_users_folder(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A sudo that keeps HOME leads to such a folder; the command makes no file in it."""
+    """A sudo that keeps HOME leads to such a folder. The command creates no file in it."""
     cache.parent.mkdir()
     os.chown(cache.parent, 65534, 65534)
     monkeypatch.chdir(tmp_path)
@@ -124,7 +123,7 @@ def test_root_executes_nothing_below_another_users_folder(
 
 
 def test_a_link_to_the_cache_is_followed_once(cache: Path, tmp_path: Path) -> None:
-    """The folder that was checked is the folder that is used."""
+    """The checked folder is also the folder in use."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     cache.parent.mkdir()
@@ -133,8 +132,7 @@ def test_a_link_to_the_cache_is_followed_once(cache: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", ["file", "loop"])
-def test_one_that_is_no_folder_is_refused(kind: str, cache: Path) -> None:
-    """Said with what to do."""
+def test_a_cache_that_is_not_a_folder_is_refused(kind: str, cache: Path) -> None:
     cache.parent.mkdir()
     if kind == "file":
         cache.touch()
@@ -144,29 +142,30 @@ def test_one_that_is_no_folder_is_refused(kind: str, cache: Path) -> None:
         private_cache()
 
 
-def test_what_nobody_reads_for_months_goes(cache: Path) -> None:
-    """A file, and a folder none of whose files was read; what was read lately stays, however old it is."""
+def test_entries_that_were_not_read_for_months_are_removed(cache: Path) -> None:
+    """Files and folders without a recent read are removed. Old entries that were read recently are kept."""
     month_ago_s = time.time() - 30 * 86_400
     for name, used_s in (("old.so", 0.0), ("read.so", month_ago_s), ("engine-old", 0.0), ("engine-read", month_ago_s)):
         path = private_cache() / name
         inner = path / "nic.so" if name.startswith("engine") else path
         inner.parent.mkdir(exist_ok=True)
         inner.touch()
-        for each in (inner, path):
-            os.utime(each, (used_s if each == inner else 0.0, 0.0))
+        for entry in (inner, path):
+            os.utime(entry, (used_s if entry == inner else 0.0, 0.0))
     forget_unused()
     assert sorted(path.name for path in cache.iterdir()) == ["engine-read", "read.so"]
 
 
-def test_a_program_goes_though_others_are_in_use(cache: Path) -> None:
-    """Each compiled P4 program by itself, and what was left of a compiler that was killed; the folder stays."""
+def test_unused_programs_are_removed_independently(cache: Path) -> None:
+    """Remains of a killed compiler are removed as well, but not the folder of programs."""
     programs = program_folder()
-    left = programs / ".left-by-a-dead-one"
-    left.mkdir()
-    for name, used_s in (("source-old.json", 0.0), ("source-read.json", time.time()), (f"{left.name}/part.json", 0.0)):
+    remains = programs / ".left-by-a-dead-one"
+    remains.mkdir()
+    part = f"{remains.name}/part.json"
+    for name, used_s in (("source-old.json", 0.0), ("source-read.json", time.time()), (part, 0.0)):
         (programs / name).touch()
         os.utime(programs / name, (used_s, 0.0))
-    os.utime(left, (0.0, 0.0))
+    os.utime(remains, (0.0, 0.0))
     forget_unused()
     assert [path.name for path in programs.iterdir()] == ["source-read.json"]
     (programs / "source-read.json").unlink()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The compiled host engine: the same traces as its sources, found by import, and never in anybody's way."""
+"""Tests for the compiled host engine: it gives the same traces as its sources, and edited sources take precedence."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ WHERE = "import importlib, sys; print(*(importlib.import_module(name).__file__ f
 NIC, HPCC, MINE = "hosts.transport.nic", "hosts.transport.congestion.hpcc", "hosts.transport.congestion.mine"
 CALLS = "hosts.io.kernel.calls"
 MUST_HAVE = {"sfc": ("bts", "sent"), "pfc": ("pfc", "sent"), "faults": ("drops", "link_down")}
-"""What a run must have had to be worth comparing, where its flows alone do not say it."""
+"""Results that must be above 0, so that a comparison of the runs of a scenario is meaningful."""
 
 
 @pytest.fixture(scope="module")
 def engine() -> Path:
-    """The build of these sources, made unless it is there."""
+    """Return the build of the current sources."""
     lacking = missing()
     if lacking is not None:
         pytest.skip(lacking)
@@ -38,35 +38,34 @@ def engine() -> Path:
 
 
 def python(words: Sequence[str], root: Path = ROOT, *, interpreted: str = "0") -> subprocess.CompletedProcess[str]:
-    """Runs this Python in a tree."""
+    """Run this Python with arguments in a tree."""
     environment = {**os.environ, INTERPRETED: interpreted}
     command = [sys.executable, *words]
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
 
 def places(*modules: str, root: Path = ROOT, interpreted: str = "0") -> list[str]:
-    """Suffixes of the files that modules come from."""
+    """Return the suffixes of the files that modules are loaded from."""
     done = python(["-c", WHERE, *modules], root, interpreted=interpreted)
     assert done.returncode == 0, done.stderr
     return [Path(line).suffix for line in done.stdout.splitlines()]
 
 
 def tree(tmp_path: Path) -> Path:
-    """A copy of what the engine is made of."""
+    """Copy the sources of the engine."""
     for name in ("compiled", "wire", "hosts", "testbed", "softswitch/src/ports"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
-def test_imports_take_the_compiled_modules_unless_told_otherwise(engine: Path) -> None:
-    """By an environment variable, as a debugger wants it."""
+def test_imports_take_the_compiled_modules_unless_the_variable_is_set(engine: Path) -> None:
     assert places(NIC, HPCC, CALLS) == [".so", ".so", ".so"]
     assert places(NIC, HPCC, CALLS, interpreted="1") == [".py", ".py", ".py"]
 
 
 @pytest.fixture(scope="module")
 def runs(engine: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`0/NAME-1` and `0/NAME-2`, compiled on one process and on two, and `1/NAME-1`, interpreted."""
+    """Run the scenarios: compiled on one and two processes (`0/NAME-1`, `0/NAME-2`), and interpreted (`1/NAME-1`)."""
     folder = tmp_path_factory.mktemp("ways")
     for interpreted, suffix, counts in (("0", ".so", ("1", "2")), ("1", ".py", ("1",))):
         words = ["-m", "tests.compiled.ways", str(folder / interpreted), *counts]
@@ -75,32 +74,31 @@ def runs(engine: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def told(run: Path) -> dict[str, Any]:
-    """Its result, but for what it cost."""
+def result_without_cost(run: Path) -> dict[str, Any]:
+    """Return the result of a run without its wall time and speed."""
     result = json.loads((run / "result.json").read_text())
     return {name: value for name, value in result.items() if name not in ("wall_s", "packets_per_s")}
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_traces_are_the_same_whoever_runs_the_hosts(name: str, runs: Path) -> None:
-    """Every row of every table, and the result: compiled or not, on one process or on two."""
+def test_traces_are_equal_compiled_or_interpreted_and_on_one_or_two_processes(name: str, runs: Path) -> None:
+    """Every row of every table and the result are compared."""
     first = runs / "0" / f"{name}-1"
     tables = sorted(first.glob("*.parquet"))
     assert len(tables) >= 4
     assert pl.read_parquet(first / "flows.parquet").height > 0
     if name in MUST_HAVE:
         group, count = MUST_HAVE[name]
-        assert told(first)[group][count] > 0
+        assert result_without_cost(first)[group][count] > 0
     for other in (runs / "0" / f"{name}-2", runs / "1" / f"{name}-1"):
         for table in tables:
             assert pl.read_parquet(other / table.name).equals(pl.read_parquet(table)), (other.name, table.name)
-        assert told(other) == told(first)
+        assert result_without_cost(other) == result_without_cost(first)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["0", "1"], ids=["compiled", "interpreted"])
-def test_both_kinds_hold_the_contract(kind: str, engine: Path) -> None:
-    """The tests of the engine's contract, in a process of each kind."""
+def test_compiled_and_interpreted_engines_pass_the_contract_tests(kind: str, engine: Path) -> None:
     tests = [
         "tests/hosts/transport/test_transport_contract.py",
         "tests/hosts/transport/scheduling/test_wire_schedule.py",
@@ -109,8 +107,8 @@ def test_both_kinds_hold_the_contract(kind: str, engine: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_an_edited_algorithm_runs_as_it_is_written(engine: Path, tmp_path: Path) -> None:
-    """Beside the compiled rest; so does a new one that builds on a compiled one, which knows nothing of all this."""
+def test_edited_and_new_algorithms_run_interpreted_beside_the_compiled_engine(engine: Path, tmp_path: Path) -> None:
+    """The new algorithm is a subclass of a compiled one."""
     root = tree(tmp_path)
     folder = root / "hosts" / "transport" / "congestion"
     folder.joinpath("mine.py").write_text(
@@ -119,13 +117,13 @@ def test_an_edited_algorithm_runs_as_it_is_written(engine: Path, tmp_path: Path)
     )
     assert places(NIC, HPCC, MINE, root=root) == [".so", ".so", ".py"]
     edited = folder / "hpcc.py"
-    edited.write_text(edited.read_text() + "\n# as somebody left it\n")
+    edited.write_text(edited.read_text() + "\n# edited\n")
     assert places(NIC, HPCC, MINE, root=root) == [".so", ".py", ".py"]
 
 
-def test_an_edited_engine_runs_as_it_is_written(engine: Path, tmp_path: Path) -> None:
-    """All of it: its classes know each other's memory."""
+def test_an_edited_engine_module_makes_the_whole_engine_run_interpreted(engine: Path, tmp_path: Path) -> None:
+    """The engine's classes use each other's memory layout."""
     root = tree(tmp_path)
     edited = root / ENGINE[0]
-    edited.write_text(edited.read_text() + "\n# as somebody left it\n")
+    edited.write_text(edited.read_text() + "\n# edited\n")
     assert places(NIC, HPCC, "wire.roce.decoder", root=root) == [".py", ".py", ".py"]

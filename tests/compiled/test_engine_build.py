@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Building the host engine: once, at once by several, and where it cannot be done."""
+"""Tests for building the host engine: parallel builds, damaged builds and failures."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ from tests.appearing import await_file
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own, not made yet."""
+    """Return the path of a cache for this test, which does not exist yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.delenv(INTERPRETED, raising=False)
     return tmp_path / "home" / "sfc-testbed"
 
 
-def test_two_builds_at_once_leave_one_whole_engine(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both have begun before either is done."""
-    meeting = threading.Barrier(2, timeout=60)
+def test_two_parallel_builds_leave_one_whole_engine(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The barrier lets both builds start before either is finished."""
+    barrier = threading.Barrier(2, timeout=60)
 
-    def compile_both(work: Path, made: Path) -> None:
-        meeting.wait()
-        (made / MANIFEST).write_text("{}")
+    def compile_both(work: Path, target: Path) -> None:
+        barrier.wait()
+        (target / MANIFEST).write_text("{}")
 
     monkeypatch.setattr(build, "_compile", compile_both)
     monkeypatch.setattr(build, "missing", lambda: None)
     with ThreadPoolExecutor(2) as pool:
-        made = [each.result() for each in [pool.submit(build_engine) for _ in range(2)]]
-    assert made[0] == made[1] and (made[0] / MANIFEST).exists()
-    assert list(cache.iterdir()) == [made[0]]
+        builds = [future.result() for future in [pool.submit(build_engine) for _ in range(2)]]
+    assert builds[0] == builds[1] and (builds[0] / MANIFEST).exists()
+    assert list(cache.iterdir()) == [builds[0]]
 
 
 @pytest.mark.parametrize("damage", ["module", "manifest", "emptied", "file"])
 def test_a_damaged_engine_is_built_again_by_the_next_run(
     damage: str, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The sources run until then; one line says why the compiler is at work."""
+    """The sources run until the build is repaired, and one line names the damage."""
 
-    def compile_it(work: Path, made: Path) -> None:
-        (made / MANIFEST).write_text("{}")
-        (made / "nic.so").write_text("code")
+    def compile_it(work: Path, target: Path) -> None:
+        (target / MANIFEST).write_text("{}")
+        (target / "nic.so").write_text("code")
 
     monkeypatch.setattr(build, "_compile", compile_it)
     for module in (build, first_use):
@@ -67,10 +67,10 @@ def test_a_damaged_engine_is_built_again_by_the_next_run(
     monkeypatch.setattr(first_use, "_compile_apart", first_use.compile_engine)
     monkeypatch.setattr(sys, "argv", [str(ROOT / "runner.py"), "run", "incast"])
     monkeypatch.setattr(signal, "pthread_sigmask", lambda how, numbers: set())
-    began: list[Sequence[str]] = []
-    monkeypatch.setattr(os, "execv", lambda path, words: began.append(words))
+    restarts: list[Sequence[str]] = []
+    monkeypatch.setattr(os, "execv", lambda path, words: restarts.append(words))
     folder = build_engine()
-    shutil.copytree(folder, folder.with_name(f"{folder.name[:-8]}00000000"))  # older algorithms are no reason to stop
+    shutil.copytree(folder, folder.with_name(f"{folder.name[:-8]}00000000"))  # a build with older algorithms is whole
     if damage == "module":
         (folder / "nic.so").write_bytes(b"")
     elif damage == "manifest":
@@ -84,13 +84,13 @@ def test_a_damaged_engine_is_built_again_by_the_next_run(
     assert capsys.readouterr().err == line
     assert (folder / "nic.so").read_text() == "code"
     assert engine_folder() == folder
-    assert len(began) == 1
+    assert len(restarts) == 1
     first_use.prepare()
-    assert (capsys.readouterr().err, len(began)) == ("", 1)
+    assert (capsys.readouterr().err, len(restarts)) == ("", 1)
 
 
-def test_an_engine_that_is_removed_while_it_is_used_ends_the_command_in_a_line(cache: Path) -> None:
-    """A module of the sources must not join compiled modules that are loaded already."""
+def test_an_engine_that_is_removed_during_use_is_refused(cache: Path) -> None:
+    """Interpreted modules must not be mixed with compiled modules that are already loaded."""
     private_cache()
     folder = cache / build_name()
     folder.mkdir()
@@ -101,8 +101,7 @@ def test_an_engine_that_is_removed_while_it_is_used_ends_the_command_in_a_line(c
         finder.find_spec("hosts.gone", None)
 
 
-def test_without_a_compiler_there_is_one_line(cache: Path) -> None:
-    """And the sources run."""
+def test_without_a_compiler_the_sources_run_and_one_line_is_printed(cache: Path) -> None:
     environment = {**os.environ, "CC": "no-such-compiler"}
     done = subprocess.run(
         [sys.executable, "-m", "compiled"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
@@ -110,15 +109,15 @@ def test_without_a_compiler_there_is_one_line(cache: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
     assert len(done.stderr.splitlines()) == 1
     assert "runs interpreted, several times slower: no C compiler (no-such-compiler)" in done.stderr
-    shown = "import hosts.transport.nic as nic; print(nic.__file__)"
-    found = subprocess.run([sys.executable, "-c", shown], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == str(ROOT / "hosts" / "transport" / "nic.py")
+    code = "import hosts.transport.nic as nic; print(nic.__file__)"
+    imported = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert imported.stdout.strip() == str(ROOT / "hosts" / "transport" / "nic.py")
 
 
-def test_a_compiler_that_fails_is_one_line(
+def test_the_first_error_of_a_failing_compiler_is_printed_in_one_line(
     cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With its first error; nothing half made stays."""
+    """No incomplete build remains."""
 
     def translate(work: Path) -> list[str]:
         broken = work / "broken.c"
@@ -129,20 +128,20 @@ def test_a_compiler_that_fails_is_one_line(
 
     monkeypatch.setattr(build, "_translate", translate)
     monkeypatch.setattr(build, "missing", lambda: None)
-    monkeypatch.setattr(first_use, "missing", lambda: "asked before")
+    monkeypatch.setattr(first_use, "missing", lambda: "already checked")
     assert not first_use.compile_engine()
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 1 and "broken.c:1:" in said[0] and "error" in said[0]
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and "broken.c:1:" in lines[0] and "error" in lines[0]
     assert list(cache.iterdir()) == []
 
 
 def test_an_algorithm_that_the_compiler_refuses_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All others are compiled. An error of the engine's own is none of an algorithm's."""
+    """All other algorithms are compiled. An error in an engine module fails the build."""
     refused = algorithms()[0]
 
     def run(command: Sequence[str], **_: Any) -> subprocess.CompletedProcess[str]:
-        said = f"{refused}:3: error: Nested class definitions not supported\n" if refused in command else ""
-        return subprocess.CompletedProcess(command, 1 if said else 0, said, "")
+        output = f"{refused}:3: error: Nested class definitions not supported\n" if refused in command else ""
+        return subprocess.CompletedProcess(command, 1 if output else 0, output, "")
 
     monkeypatch.setattr(subprocess, "run", run)
     assert build._translate(tmp_path) == [*ENGINE, *algorithms()[1:]]
@@ -151,10 +150,13 @@ def test_an_algorithm_that_the_compiler_refuses_is_left_out(tmp_path: Path, monk
         build._translate(tmp_path)
 
 
-def test_only_the_command_compiles_and_begins_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it was typed, if there is an engine then; not where there was one, nor where the sources are asked for."""
+def test_only_the_command_compiles_and_restarts_itself(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command restarts if compilation succeeds.
+
+    It does not compile if an engine exists or the sources are wanted.
+    """
     compiled: list[None] = []
-    began: list[Sequence[str]] = []
+    restarts: list[Sequence[str]] = []
     can_be_compiled = False
 
     def compile_apart() -> None:
@@ -165,7 +167,7 @@ def test_only_the_command_compiles_and_begins_again(cache: Path, monkeypatch: py
             seal(cache / build_name())
 
     monkeypatch.setattr(first_use, "_compile_apart", compile_apart)
-    monkeypatch.setattr(os, "execv", lambda path, words: began.append([path, *words]))
+    monkeypatch.setattr(os, "execv", lambda path, words: restarts.append([path, *words]))
     monkeypatch.setattr(signal, "pthread_sigmask", lambda how, numbers: set())
     first_use.prepare()
     monkeypatch.setattr(sys, "argv", [str(ROOT / "runner.py"), "run", "incast"])
@@ -174,17 +176,17 @@ def test_only_the_command_compiles_and_begins_again(cache: Path, monkeypatch: py
     assert not compiled
     monkeypatch.delenv(INTERPRETED)
     first_use.prepare()
-    assert (len(compiled), began) == (1, [])
+    assert (len(compiled), restarts) == (1, [])
     can_be_compiled = True
     for _ in range(2):
         first_use.prepare()
     assert len(compiled) == 2
-    assert began == [[sys.executable, sys.executable, *sys.argv]]
+    assert restarts == [[sys.executable, sys.executable, *sys.argv]]
 
 
 @pytest.mark.parametrize("words", [["incast", "--set", "degre=4"], ["incast", "--workers", "99"]])
-def test_what_is_refused_compiles_nothing(words: list[str], cache: Path) -> None:
-    """One line at once, where all that a run compiles takes a minute."""
+def test_a_refused_command_compiles_nothing(words: list[str], cache: Path) -> None:
+    """The line appears at once, while compilation would take a minute."""
     command = [sys.executable, str(ROOT / "runner.py"), "run", *words, "--clock", "virtual"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
@@ -192,7 +194,7 @@ def test_what_is_refused_compiles_nothing(words: list[str], cache: Path) -> None
 
 
 def test_an_interruption_ends_the_compiler_and_leaves_nothing(cache: Path) -> None:
-    """It is in the middle of it, with processes of its own; only the command is told."""
+    """The signal is sent to the command only, while the compiler's processes run."""
     command = [
         sys.executable,
         str(ROOT / "runner.py"),
@@ -207,6 +209,6 @@ def test_an_interruption_ends_the_compiler_and_leaves_nothing(cache: Path) -> No
         assert process.stderr is not None and "compiling" in process.stderr.readline()
         await_file(cache, ".build-*/c", process)
         process.terminate()
-        assert process.stderr.read() == "runner.py: interrupted\n"  # its end: nobody has it open any more
+        assert process.stderr.read() == "runner.py: interrupted\n"  # end of file: no process has stderr open any more
     assert process.returncode == 130
-    assert not [each for each in cache.iterdir() if each.is_dir()]
+    assert not [entry for entry in cache.iterdir() if entry.is_dir()]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Entries of the cache that carry a digest of their content."""
+"""Tests for entries of the cache that carry a digest of their content."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ def _refuse(path: Path) -> None:
 
 
 def test_a_file_is_made_once(tmp_path: Path) -> None:
-    """Its name ends in what it holds, and nothing else stays."""
+    """The name ends in the digest of the content, and no other file remains."""
     path = kept_file(tmp_path, "a-b", ".so", _write("content"))
     assert path.read_text() == "content"
     assert kept_file(tmp_path, "a-b", ".so", _refuse) == path
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_names_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
-    """Programs may have any name, with characters of patterns in it."""
+def test_names_with_common_prefixes_or_pattern_characters_are_distinguished(tmp_path: Path) -> None:
+    """Programs may have any name."""
     names = [("a", ""), ("a", ".so"), ("a-b", ".so"), ("a[b]*", ".so"), ("a[b]*", "")]
     paths = [kept_file(tmp_path, name, suffix, _write("same")) for name, suffix in names]
     assert len(set(paths)) == len(names)
     assert [kept_file(tmp_path, name, suffix, _refuse) for name, suffix in names] == paths
 
 
-def test_what_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         kept_file(tmp_path, "a", ".so", _refuse)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_vanishes_is_told_from_other_failures(tmp_path: Path) -> None:
-    """Before a file is made, and while it is made."""
+def test_a_folder_that_is_removed_raises_cache_gone(tmp_path: Path) -> None:
+    """The folder is removed before or while a file is made."""
     cache = tmp_path / "cache"
     with pytest.raises(CacheGone, match="cache was removed"):
         kept_file(cache, "a", ".so", _write("content"))
@@ -78,7 +78,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "no-digests": lambda folder: (folder / DIGESTS).unlink(),
     "digests-of-another-kind": lambda folder: (folder / DIGESTS).write_text('["a.so", "manifest.json"]'),
     "digests-of-nothing": lambda folder: (folder / DIGESTS).write_text("3"),
-    "empty": lambda folder: [each.unlink() for each in folder.iterdir()],  # type: ignore[func-returns-value]
+    "empty": lambda folder: [path.unlink() for path in folder.iterdir()],  # type: ignore[func-returns-value]
     "empty-and-sealed": lambda folder: [
         DAMAGES["empty"](folder),
         (folder / DIGESTS).write_text("{}"),
@@ -108,10 +108,10 @@ def test_a_folder_that_cannot_be_read_is_not_whole(name: str, tmp_path: Path) ->
 
 
 def test_a_copy_of_a_folder_is_whole(tmp_path: Path) -> None:
-    """Its files have other times: their content decides."""
+    """If the times of files have changed, their content is compared."""
     folder = _sealed(tmp_path)
-    for each in folder.iterdir():
-        os.utime(each, (0, 0))
+    for path in folder.iterdir():
+        os.utime(path, (0, 0))
     assert is_whole(folder)
     (folder / "a.so").write_text("A.so")
     assert not is_whole(folder)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m tests.compiled.ways FOLDER WORKERS...`: every scenario below on so many processes, by the engine that this
-process has, which it tells. A run is in FOLDER/NAME-WORKERS."""
+"""`python -m tests.compiled.ways FOLDER WORKERS...`: runs every scenario below on each of these numbers of processes.
+
+It prints the suffix of the engine's modules, compiled or interpreted. A run is in FOLDER/NAME-WORKERS.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ SCENARIOS: Mapping[str, RunRequest] = {
 
 
 def main(folder: Path, counts: Sequence[int]) -> None:
-    """One after the other."""
+    """Run all scenarios in sequence."""
     print(Path(nic.__file__).suffix)
     for name, request in SCENARIOS.items():
         for workers in counts:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""runner.py that is killed at a chosen moment: `python -m tests.testbed.killed MOMENT NOTES WORD...`.
+"""runner.py that kills itself at a given moment: `python -m tests.testbed.killed MOMENT NOTES WORD...`.
 
-A moment is `module:name.of.a.callable:before|after:n`, the n-th time that it is called. The process sends itself
-SIGKILL there, so a moment is the same whatever the machine's load. At every save the file NOTES gets a line with how
-many flows had finished: what a report must not fall behind.
+A moment is `module:name.of.a.callable:before|after:n`, where n counts the calls. The process sends itself SIGKILL, so
+the moment does not depend on the machine's load. At every save a line with the number of finished flows is appended to
+the file NOTES. A report must contain at least these flows.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from testbed.recording.recorder import Recorder
 
 
 def hook(where: str, call: Callable[[Any], Any], *, after: bool) -> None:
-    """Has `call` called with the first argument before or after each call of what `where` names."""
+    """Call `call` with the first argument before or after each call of the function that `where` names."""
     module, _, path = where.partition(":")
     *owners, name = path.split(".")
     owner = importlib.import_module(module)
-    for each in owners:
-        owner = getattr(owner, each)
+    for owner_name in owners:
+        owner = getattr(owner, owner_name)
     original = getattr(owner, name)
 
     def hooked(*arguments: Any, **named: Any) -> Any:
@@ -44,20 +44,20 @@ def hook(where: str, call: Callable[[Any], Any], *, after: bool) -> None:
 
 
 def kill_at(moment: str) -> None:
-    """Has this process killed then."""
+    """Kill this process at the given moment."""
     where, side, number = moment.rsplit(":", 2)
-    left = [int(number)]
+    remaining = [int(number)]
 
     def count_down(_: Any) -> None:
-        left[0] -= 1
-        if not left[0]:
+        remaining[0] -= 1
+        if not remaining[0]:
             os.kill(os.getpid(), signal.SIGKILL)
 
     hook(where, count_down, after=side == "after")
 
 
 def note_saves(notes: Path) -> None:
-    """Has what each save saved written down."""
+    """Append the number of finished flows to a file at each save."""
 
     def note(recorder: Recorder) -> None:
         with notes.open("a") as file:
@@ -70,6 +70,6 @@ if __name__ == "__main__":
     testbed.recording.recorder.SAVE_SECONDS = 0.0 if "virtual" in sys.argv else 0.1
     testbed.recording.recorder.SAVE_SHARE = float("inf")
     testbed.virtual.simulation._PROGRESS_TURNS = 25
-    note_saves(Path(sys.argv[2]))  # before what kills, so that it is noted first
+    note_saves(Path(sys.argv[2]))  # before `kill_at`, so that a save is noted before the kill
     kill_at(sys.argv[1])
     sys.exit(main(sys.argv[3:]))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Docker images of programs on this machine and the libraries that they load, nothing else: no registry is asked."""
+"""Docker images made from local programs and their libraries, without any registry."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ _LOADED = re.compile(r"(?:^|=> )\s*(/\S+) \(0x", re.MULTILINE)
 
 @contextmanager
 def image_of(programs: Mapping[str, str], *changes: str) -> Iterator[str]:
-    """The name of a new image with these programs, path there -> path here; it goes with the body. `changes` are lines
-    of a Dockerfile."""
+    """Create an image with these programs (path in the image -> local path) and yield its name. Remove it at the end.
+
+    `changes` are lines of a Dockerfile.
+    """
     name = f"sfc-testbed-test-{uuid.uuid4().hex[:12]}"
     client = docker.from_env()
     try:
@@ -35,27 +37,27 @@ def image_of(programs: Mapping[str, str], *changes: str) -> Iterator[str]:
 
 
 def containers_of(image: str) -> list[str]:
-    """The ids of all containers of an image, ended ones too."""
+    """Return the IDs of all containers of an image, including ended ones."""
     client = docker.from_env()
     try:
-        return [each.id for each in client.containers.list(all=True, filters={"ancestor": image})]
+        return [container.id for container in client.containers.list(all=True, filters={"ancestor": image})]
     finally:
         client.close()
 
 
 def libraries_of(executable: str) -> list[str]:
-    """The files that the loader maps for it, its loader among them; none of a script."""
-    found = subprocess.run(["ldd", executable], capture_output=True, text=True, check=False).stdout
-    return _LOADED.findall(found)
+    """Return the paths of the libraries that an executable loads, including the loader. A script has none."""
+    output = subprocess.run(["ldd", executable], capture_output=True, text=True, check=False).stdout
+    return _LOADED.findall(output)
 
 
 def _archive(programs: Mapping[str, str]) -> bytes:
-    """A tar of a root file system: links are followed, so that each file stands where it is looked for."""
+    """Return a root file system as a tar archive. Links are resolved, so that each file is at the requested path."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w", dereference=True) as archive:
-        for there, here in programs.items():
-            archive.add(Path(here).resolve(), there)
-        for library in sorted({library for here in programs.values() for library in libraries_of(here)}):
+        for target, source in programs.items():
+            archive.add(Path(source).resolve(), target)
+        for library in sorted({library for source in programs.values() for library in libraries_of(source)}):
             archive.add(library, library.lstrip("/"))
         folder = tarfile.TarInfo("tmp")
         folder.type, folder.mode = tarfile.DIRTYPE, 0o1777

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Live runs under test: the command as a process, and what of ours is on the machine."""
+"""Helpers for tests of live runs: the command as a process, and the remains of runs on the machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.appearing import found
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TESTS_VARIABLE = "SFC_TESTBED_TESTS"
-"""In the environment of whatever these tests start: other tests may run beside them, and kill runs of their own."""
+"""The environment variable that marks the processes of this test process. Other test processes may run in parallel."""
 os.environ[TESTS_VARIABLE] = str(os.getpid())
 
 NEEDS_MININET = [
@@ -37,29 +37,29 @@ NEEDS_MININET = [
 
 
 def needs_mininet(test: Callable[..., None]) -> Callable[..., None]:
-    """The same of one test."""
+    """Apply the marks of `NEEDS_MININET` to one test."""
     for mark in NEEDS_MININET:
         test = mark(test)
     return test
 
 
 def command(*words: str) -> list[str]:
-    """runner.py with these words."""
+    """Return the command line of runner.py with these arguments."""
     return [sys.executable, str(ROOT / "runner.py"), *words]
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    """runner.py, done."""
+    """Run runner.py with these arguments and return the result."""
     return subprocess.run(command(*words), capture_output=True, text=True, check=False, timeout=200)
 
 
 def is_of_lateness(reason: str) -> bool:
-    """Whether a reason for a live run's verdict is that it was late, as it may be wherever the machine is busy."""
+    """Return whether a reason for a live run's verdict is lateness, which may occur on any busy machine."""
     return re.match(r"(Host|Switch) lateness P99 |Spacing of (host|switch) frames |About D = ", reason) is not None
 
 
 def sleeper(environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """A process with this environment that waits, once it shows it: a program that has just begun shows none."""
+    """Start a waiting process and return it once its environment is visible, which takes a moment after exec."""
     child = subprocess.Popen(["sleep", "300"], env=environment)
     deadline = time.monotonic() + 60
     while psutil.Process(child.pid).environ() != environment:
@@ -69,66 +69,71 @@ def sleeper(environment: dict[str, str]) -> subprocess.Popen[bytes]:
 
 
 def kill(child: subprocess.Popen[bytes]) -> None:
-    """Kills a runner, which has no chance to end its run."""
+    """Kill a runner, so that it cannot end its run."""
     child.kill()
     child.wait()
 
 
 def clean_run_of(pid: int) -> subprocess.CompletedProcess[str]:
-    """`clean` of what this runner left, and of nobody else's: tests beside these look for their own."""
+    """Run `clean` for the run of this runner only, because tests in parallel have runs of their own."""
     [run_id] = [path.name for path in STATE_ROOT.iterdir() if runner_in(path) == pid]
     return run("clean", run_id)
 
 
 def runner_in(state: Path) -> int | None:
-    """The pid in a run's folder; none once a test beside these has ended that run."""
+    """Return the PID in a run's state folder, or None if a test in parallel has ended that run."""
     with suppress(FileNotFoundError, NotADirectoryError):
         return int((state / "owner").read_text().split()[0])
     return None
 
 
 def remains() -> dict[str, set[str]]:
-    """Everything of ours that could be left: processes, named namespaces, interfaces, state folders."""
+    """Return everything that runs may leave behind: processes, named namespaces, interfaces, state folders."""
     ours, unmarked = _processes()
-    strangers = _runs_of_others()
-    of_nobody = {str(each) for each, run_id in unmarked.items() if run_id not in strangers}
+    other_runs = _runs_of_others()
+    of_no_live_run = {str(pid) for pid, run_id in unmarked.items() if run_id not in other_runs}
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
     netns = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
     states = {path.name for path in STATE_ROOT.iterdir()} if STATE_ROOT.is_dir() else set()
     return {
         "processes": ours,
-        "unmarked": of_nobody,
+        "unmarked": of_no_live_run,
         "interfaces": {line.split(":")[1].strip() for line in links.splitlines()},
         "namespaces": set(netns.splitlines()),
-        "states": states - strangers,
+        "states": states - other_runs,
     }
 
 
 def _processes() -> tuple[set[str], dict[int, str]]:
-    """Processes of runs: those that these tests made, and the run of each that does not say who did: a container's have
-    no environment of ours, but they have the run's."""
+    """Return the processes of runs started by these tests, and the run IDs by PID of unmarked processes.
+
+    Processes in containers carry the run ID but not the variable of the tests.
+    """
     ours: set[str] = set()
     unmarked: dict[int, str] = {}
-    for each in psutil.process_iter(["environ"]):
-        environment = each.info["environ"] or {}
+    for process in psutil.process_iter(["environ"]):
+        environment = process.info["environ"] or {}
         run_id, tests = environment.get(RUN_VARIABLE), environment.get(TESTS_VARIABLE)
         if run_id is not None and tests == os.environ[TESTS_VARIABLE]:
-            ours.add(str(each.pid))
+            ours.add(str(process.pid))
         elif run_id is not None and tests is None:
-            unmarked[each.pid] = run_id
+            unmarked[process.pid] = run_id
     return ours, unmarked
 
 
 def _runs_of_others() -> set[str]:
-    """Runs under way on this machine that no test of this process started."""
+    """Return the live runs on this machine that this test process did not start."""
     family = [psutil.Process(), *psutil.Process().children(recursive=True)]
     owners = {run_id: owner_of(run_id) for run_id in known_runs()}
     return {run_id for run_id, owner in owners.items() if owner is not None and owner not in family}
 
 
 def left_since(before: dict[str, set[str]], patience_s: float = 60) -> dict[str, set[str]]:
-    """What is there now and was not before. A marked process is ours or is not; for all else, what tests beside these
-    have killed and not yet cleaned may stand there for a while."""
+    """Return the remains that were not there before.
+
+    Processes marked by these tests count at once. Other remains may belong to tests in parallel, which clean up later.
+    They get some time to disappear.
+    """
     deadline = time.monotonic() + patience_s
     while (left := _new_since(before)) and "processes" not in left and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -141,7 +146,7 @@ def _new_since(before: dict[str, set[str]]) -> dict[str, set[str]]:
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
-    """A run in `folder`/runs, once its hosts are being started; what it prints goes to `folder`/log."""
+    """Start a run in `folder`/runs and return it once its hosts are being started. Its output goes to `folder`/log."""
     with (folder / "log").open("wb") as log:
         child = subprocess.Popen(command("run", *words, "--out", str(folder / "runs")), stdout=log, stderr=log)
     deadline = time.monotonic() + 60
@@ -152,7 +157,7 @@ def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 
 def wait_until_measuring(folder: Path) -> None:
-    """Until the run that `start` began in `folder` has a model time 0; one that ends before leaves nothing."""
+    """Wait until the run that `start` began in `folder` measures. A run that ends earlier stores no results."""
     deadline = time.monotonic() + 60
     while not any(
         Head.model_validate_json(head.read_bytes()).start_ns
@@ -163,17 +168,17 @@ def wait_until_measuring(folder: Path) -> None:
 
 
 def hear_interrupts() -> None:
-    """Before a command starts: a shell that put the tests in the background has made it ignore Ctrl-C."""
+    """Restore the default action of Ctrl-C before a command starts. A shell ignores it for tests in the background."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def children_of(pid: int) -> list[psutil.Process]:
-    """Living processes that this one started, and theirs."""
+    """Return the live processes that a process has started, directly or indirectly."""
     return [child for child in psutil.Process(pid).children(recursive=True) if is_alive(child)]
 
 
 def are_gone(processes: list[psutil.Process], patience_s: float = 60) -> bool:
-    """Whether all of them end within a while."""
+    """Wait for processes to end, and return whether all have ended in time."""
     deadline = time.monotonic() + patience_s
     while any(map(is_alive, processes)) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ctrl-C and SIGTERM: what they are where, and that a second one does no harm."""
+"""Tests for Ctrl-C and SIGTERM: their effect in each context, and that a second signal does no harm."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Finalized:
 
 with raising():
     try:
-        each = Finalized()
-        del each
+        finalized = Finalized()
+        del finalized
         time.sleep(60)
     except KeyboardInterrupt:
         print("heard")
@@ -33,8 +33,8 @@ with raising():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_is_asked_and_never_thrown_out(number: signal.Signals) -> None:
-    """Once: requested. Twice: urgent. More often: no difference. It is the run that decides where to stop."""
+def test_signals_during_a_run_set_flags_and_do_not_raise(number: signal.Signals) -> None:
+    """The first signal is a request, the second makes it urgent, and further ones change nothing."""
     with interruptible() as interrupt:
         interrupt.stop_if_requested()
         signal.raise_signal(number)
@@ -49,8 +49,7 @@ def test_a_run_is_asked_and_never_thrown_out(number: signal.Signals) -> None:
             interrupt.stop_if_urgent()
 
 
-def test_what_cleans_up_is_not_interrupted_again() -> None:
-    """Only the first raises, until somebody who goes on asks for another."""
+def test_only_the_first_signal_raises_until_raise_again_is_called() -> None:
     with raising():
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -62,32 +61,31 @@ def test_what_cleans_up_is_not_interrupted_again() -> None:
 
 
 def test_an_interrupt_that_python_drops_is_raised_again() -> None:
-    """In a finalizer an exception is printed and forgotten; here it is neither."""
+    """Python prints and drops an exception in a finalizer. A KeyboardInterrupt is raised again and not printed."""
     done = subprocess.run(
         [sys.executable, "-c", DROPPED], cwd=ROOT, capture_output=True, text=True, check=False, timeout=50
     )
     assert (done.stdout, done.stderr) == ("heard\n", "")
 
 
-def test_the_prompt_keeps_its_own_meaning() -> None:
-    """Ctrl-C there is for the prompt, each time; SIGTERM leaves it, past whoever catches KeyboardInterrupt."""
+def test_at_the_prompt_every_ctrl_c_raises_and_sigterm_leaves() -> None:
+    """SIGTERM leaves the prompt even if code in it catches KeyboardInterrupt."""
     with prompting():
         for _ in range(3):
             with pytest.raises(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
-    heard = 0
+    attempts = 0
     with pytest.raises(KeyboardInterrupt), prompting():
-        while heard < 3:
+        while attempts < 3:
             try:
-                heard += 1
+                attempts += 1
                 signal.raise_signal(signal.SIGTERM)
             except KeyboardInterrupt:
                 continue
-    assert heard == 1
+    assert attempts == 1
 
 
-def test_handlers_are_put_back() -> None:
-    """Whatever happened in between."""
+def test_handlers_are_restored_after_an_error() -> None:
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     for context in (interruptible, raising, prompting):
         with pytest.raises(ValueError, match="any"), context():
@@ -95,8 +93,8 @@ def test_handlers_are_put_back() -> None:
         assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
-def test_a_forked_probe_is_never_a_second_command() -> None:
-    """Ctrl-C in the child that tries a namespace ends that child, whatever handler it has inherited."""
+def test_ctrl_c_ends_the_child_that_probes_namespaces() -> None:
+    """The child has inherited the handlers of its parent and must not continue as a second command."""
     script = (
         "import os, signal\n"
         "from testbed.system import namespace\n"
@@ -108,15 +106,15 @@ def test_a_forked_probe_is_never_a_second_command() -> None:
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
-def test_a_second_signal_is_not_told_of_again() -> None:
-    """One that comes between the line and the end of a command that has nothing to clean up."""
+def test_a_second_signal_does_not_print_the_line_again() -> None:
+    """The second signal arrives between the line and the end of a command that has nothing to clean up."""
     code = """
 import os, signal
 from testbed.interrupt import end_at_once
-write, said = os.write, []
+write, writes = os.write, []
 def write_and_be_signalled(place, text):
-    said.append(write(place, text))
-    if len(said) < 3:
+    writes.append(write(place, text))
+    if len(writes) < 3:
         signal.raise_signal(signal.SIGINT)
 os.write = write_and_be_signalled
 end_at_once()

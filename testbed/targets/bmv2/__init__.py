@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""BMv2's `simple_switch` as a target of live runs: processes, commands over Thrift, slotted links, polled queues."""
+"""The BMv2 target of live runs: `simple_switch` processes, commands over Thrift, slotted links and polled queues."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`simple_switch` from the P4 project's image, for machines that have Docker and no BMv2 of their own.
+"""`simple_switch` in a container of the P4 project's image, for machines with Docker and without an installed BMv2.
 
-A container starts without a network; the switch's ends of its links are moved into its namespace and then given to the
-switch over Thrift. It carries the run's id in its environment and as a label, so that `runner.py clean` finds its
-process like any other, and the container too.
+A container starts without a network. The switch's interfaces are moved into its namespace and then added to the switch
+over Thrift. The run ID is in the container's environment and in a label, so that `runner.py clean` finds both the
+process and the container.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from testbed.targets.bmv2.process import READY_SECONDS, SwitchSpec
 from testbed.targets.bmv2.thrift import ThriftConnection
 
 IMAGE_VARIABLE = "SFC_TESTBED_BMV2_IMAGE"
-"""The environment variable that names another image than the P4 project's."""
+"""The environment variable that selects another image."""
 USUAL_IMAGE = "p4lang/behavioral-model:latest"
 _RETRY_SECONDS = 0.05
 _STOP_SECONDS = 5
 
 
 def image() -> str:
-    """The name of the image to use."""
+    """Return the name of the image to use."""
     return os.environ.get(IMAGE_VARIABLE) or USUAL_IMAGE
 
 
 def missing_docker() -> str | None:
-    """None if the image can be run, else why not."""
+    """Return why the image cannot be run, or None if it can."""
     return missing_image(image())
 
 
 def image_version() -> str:
-    """What `simple_switch --version` of the image prints."""
+    """Return the output of `simple_switch --version` in the image, or the error of Docker."""
     client = docker.from_env()
     try:
         output: bytes = client.containers.run(image(), ["simple_switch", "--version"], remove=True, network_mode="none")
@@ -56,7 +56,7 @@ def image_version() -> str:
 
 
 class ContainerSwitch:
-    """A container with one switch. Must be made in the namespace that holds the switch's interfaces."""
+    """A container with one switch. Create it in the namespace that holds the switch's interfaces."""
 
     def __init__(self, spec: SwitchSpec, run_id: str) -> None:
         self._spec = spec
@@ -70,7 +70,7 @@ class ContainerSwitch:
         try:
             self._container.reload()
             self._pid = int(self._container.attrs["State"]["Pid"])
-            self._namespace = open_network_namespace(self._pid)  # its interfaces outlive a container that is killed
+            self._namespace = open_network_namespace(self._pid)  # keeps the interfaces if the container is killed
             for interface in spec.interfaces.values():
                 self._move(interface)
         except (DockerException, OSError) as error:
@@ -86,7 +86,7 @@ class ContainerSwitch:
             except OSError:
                 if time.monotonic() > deadline:
                     raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
-                time.sleep(_RETRY_SECONDS)  # between two attempts; there is nothing to wait on in a container
+                time.sleep(_RETRY_SECONDS)  # a container offers no event to wait for
                 continue
             for port, interface in sorted(self._spec.interfaces.items()):
                 connection.call("standard", "bm_dev_mgr_add_port", interface, port, "")
@@ -112,7 +112,7 @@ class ContainerSwitch:
         return f"the container of {self._spec.name} has ended ({self.last_words()})"
 
     def trouble(self) -> str | None:
-        """Asked several times a second, so that the engine is spared: a container that is gone does not answer."""
+        """Return None: asking Docker several times a second costs too much, and a missing container fails commands."""
         return None
 
     def why_silent(self, error: OSError) -> str:
@@ -124,31 +124,31 @@ class ContainerSwitch:
             self._container.stop(timeout=_STOP_SECONDS)
             self._container.remove(force=True, v=True)
         except DockerException:
-            return  # it has gone by itself
+            return  # the container is gone already
         finally:
             self._take_interfaces_back()
             self._client.close()
 
     def _take_interfaces_back(self) -> None:
-        """Move the switch's interfaces to where they came from: the next container of the switch gets them."""
+        """Move the switch's interfaces back to the current namespace, for the switch's next container."""
         if self._namespace is None:
             return
-        own = open_network_namespace()
+        namespace = open_network_namespace()
         try:
             with entered(self._namespace), Links() as links:
                 for interface in self._spec.interfaces.values():
-                    with suppress(OSError):  # an interface that never came here, or whose link is gone
-                        links.move_into(interface, own)
+                    with suppress(OSError):  # the interface was never moved, or its link is gone
+                        links.move_into(interface, namespace)
         except OSError:
-            return  # nothing may be moved: an ordinary user has no interfaces to take back
+            return  # without root no interface was moved
         finally:
-            os.close(own)
+            os.close(namespace)
             os.close(self._namespace)
             self._namespace = None
 
     def _run(self, run_id: str) -> Any:
         program = self._spec.program.parent
-        # As objects: in Docker's short form a colon would end a path.
+        # Mount objects, because a colon ends the path in Docker's short form.
         mounts = [
             Mount(str(folder), str(folder), type="bind", read_only=folder == program)
             for folder in (self._spec.state, self._spec.log.parent, program)

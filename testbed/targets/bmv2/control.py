@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The text commands of a switch, executed on BMv2 over one kept Thrift connection.
+"""Executes the text commands of a switch on BMv2, over one persistent Thrift connection.
 
-The commands and their answers are those of softswitch's control (and so, nearly, of `simple_switch_CLI`): whoever
-writes commands or reads counters need not know the target. Errors are CommandErrors of one line.
+Commands and answers are the same as on softswitch and follow `simple_switch_CLI`. Code that writes commands or reads
+counters is therefore independent of the target. Errors are CommandErrors of one line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CONTEXT = 0
 
 
 class Bmv2Control:
-    """Commands to one switch. Several threads may use it; each command is one exchange."""
+    """Command interface of one switch. Several threads may use it; each command is one exchange."""
 
     def __init__(self, connection: ThriftConnection, program: Program) -> None:
         self._connection = connection
@@ -63,7 +63,7 @@ class Bmv2Control:
         }
 
     def command(self, line: str) -> str:
-        """Executes one command; its answer without a last newline. CommandError when refused."""
+        """Execute a command and return its answer without the last newline. Raise CommandError when refused."""
         name, *words = line.split()
         if name not in self._commands:
             raise CommandError(f"no command {name!r} on BMv2, there are: {', '.join(self._commands)}")
@@ -75,7 +75,7 @@ class Bmv2Control:
             raise CommandError(f"{name}: cannot read {' '.join(words)!r}") from None
 
     def register_values(self, name: str) -> NDArray[np.int64]:
-        """All cells of a register, in one exchange."""
+        """Return all cells of a register, read in one exchange."""
         register = self._program.register(name)
         cells = self._call("bm_register_read_all", _CONTEXT, register.name, known=errors.ARRAY)
         if len(cells) != register.size:
@@ -83,19 +83,19 @@ class Bmv2Control:
         return np.array(cells, dtype=np.int64)
 
     def register_value(self, name: str, index: int) -> int:
-        """One cell of a register."""
+        """Return one cell of a register."""
         register = self._program.register(name)
         _check_index(index, register.name, register.size)
         return int(self._call("bm_register_read", _CONTEXT, register.name, index, known=errors.ARRAY))
 
     def elapsed_us(self) -> int:
-        """Microseconds since the switch's clock began."""
+        """Return the microseconds since the switch's clock began."""
         return int(self._call("get_time_elapsed_us", service=_TARGET))
 
     def ports(self, *, without_carrier: bool = False) -> set[int]:
         """Return the ports whose interface is open and has carrier, or all whose interface is open."""
-        found = self._call("bm_dev_mgr_show_ports")
-        return {port.number for port in found if port.is_up or without_carrier}
+        ports = self._call("bm_dev_mgr_show_ports")
+        return {port.number for port in ports if port.is_up or without_carrier}
 
     def close(self) -> None:
         self._connection.close()
@@ -150,14 +150,12 @@ class Bmv2Control:
         table = self._program.table(words[0])
         lines = []
         for entry in self._call("bm_mt_get_entries", _CONTEXT, table.name):
-            keys = " ".join(values.shown_match(*pair) for pair in zip(entry.keys, table.keys, strict=True))
-            action = values.shown_action(table.actions[entry.action.action], entry.action.data)
+            keys = " ".join(values.match_text(*pair) for pair in zip(entry.keys, table.keys, strict=True))
+            action = values.action_text(table.actions[entry.action.action], entry.action.data)
             lines.append(f"entry {entry.handle}: {keys} => {action}")
         default = self._call("bm_mt_get_default_entry", _CONTEXT, table.name)
         known = default.action in table.actions
-        lines.append(
-            f"default: {values.shown_action(table.actions[default.action], default.data) if known else 'none'}"
-        )
+        lines.append(f"default: {values.action_text(table.actions[default.action], default.data) if known else 'none'}")
         return "\n".join(lines)
 
     def _table_set_default(self, words: list[str]) -> str:
@@ -213,8 +211,8 @@ class Bmv2Control:
 
     def _counter_read(self, words: list[str]) -> str:
         counter, index = self._counter_cell(words)
-        found = self._call("bm_counter_read", _CONTEXT, counter, index, known=errors.ARRAY)
-        return f"{counter}[{index}]= ({found.bytes} bytes, {found.packets} packets)"
+        count = self._call("bm_counter_read", _CONTEXT, counter, index, known=errors.ARRAY)
+        return f"{counter}[{index}]= ({count.bytes} bytes, {count.packets} packets)"
 
     def _counter_write(self, words: list[str]) -> str:
         counter, index = self._counter_cell(words)
@@ -252,7 +250,7 @@ class Bmv2Control:
         return ""
 
     def _node_create(self, words: list[str]) -> str:
-        """A node is a replication id and ports; the ports travel as text, port 0 as its last digit."""
+        """Create a node from a replication ID and ports. Thrift gets the ports as a bit string, port 0 rightmost."""
         ports = {int(word) for word in words[1:]}
         bits = "".join("1" if port in ports else "0" for port in range(max(ports, default=0), -1, -1))
         handle = self._replicate("bm_mc_node_create", int(words[0]), bits, "0")
@@ -278,9 +276,13 @@ class Bmv2Control:
     def _set_queue_rate(self, words: list[str]) -> str:
         return self._set_queues("rate", int(words[0]), words[1:])
 
-    def _set_queues(self, what: str, value: int, where: list[str]) -> str:
-        method = (f"set_all_egress_queue_{what}s", f"set_egress_queue_{what}", f"set_egress_priority_queue_{what}")
-        self._call(method[len(where)], *map(int, where), value, service=_TARGET)
+    def _set_queues(self, setting: str, value: int, queue: list[str]) -> str:
+        methods = (
+            f"set_all_egress_queue_{setting}s",
+            f"set_egress_queue_{setting}",
+            f"set_egress_priority_queue_{setting}",
+        )
+        self._call(methods[len(queue)], *map(int, queue), value, service=_TARGET)
         return ""
 
     def _get_time_elapsed(self, words: list[str]) -> str:

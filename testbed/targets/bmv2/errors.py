@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What BMv2's error codes say (its `standard.thrift`): a number of an exception to words for people."""
+"""Texts for the error codes of BMv2 (`standard.thrift`)."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ REPLICATION: Mapping[int, str] = {
 
 
 def words(code: int, known: Mapping[int, str]) -> str:
-    """One phrase for the code of a refusal."""
+    """Return a short text for the code of a refusal."""
     return known.get(code, f"BMv2 refuses it with code {code}")

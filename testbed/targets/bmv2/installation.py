@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which BMv2 this machine offers: `simple_switch` on the PATH, else the image of the P4 project where Docker runs."""
+"""Finds the BMv2 to use: `simple_switch` on the PATH, else the image of the P4 project if Docker runs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import subprocess
 from dataclasses import dataclass
 
 OLDEST = (1, 15, 1)
-"""The first version with priority queues whose priority is that of the program (docs/bmv2.md)."""
+"""The first version that serves priority queues in the order of the P4 program's priorities (docs/bmv2.md)."""
 
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """A BMv2 that is new enough; `path` None is the image."""
+    """A usable BMv2. `path` is None for the image."""
 
     version: str
     path: str | None
@@ -27,22 +27,22 @@ def find_bmv2() -> Installation | str:
     """Return the BMv2 to use, or one line that says what is missing and what to do."""
     path = shutil.which("simple_switch")
     if path is not None:
-        return _judged(path, _version_of(path))
-    from testbed.targets.bmv2 import container  # Docker's module is slow to load, and rarely wanted
+        return _checked(path, _version_of(path))
+    from testbed.targets.bmv2 import container  # Docker's module loads slowly and is rarely needed
 
     missing = container.missing_docker()
     if missing is None:
-        return _judged(None, container.image_version())
+        return _checked(None, container.image_version())
     return f"no simple_switch on the PATH, and {missing}; run tools/provision.sh p4"
 
 
 def missing_bmv2() -> str | None:
-    """None if there is a BMv2 that will do, else what is missing."""
-    found = find_bmv2()
-    return found if isinstance(found, str) else None
+    """Return what is missing for a usable BMv2, or None if there is one."""
+    installation = find_bmv2()
+    return installation if isinstance(installation, str) else None
 
 
-def _judged(path: str | None, printed: str) -> Installation | str:
+def _checked(path: str | None, printed: str) -> Installation | str:
     name = path or "Docker's image of BMv2"
     numbers = _VERSION.search(printed)
     if numbers is None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Queue depths of a BMv2 switch, which cannot sample its own: read from the program's registers, again and again.
+"""Polls the queue depths of a BMv2 switch from the P4 program's registers, because BMv2 takes no queue samples.
 
-A poll reads the whole buffer's bytes and, while there are any, all queues' in one exchange. The high water of an
-interval is the highest depth that a poll saw: what rises and falls between two polls is not in it.
+A poll reads the bytes in the whole buffer and, if there are any, all queues in one more exchange. The high-water mark
+of an interval is the highest depth that a poll read. Peaks between two polls are missed.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from wire.constants import CLASS_COUNT
 
 _POLLS_PER_SAMPLE = 10
 _LEAST_NS_PER_SWITCH = 5_000_000
-"""A poll takes well under a millisecond of a core; this keeps all of them in the noise."""
+"""The shortest polling interval, per switch. A poll takes well under 1 ms of a core, so its load stays negligible."""
 
 _WHOLE = (WHOLE_BUFFER, WHOLE_BUFFER)
 
 
 def poll_interval_ns(sample_ns: int, switches: int) -> int:
-    """How often each of so many switches is polled: ten times a sample, or as often as BMv2 can serve."""
+    """Return the polling interval of each switch: a tenth of the sampling interval, or longer with many switches."""
     return max(sample_ns // _POLLS_PER_SAMPLE, _LEAST_NS_PER_SWITCH * switches)
 
 
 class QueuePoller:
-    """Polls one switch from a thread of its own until it is stopped; `also` is called there after each poll.
+    """A thread that polls one switch until it is stopped. The thread calls `also` after each poll.
 
-    Samples go to the file `samples` at the end of each interval.
+    At the end of each sampling interval it appends the samples to the file `samples`.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class QueuePoller:
         also: Callable[[], None],
     ) -> None:
         self.failure: str | None = None
-        """Why it ended before it was stopped."""
+        """Error that ended polling early. None: no error."""
         self._control = control
         self._poll_ns = poll_ns
         self._polls_per_sample = max(1, round(sample_ns / poll_ns))
@@ -66,13 +66,13 @@ class QueuePoller:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends after the poll under way."""
+        """Stop polling and wait for the end of the current poll."""
         self._is_stopping.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def poll(self) -> None:
-        """Reads the present depths."""
+        """Read the current queue depths."""
         used = self._control.register_value("buffer_bytes", 0)
         self._now = {_WHOLE: used}
         if used:
@@ -83,7 +83,7 @@ class QueuePoller:
             self._high[queue] = max(self._high.get(queue, 0), depth)
 
     def end_interval(self, time_ns: int) -> None:
-        """Makes samples of what the polls of an interval saw."""
+        """Write one sample per queue that was polled as non-empty since the last interval, and start a new interval."""
         rows = [(time_ns, *queue, self._now.get(queue, 0), high) for queue, high in sorted(self._high.items())]
         with self._samples.open("ab") as file:
             file.write(np.array(rows, dtype=SAMPLE_DTYPE).tobytes())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How late a BMv2 switch is: the time a small frame takes through it on a port of its own, where nothing else waits.
+"""Measures the lateness of a BMv2 switch as the transit time of a small frame through a separate, otherwise idle port.
 
-BMv2 tells nobody when it is overloaded. A probe goes through the same input queue, parser and pipelines as the traffic
-and leaves on a port without a rate: what it takes is what the model does not know of. It is in no host's counts.
+BMv2 does not report overload. A probe passes the same input queue, parser and pipelines as the traffic and leaves by a
+port without a rate limit. Its transit time is therefore delay that the model does not contain. No host counts probes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wire.roce.packets import PSN_OFFSET, Opcode, Syndrome, pack_aeth, pack_psn_
 
 PROBE_PORT = MAX_PORT
 _HOST = "192.0.2.1"
-"""Of the range for documentation (RFC 5737): no network of ours has it."""
+"""An address of the range for documentation (RFC 5737), which no topology uses."""
 _ADDRESS = 0xC000_0201
 _MAC = "02:00:c0:00:02:01"
 _PSN_MASK = 0xFF_FFFF
@@ -34,7 +34,7 @@ PROBE_ROUTE = f"table_add ipv4_lpm next_hop {_HOST}/32 => {PROBE_PORT} {_MAC} {_
 
 
 def make_probe_port(switch: str, interface: str) -> str:
-    """A veth pair in the current namespace: `interface` for the switch, the other, returned, for probes. OSError."""
+    """Create a veth pair in the current namespace: `interface` for the switch, and the returned one for probes."""
     outer = f"probe-{switch}"
     with Links() as links:
         links.add_pair(interface, outer)
@@ -43,7 +43,7 @@ def make_probe_port(switch: str, interface: str) -> str:
 
 
 def summary_of(transits_ns: Sequence[int]) -> LatenessSummary | None:
-    """Percentiles of single measurements; None of none."""
+    """Return the percentiles of the transit times, or None without any."""
     if not transits_ns:
         return None
     p50_ns, p99_ns = np.percentile(np.asarray(transits_ns, dtype=np.float64), [50, 99])
@@ -51,7 +51,7 @@ def summary_of(transits_ns: Sequence[int]) -> LatenessSummary | None:
 
 
 class Prober:
-    """Sends probes into one switch and times their return. Several threads may use it."""
+    """Sender of probes through one switch that measures their transit times. Several threads may use it."""
 
     def __init__(self, outer: str) -> None:
         self._socket = PacketSocket(outer)
@@ -71,7 +71,7 @@ class Prober:
         self._count = 0
 
     def probe(self) -> None:
-        """Takes what has come back and sends the next."""
+        """Receive the probes that have returned and send the next one."""
         with self._lock:
             self._receive()
             number = self._count & _PSN_MASK
@@ -81,15 +81,15 @@ class Prober:
             self._count += 1
 
     def lateness(self) -> LatenessSummary | None:
-        """Percentiles of all transits; one that has not come back counts with its age. None without a probe."""
+        """Return the percentiles of all transit times, or None without a probe. A missing probe counts with its age."""
         with self._lock:
             self._receive()
             now_ns = time.monotonic_ns()
-            transits_ns = self._transits_ns + [now_ns - each for each in self._sent_ns.values()]
+            transits_ns = self._transits_ns + [now_ns - sent_ns for sent_ns in self._sent_ns.values()]
         return summary_of(transits_ns)
 
-    def begin_anew(self) -> None:
-        """With another switch: forgets what has been measured, and the probes that went down with the last one."""
+    def reset(self) -> None:
+        """Forget all measurements and the missing probes, because a new switch process takes over."""
         with self._lock:
             self._receive()
             self._sent_ns.clear()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One `simple_switch`: its command line, its process on this machine, and waiting until its Thrift server accepts.
+"""The command line and process of a `simple_switch`, and the connection to its Thrift server.
 
-Everything it makes outside the process is private to the run: Thrift listens in the run's network namespace, the
-notification socket lies in the run's state folder, the log in the run's folder.
+Everything that the process creates is private to the run. Thrift listens in the run's network namespace, the
+notification socket is in the run's state folder, and the log is in the run's folder.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ READY_SECONDS = 60.0
 _RETRY_SECONDS = 0.02
 _LOG_LEVEL = "warn"
 
-# BMv2 asks sysfs whether its ports are up: it needs the one of its own network namespace. What it says goes to the log.
+# BMv2 reads the state of its ports from sysfs, so its network namespace's is mounted. All output goes to the log.
 _START = 'mount -t sysfs sysfs /sys && exec "$@" >&2'
 
 
 @dataclass(frozen=True)
 class SwitchSpec:
-    """What to start. Paths are those the process sees."""
+    """Parameters of a switch process. Paths are as the process sees them."""
 
     name: str
     device_id: int
     thrift_port: int
     program: Path
     interfaces: Mapping[int, str]
-    """Port -> interface."""
+    """Port number -> interface."""
     state: Path
     log: Path
-    """Without its ending: BMv2 adds `.txt`."""
+    """Path of the log without `.txt`, which BMv2 appends."""
 
     @property
     def notifications(self) -> Path:
-        """The socket on which it tells what nobody here asks for."""
+        """The socket for BMv2's notifications, which the testbed does not read."""
         return self.state / f"{self.name}-notifications.ipc"
 
     def arguments(self, *, with_interfaces: bool = True) -> list[str]:
-        """The words after `simple_switch`."""
+        """Return the arguments of `simple_switch`."""
         words = ["--device-id", str(self.device_id), "--thrift-port", str(self.thrift_port)]
         words += ["--notifications-addr", f"ipc://{self.notifications}"]
         words += ["--log-file", str(self.log), "--log-level", _LOG_LEVEL, "--log-flush"]
@@ -60,35 +60,35 @@ class SwitchSpec:
 
 
 class SwitchHost(Protocol):
-    """Where a `simple_switch` runs."""
+    """A running `simple_switch`, as a local process or in a container."""
 
     def connect(self) -> ThriftConnection:
-        """A connection to its Thrift server once that accepts. RunError if it ends before or takes too long."""
+        """Wait for the Thrift server and return a connection to it."""
 
     @property
     def has_ended(self) -> bool: ...
 
     def last_words(self) -> str:
-        """Its last line, for messages."""
+        """Return the last line of output, for messages."""
 
     def obituary(self) -> str:
-        """Return how it ended and what it said last, as one line."""
+        """Return how the switch ended and its last line of output, as one line."""
 
     def trouble(self) -> str | None:
-        """Why it does not work any more, as one line."""
+        """Return why the switch no longer works, as one line, or None."""
 
     def why_silent(self, error: OSError) -> str:
-        """Why it does not answer, as one line."""
+        """Return why the switch does not answer, as one line."""
 
     def stop(self) -> None: ...
 
 
 class LocalSwitch:
-    """A process in the current network namespace that dies with its parent."""
+    """A `simple_switch` process in the current network namespace that ends with its parent."""
 
     def __init__(self, executable: str, spec: SwitchSpec, run_id: str) -> None:
         self._spec = spec
-        spec.notifications.unlink(missing_ok=True)  # a switch that was killed left its socket
+        spec.notifications.unlink(missing_ok=True)  # left behind by a switch that was killed
         words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c", _START, "sh", executable]
         log = spec.log.with_suffix(".log")
         self._child = Child(spec.name, [*words, *spec.arguments()], run_id, log)
@@ -102,12 +102,12 @@ class LocalSwitch:
             while not self.has_ended:
                 try:
                     connection = ThriftConnection.to_ready_switch(self._spec.thrift_port)
-                    self._spec.notifications.chmod(0o600)  # BMv2 makes it as the umask says
+                    self._spec.notifications.chmod(0o600)  # BMv2 creates it with the umask's permissions
                     return connection
                 except ConnectionError:
                     if time.monotonic() > deadline:
                         raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
-                poll.poll(_RETRY_SECONDS * 1000)  # over early when the process ends
+                poll.poll(_RETRY_SECONDS * 1000)  # returns early when the process ends
         finally:
             os.close(end)
         raise RunError(f"before it was ready {self._child.obituary()}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One BMv2 switch of a live run: its `simple_switch`, the connection to it, its polls and probes."""
+"""A BMv2 switch of a live run: its `simple_switch`, the connection to it, its queue poller and its probes."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from topologies.features import SUPPRESSION_BY_CLOCK
 
 _PROBE_SECONDS = 0.1
 _TIME_MODULUS_US = 1 << 48
-"""Of the program's time_us_t."""
+"""Modulus of `time_us_t` in the P4 program."""
 
 
 class Bmv2Switch:
-    """A `simple_switch` that somebody else started; sets it up, commands it and ends it."""
+    """A `simple_switch` with its set-up, commands, queue samples and lateness."""
 
     def __init__(
         self, plan: RunPlan, spec: SwitchSpec, start: Callable[[SwitchSpec], SwitchHost], prober: Prober
     ) -> None:
-        """`start` starts a `simple_switch`: now, and again after it has been halted."""
+        """Start the process by calling `start`, which is called again after `halt`."""
         self.name = spec.name
         self._plan = plan
         self._spec = spec
@@ -50,35 +50,35 @@ class Bmv2Switch:
         self._clock_lag_ns = 0
         self._may_lack_carrier = False
         self.ghost_bytes = 0
-        """What its queue state still held when the run had gone quiet, although nothing was queued any more."""
+        """Bytes that the queue registers still counted at the end of the run, although the queues were empty."""
 
     @property
     def clock_lag_ns(self) -> int:
-        """BMv2's clock starts with its process."""
+        """The offset from BMv2's clock, which starts with the process, to the run's epoch."""
         return self._clock_lag_ns
 
     @property
     def failure(self) -> str | None:
-        """Why its queue depths end early."""
+        """The error that ended polling early, or None."""
         return None if self._poller is None else self._poller.failure
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process has ended, for any reason."""
+        """Whether the process has ended, for any reason."""
         return self._host.has_ended
 
     def obituary(self) -> str:
-        """Return how its process ended and what the process said last, as one line."""
+        """Return how the process ended and its last line of output, as one line."""
         return self._host.obituary()
 
     def trouble(self) -> str | None:
-        """Why it does not forward any more, or is not seen to, as one line."""
-        if self.failure is not None:  # its connection may end a little before it does
+        """Return why the switch no longer forwards or cannot be polled, as one line, or None."""
+        if self.failure is not None:  # the connection may end shortly before the process does
             return self._host.why_silent(ConnectionError(self.failure))
         return self._host.trouble()
 
     def set_up(self, program: Program, epoch_ns: int, commands: Path) -> None:
-        """Waits until it listens, executes its commands, compares its clock with the run's, begins to poll."""
+        """Wait for the Thrift server, execute the commands, measure the clock offset, and start polling."""
         self._set_up = (program, epoch_ns, commands)
         self._control = Bmv2Control(self._host.connect(), program)
         try:
@@ -113,7 +113,7 @@ class Bmv2Switch:
         return int(self.command("register_read buffer_bytes 0").rpartition("=")[2])
 
     def statistics(self) -> PartStatistics:
-        """BMv2 counts no drops of its own: what it loses is the run's unexplained loss."""
+        """Return the lateness. BMv2 does not count drops: frames that it loses are unexplained loss of the run."""
         lateness = self._prober.lateness()
         details = {"lateness": {"probes": None if lateness is None else asdict(lateness)}}
         return PartStatistics(self.name, lateness, details=details)
@@ -121,9 +121,9 @@ class Bmv2Switch:
     def stop(self) -> None:
         assert self._poller is not None
         self._poller.stop()
-        with suppress(RunError):  # of one that has gone there are the samples
+        with suppress(RunError):  # a switch that is gone has no registers to read
             if self.queued_bytes():
-                time.sleep(_PROBE_SECONDS)  # the last probe may be on its way
+                time.sleep(_PROBE_SECONDS)  # the last probe may still be in a queue
                 self.ghost_bytes = self.queued_bytes()
         self.halt()
 
@@ -137,22 +137,22 @@ class Bmv2Switch:
     def start_again(self) -> None:
         assert self._set_up is not None
         self._host = self._start(self._spec)
-        self._prober.begin_anew()
-        self._may_lack_carrier = True  # a link may be down by now
+        self._prober.reset()
+        self._may_lack_carrier = True  # a fault may have taken a link down
         self.set_up(*self._set_up)
 
     def end(self) -> None:
-        """Ends everything of it that still runs."""
+        """End the process, the polling and the probes."""
         self.halt()
         self._prober.close()
 
     def _set_port_rate(self, words: Sequence[str]) -> str:
-        """softswitch's command, as near as slots come to it."""
+        """Execute softswitch's `port_rate`, as exactly as slots allow."""
         try:
             port, wall_bps = map(int, words)
         except ValueError as error:
             raise CommandError("port_rate PORT BITS_PER_S") from error
-        if port not in (each.number for each in self._plan.topology.ports[self.name]) or wall_bps < 1:
+        if port not in (known.number for known in self._plan.topology.ports[self.name]) or wall_bps < 1:
             raise CommandError(f"port_rate: {self.name} has no port {port}, or the rate is not positive")
         assert self._control is not None
         for line in port_slots(port, wall_bps, self._plan.transport.payload_bytes):
@@ -179,7 +179,7 @@ class Bmv2Switch:
 
 
 def in_phase(line: str, clock_lag_ns: int) -> str:
-    """A command to a switch whose clock lags: its periods of suppression begin when those of other switches do."""
+    """Return a command adapted to a lagging clock, so that suppression periods of all switches begin together."""
     if not line.startswith(SUPPRESSION_BY_CLOCK):
         return line
     return f"{line.rpartition(' ')[0]} {clock_lag_ns // 1000 % _TIME_MODULUS_US}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The switches of a live run on BMv2 and what delays their links: what starts where, and what a reader must know."""
+"""The BMv2 target: starts the switches and delay lines of a live run and notes BMv2's limitations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from testbed.targets.common.interfaces import interface_of
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import LiveNodes, RunningSwitch
 from testbed.targets.common.wires import (
-    OF_LINKS,
+    LINK_COMMANDS,
     Wire,
     WireProcess,
     check_netem,
@@ -38,7 +38,7 @@ from testbed.targets.common.wires import (
 from topologies.model import Port
 
 _FIRST_THRIFT_PORT = 9090
-"""BMv2's usual one; free, since the run's network namespace is new."""
+"""BMv2's default port. It is free, because the run's network namespace is new."""
 _NOTABLE_RATE_ERROR = 0.005
 
 
@@ -46,17 +46,17 @@ class Bmv2Target:
     """All switches of a run on BMv2."""
 
     def __init__(self, plan: RunPlan, state: Path, logs: Path) -> None:
-        found = find_bmv2()
-        if isinstance(found, str):
-            raise RunError(found)
-        self._installation: Installation = found
+        installation = find_bmv2()
+        if isinstance(installation, str):
+            raise RunError(installation)
+        self._installation: Installation = installation
         self._plan = plan
         self._state = state
         self._logs = logs
         self._program = program_file(plan.program)
         self._delays_ns = _delays_by_end(plan)
-        delays_bts = plan.switch_settings.makes_bts and any(each.bts_latency_ns for each in plan.topology.switches)
-        is_cut = bool(plan.faults) or delays_bts  # faults and the delay of BTS are made where a link is cut in two
+        delays_bts = plan.switch_settings.makes_bts and any(switch.bts_latency_ns for switch in plan.topology.switches)
+        is_cut = bool(plan.faults) or delays_bts  # delay lines in cut links make the faults and the delay of BTS
         self._has_netem = not is_cut and missing_netem(self._delays_ns.values()) is None
         faulty = {
             link for fault in plan.faults if isinstance(fault, LinkedFault) for link in fault.links(plan.topology)
@@ -81,15 +81,15 @@ class Bmv2Target:
         for process in self._wire_processes:
             process.wait_until_ready()
         program = Program.read(self._program)
-        for each in self._switches:
+        for running in self._switches:
             network.checkpoint()
-            each.set_up(program, epoch_ns, self._logs / f"{each.name}-commands.txt")
+            running.set_up(program, epoch_ns, self._logs / f"{running.name}-commands.txt")
         return self._switches
 
     def plan(self, switch: str, at_ns: int, line: str) -> None:
-        """Links are the wires' business, at the very instant; routes BMv2 is told by this process when it is time."""
-        if not line.startswith(OF_LINKS):
-            [running] = [each for each in self._switches if each.name == switch]
+        """Schedule a command. Delay lines execute link commands on time; other commands are sent when they are due."""
+        if not line.startswith(LINK_COMMANDS):
+            [running] = [known for known in self._switches if known.name == switch]
             self._planned.add(at_ns, lambda: running.command(line))
             return
         port, command = command_of_wire(line)
@@ -102,7 +102,7 @@ class Bmv2Target:
     def troubles(self) -> Sequence[str]:
         parts: list[Bmv2Switch | WireProcess] = [*self._switches, *self._wire_processes]
         failed = self._planned.failure
-        return [*(trouble for each in parts if (trouble := each.trouble())), *([failed] if failed else [])]
+        return [*(trouble for part in parts if (trouble := part.trouble())), *([failed] if failed else [])]
 
     def notes(self) -> Sequence[str]:
         plan = self._plan
@@ -110,16 +110,16 @@ class Bmv2Target:
         notes = [
             f"BMv2 {self._installation.version} has slotted links: a slot holds one packet whatever its size, and each "
             "class of a port has slots of its own.",
-            f"Queue depths are those that a poll every {plan.dilation.model_us(poll_ns):.3g} us found.",
+            f"Queue depths were polled every {plan.dilation.model_us(poll_ns):.3g} us.",
         ]
         error = worst_rate_error(plan.topology, plan.transport.payload_bytes, plan.dilation)
         if error > _NOTABLE_RATE_ERROR:
             notes.append(f"Whole packets per second make the rate of some link {100 * error:.2g} % wrong.")
         notes += [
-            f"{each.name} still counts {each.ghost_bytes} bytes in its queues: "
+            f"{switch.name} still counts {switch.ghost_bytes} bytes in its queues: "
             "BMv2 itself lost packets that it had let in."
-            for each in self._switches
-            if each.ghost_bytes
+            for switch in self._switches
+            if switch.ghost_bytes
         ]
         return notes
 
@@ -137,7 +137,7 @@ class Bmv2Target:
         interfaces = {number: interface_of(self._plan.topology, Port(name, number)) for number in [*ports, PROBE_PORT]}
         try:
             prober = Prober(make_probe_port(name, interfaces[PROBE_PORT]))
-            # With offloads on, libpcap reserves room for the longest frame there can be: a ring of 8 frames, soon full.
+            # With offloads, libpcap sizes its ring for the longest possible frame: only 8 frames fit.
             turn_off_offloads(list(interfaces.values()))
         except OSError as error:
             raise RunError(f"cannot prepare the ports of {name}: {error.strerror}") from error
@@ -155,7 +155,7 @@ class Bmv2Target:
     def _host(self, spec: SwitchSpec) -> SwitchHost:
         if self._installation.path is not None:
             return LocalSwitch(self._installation.path, spec, self._state.name)
-        from testbed.targets.bmv2.container import ContainerSwitch  # Docker's module is slow to load, and rarely wanted
+        from testbed.targets.bmv2.container import ContainerSwitch  # Docker's module loads slowly and is rarely needed
 
         return ContainerSwitch(spec, self._state.name)
 
@@ -166,7 +166,7 @@ class Bmv2Target:
 
 
 def _delays_by_end(plan: RunPlan) -> dict[Port, int]:
-    """Return by how much wall time each end of a link delays what leaves there; ends without a delay are left out."""
+    """Return the wall delay of the frames leaving at each end of a link. Ends without a delay are left out."""
     ends = [end for link in plan.topology.links for end in (link.a, link.b)]
     delays_ns = {end: plan.dilation.wall_ns(plan.topology.departure_delay_ns(end)) for end in ends}
     return {end: delay_ns for end, delay_ns in delays_ns.items() if delay_ns}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One kept connection to the three services of a `simple_switch` (`runtime.thrift`), multiplexed by name.
+"""A persistent connection to the three services of a `simple_switch` (`runtime.thrift`), multiplexed by name.
 
-Owns the connection and turns thriftpy2's errors into ours; must not know what is asked.
+This module owns the connection and translates thriftpy2's errors. It is independent of the methods that are called.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ __all__ = ["Refusal", "ThriftConnection", "ThriftError", "interface"]
 
 
 class ThriftError(ConnectionError):
-    """The other side does not speak as expected, or does not know the method."""
+    """An answer that is not valid Thrift, or an unknown method."""
 
 
 class Refusal(Exception):
-    """BMv2 understood and will not; its code is one of `errors`."""
+    """A call that BMv2 refused, with a code of `testbed.targets.bmv2.errors`."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"code {code}")
@@ -29,13 +29,13 @@ class Refusal(Exception):
 
 
 class ThriftConnection:
-    """Calls are answered in order; not thread-safe.
+    """A connection for one thread. Calls are answered in order.
 
-    A call that got no whole answer closes it: what came later would be taken for the answer to the next call.
+    A call without a complete answer closes the connection, because a late answer would be taken for the next call's.
     """
 
     def __init__(self, host: str, port: int, *, timeout_s: float = 10.0) -> None:
-        """Raises OSError if nobody listens there."""
+        """Connect to the server. Raise OSError if nothing listens there."""
         from thriftpy2.protocol import TCyBinaryProtocol, TMultiplexedProtocol
         from thriftpy2.thrift import TClient
         from thriftpy2.transport import TCyBufferedTransport, TSocket
@@ -49,7 +49,7 @@ class ThriftConnection:
 
     @classmethod
     def to_ready_switch(cls, port: int) -> ThriftConnection:
-        """To a switch that knows all its services: it listens before. ConnectionError as long as it does not."""
+        """Connect to a switch that has registered its services. Raise ConnectionError if it only listens so far."""
         connection = cls("127.0.0.1", port)
         try:
             connection.call("simple_switch", "get_time_elapsed_us")
@@ -59,10 +59,9 @@ class ThriftConnection:
         return connection
 
     def call(self, service: str, method: str, *arguments: Any) -> Any:
-        """Calls a method with its arguments in order and returns its result, None for void.
+        """Call a method with positional arguments and return its result, or None for void.
 
-        Raises Refusal, ValueError for an argument that does not fit, ThriftError, and OSError when the connection is
-        gone.
+        Raise Refusal, ThriftError, ValueError for an argument that does not fit, and OSError if the connection is gone.
         """
         from thriftpy2.protocol.cybin import ProtocolError
         from thriftpy2.thrift import TApplicationException, TDecodeException, TException
@@ -85,7 +84,7 @@ class ThriftConnection:
             raise
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._socket.close()
 
     def __enter__(self) -> ThriftConnection:

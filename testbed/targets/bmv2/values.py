@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Words of a command to the bytes that BMv2 wants: as many as the field has, big-endian."""
+"""Conversion between the words of a command and BMv2's field values, which are big-endian bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IP_BITS = 32
 
 
 def encoded(word: str, bits: int) -> bytes:
-    """The bytes of a field of so many bits."""
+    """Return the bytes of a field that is `bits` wide."""
     return number(word, bits).to_bytes(byte_count(bits), "big")
 
 
@@ -27,37 +27,37 @@ def byte_count(bits: int) -> int:
 
 
 def parameters(words: Sequence[str], widths: Sequence[int]) -> list[bytes]:
-    """Action data."""
+    """Return the action data for parameters of these widths in bits."""
     return [encoded(word, bits) for word, bits in zip(words, widths, strict=True)]
 
 
-def shown(raw: bytes, bits: int, *, is_address: bool = False) -> str:
-    """The bytes of a field as a word that `number` reads again."""
+def field_text(raw: bytes, bits: int, *, is_address: bool = False) -> str:
+    """Return the bytes of a field as a word that `number` reads again."""
     value = int.from_bytes(raw, "big")
     if bits == _MAC_BITS:
         return value.to_bytes(byte_count(bits), "big").hex(":")
     return str(IPv4Address(value)) if is_address else str(value)
 
 
-def shown_match(match: Any, key: Key) -> str:
-    """One key of an entry, as `match_parameter` reads it."""
+def match_text(match: Any, key: Key) -> str:
+    """Return one key of an entry as a word that `match_parameter` reads again."""
     if match.lpm is not None:
-        return f"{shown(match.lpm.key, key.bits, is_address=key.bits == _IP_BITS)}/{match.lpm.prefix_bits}"
+        return f"{field_text(match.lpm.key, key.bits, is_address=key.bits == _IP_BITS)}/{match.lpm.prefix_bits}"
     if match.ternary is not None:
-        return f"{shown(match.ternary.key, key.bits)}&&&{shown(match.ternary.mask, key.bits)}"
+        return f"{field_text(match.ternary.key, key.bits)}&&&{field_text(match.ternary.mask, key.bits)}"
     if match.range is not None:
-        return f"{shown(match.range.low, key.bits)}->{shown(match.range.high, key.bits)}"
-    return shown(match.exact.key, key.bits)
+        return f"{field_text(match.range.low, key.bits)}->{field_text(match.range.high, key.bits)}"
+    return field_text(match.exact.key, key.bits)
 
 
-def shown_action(action: Action, data: Sequence[bytes]) -> str:
-    """An action and its parameters."""
-    words = [shown(raw, bits) for raw, bits in zip(data, action.parameter_bits, strict=True)]
+def action_text(action: Action, data: Sequence[bytes]) -> str:
+    """Return an action and its parameters as text."""
+    words = [field_text(raw, bits) for raw, bits in zip(data, action.parameter_bits, strict=True)]
     return " ".join([action.name, *words])
 
 
 def match_parameter(word: str, key: Key) -> Any:
-    """One key of an entry: `V`, `V/LENGTH`, `V&&&MASK`, `LOW->HIGH`; `*` for anything."""
+    """Return the match of one key, from `V`, `V/LENGTH`, `V&&&MASK` or `LOW->HIGH`; `*` matches everything."""
     if key.match_type == "lpm":
         return _lpm(word, key.bits)
     if key.match_type in ("ternary", "optional"):

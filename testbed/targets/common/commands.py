@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The switches of a run as data: the P4 program, the commands file of each, how often queues are sampled."""
+"""The P4 program and the commands file of each switch, and the sampling interval of queues."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SAMPLE_NS = 10_000
 
 
 def switch_commands(plan: RunPlan, switch: str) -> list[str]:
-    """The whole commands file of a switch on softswitch."""
+    """Return the complete commands file of a switch on softswitch."""
     lines = pipeline_commands(plan.topology, switch, plan.switch_settings, plan.dilation)
     return lines + wire_commands(plan.topology, switch, plan.dilation)
 
 
 def build_engine(program: GivenProgram | None = None) -> Path:
-    """softswitch with a program as a shared object, for runs in virtual time; None: our own."""
+    """Build softswitch with a P4 program as a shared object, for runs in virtual time. None: the testbed's program."""
     return build_library(program_file(program))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reads what the switches of a run counted, through the control commands that every target understands.
+"""Reads the counters of a run's switches through the control commands that every target understands.
 
-What there is to read and what it means stands in `wire.counters`.
+`wire.counters` lists the counters and their meaning.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ Command = Callable[[str], str]
 
 _PACKETS = re.compile(r"(\d+) packets")
 _OWN_SIGNALS = 0
-"""The ingress port of a switch's own BTS on its second pass, where its drop counts if it cannot be routed."""
+"""Ingress port of a BTS on its second pass through its switch. An unroutable BTS is counted as a drop at this port."""
 
 
 @dataclass
 class SwitchCounts:
-    """What one switch, or all together, counted in P4 counters and registers."""
+    """Values of P4 counters and registers, of one switch or summed over all."""
 
     by_table: dict[type[CounterEvent], Counter[CounterEvent]] = field(
         default_factory=lambda: {counter.events: Counter() for counter in COUNTERS}
     )
     peaks: Counter[str] = field(default_factory=Counter)
-    """By field of result.json."""
+    """Highest values, by field of result.json."""
 
     def events(self) -> Iterator[tuple[CounterEvent, int]]:
-        """How often what happened, of all tables."""
+        """Yield each event and its count, for all counter tables."""
         for counts in self.by_table.values():
             yield from counts.items()
 
     def total(self, name: str) -> int:
-        """A field of result.json: the sum of its events, or a peak."""
+        """Return the value of a field of result.json: the sum of its events, or a peak."""
         return self.peaks[name] + sum(count for event, count in self.events() if name in event.fields)
 
     @property
@@ -72,12 +72,12 @@ class SwitchCounts:
 
     @property
     def generated(self) -> int:
-        """Frames that this switch made."""
+        """The number of frames that this switch generated."""
         return sum(count for event, count in self.events() if event.role is Role.GENERATED)
 
     @property
     def other_events(self) -> dict[str, int]:
-        """Events that happened and that nothing else of result.json sums up."""
+        """Counts of the neutral events that no other field of result.json sums up."""
         return {
             event.label: count
             for event, count in self.events()
@@ -85,28 +85,28 @@ class SwitchCounts:
         }
 
     def add(self, other: SwitchCounts) -> None:
-        """Sums counts; a peak stays that of any one switch."""
+        """Add the counts of another switch. A peak becomes the larger of both peaks."""
         for table, counts in other.by_table.items():
             self.by_table[table].update(counts)
         self.peaks |= other.peaks
 
 
 def read_counts(command: Command, ports: Iterable[int]) -> SwitchCounts:
-    """The P4 program's counts on one switch with these ports."""
+    """Return the counts of the P4 program on a switch with these ports."""
     counts = SwitchCounts()
     every_port = sorted({_OWN_SIGNALS, *ports})
     for counter in COUNTERS:
-        found = counts.by_table[counter.events]
+        table_counts = counts.by_table[counter.events]
         for event in counter.events:
             for port in every_port if counter.is_per_port else (0,):
-                found[event] += _packets(command(f"counter_read {counter.name} {counter.index(event, port)}"))
+                table_counts[event] += _packets(command(f"counter_read {counter.name} {counter.index(event, port)}"))
     for peak in PEAKS:
         counts.peaks[peak.field] = _value(command(f"register_read {peak.register} {peak.index}"))
     return counts
 
 
 def read_all_lives(command: Command, ports: Sequence[int]) -> SwitchCounts:
-    """The same of softswitch, with what it counted before it was restarted."""
+    """Return the counts of a softswitch, including the counts from before each restart."""
     counts = read_counts(command, ports)
     for life in range(int(command("past"))):
         counts.add(read_counts(partial(_command_past, command, life), ports))
@@ -118,10 +118,10 @@ def _command_past(command: Command, life: int, line: str) -> str:
 
 
 def _packets(text: str) -> int:
-    found = _PACKETS.search(text)
-    if found is None:
+    match = _PACKETS.search(text)
+    if match is None:
         raise ValueError(f"not a counter: {text!r}")
-    return int(found.group(1))
+    return int(match.group(1))
 
 
 def _value(text: str) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How the interfaces of a live network are called."""
+"""Names of the interfaces of a live network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SWITCH_INTERFACE = "{name}-eth{port}"
 
 
 def interface_of(topology: Topology, end: Port) -> str:
-    """The name of the interface at one end of a link."""
+    """Return the name of the interface at one end of a link."""
     if end.node in topology.host:
         return HOST_INTERFACE.format(name=end.node)
     return SWITCH_INTERFACE.format(name=end.node, port=end.number)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a part of a switch target counts and measures by itself, besides what the P4 program counts."""
+"""Statistics that a part of a switch target keeps itself, in addition to the P4 program's counters."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from testbed.targets.common.drops import absorbed_frames, target_only_drops
 
 @dataclass(frozen=True)
 class PartStatistics:
-    """One part: a switch, or something else on the packets' way."""
+    """Statistics of one part: a switch, or another process that packets pass, such as a delay line."""
 
     name: str
     lateness: LatenessSummary | None
-    """By how much wall time packets left later than modelled; None: not measured."""
+    """Wall time by which packets left later than modelled. None: not measured."""
     spacing: SpacingSummary | None = None
-    """How far its departures were from bytes over rate; None: they are not its own to measure."""
+    """Deviation of the departures from frame length divided by rate. None: not measured."""
     drops: Counter[str] = field(default_factory=Counter)
-    """Frames that it dropped by itself, by reason."""
+    """Frames dropped by the part itself, by reason."""
     absorbed: int = 0
-    """Frames that it consumed as intended."""
+    """Frames consumed as intended."""
     held: int = 0
-    """Frames that wait in its queues."""
+    """Frames in the queues."""
     kernel_drops: int = 0
     duplicated: int = 0
-    """Copies that impaired links made of frames."""
+    """Copies of frames made by impaired links."""
     refused: int = 0
-    """Planned commands that it refused when their time came."""
+    """Planned commands that were refused when they were due."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """Everything it has to say, for the log."""
+    """All statistics of the part, for the log."""
 
 
-def softswitch_statistics(name: str, found: Mapping[str, Any]) -> PartStatistics:
-    """From what softswitch says of itself (softswitch/src/switch/statistics.c)."""
+def softswitch_statistics(name: str, statistics: Mapping[str, Any]) -> PartStatistics:
+    """Convert the statistics that softswitch prints (softswitch/src/switch/statistics.c)."""
     return PartStatistics(
         name=name,
-        lateness=LatenessSummary(**found["lateness"]["departures"]),
-        spacing=SpacingSummary(**found["spacing"]),
-        drops=target_only_drops(found),
-        absorbed=absorbed_frames(found),
-        held=found["queued_packets"],
-        kernel_drops=found["kernel_drops"],
-        duplicated=found["duplicated"],
-        refused=found["planned_failed"],
-        details=found,
+        lateness=LatenessSummary(**statistics["lateness"]["departures"]),
+        spacing=SpacingSummary(**statistics["spacing"]),
+        drops=target_only_drops(statistics),
+        absorbed=absorbed_frames(statistics),
+        held=statistics["queued_packets"],
+        kernel_drops=statistics["kernel_drops"],
+        duplicated=statistics["duplicated"],
+        refused=statistics["planned_failed"],
+        details=statistics,
     )

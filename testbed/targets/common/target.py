@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a live run wants of whatever forwards its packets: the interface of switch targets (`testbed.targets.table`)."""
+"""The interface that a live run requires of a switch target (`testbed.targets.table`)."""
 
 from __future__ import annotations
 
@@ -15,76 +15,85 @@ from testbed.targets.common.wires import Wire
 
 
 class LiveNodes(Protocol):
-    """The nodes of a live network, as far as a target asks something of them."""
+    """The operations on the nodes of a live network that targets use."""
 
     def shell(self, node: str, script: str) -> str:
-        """What a script prints in the namespace of a node."""
+        """Run a shell script in the namespace of a node and return its output."""
 
     def checkpoint(self) -> None:
-        """KeyboardInterrupt if somebody would not wait until all is up."""
+        """Raise KeyboardInterrupt if the user interrupted the start."""
 
 
 class RunningSwitch(Protocol):
-    """One switch that forwards."""
+    """A running switch."""
 
     name: str
 
     @property
     def clock_lag_ns(self) -> int:
-        """What to add to the program's time stamps to get ns since the run's epoch."""
+        """The offset from the P4 program's time stamps to ns since the run's epoch."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process has ended, for any reason."""
+        """Whether the process has ended, for any reason."""
 
     def obituary(self) -> str:
-        """Return how its process ended and what the process said last, as one line."""
+        """Return how the process ended and its last line of output, as one line."""
 
     def command(self, line: str) -> str:
-        """Executes a control command. CommandError when refused, RunError when the switch is gone."""
+        """Execute a control command and return its answer.
+
+        CommandError when refused, RunError when the switch is gone.
+        """
 
     def counts(self) -> SwitchCounts:
-        """What the P4 program counted."""
+        """Return the counts of the P4 program."""
 
     def queued_bytes(self) -> int:
-        """Bytes that wait in its queues."""
+        """Return the number of bytes in the queues."""
 
     def statistics(self) -> PartStatistics:
-        """What the target counts and measures."""
+        """Return the statistics that the target itself keeps."""
 
     def stop(self) -> None:
-        """Ends it. Its queue samples, in wall ns since the run's epoch, are in their file (`samples_file`) by then."""
+        """End the switch.
+
+        Its file of queue samples (`samples_file`) is complete afterwards, in wall ns since the epoch.
+        """
 
     def halt(self) -> None:
-        """Ends it with all that it holds; `start_again` takes it from there."""
+        """End the switch and discard its queued frames. `start_again` starts a new process."""
 
     def start_again(self) -> None:
-        """Start a new process in its place, set up as at the beginning; only after `stop` or `halt`."""
+        """Start a new process for the switch, configured as at the beginning. Call this only after `stop` or `halt`."""
 
 
 class Target(Protocol):
-    """All switches of one run. Made before the network is, started in it, stopped before it goes."""
+    """All switches of one run. Created before the network, started in it and stopped before it is removed."""
 
     wires: Sequence[Wire]
-    """Links that must be cut, since something of the target's stands between their ends."""
+    """Links that the network must cut in two, because a process of the target forwards between their ends."""
 
     def __init__(self, plan: RunPlan, state: Path, logs: Path) -> None:
-        """Prepares what can be without a network. RunError if this machine cannot."""
+        """Prepare everything that needs no network. Raise RunError if this machine cannot run the target."""
 
     def start(self, network: LiveNodes, epoch_ns: int) -> Sequence[RunningSwitch]:
-        """Starts a switch for each of the topology's; returns once all forward."""
+        """Start all switches of the topology and return once all of them forward."""
 
     def plan(self, switch: str, at_ns: int, line: str) -> None:
-        """Has a command done to a switch so many wall ns after the run's epoch: one of `testbed.faults.timeline`."""
+        """Schedule a command of `testbed.faults.timeline` for a switch, at wall ns after the run's epoch."""
 
     def other_parts(self) -> Sequence[PartStatistics]:
-        """What else stands on the packets' way."""
+        """Return the statistics of the other processes that packets pass."""
 
     def troubles(self) -> Sequence[str]:
-        """What of it has ended by itself or does not do its work any more, a line each. Asked often."""
+        """Return one line for each part that has ended by itself or no longer works.
+
+        Called several times per second.
+        """
 
     def notes(self) -> Sequence[str]:
-        """What a reader of the result must know about this target, a sentence each."""
+        """Return the limitations of this target that a reader of the result must know, one sentence each."""
 
     def stop(self) -> None:
-        """Ends everything that still runs."""
+        """End all processes that still run."""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Propagation delay for switches that have none: netem where the kernel has it, else softswitch between a link's ends.
+"""Propagation delay for switches that cannot delay frames: netem if the kernel has it, else softswitch as a delay line.
 
-netem is asked for once in a scratch namespace and read back after it is set; a delay that is not there is an error. The
-stand-in is softswitch running `switch-bmv2/wire.p4`, which joins port 2k to port 2k + 1: one process for many links.
+netem is tried once in a scratch namespace. On each interface the delay is read back after it is set, and a missing
+delay is an error. The delay line is softswitch running `switch-bmv2/wire.p4`, which forwards between ports 2k and
+2k + 1. One process serves many links.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from wire.dilation import Dilation
 
 PROGRAM = Path(__file__).resolve().parents[3] / "switch-bmv2" / "artifacts" / "wire.json"
 LINKS_PER_PROCESS = 254
-OF_LINKS = ("port_link ", "port_impair ")
-"""How commands to a switch begin that are about the link behind its port."""
+LINK_COMMANDS = ("port_link ", "port_impair ")
+"""Prefixes of the switch commands that concern the link behind a port."""
 _READY_SECONDS = 20.0
 _NETEM_LIMIT_PACKETS = 1_000_000
 _NETEM_TOLERANCE = 0.01
 _NETEM_TOLERANCE_NS = 2_000
-"""tc before iproute2 6.9 rounds a delay down to whole microseconds and to ticks of 64 ns, and once more to print it."""
+"""tc before iproute2 6.9 rounds a delay down to whole microseconds and to ticks of 64 ns, and again when printing."""
 _PROBED_NS = 50_000_000
-"""A link of 1 us at --dilation 50000."""
+"""The wall delay of a 1 us link at --dilation 50000."""
 
 
 @dataclass(frozen=True, slots=True)
 class Builder:
-    """A switch that sends a BTS at once, and when it should."""
+    """A switch whose BTS would leave without the time that building one takes, and that time."""
 
     switch_id: int
     bts_latency_ns: int
@@ -45,15 +46,15 @@ class Builder:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """A link that is cut in two: the interfaces in the middle, the one towards `link.a` first."""
+    """A link cut in two. The pairs describe the interfaces in the middle, the one towards `link.a` first."""
 
     link: Link
     node: str
     ports: tuple[int, int]
     delays_ns: tuple[int, int]
-    """Of what leaves at each: from the other end of the link."""
+    """Delay of the frames that leave at each port, which come from the other end of the link."""
     builders: tuple[Builder | None, Builder | None] = (None, None)
-    """At each end, a switch whose BTS must wait for the time that building one takes."""
+    """The switch at each end whose BTS must be delayed by the time that building one takes."""
 
     @property
     def interfaces(self) -> tuple[str, str]:
@@ -61,9 +62,9 @@ class Wire:
 
 
 def cut_links(topology: Topology, also: Collection[Link] = (), *, makes_bts: bool = False) -> tuple[Wire, ...]:
-    """A wire for every link that has a delay, and for these; `node` is the process that delays.
+    """Return a wire for every link with a delay and for the links in `also`. A wire's `node` names its delay process.
 
-    `makes_bts`: switches send BTS, and nobody else makes them wait while they are built.
+    With `makes_bts`, links of switches with a BTS latency are cut too, since the wires have to delay their BTS.
     """
     builders = _builders(topology) if makes_bts else {}
     delays = {
@@ -74,13 +75,13 @@ def cut_links(topology: Topology, also: Collection[Link] = (), *, makes_bts: boo
         for link in topology.links
         if any(delays[link]) or link in also or link.a.node in builders or link.b.node in builders
     ]
-    found = []
+    wires = []
     for index, link in enumerate(delayed):
         process, place = divmod(index, LINKS_PER_PROCESS)
         ports = (2 * place + 2, 2 * place + 3)
         ends = (builders.get(link.a.node), builders.get(link.b.node))
-        found.append(Wire(link, f"wires{process + 1}", ports, delays[link], ends))
-    return tuple(found)
+        wires.append(Wire(link, f"wires{process + 1}", ports, delays[link], ends))
+    return tuple(wires)
 
 
 def _builders(topology: Topology) -> dict[str, Builder]:
@@ -92,10 +93,10 @@ def _builders(topology: Topology) -> dict[str, Builder]:
 
 
 def missing_netem(delays_ns: Collection[int] = (_PROBED_NS,)) -> str | None:
-    """Return why netem cannot delay frames by each of these wall times here, as one line; None if it can.
+    """Return why netem cannot delay frames by each of these wall times on this machine, as one line; None if it can.
 
-    A run's own command is tried in a scratch namespace: a kernel without netem and a tc that refuses or rounds off a
-    delay are found before any link is made.
+    The command of the run is tried in a scratch namespace. This detects a kernel without netem, and a tc that refuses
+    or rounds off a delay, before any link is created.
     """
     for delay_ns in sorted(set(delays_ns) - {0}):
         script = 'ip link set lo up && eval "$1"'
@@ -111,7 +112,7 @@ def missing_netem(delays_ns: Collection[int] = (_PROBED_NS,)) -> str | None:
 
 
 class WireProcess:
-    """softswitch that stands between the ends of up to 254 links."""
+    """A softswitch process that forwards between the ends of up to 254 cut links."""
 
     def __init__(
         self,
@@ -137,7 +138,7 @@ class WireProcess:
         self._control: ControlClient | None = None
 
     def wait_until_ready(self) -> None:
-        """Returns once it forwards."""
+        """Wait until the process forwards frames."""
         self._child.wait_for_line("ready", _READY_SECONDS)
         try:
             self._control = ControlClient(self._socket)
@@ -145,13 +146,13 @@ class WireProcess:
             raise RunError(self._child.why_silent(error)) from error
 
     def trouble(self) -> str | None:
-        """Why it does not delay any more, as one line."""
+        """Return why the process no longer delays frames, as one line, or None."""
         return self._child.trouble()
 
     def plan(self, end: Port, at_ns: int, command: str) -> bool:
-        """Has something done, so many wall ns after the epoch, to the port that stands in for an end of a link.
+        """Schedule a command, at wall ns after the epoch, for the port of this process next to an end of a link.
 
-        `command` has {port} in the place of its number. False if that link is not one of this process's.
+        `command` contains {port} in place of the port number. Return False if the process does not serve the link.
         """
         for wire in self._wires:
             for port, wired in zip(wire.ports, (wire.link.a, wire.link.b), strict=True):
@@ -161,7 +162,7 @@ class WireProcess:
         return False
 
     def statistics(self) -> PartStatistics:
-        """What softswitch counts and measures here."""
+        """Return the statistics of this softswitch process."""
         return softswitch_statistics(self.name, json.loads(self._command("statistics")))
 
     def _command(self, line: str) -> str:
@@ -178,9 +179,9 @@ class WireProcess:
 
 
 def command_of_wire(line: str) -> tuple[int, str]:
-    """A command about the link of a switch's port: the port, and what the port that stands in is told (`plan`).
+    """Return the port of a switch command about a link, and the same command for the wire (see `WireProcess.plan`).
 
-    What leaves the switch arrives at the wire, and the reverse.
+    Directions are swapped: frames that leave the switch enter the wire.
     """
     name, port, *words = line.split(" ")
     if name == "port_impair":
@@ -191,7 +192,7 @@ def command_of_wire(line: str) -> tuple[int, str]:
 def start_wires(
     wires: Sequence[Wire], dilation: Dilation, state: Path, logs: Path, epoch_ns: int = 0
 ) -> list[WireProcess]:
-    """A process for each `node` of the wires, in the current network namespace; not yet ready."""
+    """Start a process for each `node` of the wires, in the current network namespace, without waiting for it."""
     executable = build_executable(PROGRAM)
     nodes = dict.fromkeys(wire.node for wire in wires)
     return [
@@ -201,7 +202,10 @@ def start_wires(
 
 
 def commands_of_wire(wire: Wire, dilation: Dilation) -> list[str]:
-    """Both directions' delay; the wire passes on what it carries, pause frames too, and does not obey them."""
+    """Return the commands for both directions' delay and the extra delay of new BTS.
+
+    The wire forwards pause frames and does not obey them.
+    """
     lines = [
         line
         for port, delay_ns in zip(wire.ports, wire.delays_ns, strict=True)
@@ -218,7 +222,7 @@ def commands_of_wire(wire: Wire, dilation: Dilation) -> list[str]:
 
 
 def netem_command(interface: str, delay_ns: int) -> str:
-    """Return shell text that sets a delay on what leaves an interface and prints the qdisc that is there now.
+    """Return a shell command that delays the frames leaving an interface and prints the resulting qdisc.
 
     The delay is written in microseconds: tc before iproute2 6.9 refuses nanoseconds.
     """
@@ -230,13 +234,13 @@ def netem_command(interface: str, delay_ns: int) -> str:
 
 
 def check_netem(interface: str, delay_ns: int, answer: str) -> None:
-    """Raise RunError unless `tc` reads back the delay that was asked for, as exactly as its oldest versions print it.
+    """Raise RunError unless `tc` reports the requested delay, within the rounding of its oldest versions.
 
-    A delay of 0 proves nothing: those versions also print a delay of 1 us as 0.
+    A reported delay of 0 is refused too: those versions also print a delay of 1 us as 0.
     """
     try:
-        found = [each for each in json.loads(answer) if each["kind"] == "netem"]
-        set_ns = found[0]["options"]["delay"]["delay"] * 1e9
+        qdiscs = [qdisc for qdisc in json.loads(answer) if qdisc["kind"] == "netem"]
+        set_ns = qdiscs[0]["options"]["delay"]["delay"] * 1e9
     except (ValueError, LookupError, TypeError):
         set_ns = 0
     if not set_ns:

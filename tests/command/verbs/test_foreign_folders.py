@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Folders of strangers: their text does not steer a terminal or a page, and their links lead no write elsewhere."""
+"""Tests for untrusted folders: their text cannot control a terminal or a page, and their links are not followed."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from telemetry.writer import write_trace
 from testbed.sweep.sweep import jobs_of, read_sweep
 
 STEERING = "\x1b]0;owned\x07\x9b31m\x7f\u202e\r[bold red]x[/nothing]:smile:<img src=x onerror=alert(1)>"
-"""Sets a terminal's title, then: a C1 sequence, DEL, a text direction, a carriage return, rich's markup, HTML."""
+"""A sequence that sets a terminal's title, a C1 sequence, DEL, a text direction, a carriage return, markup and HTML."""
 NAME = STEERING.replace("/", "|")
 KEPT = ("schema", "schema_version", "clock", "verdict", "topology", "transport_settings", "experiment")
-"""Values that a reader of the file checks; with another value the file would be refused."""
+"""Keys whose values are checked by the reader of the file. With another value the file would be refused."""
 
 TREASURE = "not ours"
 SWEEP = "name: small\nscenario: incast\nschemes: [irn]\nsettings: {degree: 2, message_bytes: 2000}\n"
@@ -39,7 +39,7 @@ SWEEP = "name: small\nscenario: incast\nschemes: [irn]\nsettings: {degree: 2, me
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run folder of our own."""
+    """Make a run and return its folder."""
     out = tmp_path_factory.mktemp("runs")
     words = ["--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=20000", "--out", str(out)]
     assert main(["run", "incast", *words]) == 0
@@ -49,26 +49,26 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(whole: Path, tmp_path: Path) -> Path:
-    """A copy of the run folder, for a stranger to change."""
+    """Return a copy of the run folder that tests may change."""
     copied = tmp_path / "run"
     shutil.copytree(whole, copied)
     return copied
 
 
 def _spoiled(value: Any, name: str = "") -> Any:
-    """The same JSON with control characters in every text and every key that a file may choose."""
+    """Return the JSON value with control characters in every text and in every free key."""
     if name in KEPT:
         return value
     if isinstance(value, dict):
         free = ("fct_slowdown", "drops", "switch_events", "host_events", "buffer_bytes", "thresholds_bytes")
-        return {f"{key}{STEERING}" if name in free else key: _spoiled(each, key) for key, each in value.items()}
+        return {f"{key}{STEERING}" if name in free else key: _spoiled(entry, key) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_spoiled(each) for each in value]
+        return [_spoiled(entry) for entry in value]
     return f"{value}{STEERING}" if isinstance(value, str) else value
 
 
 def _spoil(folder: Path) -> Path:
-    """Puts control characters in the texts of a run folder and in its name; returns the new path."""
+    """Put control characters in the texts and the name of a run folder, and return the new path."""
     for name in ("result.json", "config.json"):
         content = json.loads((folder / name).read_text())
         if name == "result.json":
@@ -80,21 +80,21 @@ def _spoil(folder: Path) -> Path:
 
 
 def _validation(folder: Path) -> Path:
-    """A folder of `validate`, by a stranger."""
+    """Make a malicious folder of `validate`."""
     run = compare_clocks(load_run(folder), load_run(folder), "somewhere")
     content = Validation(runs=(run,), failures=("one",), left_out=("another",))
     write_validation(folder.parent / "validation.json", content)
     spoiled = _spoiled(json.loads((folder.parent / "validation.json").read_text()))
-    for each in spoiled["runs"]:
-        each |= {"virtual_folder": folder.name, "live_folder": folder.name}
-        for metric in each["metrics"]:
+    for pair in spoiled["runs"]:
+        pair |= {"virtual_folder": folder.name, "live_folder": folder.name}
+        for metric in pair["metrics"]:
             metric["metric"] += f".{STEERING}"
     (folder.parent / "validation.json").write_text(json.dumps(spoiled))
     return folder.parent
 
 
 def _sweep(folder: Path) -> Path:
-    """A folder of `sweep`, by a stranger."""
+    """Make a malicious folder of `sweep`."""
     row = {**result_row(read_result(folder)), "job": STEERING, "traffic_class": STEERING, "scheme": STEERING}
     rows = [{f"axis.{STEERING}": f"{place}{STEERING}", **row, "job": f"{place}{STEERING}"} for place in range(2)]
     pl.DataFrame(rows).write_parquet(folder.parent / "results.parquet")
@@ -103,7 +103,7 @@ def _sweep(folder: Path) -> Path:
 
 
 def _reproduction(folder: Path) -> Path:
-    """A folder of `reproduce`, by a stranger."""
+    """Make a malicious folder of `reproduce`."""
     name = next(iter(EXPERIMENTS))
     program = {"name": STEERING, "path": STEERING, "sha256": STEERING}
     content: dict[str, Any] = {
@@ -129,7 +129,7 @@ def _itself(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.filterwarnings("ignore:constrained_layout not applied")  # a label as long as a figure is high
+@pytest.mark.filterwarnings("ignore:constrained_layout not applied")  # a label is longer than the height of a figure
 @pytest.mark.parametrize("is_terminal", [True, False])
 @pytest.mark.parametrize(
     ("make", "words"),
@@ -146,7 +146,7 @@ def _itself(folder: Path) -> Path:
     ],
     ids=lambda value: value.__name__ if callable(value) else " ".join(value),
 )
-def test_no_text_of_a_folder_steers_a_terminal_or_a_page(
+def test_text_of_a_folder_cannot_control_a_terminal_or_a_page(
     make: Callable[[Path], Path],
     words: list[str],
     is_terminal: bool,
@@ -154,22 +154,22 @@ def test_no_text_of_a_folder_steers_a_terminal_or_a_page(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Styles are the only sequences, and a terminal alone gets them."""
+    """The only escape sequences are styles, and only a terminal gets them."""
     place = make(_spoil(folder))
     monkeypatch.chdir(folder.parent)
     monkeypatch.setattr(console, "width", 400)
     monkeypatch.setattr(console, "_force_terminal", is_terminal)
     main([str(place) if word == "FOLDER" else word for word in words])
-    said = capsys.readouterr()
-    assert "unexpected" not in said.err
-    shown = _without_styles(said.out) if is_terminal else said.out
-    assert [each for each in shown + said.err if not each.isprintable() and each != "\n"] == []
-    assert "[bold red]x[" in said.out + said.err
-    assert ":smile:" in said.out + said.err
+    output = capsys.readouterr()
+    assert "unexpected" not in output.err
+    visible_out = _without_styles(output.out) if is_terminal else output.out
+    assert [char for char in visible_out + output.err if not char.isprintable() and char != "\n"] == []
+    assert "[bold red]x[" in output.out + output.err
+    assert ":smile:" in output.out + output.err
     for page in folder.parent.rglob("report.html"):
         html = page.read_text()
         assert "<img" not in html
-        assert [each for each in html if not each.isprintable() and each not in "\n\t"] == []
+        assert [char for char in html if not char.isprintable() and char not in "\n\t"] == []
 
 
 def _without_styles(text: str) -> str:
@@ -179,7 +179,7 @@ def _without_styles(text: str) -> str:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """A folder outside of the run folder, whose files must stay as they are."""
+    """Create a folder outside of the run folder, whose files must not change."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     (folder / "treasure").write_text(TREASURE)
@@ -187,7 +187,7 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 def _is_untouched(elsewhere: Path) -> bool:
-    return [(each.name, each.read_text()) for each in elsewhere.rglob("*")] == [("treasure", TREASURE)]
+    return [(path.name, path.read_text()) for path in elsewhere.rglob("*")] == [("treasure", TREASURE)]
 
 
 def _honest_sweep(folder: Path) -> Path:
@@ -222,17 +222,17 @@ def test_a_link_in_place_of_a_file_is_replaced_and_never_written_through(
 ) -> None:
     """The links have the names of all files that the verb writes, and the names of the unfinished files."""
     place = make(folder)
-    typed = [str(place) if word == "FOLDER" else word for word in words]
-    before = _ages(place / written)
-    assert main(typed) in (0, 3)
-    names = [name for name, age in _ages(place / written).items() if before.get(name) != age]
+    arguments = [str(place) if word == "FOLDER" else word for word in words]
+    ages_before = _ages(place / written)
+    assert main(arguments) in (0, 3)
+    names = [name for name, age in _ages(place / written).items() if ages_before.get(name) != age]
     assert names
     for name in names:
         if name not in ("validation.json", "reproduction.json"):
             (place / written / name).unlink()
             (place / written / name).symlink_to(elsewhere / "treasure")
         (place / written / f".{name}.partial").symlink_to(elsewhere / "treasure")
-    assert main(typed) in (0, 3)
+    assert main(arguments) in (0, 3)
     assert _is_untouched(elsewhere)
     assert not [name for name in names if (place / written / name).is_symlink()]
     assert not list(place.rglob(".*.partial"))
@@ -241,7 +241,7 @@ def test_a_link_in_place_of_a_file_is_replaced_and_never_written_through(
 def _ages(folder: Path) -> dict[str, int]:
     """Return when each file of a folder was written."""
     files = folder.iterdir() if folder.is_dir() else ()
-    return {each.name: each.stat().st_mtime_ns for each in files if each.is_file()}
+    return {path.name: path.stat().st_mtime_ns for path in files if path.is_file()}
 
 
 def _refused(words: list[str], link: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -254,7 +254,7 @@ def _refused(words: list[str], link: Path, capsys: pytest.CaptureFixture[str]) -
 def test_export_refuses_a_link_in_place_of_its_folder(
     folder: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder that the user names may be a link: the user made it."""
+    """A folder that the user names with `--out` may be a link."""
     (folder / "hpcc").symlink_to(elsewhere)
     _refused(["export", str(folder)], folder / "hpcc", capsys)
     assert _is_untouched(elsewhere)
@@ -265,27 +265,27 @@ def test_export_refuses_a_link_in_place_of_its_folder(
 
 
 @pytest.mark.parametrize("name", ["logs", "journal"])
-def test_report_refuses_links_in_a_run_that_was_cut_off(
+def test_report_refuses_links_in_an_unfinished_run(
     name: str, folder: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Once the traces are whole, `report` removes samples from `logs`, and `journal` with its content."""
+    """`report` removes the samples in `logs` and the whole `journal` when the traces are complete."""
     (folder / "result.json").unlink()
     shutil.rmtree(folder / "logs")
     new_journal(folder, ["treasure"], dilation_factor=1).release()
     shutil.move(folder / name, folder.parent / "moved")
     (elsewhere / "treasure").rename(elsewhere / "treasure.samples")
-    for each in (folder.parent / "moved").iterdir():
-        shutil.move(each, elsewhere)
+    for path in (folder.parent / "moved").iterdir():
+        shutil.move(path, elsewhere)
     (folder / name).symlink_to(elsewhere)
-    before = sorted(elsewhere.iterdir())
+    paths_before = sorted(elsewhere.iterdir())
     _refused(["report", str(folder)], folder / name, capsys)
-    assert sorted(elsewhere.iterdir()) == before
+    assert sorted(elsewhere.iterdir()) == paths_before
 
 
-def test_sweep_refuses_links_in_a_sweep_that_it_goes_on_with(
+def test_sweep_refuses_links_in_a_sweep_that_it_resumes(
     elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A stranger may have begun the sweep."""
+    """The existing folder may come from another user."""
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(SWEEP)
     words = ["sweep", "sweep.yaml", "--out", "runs", "--workers", "1"]
@@ -302,7 +302,7 @@ def test_sweep_refuses_links_in_a_sweep_that_it_goes_on_with(
 def test_a_job_of_a_sweep_fails_rather_than_write_through_a_link(
     name: str, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The failure of the job names the link."""
+    """The job's failure names the link."""
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(SWEEP)
     [job] = jobs_of(read_sweep(Path("sweep.yaml")))

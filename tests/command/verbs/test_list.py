@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Settings can be found: what `list` shows, and what a wrong name is told."""
+"""Tests for finding settings: the output of `list`, and the suggestions for a wrong name."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ RECORDS: list[type[Any]] = [
     *(row.Parameters for row in FLOW_CONTROLS.values()),
     *(row.Parameters for row in LOSS_RECOVERIES.values()),
 ]
-Shown = Callable[..., str]
+ListOutput = Callable[..., str]
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
-    """What `list` prints on a wide terminal; it must be done with it."""
+def list_output(monkeypatch: pytest.MonkeyPatch) -> ListOutput:
+    """Return a function that runs `list` on a wide terminal and returns its output."""
     monkeypatch.setattr(console, "width", 300)
 
     def show(*words: str) -> str:
@@ -47,64 +47,63 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     return show
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda each: each.__name__)
-def test_every_setting_of_a_model_says_its_unit_default_and_meaning(model: type[Any]) -> None:
-    """An addition that says nothing fails here."""
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_setting_of_a_model_has_a_unit_a_default_and_a_meaning(model: type[Any]) -> None:
     for setting in model_settings(model):
         assert setting.meaning and setting.unit and setting.default, setting
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=lambda each: each.__name__)
-def test_every_setting_of_a_record_says_its_unit_default_and_meaning(record: type[Any]) -> None:
-    """From the string below the field, compiled or not."""
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
+def test_every_setting_of_a_record_has_a_unit_and_a_meaning(record: type[Any]) -> None:
+    """They come from the string below the field and are available for compiled records, too."""
     for setting in record_settings(record):
         assert setting.meaning and setting.unit, setting
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_scenario_shows_all_its_settings(name: str, shown: Shown) -> None:
-    """And what each scale makes of them; the example that it ends with is one that can be planned."""
-    text = shown(name)
+def test_a_scenario_shows_all_its_settings(name: str, list_output: ListOutput) -> None:
+    """The example at the end of the output is a valid command."""
+    text = list_output(name)
     for setting in model_settings(SCENARIOS[name].workload):
         assert any(line.startswith(f"{setting.name} ") for line in text.splitlines()), setting
     words = text.splitlines()[-1].split()
     plan_run(RunRequest(name, clock="virtual", settings=(words[-1],)))
 
 
-def test_schemes_show_what_they_set_and_which_rate_control_is_the_default(shown: Shown) -> None:
-    """With every setting of switches, hosts and algorithms."""
-    text = shown("--schemes")
+def test_schemes_are_listed_with_their_settings_and_default_rate_control(list_output: ListOutput) -> None:
+    """The output also has every setting of switches, hosts and algorithms."""
+    text = list_output("--schemes")
     assert "+window" in text and "(the default: sfc is sfc+window)" in text
     assert any(line.startswith("sfc ") and "switch.pause_cache=true" in line for line in text.splitlines())
-    for name in [*SCHEMES, *SwitchSettings.model_fields, *(each.name for each in record_settings(TransportSettings))]:
+    for name in [*SCHEMES, *SwitchSettings.model_fields, *(row.name for row in record_settings(TransportSettings))]:
         assert name in text
     assert "2 BDP" in text
     for record in RECORDS:
         assert all(setting.name in text for setting in record_settings(record))
 
 
-def test_topologies_show_their_settings(shown: Shown) -> None:
-    """Every shape with its own defaults."""
-    text = shown("--topologies")
+def test_topologies_show_their_settings(list_output: ListOutput) -> None:
+    """Every shape has its settings."""
+    text = list_output("--topologies")
     for name, shape in SHAPES.items():
         assert f"{name}: " in text
         assert all(f"topology.{field}" in text for field in shape.model_fields)
 
 
-def test_a_default_is_told_for_each_scale_where_they_differ() -> None:
-    """As one value where they do not."""
-    [degree] = [each for each in model_settings(SCENARIOS["incast"].workload) if each.name == "degree"]
+def test_a_default_is_shown_for_each_scale_if_they_differ() -> None:
+    settings = model_settings(SCENARIOS["incast"].workload)
+    [degree] = [setting for setting in settings if setting.name == "degree"]
     assert tables._at_scales(degree, SCENARIOS["incast"]) == "ci 8, laptop 24, paper 128"
     same = Setting("message_bytes", "B", "250000", "Bytes.")
     assert tables._at_scales(same, SCENARIOS["incast"]) == "250000"
 
 
-def test_what_follows_from_the_network_is_not_shown_with_a_number() -> None:
-    """Settings of NICs that differ between two networks are those that are told to follow."""
+def test_settings_that_follow_from_the_network_are_listed_as_such() -> None:
+    """All NIC settings that differ between two networks are among them."""
     requests = [RunRequest("incast", clock="virtual", topology=name) for name in ("paper-simulation", "star")]
-    here, there = (plan_run(request).transport.as_dict() for request in requests)
+    clos, star = (plan_run(request).transport.as_dict() for request in requests)
     nested = ("congestion_parameters", "flow_control_parameters", "loss_recovery_parameters")
-    differing = {name for name, value in here.items() if there[name] != value and name not in nested}
+    differing = {name for name, value in clos.items() if star[name] != value and name not in nested}
     assert {"base_rtt_ns", "bdp_bytes"} <= differing <= set(FOLLOW_FROM_NETWORK)
 
 
@@ -132,17 +131,17 @@ def test_what_follows_from_the_network_is_not_shown_with_a_number() -> None:
         ("run incast --set {long}=4", "there is no such setting"),
     ],
 )
-def test_a_wrong_name_is_told_the_nearest(words: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """In the one line of the refusal, exit 2."""
-    typed = words.format(long="x" * 400).split()
-    assert main([*typed, *(["--clock", "virtual"] if typed[0] == "run" else [])]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and len(said.err.splitlines()) == 1
-    assert expected in said.err
+def test_the_refusal_of_a_wrong_name_suggests_the_nearest(
+    words: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = words.format(long="x" * 400).split()
+    assert main([*arguments, *(["--clock", "virtual"] if arguments[0] == "run" else [])]) == 2
+    output = capsys.readouterr()
+    assert output.out == "" and len(output.err.splitlines()) == 1
+    assert expected in output.err
 
 
-def test_nothing_is_near_what_is_far(capsys: pytest.CaptureFixture[str]) -> None:
-    """No guess is better than a wrong one."""
+def test_a_name_without_a_similar_one_gets_no_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "incast", "--clock", "virtual", "--set", "colour=red"]) == 2
     assert "nearest" not in capsys.readouterr().err
 
@@ -150,13 +149,13 @@ def test_nothing_is_near_what_is_far(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize("width", [80, 60])
 @pytest.mark.parametrize("words", [(), ("bystanders",), ("--schemes",), ("--topologies",)], ids=" ".join)
 def test_nothing_is_cut_off_on_a_narrow_terminal(
-    words: tuple[str, ...], width: int, shown: Shown, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...], width: int, list_output: ListOutput, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a wide terminal shows, a narrow one does: no word is lost, and none is cut short."""
+    """A narrow terminal shows every word of a wide one, uncut."""
     monkeypatch.setattr(console, "width", 1_000)
-    wide = set(shown(*words).split())
+    wide = set(list_output(*words).split())
     monkeypatch.setattr(console, "width", width)
-    narrow = shown(*words)
+    narrow = list_output(*words)
     assert "…" not in narrow and max(map(len, narrow.splitlines())) <= width
     together = "".join(narrow.split())
     lost = [word for word in wide if word not in together and len(word) <= 24]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`trace`: a flow's life on the screen, and what it says of what nobody recorded."""
+"""Tests for `trace`: the events of a flow, and hints about data that was not recorded."""
 
 from __future__ import annotations
 
@@ -28,56 +28,59 @@ def _run(out: Path, settings: tuple[str, ...], captures: tuple[str, ...] = ()) -
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run with captures of all on the way of its flows."""
+    """Make a run with captures at all nodes on the flow's path."""
     return _run(tmp_path_factory.mktemp("runs"), (*SMALL, *EARLY), tuple(PLACES.split(",")))
 
 
 @pytest.fixture
 def flow(folder: Path) -> int:
-    """That of the captured sender."""
+    """Return the flow of the captured sender."""
     return int(pl.read_parquet(folder / "flows.parquet").filter(pl.col("src") == "h1")["flow_id"][0])
 
 
 def _lines(text: str) -> list[tuple[str, str]]:
-    """Where and what of each line of the table."""
+    """Return place and event of each line of the table."""
     return re.findall(r"^ *[\d,]+\.\d\d +(\S+) +(.+?)(?:  +.*)?$", text, re.MULTILINE)
 
 
-def test_a_life_from_traces_and_captures(folder: Path, flow: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every stage of it, in order of time; all pauses are those of the trace."""
+def test_the_events_of_a_flow_come_from_traces_and_captures(
+    folder: Path, flow: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Events are in order of time, and every pause of the trace is listed."""
     assert main(["trace", str(flow), "--run", str(folder)]) == 0
-    said = capsys.readouterr().out
-    lines = _lines(said)
-    counted = Counter(what for _, what in lines)
+    output = capsys.readouterr().out
+    lines = _lines(output)
+    counted = Counter(event for _, event in lines)
     signals = pl.read_parquet(folder / "signals.parquet").filter(pl.col("flow_id") == flow)
     assert counted["BTS"] == counted["paused"] == signals.height > 0
     assert lines[0] == ("h1", "ready") and lines[-1] == ("h1", "acknowledged")
-    queued = {where for where, what in lines if what == "queued"}
+    queued = {node for node, event in lines if event == "queued"}
     assert {"tor1", "tor2"} < queued <= {"tor1", "tor2", "spine1", "spine2"}
     assert {("h1", "sent"), ("h1", "resumed"), ("h16", "arrived")} <= set(lines)
     assert "lost here" not in counted
-    assert "not recorded" not in said and "not captured" not in said
+    assert "not recorded" not in output and "not captured" not in output
 
 
-def test_the_life_of_a_packet(folder: Path, flow: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Hop by hop, one line each."""
+def test_the_events_of_a_packet_are_listed_hop_by_hop(
+    folder: Path, flow: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["trace", str(flow), "--run", str(folder), "--packet", "7"]) == 0
     lines = _lines(capsys.readouterr().out)
-    assert [what for _, what in lines] == ["sent", "queued", "queued", "queued", "arrived", "acknowledged"]
-    assert [where for where, _ in lines][1::2] == ["tor1", "tor2", "h1"]
+    assert [event for _, event in lines] == ["sent", "queued", "queued", "queued", "arrived", "acknowledged"]
+    assert [node for node, _ in lines][1::2] == ["tor1", "tor2", "h1"]
 
 
-def test_what_was_not_captured_is_said(
+def test_without_captures_the_necessary_option_is_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Without captures, how to get them; the newest run is taken where none is named."""
+    """The newest run is used if `--run` is missing."""
     monkeypatch.chdir(tmp_path)
     _run(tmp_path / "runs", (*SMALL, "degree=2"))
     assert main(["trace", "1"]) == 0
-    said = capsys.readouterr().out
-    assert {what for _, what in _lines(said)} == {"ready", "received", "acknowledged"}
-    [source] = re.findall(r"from (h\d+) to h16", said)
-    assert f"--pcap {source},tor1,spine1,spine2,tor2,h16" in said
+    output = capsys.readouterr().out
+    assert {event for _, event in _lines(output)} == {"ready", "received", "acknowledged"}
+    [source] = re.findall(r"from (h\d+) to h16", output)
+    assert f"--pcap {source},tor1,spine1,spine2,tor2,h16" in output
 
 
 @pytest.mark.parametrize(
@@ -89,18 +92,16 @@ def test_what_was_not_captured_is_said(
     ],
 )
 def test_bad_input_is_one_line(words: list[str], reason: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit 2."""
     assert main(["trace", *words, "--run", str(folder)]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    [line] = said.err.splitlines()
+    output = capsys.readouterr()
+    assert output.out == ""
+    [line] = output.err.splitlines()
     assert reason in line
 
 
-def test_a_folder_without_runs_is_said(
+def test_a_folder_without_runs_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With what to do."""
     monkeypatch.chdir(tmp_path)
     assert main(["trace", "1"]) == 2
     assert "no runs in runs; use --run FOLDER" in capsys.readouterr().err

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`validate` as a command: what it refuses, how it ends, and what it prints."""
+"""Tests for the command `validate`: refusals, exit status and output."""
 
 from __future__ import annotations
 
@@ -33,72 +33,71 @@ _WITHIN = _RUN.model_copy(update={"metrics": (_PEAK.model_copy(update={"live": 1
 
 
 @pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StoredValidation:
-    """What the command is to find; nothing is run or drawn."""
-    stored = StoredValidation(Validation(runs=(_RUN,)), tmp_path / "incast-validation", False)
-    stored.folder.mkdir()
-    write_validation(stored.folder / "validation.json", stored.validation)
+def stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StoredValidation:
+    """Return the validation that the command gets. Nothing is run or drawn."""
+    result = StoredValidation(Validation(runs=(_RUN,)), tmp_path / "incast-validation", False)
+    result.folder.mkdir()
+    write_validation(result.folder / "validation.json", result.validation)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(verb, "checked", lambda *_, **__: [])
     monkeypatch.setattr(verb, "write_validation_page", lambda folder, _: folder / "report.html")
-    return stored
+    return result
 
 
-def _end(found: StoredValidation, monkeypatch: pytest.MonkeyPatch, *words: str, **changes: object) -> int:
-    """The exit code where this was found."""
-    validation = found.validation.model_copy(update=changes)
+def _end(stored: StoredValidation, monkeypatch: pytest.MonkeyPatch, *words: str, **changes: object) -> int:
+    """Return the exit status of the command for a validation with these changes."""
+    validation = stored.validation.model_copy(update=changes)
     is_interrupted = "interrupted" in words
 
     def validate(pairs: Sequence[Pair], *_: object) -> StoredValidation:
         assert pairs
-        return StoredValidation(validation, found.folder, is_interrupted)
+        return StoredValidation(validation, stored.folder, is_interrupted)
 
     monkeypatch.setattr(verb, "validate", validate)
     return main(["validate", "incast", *(word for word in words if word != "interrupted")])
 
 
-def test_exit_codes(found: StoredValidation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """3 for what cannot be trusted, before 4 for what is off and was asked for; 130 before both."""
+def test_exit_codes(stored: StoredValidation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Status 3 for invalid runs takes precedence over 4 for `--strict`, and 130 takes precedence over both."""
     invalid = (_RUN.model_copy(update={"verdict": "invalid"}),)
-    assert _end(found, monkeypatch) == 0
-    assert _end(found, monkeypatch, "--strict") == 4
-    assert _end(found, monkeypatch, "--strict", runs=(_WITHIN,)) == 0
-    assert _end(found, monkeypatch, runs=invalid) == 3
-    assert _end(found, monkeypatch, "--strict", runs=invalid) == 3
-    assert _end(found, monkeypatch, runs=(_WITHIN,), failures=("incast irn, live: why",)) == 3
-    assert _end(found, monkeypatch, "--strict", "interrupted", runs=invalid) == 130
+    assert _end(stored, monkeypatch) == 0
+    assert _end(stored, monkeypatch, "--strict") == 4
+    assert _end(stored, monkeypatch, "--strict", runs=(_WITHIN,)) == 0
+    assert _end(stored, monkeypatch, runs=invalid) == 3
+    assert _end(stored, monkeypatch, "--strict", runs=invalid) == 3
+    assert _end(stored, monkeypatch, runs=(_WITHIN,), failures=("incast irn, live: why",)) == 3
+    assert _end(stored, monkeypatch, "--strict", "interrupted", runs=invalid) == 130
 
 
 def test_json_is_alone_on_stdout(
-    found: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    stored: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is stored is what is printed."""
-    assert _end(found, monkeypatch, "--json") == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    assert said.out == (found.folder / "validation.json").read_text()
-    assert json.loads(said.out)["runs"][0]["metrics"][0]["difference"] == 5e5
+    """The stored file is printed unchanged."""
+    assert _end(stored, monkeypatch, "--json") == 0
+    output = capsys.readouterr()
+    assert output.err == ""
+    assert output.out == (stored.folder / "validation.json").read_text()
+    assert json.loads(output.out)["runs"][0]["metrics"][0]["difference"] == 5e5
 
 
-def test_figures_that_are_off_are_told_and_so_are_failures(
-    found: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_figures_outside_their_tolerance_and_failures_are_printed(
+    stored: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without --strict too."""
-    _end(found, monkeypatch, failures=("incast irn, live: it [bold]died",), left_out=("incast pfc: it cannot",))
-    said = capsys.readouterr()
-    assert "+50 %" in said.out
-    assert "0 of 1" in said.out
-    assert said.err.splitlines() == ["! failed: incast irn, live: it [bold]died", "! left out: incast pfc: it cannot"]
+    _end(stored, monkeypatch, failures=("incast irn, live: it [bold]died",), left_out=("incast pfc: it cannot",))
+    output = capsys.readouterr()
+    assert "+50 %" in output.out
+    assert "0 of 1" in output.out
+    assert output.err.splitlines() == ["! failed: incast irn, live: it [bold]died", "! left out: incast pfc: it cannot"]
 
 
-def test_pairs_that_take_too_long_are_left_out_and_the_time_of_the_others_is_told(
+def test_pairs_that_take_too_long_are_excluded_and_the_duration_of_the_others_is_announced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before anything starts; validation.json names what is missing."""
-    given: list[tuple[list[str], Sequence[str]]] = []
+    """The announcement comes before anything starts. validation.json names the excluded pairs."""
+    calls: list[tuple[list[str], Sequence[str]]] = []
 
     def store(pairs: Sequence[Pair], left_out: Sequence[str], *_: object) -> StoredValidation:
-        given.append(([pair.label for pair in pairs], left_out))
+        calls.append(([pair.label for pair in pairs], left_out))
         return StoredValidation(Validation(runs=(), left_out=tuple(left_out)), tmp_path, False)
 
     monkeypatch.setattr(verb, "validate", store)
@@ -106,25 +105,24 @@ def test_pairs_that_take_too_long_are_left_out_and_the_time_of_the_others_is_tol
     words = ("--schemes", "sfc+window,onramp+window", "--dilation", "10000", "--set", "message_bytes=100000")
     assert main(["validate", "signaling", *words, "--longest", "1"]) == 0
     place = "in flight a sender (KB)"
-    assert given == [([f"signaling sfc+window, {place} 206", f"signaling onramp+window, {place} 206"], [])]
-    assert capsys.readouterr().err.startswith("2 live runs one after another take about 11 s, the longest 6 s;")
+    assert calls == [([f"signaling sfc+window, {place} 206", f"signaling onramp+window, {place} 206"], [])]
+    assert capsys.readouterr().err.startswith("2 live runs in sequence take about 11 s, the longest 6 s,")
     assert main(["validate", "signaling", *words, "--longest", "0.01"]) == 2
-    assert len(given) == 1
-    said = capsys.readouterr().err
-    assert said.startswith(
+    assert len(calls) == 1
+    assert capsys.readouterr().err.startswith(
         "runner.py: signaling sfc+window, in flight a sender (KB) 206: its live run takes about 6 s at dilation 10000"
     )
 
 
 def test_after_ctrl_c_one_line_says_what_is_kept(
-    found: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    stored: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And the figures that there are, are shown."""
-    assert _end(found, monkeypatch, "interrupted") == 130
-    said = capsys.readouterr()
-    [line] = said.err.splitlines()
-    assert line.startswith(f"runner.py: interrupted: 1 pair of runs compared (./runner.py report {found.folder}); all")
-    assert "+50 %" in said.out
+    """The figures of complete pairs are printed as well."""
+    assert _end(stored, monkeypatch, "interrupted") == 130
+    output = capsys.readouterr()
+    [line] = output.err.splitlines()
+    assert line.startswith(f"runner.py: interrupted: 1 pair of runs compared (./runner.py report {stored.folder}); all")
+    assert "+50 %" in output.out
 
 
 @pytest.mark.parametrize(
@@ -148,19 +146,19 @@ def test_after_ctrl_c_one_line_says_what_is_kept(
 def test_bad_input_is_one_line_and_exit_code_2(
     words: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing is started or written."""
+    """The command starts and writes nothing."""
     monkeypatch.chdir(tmp_path)
     assert main(["validate", *words]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert len(said.err.splitlines()) == 1
-    assert expected in said.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert len(output.err.splitlines()) == 1
+    assert expected in output.err
     assert not list(tmp_path.iterdir())
 
 
 @running.needs_mininet
-def test_ctrl_c_ends_a_pair_that_is_under_way(tmp_path: Path) -> None:
-    """130 and one line, and no process of it stays, nor the folder of a run that had not measured anything."""
+def test_ctrl_c_ends_a_running_pair(tmp_path: Path) -> None:
+    """No process remains, and no folder of a run without measurements."""
     words = ("validate", "incast", "--schemes", "sfc", "--set", "message_bytes=200000000", "--out", str(tmp_path))
     process = subprocess.Popen(
         [sys.executable, str(running.ROOT / "runner.py"), *words],
@@ -173,9 +171,11 @@ def test_ctrl_c_ends_a_pair_that_is_under_way(tmp_path: Path) -> None:
     await_file(tmp_path, "*/incast-sfc-*/flows-input.csv", process)
     family = running.children_of(process.pid)
     process.terminate()
-    said, told = process.communicate(timeout=180)
-    assert process.returncode == 130, told
-    kept = "0 pairs of runs compared; all that was measured is in " if list(tmp_path.iterdir()) else "nothing was kept"
-    assert told.splitlines()[-1].startswith(f"runner.py: interrupted: {kept}")
-    assert "Traceback" not in said + told
+    stdout, stderr = process.communicate(timeout=180)
+    assert process.returncode == 130, stderr
+    kept_text = (
+        "0 pairs of runs compared; all that was measured is in " if list(tmp_path.iterdir()) else "nothing was kept"
+    )
+    assert stderr.splitlines()[-1].startswith(f"runner.py: interrupted: {kept_text}")
+    assert "Traceback" not in stdout + stderr
     assert running.are_gone(family)

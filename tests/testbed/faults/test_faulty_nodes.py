@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whole runs in virtual time in which a switch restarts, or a switch or host stands still."""
+"""Tests with complete runs in virtual time in which a switch restarts, or a switch or host stalls."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _check_all_arrived(result: RunResult) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_an_incast_outlives_the_restart_of_its_receivers_switch(tmp_path: Path, scheme: str) -> None:
-    """What it held and what reached it meanwhile is one reason of loss; every flow completes, the balance closes."""
+def test_an_incast_survives_a_restart_of_the_receivers_switch(tmp_path: Path, scheme: str) -> None:
+    """Queued frames and frames that arrive during the restart are drops with one reason."""
     result, _ = _run(tmp_path, "restart:tor2,at=30us", scheme=scheme)
     _check_all_arrived(result)
     assert counted(result.drops).keys() == {"restart"}
@@ -45,17 +45,16 @@ def test_an_incast_outlives_the_restart_of_its_receivers_switch(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("scheme", ["irn", "sfc"])
-def test_others_route_around_a_spine_that_restarts(tmp_path: Path, scheme: str) -> None:
-    """Told to detect it, they lose less than when they go on sending into it."""
+def test_switches_route_around_a_restarting_spine_if_they_detect_it(tmp_path: Path, scheme: str) -> None:
     spec = "restart:spine1,at=30us,down=60us"
-    (aware, _), (unaware, _) = (_run(tmp_path, each, scheme=scheme) for each in (f"{spec},detect=5us", spec))
+    (aware, _), (unaware, _) = (_run(tmp_path, fault, scheme=scheme) for fault in (f"{spec},detect=5us", spec))
     for result in (aware, unaware):
         _check_all_arrived(result)
     assert counted(aware.drops)["restart"] < counted(unaware.drops)["restart"]
 
 
-def test_what_a_switch_counted_before_its_restart_counts(tmp_path: Path) -> None:
-    """A restart in no time late in an incast: BTS of both lives are in the result, and so is each one's obedience."""
+def test_counts_from_before_a_restart_are_in_the_result(tmp_path: Path) -> None:
+    """The switch sends BTS before and after a restart of no duration, late in an incast."""
     result, folder = _run(tmp_path, "restart:tor2,at=60us,down=0us")
     _check_all_arrived(result)
     signals = pl.read_parquet(folder / "signals.parquet")
@@ -64,8 +63,8 @@ def test_what_a_switch_counted_before_its_restart_counts(tmp_path: Path) -> None
     assert counted(result.bts).sent >= signals.height > 0
 
 
-def test_a_peer_that_was_paused_goes_on(tmp_path: Path) -> None:
-    """The switch has forgotten whom it had paused and never resumes them: their quanta run out."""
+def test_paused_peers_continue_after_a_restart(tmp_path: Path) -> None:
+    """The restarted switch never resumes the peers that it had paused, so their pause quanta have to expire."""
     results = [_run(tmp_path, *faults, scheme="pfc", settings=PFC)[0] for faults in ((), ("restart:tor2,at=100us",))]
     for result in results:
         _check_all_arrived(result)
@@ -78,8 +77,8 @@ def test_a_peer_that_was_paused_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "scheme"), [*(("tor2", scheme) for scheme in SCHEMES), ("spine1", "sfc"), ("h1", "sfc"), ("h16", "irn")]
 )
-def test_an_incast_outlives_a_stall(tmp_path: Path, place: str, scheme: str) -> None:
-    """Of the receiver, its switch, a spine or a sender: what waits goes on and nothing is lost."""
+def test_an_incast_survives_a_stall_without_loss(tmp_path: Path, place: str, scheme: str) -> None:
+    """The receiver, its switch, a spine or a sender stalls."""
     result, _ = _run(tmp_path, f"stall:{place},at=30us,for=40us", scheme=scheme)
     _check_all_arrived(result)
     assert counted(result.drops) == {}
@@ -88,21 +87,21 @@ def test_an_incast_outlives_a_stall(tmp_path: Path, place: str, scheme: str) -> 
 @pytest.mark.parametrize("scheme", ["gbn", "sfc"])
 @pytest.mark.parametrize("place", ["tor2", "h16"])
 def test_a_stall_with_a_short_ring_loses(tmp_path: Path, place: str, scheme: str) -> None:
-    """Hosts and switches count it under one reason; retransmission repairs it."""
+    """Hosts and switches count these drops under the same reason, and retransmission recovers them."""
     result, _ = _run(tmp_path, f"stall:{place},at=30us,for=40us,ring=4", scheme=scheme)
     _check_all_arrived(result)
     assert counted(result.drops).keys() == {"receive_ring"}
 
 
-def test_pfc_loses_nothing_over_a_stall(tmp_path: Path) -> None:
-    """Pauses are obeyed while a switch stands still."""
+def test_pfc_loses_nothing_during_a_stall(tmp_path: Path) -> None:
+    """A stalled switch still obeys pause frames."""
     result, _ = _run(tmp_path, "stall:spine1,at=100us,for=50us", scheme="pfc", settings=PFC)
     _check_all_arrived(result)
     assert counted(result.drops) == {}
 
 
-def test_nothing_moves_while_the_receivers_switch_stands_still(tmp_path: Path) -> None:
-    """No goodput within the stall but what was on the wire, and as much afterwards as without it."""
+def test_goodput_is_zero_during_a_stall_of_the_receivers_switch(tmp_path: Path) -> None:
+    """The first microseconds of the stall are excluded because frames are still on the link."""
     stalled, folder = _run(tmp_path, "stall:tor2,at=30us,for=100us", settings=("transport.goodput_interval_ns=5000",))
     goodput = pl.read_parquet(folder / "goodput.parquet")
     within = goodput.filter((pl.col("from_us") >= 35) & (pl.col("until_us") <= 130))
@@ -115,8 +114,8 @@ def test_nothing_moves_while_the_receivers_switch_stands_still(tmp_path: Path) -
 @pytest.mark.parametrize(
     "fault", ["stall:tor2,at=30us,for=1s", "stall:h16,at=30us,for=1s", "restart:tor2,at=30us,down=1s"]
 )
-def test_what_outlasts_the_run_is_reported(tmp_path: Path, fault: str) -> None:
-    """The flows did not finish, and every packet is accounted for."""
+def test_with_a_fault_longer_than_the_run_unfinished_flows_are_reported(tmp_path: Path, fault: str) -> None:
+    """Every packet is accounted for."""
     result, _ = _run(tmp_path, fault, duration_ms=0.2)
     assert result.flows.completed < result.flows.total == 8
     assert (result.unexplained_loss, counted(result.packets).in_flight) == (0, 0)
@@ -125,19 +124,17 @@ def test_what_outlasts_the_run_is_reported(tmp_path: Path, fault: str) -> None:
 @pytest.mark.parametrize(
     "fault", ["restart:tor2,at=30us", "stall:tor2,at=30us,for=40us,ring=9", "stall:h16,at=30us,for=9us"]
 )
-def test_one_seed_gives_one_trace(tmp_path: Path, fault: str) -> None:
-    """Faults are part of what a seed decides."""
+def test_equal_seeds_give_equal_traces(tmp_path: Path, fault: str) -> None:
     folders = [_run(tmp_path, fault)[1] for _ in range(2)]
     for name in ("flows", "queues", "signals", "goodput"):
         first, second = (pl.read_parquet(folder / f"{name}.parquet") for folder in folders)
         assert first.equals(second)
 
 
-def test_the_page_marks_when_they_hold(tmp_path: Path) -> None:
-    """And config.json has all their numbers."""
+def test_the_page_marks_the_faults_and_the_config_has_their_parameters(tmp_path: Path) -> None:
     specs = ("restart:spine1,at=30us", "stall:h1,at=20us,for=10us")
     config = plan_run(RunRequest("incast", clock="virtual", faults=specs)).config
-    assert [(each.spec, each.begin_us, each.end_us) for each in config.faults] == [
+    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.faults] == [
         ("restart:spine1,at=30us,down=50us", 30.0, 80.0),
         ("stall:h1,at=20us,for=10us,ring=1024", 20.0, 30.0),
     ]
@@ -149,8 +146,8 @@ def test_the_page_marks_when_they_hold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "verb"), [("restart:tor1,at=1us", "restart"), ("stall:tor1,at=1us,for=1us", "stall")]
 )
-def test_bmv2_is_refused_by_name(fault: str, verb: str) -> None:
-    """Before anything starts; the stall of a host is none of its business."""
+def test_restarts_and_stalls_of_switches_are_refused_on_bmv2(fault: str, verb: str) -> None:
+    """Stalls of hosts are accepted."""
     with pytest.raises(UsageError, match=f"--switch bmv2 cannot {verb} tor1: .*; use --switch soft"):
         plan_run(RunRequest("incast", switch="bmv2", faults=(fault,)))
     assert plan_run(RunRequest("incast", switch="bmv2", faults=("stall:h1,at=1us,for=1us",))).faults

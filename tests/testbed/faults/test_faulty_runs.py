@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whole runs in virtual time in which something goes wrong: flows finish, every packet is accounted for."""
+"""Tests with complete runs in virtual time in which links fail: flows finish and every packet is accounted for."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, .
 
 
 @pytest.mark.parametrize("scheme", ["gbn", "irn", "pfc", "sfc", "sfc-p", "sfc+hpcc"])
-def test_an_incast_outlives_the_loss_of_an_uplink(tmp_path: Path, scheme: str) -> None:
-    """One of two uplinks of the receiver's ToR is cut and comes back: every flow completes, the balance closes."""
+def test_an_incast_survives_the_loss_of_an_uplink(tmp_path: Path, scheme: str) -> None:
+    """The receiver's ToR loses one of its two uplinks for a while. Every flow completes."""
     result, _ = _run(tmp_path, "link:tor2-spine1,down=20us,up=100us", scheme=scheme)
     assert (result.flows.completed, result.flows.corrupted) == (8, 0)
     assert counted(result.drops)["link_down"] > 0
@@ -33,7 +33,7 @@ def test_an_incast_outlives_the_loss_of_an_uplink(tmp_path: Path, scheme: str) -
 
 
 def test_routes_around_a_link_that_was_never_up_lose_nothing(tmp_path: Path) -> None:
-    """With the link dead and known to be so from the start, the other spine carries all."""
+    """The link is down and detected from the start, so the other spine carries all traffic."""
     result, _ = _run(tmp_path, "link:tor1-spine1,down=0us,detect=0us")
     assert result.flows.completed == 8
     assert "link_down" not in counted(result.drops)
@@ -42,7 +42,7 @@ def test_routes_around_a_link_that_was_never_up_lose_nothing(tmp_path: Path) -> 
 
 
 def test_a_longer_detection_loses_more(tmp_path: Path) -> None:
-    """What is sent into the dead link before its switches know."""
+    """Frames are lost on the dead link until its switches detect it."""
     lost = [
         counted(_run(tmp_path, f"link:tor2-spine1,down=20us,detect={detect}us")[0].drops)["link_down"]
         for detect in (1, 20, 80)
@@ -51,10 +51,10 @@ def test_a_longer_detection_loses_more(tmp_path: Path) -> None:
     assert lost[0] < lost[-1]
 
 
-def test_flows_that_nothing_reaches_any_more_are_reported(tmp_path: Path) -> None:
-    """Both uplinks of the receiver's ToR die for good: what could not finish stands so in the result.
+def test_flows_without_any_route_are_reported_as_unfinished(tmp_path: Path) -> None:
+    """The receiver's ToR loses both uplinks permanently.
 
-    Timeouts of 1.3 ms send again what finds no route.
+    After timeouts of 1.3 ms senders repeat packets, which are dropped for lack of a route.
     """
     faults = [f"link:tor2-spine{number},down=30us" for number in (1, 2)]
     request = RunRequest("incast", "sfc", clock="virtual", faults=faults, duration_ms=5.0)
@@ -64,22 +64,21 @@ def test_flows_that_nothing_reaches_any_more_are_reported(tmp_path: Path) -> Non
     assert result.unexplained_loss == 0
 
 
-def test_a_receiver_that_is_unplugged_for_a_while_gets_all(tmp_path: Path) -> None:
-    """Its link has no way round: retransmission brings what was lost."""
+def test_a_receiver_whose_link_was_down_for_a_while_gets_all_data(tmp_path: Path) -> None:
+    """Retransmission has to recover the lost packets, because there is no other route."""
     result, _ = _run(tmp_path, "link:h16-tor2,down=30us,up=80us")
     assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
     assert counted(result.drops)["link_down"] > 0
 
 
-def test_a_run_does_not_wait_for_faults_that_lie_ahead(tmp_path: Path) -> None:
-    """It ends with its flows: what would come an hour later is not simulated."""
+def test_a_run_does_not_wait_for_later_faults(tmp_path: Path) -> None:
+    """The run ends with its flows, even if a fault is planned an hour later."""
     folders = [_run(tmp_path, f"link:tor2-spine1,down=20us,up={up}")[1] for up in ("1s", "3000s")]
     ends = [pl.read_parquet(folder / "queues.parquet")["time_us"].max() for folder in folders]
     assert ends[0] == ends[1]
 
 
-def test_one_seed_gives_one_trace(tmp_path: Path) -> None:
-    """Faults are part of what a seed decides."""
+def test_equal_seeds_give_equal_traces(tmp_path: Path) -> None:
     folders = [_run(tmp_path, "link:tor2-spine1,down=20us,up=100us")[1] for _ in range(2)]
     for name in ("flows", "queues", "signals", "goodput"):
         first, second = (pl.read_parquet(folder / f"{name}.parquet") for folder in folders)
@@ -87,16 +86,17 @@ def test_one_seed_gives_one_trace(tmp_path: Path) -> None:
 
 
 def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
-    """Faults stand in config.json and in the command, and the page names them where they happened."""
+    """Faults are in config.json and in the command, and the page marks their times."""
     spec = "link:tor2-spine1,down=20us,up=100us"
     config = plan_run(RunRequest("incast", clock="virtual", faults=(spec,))).config
-    assert [(each.spec, each.begin_us, each.end_us) for each in config.faults] == [(f"{spec},detect=50us", 20.0, 100.0)]
+    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.faults] == [
+        (f"{spec},detect=50us", 20.0, 100.0)
+    ]
     assert f"--fault {spec}" in config.command
     _, folder = _run(tmp_path, spec)
     assert "tor2-spine1 down" in (folder / "report.html").read_text()
 
 
-def test_a_wrong_fault_starts_nothing() -> None:
-    """One line of usage."""
+def test_a_fault_at_an_unknown_node_is_refused() -> None:
     with pytest.raises(UsageError, match=r"--fault link:tor9-spine1: no node 'tor9' in this network"):
         plan_run(RunRequest("incast", clock="virtual", faults=("link:tor9-spine1,down=1us",)))

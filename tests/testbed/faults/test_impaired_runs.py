@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whole runs in virtual time over links that carry frames badly: flows finish, every frame is accounted for."""
+"""Tests with complete runs in virtual time over impaired links: flows finish and every frame is accounted for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
 
 _SCHEMES = ("gbn", "irn", "sfc", "pfc")
-_SETTINGS = {"pfc": ("switch.buffer_bytes=400000",)}  # so small that ports pause each other
+_SETTINGS = {"pfc": ("switch.buffer_bytes=400000",)}  # small enough that ports pause each other
 _JITTER = "jitter:all,max=2us"
 _KINDS = {
     "loss:all,rate=1%": "link_loss",
@@ -36,7 +36,7 @@ _ALL_AT_ONCE = (
 
 
 def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, ...] = ()) -> tuple[RunResult, Path]:
-    """Long enough for several timeouts in a row."""
+    """Run an incast that may last long enough for several timeouts in a row."""
     request = RunRequest("incast", scheme, clock="virtual", faults=faults, settings=settings, duration_ms=100.0)
     finished = execute(plan_run(request), folder, Silent())
     return finished.result, finished.folder
@@ -45,8 +45,8 @@ def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, .
 @pytest.mark.parametrize(
     ("fault", "scheme"), [*((fault, scheme) for fault in _KINDS for scheme in _SCHEMES), ("loss:all,rate=1%", "sfc-p")]
 )
-def test_an_incast_outlives_bad_links(tmp_path: Path, fault: str, scheme: str) -> None:
-    """All flows arrive whole, what happened is counted as what it is and once, the balance closes."""
+def test_an_incast_survives_impaired_links(tmp_path: Path, fault: str, scheme: str) -> None:
+    """All flows arrive complete, and every impairment is counted once under its reason."""
     result, _ = _run(tmp_path, fault, scheme=scheme, settings=_SETTINGS.get(scheme, ()))
     drops, packets = counted(result.drops), counted(result.packets)
     assert (result.flows.completed, result.flows.corrupted) == (8, 0)
@@ -62,8 +62,8 @@ def test_an_incast_outlives_bad_links(tmp_path: Path, fault: str, scheme: str) -
         assert counted(result.pfc).sent > 0
 
 
-def test_a_headroom_for_one_delay_is_none_for_a_longer_one(tmp_path: Path) -> None:
-    """PFC loses nothing over links of the length it knows; jitter makes them longer, and by chance it drops."""
+def test_pfc_headroom_overflows_if_jitter_makes_links_longer(tmp_path: Path) -> None:
+    """The headroom is sufficient for the configured delay, and with jitter some seeds cause drops."""
 
     def overflowed(*faults: str) -> int:
         result, _ = _run(tmp_path, *faults, scheme="pfc", settings=_SETTINGS["pfc"])
@@ -74,10 +74,10 @@ def test_a_headroom_for_one_delay_is_none_for_a_longer_one(tmp_path: Path) -> No
 
 
 def test_the_more_bts_are_lost_the_deeper_the_queue(tmp_path: Path) -> None:
-    """SFC asks again every time: some loss costs some buffer, no BTS at all is what the hosts do without them."""
+    """SFC repeats lost BTS, so some loss needs some more buffer. Without any BTS the peak is that of IRN."""
     runs = [_run(tmp_path, f"bts-loss:all,rate={rate}")[0] for rate in ("1%", "50%", "100%")]
     unpaused = _run(tmp_path, scheme="irn")[0]
-    peaks = [counted(each.max_buffer_bytes) for each in runs]
+    peaks = [counted(result.max_buffer_bytes) for result in runs]
     assert peaks[0] < peaks[1] < peaks[2] == unpaused.max_buffer_bytes
     for result in runs:
         assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
@@ -88,25 +88,23 @@ def test_the_more_bts_are_lost_the_deeper_the_queue(tmp_path: Path) -> None:
     assert runs[2].signals.received == 0
 
 
-def test_a_direction_and_a_time_bound_what_is_lost(tmp_path: Path) -> None:
-    """Acknowledgments and signals of the receiver's rack lost for a while; data crosses untouched."""
-    whole, _ = _run(tmp_path, "loss:tor2,rate=100%,from=20us,until=30us,towards=spine1")
+def test_loss_is_limited_to_its_direction_and_time(tmp_path: Path) -> None:
+    """Acknowledgments and BTS of the receiver's rack are lost for a while, but no data."""
+    early, _ = _run(tmp_path, "loss:tor2,rate=100%,from=20us,until=30us,towards=spine1")
     late, _ = _run(tmp_path, "loss:tor2,rate=100%,from=50ms,towards=spine1")
-    assert (whole.flows.completed, whole.unexplained_loss) == (8, 0)
-    assert counted(whole.drops)["link_loss"] > 0
+    assert (early.flows.completed, early.unexplained_loss) == (8, 0)
+    assert counted(early.drops)["link_loss"] > 0
     assert "link_loss" not in counted(late.drops)
 
 
-def test_flows_that_lose_everything_are_reported(tmp_path: Path) -> None:
-    """A receiver that nothing reaches: what could not finish stands so in the result, every frame is explained."""
+def test_flows_that_lose_all_packets_are_reported_as_unfinished(tmp_path: Path) -> None:
     request = RunRequest("incast", "irn", clock="virtual", faults=("loss:h16,rate=100%",), duration_ms=0.5)
     result = execute(plan_run(request), tmp_path, Silent()).result
     assert (result.flows.completed, result.flows.total, result.unexplained_loss) == (0, 8, 0)
     assert counted(result.drops)["link_loss"] > 0
 
 
-def test_all_kinds_at_once_and_a_dead_link(tmp_path: Path) -> None:
-    """Nothing is counted twice."""
+def test_no_frame_is_counted_twice_with_all_impairments_and_a_dead_link(tmp_path: Path) -> None:
     result, _ = _run(tmp_path, *_ALL_AT_ONCE)
     drops = counted(result.drops)
     assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
@@ -114,23 +112,22 @@ def test_all_kinds_at_once_and_a_dead_link(tmp_path: Path) -> None:
     assert counted(result.packets).link_duplicated > 0
 
 
-def test_one_seed_gives_one_trace(tmp_path: Path) -> None:
-    """Chance is part of what a seed decides."""
+def test_equal_seeds_give_equal_traces(tmp_path: Path) -> None:
     folders = [_run(tmp_path, *_ALL_AT_ONCE)[1] for _ in range(2)]
     for name in ("flows", "queues", "signals", "goodput"):
         first, second = (pl.read_parquet(folder / f"{name}.parquet") for folder in folders)
         assert first.equals(second)
 
 
-def test_another_seed_hits_other_frames(tmp_path: Path) -> None:
-    """One that is told stands for a run's own."""
+def test_different_seeds_of_a_fault_hit_different_frames(tmp_path: Path) -> None:
+    """A seed in the fault overrides the seed of the run."""
     folders = [_run(tmp_path, f"loss:all,rate=1%,seed={seed}")[1] for seed in (1, 2)]
     first, second = (pl.read_parquet(folder / "queues.parquet") for folder in folders)
     assert not first.equals(second)
 
 
 def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
-    """Every number stands in config.json, the seed too; the page marks the span and counts the copies."""
+    """config.json has all parameters including the seed. The page marks the time span and counts the copies."""
     spec = "duplicate:all,rate=2%,from=20us,until=100us"
     config = plan_run(RunRequest("incast", clock="virtual", faults=(spec,))).config
     [fault] = config.faults

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Faults as commands: which switch is told what, and when."""
+"""Tests for faults as commands: switch, time and text."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ def _planned(*texts: str) -> list[PlannedCommand]:
 
 
 def _links(*texts: str) -> list[tuple[int, str, str]]:
-    return [(each.time_ns, each.switch, each.line) for each in _planned(*texts) if each.line.startswith("port_link")]
+    commands = [command for command in _planned(*texts) if command.line.startswith("port_link")]
+    return [(command.time_ns, command.switch, command.line) for command in commands]
 
 
 def test_without_faults_nothing_is_planned() -> None:
-    """A run without faults is as it was."""
     assert _planned() == []
 
 
 def test_both_ends_of_a_link_change_at_once() -> None:
-    """A cable is pulled at both ends."""
     assert _links("link:tor1-spine1,down=200us,up=500us") == [
         (200_000, "tor1", "port_link 2 down"),
         (200_000, "spine1", "port_link 1 down"),
@@ -37,20 +36,19 @@ def test_both_ends_of_a_link_change_at_once() -> None:
     ]
 
 
-def test_a_hosts_link_is_its_switchs_port() -> None:
-    """The switch's port models both directions of a host's link."""
+def test_a_hosts_link_fails_at_its_switchs_port() -> None:
+    """The port of the switch models both directions of the link."""
     assert _links("link:h1-tor1,down=1us") == [(1_000, "tor1", "port_link 1 down")]
 
 
 def test_routes_change_after_the_detection_delay() -> None:
-    """Both when the link dies and when it is back, and on every switch that used it."""
+    """They change when the link goes down and when it comes back, on every switch that used it."""
     planned = _planned("link:tor1-spine1,down=200us,up=500us,detect=30us")
-    routes = {(each.time_ns, each.switch) for each in planned if "ipv4_lpm" in each.line}
+    routes = {(command.time_ns, command.switch) for command in planned if "ipv4_lpm" in command.line}
     assert routes == {(time_ns, name) for time_ns in (230_000, 530_000) for name in ("tor1", "tor2", "spine1")}
 
 
-def test_faults_that_overlap_end_with_the_last() -> None:
-    """A link is up only when nothing holds it down."""
+def test_overlapping_faults_of_a_link_end_with_the_last() -> None:
     assert _links("link:tor1-spine1,down=100us,up=300us", "link:spine1-tor1,down=200us,up=400us") == [
         (100_000, "tor1", "port_link 2 down"),
         (100_000, "spine1", "port_link 1 down"),
@@ -60,34 +58,35 @@ def test_faults_that_overlap_end_with_the_last() -> None:
 
 
 def test_commands_come_in_order_of_time() -> None:
-    """Whatever the order of the faults."""
-    times = [each.time_ns for each in _planned("link:tor2-spine1,down=300us", "link:tor1-spine1,down=1us,up=900us")]
+    """The order of the faults does not matter."""
+    planned = _planned("link:tor2-spine1,down=300us", "link:tor1-spine1,down=1us,up=900us")
+    times = [command.time_ns for command in planned]
     assert times == sorted(times)
     assert len(times) > 6
 
 
 def _nodes(*texts: str) -> list[tuple[int, str, str]]:
-    words = ("power", "stall")
-    return [(each.time_ns, each.switch, each.line) for each in _planned(*texts) if each.line.startswith(words)]
+    commands = [command for command in _planned(*texts) if command.line.startswith(("power", "stall"))]
+    return [(command.time_ns, command.switch, command.line) for command in commands]
 
 
 def test_a_restart_is_power_off_and_on() -> None:
-    """With the default it is down for 50 us; in no time it forgets all the same."""
+    """The switch is down for 50 us by default. A restart of no duration also has both commands."""
     assert _nodes("restart:spine1,at=200us") == [(200_000, "spine1", "power off"), (250_000, "spine1", "power on")]
     assert _nodes("restart:tor1,at=7us,down=0us") == [(7_000, "tor1", "power off"), (7_000, "tor1", "power on")]
 
 
-def test_nobody_routes_around_a_restart_unless_told() -> None:
-    """With `detect` routes change as if all its links had died and come back."""
-    assert {each.line.split()[0] for each in _planned("restart:spine1,at=200us")} == {"power"}
-    told = _planned("restart:spine1,at=200us,down=100us,detect=30us")
+def test_routes_avoid_a_restarting_switch_only_with_detect() -> None:
+    """Routes change as if all links of the switch had failed and come back."""
+    assert {command.line.split()[0] for command in _planned("restart:spine1,at=200us")} == {"power"}
+    restart = _planned("restart:spine1,at=200us,down=100us,detect=30us")
     links = _planned(*(f"link:{tor}-spine1,down=200us,up=300us,detect=30us" for tor in ("tor1", "tor2")))
-    routes = [[each for each in planned if "ipv4_lpm" in each.line] for planned in (told, links)]
+    routes = [[command for command in planned if "ipv4_lpm" in command.line] for planned in (restart, links)]
     assert routes[0] == routes[1] != []
 
 
-def test_restarts_that_overlap_end_with_the_last() -> None:
-    """Each empties the switch; it has power when none holds it down."""
+def test_overlapping_restarts_end_with_the_last() -> None:
+    """Each restart empties the switch."""
     assert _nodes("restart:tor1,at=10us,down=20us", "restart:tor1,at=20us,down=20us") == [
         (10_000, "tor1", "power off"),
         (20_000, "tor1", "power off"),
@@ -95,8 +94,8 @@ def test_restarts_that_overlap_end_with_the_last() -> None:
     ]
 
 
-def test_stalls_that_overlap_end_with_the_last() -> None:
-    """One within another ends with it; those that touch are one; of another switch it is none of their business."""
+def test_overlapping_stalls_end_with_the_last() -> None:
+    """A nested stall ends with the outer one, and adjacent stalls are joined. Other switches are not affected."""
     stalls = ("stall:tor1,at=10us,for=30us,ring=7", "stall:tor1,at=20us,for=5us", "stall:tor1,at=40us,for=5us")
     assert _nodes(*stalls, "stall:tor2,at=12us,for=1us") == [
         (10_000, "tor1", "stall on 7"),
@@ -108,8 +107,7 @@ def test_stalls_that_overlap_end_with_the_last() -> None:
     ]
 
 
-def test_the_stall_of_a_host_is_no_switchs_business() -> None:
-    """Its NIC is told, and no switch."""
+def test_the_stall_of_a_host_is_configured_at_its_nic_and_not_at_a_switch() -> None:
     faults = parse_faults(
         ["stall:h1,at=10us,for=30us,ring=7", "stall:h1,at=50us,for=1us", "stall:tor1,at=1us,for=1us"], CLOS
     )
@@ -119,4 +117,4 @@ def test_the_stall_of_a_host_is_no_switchs_business() -> None:
             HostStall(at_ns=50_000, for_ns=1_000, ring_frames=1024),
         )
     }
-    assert {each.switch for each in fault_commands(CLOS, faults, Dilation())} == {"tor1"}
+    assert {command.switch for command in fault_commands(CLOS, faults, Dilation())} == {"tor1"}

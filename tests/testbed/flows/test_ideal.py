@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The ideal FCT against arithmetic by hand and against a lone flow in virtual time."""
+"""Tests that compare the ideal FCT with calculations by hand and with a single flow in virtual time."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def _wire(rate_bps: int, delay_ns: int) -> Link:
 
 
 def test_two_equal_wires_by_hand() -> None:
-    """3 packets of 1000 B, two wires of 100 Gb/s and 1 us: the last leaves after 3, crosses one more, its ACK two."""
+    """Three packets of 1000 B cross two links of 100 Gb/s and 1 us each, and the ACK crosses both back."""
     path = [_wire(100_000_000_000, 1_000)] * 2
     data, last, ack = 1058 * 0.08, 1062 * 0.08, 62 * 0.08
     assert ideal_fct_ns(path, 3_000, 1_000) == pytest.approx(2 * data + 2 * (last + 1_000) + 2 * (ack + 1_000))
 
 
 def test_frames_queue_before_a_slower_link() -> None:
-    """3 packets from 100 to 50 Gb/s: they leave the second wire back to back at its pace, not the first's."""
+    """Three packets pass from 100 to 50 Gb/s and leave the second link back to back at its rate."""
     path = [_wire(100_000_000_000, 1_000), _wire(50_000_000_000, 1_000)]
     data, last, ack = 1058 * 0.16, 1062 * 0.16, 62 * 0.16
     assert ideal_fct_ns(path, 3_000, 1_000) == pytest.approx(data / 2 + 2 * data + last + 1.5 * ack + 4_000)
 
 
 @pytest.mark.parametrize("topology", ["clos", "dumbbell", "star"])
-def test_each_of_many_flows_has_the_ideal_of_its_own_path(topology: str) -> None:
-    """Reckoned for all flows at once and one by one along each path: the same to the last bit."""
+def test_the_ideal_of_many_flows_equals_that_of_each_path(topology: str) -> None:
+    """The vectorised computation equals the computation for each single path, bit by bit."""
     settings = ("incast_degree=3", "arrivals_us=50", "topology.pass_latency_ns=70")
     plan = plan_run(RunRequest("datacentre", clock="virtual", topology=topology, settings=settings))
     paths, payload_bytes = Paths(plan.topology), plan.transport.payload_bytes
@@ -58,7 +58,7 @@ def test_each_of_many_flows_has_the_ideal_of_its_own_path(topology: str) -> None
     + [("remote", 1001, 700), ("local", 250_000, 700)],
 )
 def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int, pass_ns: int) -> None:
-    """In an idle network a flow takes exactly its ideal time, whatever its size, its path and its switches."""
+    """A flow takes exactly its ideal time in an idle network, for any size, path and switch latency."""
     settings = ("degree=1", f"message_bytes={size}", f"placement={placement}", f"topology.pass_latency_ns={pass_ns}")
     plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=settings))
     with Recorder(plan, tmp_path) as recorder:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""When what waits for others should begin and end, against arithmetic."""
+"""Tests that compare ideal starts and ends of waiting messages with calculations."""
 
 from __future__ import annotations
 
@@ -30,27 +30,29 @@ def _waits(*requests: FlowRequest) -> tuple[Waits, IdealTimes]:
 
 
 def test_a_chain_takes_the_sum_of_its_parts() -> None:
-    """There one way each, the delays between, and the last one's acknowledgment."""
+    """The sum contains one delivery per message, the delays, and the last acknowledgment."""
     waits, times = _waits(
         FlowRequest("h1", "h2", 50_000, 100, "chain"),
         FlowRequest("h2", "h3", 9_000, 0, "chain", after=(1,), delay_ns=40),
         FlowRequest("h2", "h4", 7_000, 0, "chain", after=(2,)),
     )
     second_ns = 100 + times.delivered[0] + 40
-    third_ns = second_ns + times.acknowledged[1]  # it has the same source, which knows when that is acknowledged
+    third_ns = second_ns + times.acknowledged[1]  # same source, which continues when the message before is acknowledged
     assert waits.start_ns == {0: 100, 1: round(second_ns), 2: round(third_ns)}
     assert waits.completion_ns == {"chain": round(third_ns + times.acknowledged[2] - 100)}
 
 
 def test_a_host_sends_one_message_after_the_other() -> None:
-    """The second of two that are ready together is behind the first on their wire, and so is what waits for it."""
+    """If two messages are ready at once, the second is sent after the first.
+
+    A message that waits for it is late, too.
+    """
     first = FlowRequest("h1", "h2", 50_000, 0, "x")
     waits, times = _waits(first, replace(first, dst="h3"), FlowRequest("h3", "h4", 1_000, 0, "x", after=(2,)))
     assert waits.start_ns[2] == round(times.sent[0] + times.delivered[1])
 
 
-def test_other_traffic_has_no_part_in_it() -> None:
-    """Neither where nothing waits, nor beside what does."""
+def test_tags_without_waiting_messages_have_no_ideal_times() -> None:
     lone = FlowRequest("h1", "h2", 50_000, 0, "incast")
     assert _waits(lone)[0] == Waits({}, {})
     with_it = _waits(FlowRequest("h1", "h3", 1_000, 5, "x"), FlowRequest("h3", "h1", 1_000, 0, "x", after=(1,)), lone)
@@ -60,8 +62,10 @@ def test_other_traffic_has_no_part_in_it() -> None:
 
 @pytest.mark.parametrize("chunks", [1, 4])
 def test_a_ring_takes_its_steps_one_after_the_other(chunks: int) -> None:
-    """Each as long as its bytes at line rate, and as the way to the next rank where a host has nothing else to send
-    meanwhile: chunks hide that."""
+    """A step takes as long as its bytes at line rate, but at least as long as the delivery to the next rank.
+
+    With several chunks a host sends others during the delivery.
+    """
     settings = ("ranks=4", f"chunks={chunks}", "vector_bytes=400000", "topology.hosts_per_tor=2")
     plan = plan_run(RunRequest("allreduce", "irn", clock="virtual", settings=settings))
     columns = flow_columns(plan.topology, plan.flows)
@@ -75,12 +79,12 @@ def test_a_ring_takes_its_steps_one_after_the_other(chunks: int) -> None:
 
 
 def test_the_load_of_a_live_run_is_that_of_expected_starts(tmp_path: Path) -> None:
-    """Of a ring of short messages hosts are idle most of the time; of the same messages all at once they are not."""
+    """Hosts are mostly idle in a ring of short messages. The load is much higher if all messages start at once."""
     settings = ("vector_bytes=80000",)
     ring = with_dilation(plan_run(RunRequest("allreduce", "irn", dilation=10_000, settings=settings)))
-    listed = tmp_path / "at-once.csv"
-    listed.write_text(format_flows([replace(flow, after=()) for flow in ring.flows], None))
-    at_once = with_dilation(plan_run(RunRequest("allreduce", "irn", dilation=10_000, flow_file=listed)))
+    flow_file = tmp_path / "at-once.csv"
+    flow_file.write_text(format_flows([replace(flow, after=()) for flow in ring.flows], None))
+    at_once = with_dilation(plan_run(RunRequest("allreduce", "irn", dilation=10_000, flow_file=flow_file)))
     assert ring.config.dilation_choice is not None
     assert at_once.config.dilation_choice is not None
     assert 0 < 2 * ring.config.dilation_choice.peak_load < at_once.config.dilation_choice.peak_load

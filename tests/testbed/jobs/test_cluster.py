@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A Dask cluster that is reached by TLS alone, with Dask's own configuration."""
+"""Tests for jobs on a Dask cluster that accepts only TLS, configured by Dask's configuration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not OPENSSL, reason="no openssl on the PATH to m
 
 
 def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """Make a key and a certificate that signs itself; return the certificate and the key."""
+    """Create a key and a self-signed certificate, and return the certificate and the key."""
     certificate, key = folder / f"{name}.pem", folder / f"{name}-key.pem"
     words = [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
     subprocess.run([*words, "-keyout", str(key), "-out", str(certificate)], capture_output=True, check=True)
@@ -33,7 +33,7 @@ def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the cluster's certificate and with one that the cluster does not know."""
+    """Create a folder with the cluster's certificate and one that the cluster does not trust."""
     folder = tmp_path_factory.mktemp("certificates")
     for name in ("ours", "other"):
         _certificate(folder, name)
@@ -42,7 +42,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a scheduler with a worker, both of which speak TLS only."""
+    """Start a scheduler and a worker that speak TLS only, and yield the scheduler's address."""
     folder = tmp_path_factory.mktemp("cluster")
     file = folder / "scheduler.json"
     tls = ["--protocol", "tls", "--tls-ca-file", str(certificates / "ours.pem")]
@@ -69,10 +69,10 @@ def _sweep(address: str, folder: Path, configuration: Mapping[str, str]) -> subp
     """Run a sweep on the cluster, with an environment that configures Dask."""
     (folder / "sweep.yaml").write_text(SWEEP)
     words = ["sweep", str(folder / "sweep.yaml"), "--out", str(folder / "out"), "--scheduler", address]
-    own = {name: value for name, value in os.environ.items() if not name.startswith("DASK_")}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("DASK_")}
     return subprocess.run(
         [sys.executable, str(ROOT / "runner.py"), *words],
-        env={**own, "DASK_CONFIG": str(folder / "dask"), **configuration},
+        env={**inherited, "DASK_CONFIG": str(folder / "dask"), **configuration},
         capture_output=True,
         text=True,
         timeout=250,
@@ -80,18 +80,18 @@ def _sweep(address: str, folder: Path, configuration: Mapping[str, str]) -> subp
     )
 
 
-def _variables(certificates: Path, *, known: str = "ours", shown: str = "ours") -> dict[str, str]:
-    """Return Dask's environment variables for a client that trusts one certificate and shows another."""
+def _variables(certificates: Path, *, trusted: str = "ours", presented: str = "ours") -> dict[str, str]:
+    """Return Dask's environment variables for a client that trusts one certificate and presents another."""
     tls = "DASK_DISTRIBUTED__COMM__TLS__"
     return {
-        f"{tls}CA_FILE": str(certificates / f"{known}.pem"),
-        f"{tls}CLIENT__CERT": str(certificates / f"{shown}.pem"),
-        f"{tls}CLIENT__KEY": str(certificates / f"{shown}-key.pem"),
+        f"{tls}CA_FILE": str(certificates / f"{trusted}.pem"),
+        f"{tls}CLIENT__CERT": str(certificates / f"{presented}.pem"),
+        f"{tls}CLIENT__KEY": str(certificates / f"{presented}-key.pem"),
     }
 
 
 def test_jobs_run_over_tls_as_the_environment_configures_it(cluster: str, certificates: Path, tmp_path: Path) -> None:
-    """An encryption that the configuration requires is no obstacle, either."""
+    """The jobs also run if Dask's configuration requires encryption."""
     required = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
     done = _sweep(cluster, tmp_path, _variables(certificates) | required)
     assert done.returncode == 0, done.stderr
@@ -99,7 +99,6 @@ def test_jobs_run_over_tls_as_the_environment_configures_it(cluster: str, certif
 
 
 def test_jobs_run_over_tls_as_a_file_configures_it(cluster: str, certificates: Path, tmp_path: Path) -> None:
-    """Dask reads YAML files of a folder."""
     (tmp_path / "dask").mkdir()
     client = {"cert": str(certificates / "ours.pem"), "key": str(certificates / "ours-key.pem")}
     tls = {"ca-file": str(certificates / "ours.pem"), "client": client}
@@ -110,7 +109,7 @@ def test_jobs_run_over_tls_as_a_file_configures_it(cluster: str, certificates: P
 
 
 @pytest.mark.parametrize(
-    ("known", "shown", "reason"),
+    ("trusted", "presented", "reason"),
     [
         (None, "", "Dask has no certificate for TLS"),
         ("other", "ours", "TLS failed (TLS certificate does not match"),
@@ -118,11 +117,11 @@ def test_jobs_run_over_tls_as_a_file_configures_it(cluster: str, certificates: P
         ("ours", "missing", "TLS failed ([Errno 2] No such file or directory"),
     ],
 )
-def test_a_scheduler_that_cannot_be_trusted_or_does_not_trust_is_one_clear_line(
-    known: str | None, shown: str, reason: str, cluster: str, certificates: Path, tmp_path: Path
+def test_a_failed_tls_handshake_is_reported_in_one_line(
+    trusted: str | None, presented: str, reason: str, cluster: str, certificates: Path, tmp_path: Path
 ) -> None:
-    """Exit 2, with the place that says what to configure."""
-    configuration = {} if known is None else _variables(certificates, known=known, shown=shown)
+    """The line also names the document that explains the configuration."""
+    configuration = {} if trusted is None else _variables(certificates, trusted=trusted, presented=presented)
     done = _sweep(cluster, tmp_path, configuration)
     [line] = done.stderr.splitlines()
     assert done.returncode == 2
@@ -133,7 +132,7 @@ def test_a_scheduler_that_cannot_be_trusted_or_does_not_trust_is_one_clear_line(
 def test_an_address_without_tls_is_refused_where_encryption_is_required(
     cluster: str, certificates: Path, tmp_path: Path
 ) -> None:
-    """The command does not begin to speak."""
+    """The command refuses before it connects."""
     address = cluster.replace("tls", "tcp")
     required = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
     done = _sweep(address, tmp_path, _variables(certificates) | required)

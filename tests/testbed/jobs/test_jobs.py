@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The engine behind sweeps and reproductions: what becomes of a job, and that none is left behind."""
+"""Tests for the engine behind sweeps and reproductions: the results of jobs, and that no process is left behind."""
 
 from __future__ import annotations
 
@@ -43,31 +43,31 @@ def _run(jobs: list[Job], tell: Tell) -> JobResults:
     return run_jobs(jobs, LocalExecutor(2), tell)
 
 
-def test_results_say_what_became_of_each_job_in_their_order(tmp_path: Path) -> None:
-    """One that is refused beside one that runs; a folder for the run, and progress as they end."""
-    told: list[tuple[int, int, str]] = []
-    done = _run([_job(tmp_path, SHORT), _job(tmp_path, "degree=0")], lambda *words: told.append(words))
+def test_results_are_in_the_order_of_the_jobs_and_progress_is_reported(tmp_path: Path) -> None:
+    """The first job runs and the second is refused."""
+    progress: list[tuple[int, int, str]] = []
+    done = _run([_job(tmp_path, SHORT), _job(tmp_path, "degree=0")], lambda *words: progress.append(words))
     finished, failed = done.each
     assert isinstance(finished, JobFinished)
     assert (finished.folder / "result.json").exists()
     assert isinstance(failed, JobFailed)
     assert "degree" in failed.reason
-    assert told == [(1, 2, "label"), (2, 2, "label")]
+    assert progress == [(1, 2, "label"), (2, 2, "label")]
     assert not done.is_interrupted
 
 
-def test_a_job_hears_every_character_whatever_its_streams_encoding(
+def test_jobs_and_answers_are_utf8_whatever_the_configured_encoding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The environment decides about text for people; jobs and answers are UTF-8."""
+    """The environment's encoding applies only to output for people."""
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     [done] = _run([_job(tmp_path / "µ", SHORT)], lambda *words: None).each
     assert isinstance(done, JobFinished)
     assert done.folder.parent == tmp_path / "µ"
 
 
-def test_a_job_draws_no_page_that_nobody_asked_for(tmp_path: Path) -> None:
-    """Nor does its process load what draws; the page can be had from the folder later."""
+def test_a_job_without_a_page_does_not_load_matplotlib(tmp_path: Path) -> None:
+    """The page can be written from the folder later."""
     words = JOB.dump_json(replace(_job(tmp_path, SHORT), page=False)).decode()
     code = f"import sys\nfrom {run_job.__name__} import *\nmain()\nassert 'matplotlib' not in sys.modules"
     done = subprocess.run(
@@ -81,8 +81,7 @@ def test_a_job_draws_no_page_that_nobody_asked_for(tmp_path: Path) -> None:
     assert write_run_report(finished.folder).exists()
 
 
-def test_a_job_that_runs_out_of_room_says_so_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the error looks like."""
+def test_a_job_without_memory_fails_with_a_reason_of_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def no_memory(request: RunRequest, out: Path) -> StoredRun:
         raise MemoryError
@@ -92,8 +91,8 @@ def test_a_job_that_runs_out_of_room_says_so_in_a_line(tmp_path: Path, monkeypat
     assert result == JobFailed(reason="no memory left")
 
 
-def test_jobs_share_a_process_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also after one that is refused. The traces are those of a job that was the first in its process."""
+def test_jobs_share_a_process_but_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last job has the same traces as the first one, which ran in a new process. A refused job comes between."""
     started: list[str] = []
     begin = ServingProcess.__init__
 
@@ -113,8 +112,10 @@ def test_jobs_share_a_process_and_nothing_else(tmp_path: Path, monkeypatch: pyte
     assert not children_of(os.getpid())
 
 
-def test_what_a_run_prints_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor does it pass for the end of a job: each one's folder is its own, in the order of the jobs."""
+def test_output_printed_during_a_run_is_not_taken_for_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The output is not taken for the end of a job either, so folders belong to their jobs."""
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "def chatter(event, words):\n"
@@ -125,11 +126,10 @@ def test_what_a_run_prints_is_no_answer(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     outs = [tmp_path / name for name in "abc"]
     done = run_jobs([_job(out, SHORT) for out in outs], LocalExecutor(1), lambda *_: None)
-    assert [each.folder.parent for each in done.each if isinstance(each, JobFinished)] == outs
+    assert [result.folder.parent for result in done.each if isinstance(result, JobFinished)] == outs
 
 
-def test_a_job_that_kills_its_process_takes_no_other_with_it(tmp_path: Path) -> None:
-    """The next one gets a new process."""
+def test_after_a_killed_process_the_next_job_gets_a_new_one(tmp_path: Path) -> None:
 
     def kill(done: int, total: int, label: str) -> None:
         if done == 1:
@@ -138,11 +138,11 @@ def test_a_job_that_kills_its_process_takes_no_other_with_it(tmp_path: Path) -> 
             os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
     done = run_jobs([_job(tmp_path, SHORT), _job(tmp_path, SHORT)], LocalExecutor(1), kill)
-    assert all(isinstance(each, JobFinished) for each in done.each)
+    assert all(isinstance(result, JobFinished) for result in done.each)
 
 
 def test_a_job_is_not_run_by_code_that_was_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also when its process has done another one before."""
+    """A process that has run another job before the edit refuses the job, too."""
     source = tmp_path / "source.py"
     source.write_text("1")
     monkeypatch.setattr(code, "_sources", lambda *_: iter([source]))
@@ -159,18 +159,18 @@ def test_a_job_is_not_run_by_code_that_was_edited(tmp_path: Path, monkeypatch: p
 
 
 def test_a_killed_task_names_its_signal() -> None:
-    """What it complained about before has nothing to do with it."""
+    """A line on stderr before the signal is not the cause."""
     assert TaskEnd(-9, "", "a warning\n", was_stopped=False).last_words == "killed by SIGKILL"
 
 
-def test_ctrl_c_ends_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> None:
-    """The first is done, the second is under way, the third has not begun."""
+def test_ctrl_c_ends_running_jobs_and_keeps_measurements(tmp_path: Path) -> None:
+    """The first job is finished at Ctrl-C, the second is running, and the third has not started."""
     outs = [tmp_path / name for name in "abc"]
 
     def press(done: int, total: int, label: str) -> None:
         if done == 1:
             await_file(outs[1], "*/*.csv")
-            time.sleep(1)  # into the run
+            time.sleep(1)  # until the run is in progress
             os.kill(os.getpid(), signal.SIGINT)
 
     done = _run([_job(outs[0], SHORT), _job(outs[1], LONG), _job(outs[2], LONG)], press)
@@ -185,7 +185,7 @@ def test_ctrl_c_ends_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> No
 
 
 def test_a_job_whose_starter_is_gone_does_not_begin(tmp_path: Path) -> None:
-    """It may be killed before the job can ask the kernel to be told."""
+    """The starter may be killed before the job has asked the kernel for a death signal."""
     gone = subprocess.Popen(["true"])
     gone.wait()
     done = subprocess.run(

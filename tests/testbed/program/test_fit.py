@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A program that lacks what the run's entries and counters name is refused before any switch is."""
+"""Tests for the check that a program declares everything that a run's entries and counters name."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ACTION = '"SfcIngress.bts.ingress_bts"'
 
 def _request(text: str, scheme: str = "sfc", switch: str = "auto") -> RunRequest:
     clock = "virtual" if switch == "auto" else "real"
-    given = GivenProgram("mine.json", "/mine.json", "mine", text)
-    return RunRequest("incast", scheme, switch, clock, program=given)  # type: ignore[arg-type]
+    user_program = GivenProgram("mine.json", "/mine.json", "mine", text)
+    return RunRequest("incast", scheme, switch, clock, program=user_program)  # type: ignore[arg-type]
 
 
 def _refusal(text: str, **options: str) -> str:
@@ -30,8 +30,7 @@ def _refusal(text: str, **options: str) -> str:
     return str(refused.value).removeprefix("--p4 mine.json: ")
 
 
-def test_ours_fits_every_scheme() -> None:
-    """The check asks for nothing that is not there."""
+def test_the_testbeds_program_fits_every_scheme() -> None:
     for scheme in ("irn", "pfc", "sfc-est", "sfc-p+hpcc", "ndp", "sfc+dcqcn", "sfc+qcn"):
         assert plan_run(_request(OURS, scheme=scheme)).program is not None
 
@@ -54,33 +53,32 @@ def test_ours_fits_every_scheme() -> None:
     ],
     ids=["table", "action", "counter", "register"],
 )
-def test_what_has_another_name(old: str, new: str, expected: str) -> None:
-    """The line names it, and the entry that wants it; what there is instead would fill the screen."""
+def test_the_message_names_the_missing_object_and_the_entry_that_needs_it(old: str, new: str, expected: str) -> None:
+    """The existing names are not listed, since they would fill the screen."""
     assert _refusal(renamed(old, new)).startswith(expected)
 
 
-def test_only_what_the_scheme_uses_is_asked_for() -> None:
-    """A program without BTS is enough for IRN; so each scheme and program is checked by itself."""
+def test_only_declarations_that_the_scheme_uses_are_required() -> None:
+    """A program without BTS is sufficient for IRN, so each pair of scheme and program is checked."""
     without = renamed(_TRIGGER, '"name" : "SfcIngress.bts.trigger"')
     assert plan_run(_request(without, scheme="irn")).config.variant == "irn (mine)"
     with pytest.raises(UsageError, match="no table 'bts_trigger'"):
         plan_network(_request(without))
 
 
-def test_what_bmv2_reads_of_its_own_is_asked_for_there_alone() -> None:
-    """It has no other way to know how deep queues are."""
+def test_registers_that_only_bmv2_reads_are_required_only_on_bmv2() -> None:
+    """Queue depths on BMv2 are known only from the program's registers."""
     without = renamed('"name" : "buffer_bytes"', '"name" : "used"')
     assert plan_run(_request(without)).program is not None
     assert _refusal(without, switch="bmv2") == "the program has no register 'buffer_bytes'"
 
 
-def test_keys_parameters_and_cells_are_counted() -> None:
-    """By the widths that the program declares."""
+def test_widths_and_numbers_of_keys_parameters_and_cells_are_checked() -> None:
     program = json.loads(OURS)
-    [action] = [each for each in program["actions"] if each["name"] == "SfcIngress.bts.ingress_bts"]
+    [action] = [known for known in program["actions"] if known["name"] == "SfcIngress.bts.ingress_bts"]
     tables = [table for pipeline in program["pipelines"] for table in pipeline["tables"]]
-    [table] = [each for each in tables if each["name"] == "SfcIngress.bts.bts_trigger"]
-    [drops] = [each for each in program["counter_arrays"] if each["name"] == "drops"]
+    [table] = [known for known in tables if known["name"] == "SfcIngress.bts.bts_trigger"]
+    [drops] = [counter for counter in program["counter_arrays"] if counter["name"] == "drops"]
     action["runtime_data"][0]["bitwidth"] = 8
     assert " does not fit 8 bits, which tor1 needs for `table_add bts_trigger " in _refusal(json.dumps(program))
     action["runtime_data"].append(action["runtime_data"][1])
@@ -90,4 +88,4 @@ def test_keys_parameters_and_cells_are_counted() -> None:
     table["key"] *= 2
     assert "table SfcIngress.bts.bts_trigger has 2 keys, not 1" in _refusal(json.dumps(program))
     drops["size"] = 16
-    assert "its counter drops has 16 cells, and " in _refusal(json.dumps(program))
+    assert "counter drops has 16 cells, but cell " in _refusal(json.dumps(program))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--p4`: what is no program is refused in a line, several programs get names that tell them apart."""
+"""Tests for `--p4`: files that are not programs are refused in one line, and several programs get unique names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ V1Switch(P(), V(), I(), E(), V(), D()) main;
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where names are typed."""
+    """Make a temporary folder the current one, for relative paths."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -64,14 +64,13 @@ def _refusal(word: str) -> str:
     ],
     ids=lambda text: text[:20],
 )
-def test_what_is_no_program(content: str, expected: str, folder: Path) -> None:
-    """By what stands in it."""
+def test_a_file_that_is_not_a_program_is_refused(content: str, expected: str, folder: Path) -> None:
     (folder / "x.json").write_text(content)
     assert _refusal("x.json").startswith(f"--p4 x.json: {expected}")
 
 
-def test_what_cannot_be_read(folder: Path) -> None:
-    """A name that leads nowhere, a folder, bytes."""
+def test_a_file_that_cannot_be_read_is_refused(folder: Path) -> None:
+    """The cases are a missing file, a folder and binary data."""
     (folder / "bytes").write_bytes(b"\xff")
     assert _refusal("nothing.json") == "--p4 nothing.json: No such file or directory"
     assert _refusal("nothing.p4") == "--p4 nothing.p4: No such file or directory"
@@ -79,15 +78,14 @@ def test_what_cannot_be_read(folder: Path) -> None:
     assert _refusal("bytes") == "--p4 bytes is not UTF-8 text (byte 0)"
 
 
-def test_a_source_without_a_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line says what would do."""
+def test_without_a_compiler_the_message_suggests_a_compiled_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "x.p4").write_text("")
     monkeypatch.setenv("PATH", str(folder))
     assert _refusal("x.p4") == ("--p4 x.p4: no p4c-bm2-ss on the PATH to compile it; a compiled .json needs none")
 
 
-def test_a_name_that_a_shell_would_take_apart_never_reaches_p4c(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which hands it to one."""
+def test_a_file_name_with_shell_characters_never_reaches_p4c(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """p4c passes the name to a shell."""
     monkeypatch.setattr("softswitch.p4c.shutil.which", lambda name: name)
     (folder / "$(touch made).p4").write_text("")
     assert "p4c takes names of letters" in _refusal("$(touch made).p4")
@@ -95,41 +93,43 @@ def test_a_name_that_a_shell_would_take_apart_never_reaches_p4c(folder: Path, mo
 
 
 @needs_p4c
-def test_p4c_s_first_errors_are_the_line(folder: Path) -> None:
-    """With file and line, without the marks that point."""
+def test_the_first_errors_of_p4c_are_the_message(folder: Path) -> None:
+    """The message has file and line but not the caret markers."""
     (folder / "x.p4").write_text("#include <core.p4>\ncontrol c(in bit<8> a) { apply { b = a; } }\n")
-    said = _refusal("x.p4")
-    assert said.startswith("--p4 x.p4: p4c-bm2-ss: ")
-    assert "x.p4(2)" in said and "^" not in said and "\n" not in said
+    message = _refusal("x.p4")
+    assert message.startswith("--p4 x.p4: p4c-bm2-ss: ")
+    assert "x.p4(2)" in message and "^" not in message and "\n" not in message
 
 
 @needs_p4c
-def test_a_source_finds_the_includes_beside_it_before_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever it is called from; compiled once, until anything of it changes."""
+def test_includes_beside_a_source_take_precedence_over_the_testbeds(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program is compiled again only if one of its files has changed."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     (folder / "mine" / "include").mkdir(parents=True)
     (folder / "mine" / "include" / "constants.p4").write_text("#define LIMIT 7\n")
     (folder / "mine" / "port.p4").write_text(_PORT)
-    given = program_given("mine/port.p4")
-    assert given is not None and given.name == "port"
-    assert (given.path, "0x0007" in given.text) == (str(folder / "mine" / "port.p4"), True)
-    kept = set(program_folder().iterdir())
-    assert program_given("mine/port.p4") == given
-    assert set(program_folder().iterdir()) == kept
+    user_program = program_given("mine/port.p4")
+    assert user_program is not None and user_program.name == "port"
+    assert (user_program.path, "0x0007" in user_program.text) == (str(folder / "mine" / "port.p4"), True)
+    cached_files = set(program_folder().iterdir())
+    assert program_given("mine/port.p4") == user_program
+    assert set(program_folder().iterdir()) == cached_files
     (folder / "mine" / "include" / "constants.p4").write_text("#define LIMIT 9\n")
     changed = program_given("mine/port.p4")
     assert changed is not None and "0x0009" in changed.text
 
 
-def test_several_programs_have_names_of_their_own(folder: Path) -> None:
-    """The shortest that tell all apart; ours has none."""
+def test_several_programs_get_the_shortest_unique_names(folder: Path) -> None:
+    """The testbed's program has no name."""
     for place in ("a", "b"):
         (folder / place).mkdir()
         for name in ("x.json", "y.json", "my prog.json", "x.bmv2"):
             (folder / place / name).write_text(OURS)
 
     def names(*words: str) -> list[str | None]:
-        return [None if each is None else each.name for each in programs_given(words)]
+        return [None if program is None else program.name for program in programs_given(words)]
 
     assert names("a/x.json", "built-in", "a/y.json") == ["x", None, "y"]
     assert names("a/x.json", "a/x.bmv2") == ["x.json", "x.bmv2"]
@@ -140,31 +140,31 @@ def test_several_programs_have_names_of_their_own(folder: Path) -> None:
             names(*twice)
 
 
-def test_what_was_read_is_what_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kept by its content: an edit afterwards changes neither the run nor its record."""
+def test_an_edit_after_reading_does_not_change_the_program(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program is cached by its content."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     (folder / "x.json").write_text(OURS)
-    given = program_given("x.json")
+    user_program = program_given("x.json")
     (folder / "x.json").write_text("{}")
-    assert given is not None
-    assert program_file(given) == program_file(replace(given, word="y.json"))
-    assert program_file(given).is_relative_to(cache_dir())
-    assert program_file(given).read_text() == OURS
-    assert program_file(None) != program_file(given)
+    assert user_program is not None
+    assert program_file(user_program) == program_file(replace(user_program, word="y.json"))
+    assert program_file(user_program).is_relative_to(cache_dir())
+    assert program_file(user_program).read_text() == OURS
+    assert program_file(None) != program_file(user_program)
 
 
 def test_config_and_command_repeat_the_run(folder: Path) -> None:
-    """Path and hash of what runs; ours is told as well."""
-    given = GivenProgram("my prog.json", str(folder / "my prog.json"), "my_prog", OURS)
+    """config.json has the path and hash of the program, also of the testbed's."""
+    user_program = GivenProgram("my prog.json", str(folder / "my prog.json"), "my_prog", OURS)
     digest = hashlib.sha256(OURS.encode()).hexdigest()
-    request = RunRequest("incast", clock="virtual", program=given)
+    request = RunRequest("incast", clock="virtual", program=user_program)
     config = plan_run(request).config
     assert config.program is not None
-    assert config.program.model_dump() == {"name": "my_prog", "path": given.path, "sha256": digest}
+    assert config.program.model_dump() == {"name": "my_prog", "path": user_program.path, "sha256": digest}
     assert config.variant == "sfc (my_prog)"
     assert config.command.endswith(" --p4 'my prog.json'")
     assert plan_network(request).config.command.endswith(" --p4 'my prog.json'")
-    own = plan_run(replace(request, program=None)).config
-    assert own.program is not None
-    assert own.program.model_dump() == {"name": None, "path": "switch-bmv2/artifacts/sfc.json", "sha256": digest}
-    assert (own.variant, "--p4" in own.command) == ("sfc", False)
+    built_in = plan_run(replace(request, program=None)).config
+    assert built_in.program is not None
+    assert built_in.program.model_dump() == {"name": None, "path": "switch-bmv2/artifacts/sfc.json", "sha256": digest}
+    assert (built_in.variant, "--p4" in built_in.command) == ("sfc", False)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run goes by the P4 that lies there: sources that were edited and not compiled are refused, not ignored."""
+"""Tests for the check of P4 sources: a run is refused if they were edited but not compiled."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from testbed.program.given import GivenProgram
 from testbed.program.sources import HASH_FILE, ROOT, SOURCES, check_artifacts
 from tests.testbed.program.own import OURS
 
-_SAID = "the P4 sources in switch-bmv2/ are not those that switch-bmv2/artifacts/sfc.json was compiled from"
+_MESSAGE = "the P4 sources in switch-bmv2/ are not those that switch-bmv2/artifacts/sfc.json was compiled from"
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree with our sources, of which one include has been edited."""
+    """Return a copy of the P4 sources with an edited include file."""
     shutil.copytree(ROOT / SOURCES, tmp_path / SOURCES)
     check_artifacts(tmp_path)
     include = tmp_path / SOURCES / "include" / "control" / "bts" / "bts_cause.p4"
@@ -32,7 +32,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def _shadow(folder: Path, monkeypatch: pytest.MonkeyPatch, *programs: str) -> None:
-    """A PATH with these alone."""
+    """Set a PATH that contains only these programs."""
     for name in programs:
         (folder / name).write_text("#!/bin/sh\n")
         (folder / name).chmod(0o755)
@@ -47,20 +47,18 @@ def _shadow(folder: Path, monkeypatch: pytest.MonkeyPatch, *programs: str) -> No
         ((), " where there is p4c-bm2-ss or Docker (docs/bmv2.md says how to get it); without, undo the change"),
     ],
 )
-def test_what_to_do_about_it_depends_on_what_is_there(
+def test_the_advice_depends_on_the_available_compilers(
     programs: tuple[str, ...], advice: str, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line."""
     (tmp_path / "bin").mkdir()
     _shadow(tmp_path / "bin", monkeypatch, *programs)
     with pytest.raises(UsageError) as refused:
         check_artifacts(tree)
-    assert str(refused.value).startswith(_SAID)
+    assert str(refused.value).startswith(_MESSAGE)
     assert str(refused.value).endswith(advice)
 
 
-def test_a_new_file_counts_and_so_does_a_lost_hash(tree: Path) -> None:
-    """Whatever is not known to be current is not."""
+def test_a_new_source_and_a_missing_hash_are_refused(tree: Path) -> None:
     shutil.rmtree(tree / SOURCES)
     shutil.copytree(ROOT / SOURCES, tree / SOURCES)
     (tree / SOURCES / "include" / "mine.p4").write_text("")
@@ -89,23 +87,25 @@ def test_a_new_file_counts_and_so_does_a_lost_hash(tree: Path) -> None:
 def test_every_verb_refuses_before_anything_starts(
     words: list[str], tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit 2, one line, nothing written."""
-    place = tree / "place"
-    place.mkdir()
-    monkeypatch.chdir(place)
+    """The command prints one line and writes nothing."""
+    folder = tree / "folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     monkeypatch.setattr(plan, "check_artifacts", partial(check_artifacts, tree))
     assert main(words) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith(f"runner.py: {_SAID}")
-    assert len(said.err.splitlines()) == 1
-    assert not list(place.iterdir())
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"runner.py: {_MESSAGE}")
+    assert len(printed.err.splitlines()) == 1
+    assert not list(folder.iterdir())
 
 
-def test_a_program_that_is_given_needs_no_artifacts(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So an edit can be tried by `--p4 switch-bmv2/sfc.p4` before it is compiled for good."""
+def test_a_user_program_needs_no_artifacts(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An edit can therefore be tried with `--p4 switch-bmv2/sfc.p4` before the artifacts are compiled."""
     monkeypatch.setattr(plan, "check_artifacts", partial(check_artifacts, tree))
-    given = GivenProgram("mine.json", "/mine.json", "mine", OURS)
-    assert plan.plan_run(RunRequest("incast", clock="virtual", program=given)).config.program_name == "mine"
+    user_program = GivenProgram("mine.json", "/mine.json", "mine", OURS)
+    assert plan.plan_run(RunRequest("incast", clock="virtual", program=user_program)).config.program_name == "mine"
     with pytest.raises(UsageError):
-        plan.plan_run(RunRequest("incast", switch="bmv2", program=given))  # wire.p4 may stand in its links
+        plan.plan_run(
+            RunRequest("incast", switch="bmv2", program=user_program)
+        )  # its delay lines may run the compiled wire.p4

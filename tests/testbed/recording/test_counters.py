@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The counters of a run: what hosts, switches and other parts counted, added up once for both clocks."""
+"""Tests for the counters of a run: the sums over hosts, switches and other parts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from wire.counters import BtsEvent, CounterEvent, DropReason, PfcEvent, QueueEve
 
 
 def counts(*events: tuple[CounterEvent, int], **peaks: int) -> SwitchCounts:
-    """A switch's. Events of different tables are equal as numbers, hence pairs."""
-    found = SwitchCounts(peaks=Counter({f"bts.{name}": peak for name, peak in peaks.items()}))
+    """Return the counts of a switch.
+
+    Events are passed as pairs because events of different tables may compare equal.
+    """
+    switch = SwitchCounts(peaks=Counter({f"bts.{name}": peak for name, peak in peaks.items()}))
     for event, count in events:
-        found.by_table[type(event)][event] = count
-    return found
+        switch.by_table[type(event)][event] = count
+    return switch
 
 
 NOTHING = LatenessSummary(0, 0, 0, 0)
@@ -54,8 +57,8 @@ PARTS = [
 ]
 
 
-def test_every_counter_has_its_place() -> None:
-    """Sums over all, maxima of any one, drops of the program beside those of the target."""
+def test_every_counter_is_summed_into_its_field() -> None:
+    """Peaks are the maximum over all switches. Drops by the program and by the target are merged."""
     counters = run_counters(HOSTS, SWITCHES, PARTS, interrupted=True, wall_s=2.0)
     assert counters.packets.model_dump() == {
         "sent": 150, "received": 130, "switch_generated": 7, "link_duplicated": 6, "switch_absorbed": 2, "in_flight": 5,
@@ -72,16 +75,14 @@ def test_every_counter_has_its_place() -> None:
     assert (counters.interrupted, counters.wall_s) == (True, 2.0)
 
 
-def test_what_a_standing_host_had_no_room_for_is_a_drop() -> None:
-    """Under one reason with what its switch lost so."""
+def test_ring_overruns_of_stalled_hosts_and_switches_are_drops_with_one_reason() -> None:
     hosts = [HostStatistics("h1", NicStatistics(frames_sent=9, frames_received=2, ring_overruns=4))]
     parts = [PartStatistics("tor1", NOTHING, drops=Counter(receive_ring=3))]
     counters = run_counters(hosts, [], parts, interrupted=False, wall_s=1.0)
     assert (counters.drops, counters.unexplained_loss) == ({"receive_ring": 7}, 0)
 
 
-def test_what_honest_hosts_do_not_do_is_told_where_it_happened() -> None:
-    """Over all hosts; what did not happen is left out."""
+def test_unusual_host_events_are_summed_over_hosts_and_omitted_if_zero() -> None:
     dishonest = [
         HostStatistics("h1", NicStatistics(acknowledgements_refused=2)),
         HostStatistics("h2", NicStatistics(acknowledgements_refused=3, messages_failed=1)),
@@ -99,7 +100,7 @@ def test_packets_sent_with_a_small_window_are_summed_over_hosts() -> None:
 
 
 def test_a_run_is_as_late_as_its_latest_part() -> None:
-    """Each percentile is the worst of any process; one without a record says nothing."""
+    """Each percentile is the highest of all processes. Processes without a measurement are ignored."""
     late = [LatenessSummary(3, 10, 30, 90), NOTHING, LatenessSummary(3, 20, 25, 40)]
     counters = run_counters(HOSTS, SWITCHES, PARTS, host_lateness=late, interrupted=False, wall_s=1.0)
     assert counters.host_lateness == Lateness(20.0, 30.0, 90.0)
@@ -107,7 +108,7 @@ def test_a_run_is_as_late_as_its_latest_part() -> None:
 
 
 def test_spacing_is_that_of_the_worst_part() -> None:
-    """With its own yardstick, and the pairs of all; a part without any, or that cannot see them, says nothing."""
+    """The ideal spacing is that part's, and the count is the sum. Parts without a measurement are ignored."""
     hosts = [SpacingSummary(3, 10, 30, 90, 500), SpacingSummary(0, 0, 0, 0, 0), SpacingSummary(4, 20, 25, 99, 600)]
     parts = [PartStatistics("tor1", NOTHING), PartStatistics("tor2", NOTHING, spacing=hosts[1])]
     counters = run_counters(HOSTS, SWITCHES, parts, host_spacing=hosts, interrupted=False, wall_s=1.0)
@@ -116,14 +117,13 @@ def test_spacing_is_that_of_the_worst_part() -> None:
 
 
 def test_the_virtual_clock_has_no_lateness() -> None:
-    """Its switches measure none and there is no agent."""
     counters = run_counters(HOSTS, SWITCHES, [PartStatistics("tor1", NOTHING)], interrupted=False, wall_s=1.0)
     assert (counters.host_lateness, counters.switch_lateness) == (None, None)
 
 
-def test_what_waits_in_a_switch_is_in_flight() -> None:
-    """A frame that a paused port holds when the run ends is neither received nor lost."""
-    told = {
+def test_frames_queued_in_a_switch_are_in_flight() -> None:
+    """A frame in the queue of a paused port at the end of a run is neither received nor lost."""
+    statistics = {
         "lateness": {"departures": {"count": 0, "p50_ns": 0, "p99_ns": 0, "max_ns": 0}},
         "spacing": {"count": 0, "p50_ns": 0, "p99_ns": 0, "max_ns": 0, "ideal_ns": 0},
         "drops": {"ingress": 5, "no_device": 1},
@@ -134,15 +134,15 @@ def test_what_waits_in_a_switch_is_in_flight() -> None:
         "planned_failed": 0,
         "duplicated": 0,
     }
-    part = softswitch_statistics("tor1", told)
+    part = softswitch_statistics("tor1", statistics)
     assert (part.held, part.absorbed, part.drops) == (4, 3, {"no_device": 1})
     sender = HostStatistics("h1", NicStatistics(frames_sent=10, frames_received=2))
     counters = run_counters([sender], [], [part], interrupted=False, wall_s=1.0)
     assert (counters.packets.in_flight, counters.unexplained_loss) == (4, 0)
 
 
-def test_a_fault_that_did_not_happen_breaks_the_run() -> None:
-    """It is not the run that was asked for."""
+def test_a_refused_fault_breaks_the_run() -> None:
+    """A run without the fault is not the requested run."""
     parts = [PartStatistics("tor1", None, refused=2), PartStatistics("tor2", None)]
     counters = run_counters([], [], parts, interrupted=False, wall_s=1.0)
     assert counters.broken == ("tor1 refused 2 of the commands that make its faults.",)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From plan to trace: every flow keeps its number, ends, size, start and tag, whatever became of it."""
+"""Tests for the recorder: every flow of the plan has a row in the trace with its number, ends, size, start and tag."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ PLANNED = ("flow_id", "src", "dst", "size_bytes", "tag")
 
 @pytest.fixture
 def plan() -> RunPlan:
-    """Two kinds of traffic: hadoop and incast."""
+    """Return a plan with two kinds of traffic: hadoop and incast."""
     return plan_run(RunRequest("datacentre", clock="virtual", seed=3))
 
 
 def recorded(plan: RunPlan, folder: Path, *records: Record) -> pl.DataFrame:
-    """The flows trace of a run that told this."""
+    """Return the flows trace of a run with these records."""
     with Recorder(plan, folder) as recorder:
         for record in records:
             recorder.take(record)
@@ -37,7 +37,7 @@ def recorded(plan: RunPlan, folder: Path, *records: Record) -> pl.DataFrame:
 
 
 def test_the_trace_has_every_flow_of_the_plan(plan: RunPlan, tmp_path: Path) -> None:
-    """Also those that nobody ever told of."""
+    """Flows without any record have a row, too."""
     flows = recorded(plan, tmp_path)
     planned = [tuple(getattr(flow, name) for name in PLANNED) for flow in plan.flows]
     assert len({flow.tag for flow in plan.flows}) == 2
@@ -48,14 +48,13 @@ def test_the_trace_has_every_flow_of_the_plan(plan: RunPlan, tmp_path: Path) -> 
 
 
 def test_flows_are_numbered_from_one(plan: RunPlan) -> None:
-    """As the trace's column says."""
     assert [flow.flow_id for flow in plan.flows] == list(range(1, len(plan.flows) + 1))
     (column,) = (column for column in FLOWS.columns if column.name == "flow_id")
     assert column.meaning.endswith("from 1")
 
 
 def test_nics_know_flows_by_the_plans_numbers(plan: RunPlan, tmp_path: Path) -> None:
-    """What a NIC is told carries number and size; what it reports ends up in that flow's row."""
+    """Records of a NIC carry the plan's flow number, so they are assigned to that flow's row."""
     nics = build_nics(plan.topology, plan.flows, plan.transport, plan.dilation)
     last_ns = plan.dilation.wall_ns(max(flow.start_ns for flow in plan.flows))
     records: list[Record] = []
@@ -70,12 +69,11 @@ def test_nics_know_flows_by_the_plans_numbers(plan: RunPlan, tmp_path: Path) -> 
     assert flows["packets_sent"].sum() > 0
 
 
-def test_what_became_of_a_flow_is_in_its_row(plan: RunPlan, tmp_path: Path) -> None:
-    """Both ends in one row: the sender's time and cost, the receiver's verdict."""
+def test_the_row_of_a_flow_joins_the_records_of_sender_and_receiver(plan: RunPlan, tmp_path: Path) -> None:
     flow = plan.flows[1]
     finish_us = flow.start_ns / 1000 + 80
-    told = FlowSent(flow.flow_id, finish_us, 2.5, SendingCounts(7, 2, 2000, 1, 4))
-    row = recorded(plan, tmp_path, told, FlowReceived(flow.flow_id, corrupted=True)).row(1, named=True)
+    sent = FlowSent(flow.flow_id, finish_us, 2.5, SendingCounts(7, 2, 2000, 1, 4))
+    row = recorded(plan, tmp_path, sent, FlowReceived(flow.flow_id, corrupted=True)).row(1, named=True)
     assert (row["flow_id"], row["finish_us"], row["paused_us"], row["corrupted"]) == (2, finish_us, 2.5, True)
     assert row["fct_us"] == pytest.approx(80)
     assert row["slowdown"] == row["fct_us"] / row["ideal_fct_us"]
@@ -85,7 +83,7 @@ def test_what_became_of_a_flow_is_in_its_row(plan: RunPlan, tmp_path: Path) -> N
 
 
 def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, tmp_path: Path) -> None:
-    """A flow that is told of as unfinished is not completed."""
+    """A record of an unfinished flow does not complete it."""
     with Recorder(plan, tmp_path) as recorder:
         for flow in plan.flows:
             recorder.take(FlowReceived(flow.flow_id, corrupted=False))
@@ -99,7 +97,10 @@ def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, t
 
 
 def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> None:
-    """Whether its receiver has it, before or after, or not; it is not completed, and its row says what it cost."""
+    """The receiver may report the flow before, after or never.
+
+    It is not completed, and its row has the sender's counts.
+    """
     early, late, never, *others = plan.flows
     with Recorder(plan, tmp_path) as recorder:
         for flow in (early, *others):
@@ -117,8 +118,8 @@ def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> Non
     assert flows["timeouts"].to_list()[:4] == [9, 9, 9, 0]
 
 
-def test_what_was_acknowledged_and_never_arrived_is_undelivered(plan: RunPlan, tmp_path: Path) -> None:
-    """In whichever order the two ends tell."""
+def test_an_acknowledged_flow_without_a_receivers_record_is_undelivered(plan: RunPlan, tmp_path: Path) -> None:
+    """The order of the two records does not matter."""
     first, second, *others = plan.flows
     with Recorder(plan, tmp_path) as recorder:
         for flow in others:
@@ -132,8 +133,7 @@ def test_what_was_acknowledged_and_never_arrived_is_undelivered(plan: RunPlan, t
         assert (recorder.is_complete, recorder.undelivered) == (True, 0)
 
 
-def test_rows_of_the_other_traces_pass_through(plan: RunPlan, tmp_path: Path) -> None:
-    """What agents send is what the file holds."""
+def test_goodput_and_signal_records_are_written_unchanged(plan: RunPlan, tmp_path: Path) -> None:
     goodput = Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=10)
     recorded(plan, tmp_path, goodput, SIGNAL)
     assert read_trace(tmp_path / "goodput.parquet", GOODPUT).rows() == [(0.0, 100.0, 4, 10)]

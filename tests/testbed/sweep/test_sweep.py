@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Sweeps: the jobs of a file, and that one that was killed goes on where it stood and runs no job twice."""
+"""Tests for sweeps: the jobs of a file, and that a killed sweep resumes and runs no job twice."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def _is_job(process: psutil.Process) -> bool:
 
 
 @pytest.mark.long
-def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> None:
-    """12 virtual runs on two workers: killed after five, resumed, every job once in the journal, all in the table."""
+def test_a_killed_and_resumed_sweep_runs_no_job_twice(tmp_path: Path) -> None:
+    """The sweep has 12 virtual runs on two workers and is killed after five. Every job is in the journal once."""
     file, folder = _sweep(tmp_path), tmp_path / "out" / "small"
     first = _start(file, tmp_path / "out")
     assert first.stderr is not None
@@ -93,9 +93,9 @@ def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> Non
     journal = _journal(folder)
     assert 5 <= len(journal) < 12
     second = _start(file, tmp_path / "out")
-    said, problems = second.communicate(timeout=250)
+    output, problems = second.communicate(timeout=250)
     assert second.returncode == 0, problems
-    assert f"{12 - len(journal)} run now, {len(journal)} already complete" in said
+    assert f"{12 - len(journal)} run now, {len(journal)} already complete" in output
     assert set(_journal(folder).values()) == {1}
     assert len(_journal(folder)) == 12
     after = {path.parent.name: path.stat().st_mtime_ns for path in (folder / "jobs").glob("*/result.json")}
@@ -107,14 +107,14 @@ def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) -> None:
-    """Sent to the command alone: workers and jobs end with it, and a job that was cut short does not count as done."""
+def test_workers_and_jobs_end_with_the_command(number: signal.Signals, tmp_path: Path) -> None:
+    """The signal is sent to the command only. An interrupted job does not count as complete."""
     file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
     process = _start(file, tmp_path / "out")
     jobs = tmp_path / "out" / "small" / "jobs"
     await_file(jobs, ".*.partial/*/flows-input.csv", process)
     family = children_of(process.pid)
-    assert any(_is_job(each) for each in family)
+    assert any(_is_job(process) for process in family)
     process.send_signal(number)
     process.communicate(timeout=100)
     assert are_gone(family)
@@ -122,8 +122,8 @@ def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) ->
     assert not list(jobs.glob("*/result.json"))
 
 
-def test_jobs_are_every_combination_with_names_of_their_own(tmp_path: Path) -> None:
-    """Axes x schemes x seeds; the names depend on what is run and on nothing else."""
+def test_jobs_are_all_combinations_and_have_unique_names(tmp_path: Path) -> None:
+    """A job's name depends only on its run and not on the sweep."""
     jobs = jobs_of(read_sweep(_sweep(tmp_path)))
     assert len(jobs) == 12
     assert len({job.name for job in jobs}) == 12
@@ -141,8 +141,8 @@ THRESHOLDS = SweepFile(
 )
 
 
-def test_no_scheme_is_run_again_for_an_axis_that_it_does_not_read(tmp_path: Path) -> None:
-    """irn has no threshold: 8 jobs are 6 runs, whose folders say what they are; the table has a row for each job."""
+def test_jobs_that_differ_only_in_an_unused_axis_share_a_run(tmp_path: Path) -> None:
+    """irn does not read the threshold, so 8 jobs are 6 runs. The table has a row for each job."""
     jobs = jobs_of(THRESHOLDS)
     assert len(jobs) == 8
     assert len(unfinished(tmp_path, jobs)) == 6
@@ -165,7 +165,7 @@ def test_no_scheme_is_run_again_for_an_axis_that_it_does_not_read(tmp_path: Path
 
 
 class _Breaking:
-    """An executor whose tasks break at once."""
+    """An executor whose tasks fail at once."""
 
     def run(
         self,
@@ -179,31 +179,29 @@ class _Breaking:
             take(number, TaskEnd(1, "", "it broke", was_stopped=False))
 
 
-def test_a_run_is_called_by_all_the_places_that_share_it(tmp_path: Path) -> None:
-    """In the progress and where it fails; of many values the first three and how many more there are."""
-    told: list[str] = []
-    done = run_sweep(THRESHOLDS, jobs_of(THRESHOLDS), tmp_path, _Breaking(), lambda _, __, label: told.append(label))
-    assert told == [
+def test_the_label_of_a_shared_run_lists_the_values_of_the_unused_axis(tmp_path: Path) -> None:
+    """Progress and failures use these labels. Of many values the first three are listed, and the others are counted."""
+    labels: list[str] = []
+    done = run_sweep(THRESHOLDS, jobs_of(THRESHOLDS), tmp_path, _Breaking(), lambda _, __, label: labels.append(label))
+    assert labels == [
         f"{scheme} degree={degree} switch.q_th_bytes={threshold} seed=1"
         for degree in (2, 3)
         for scheme, threshold in (("irn", "250000|500000"), ("sfc", "250000"), ("sfc", "500000"))
     ]
-    assert done.failures == tuple(f"{label}: it broke" for label in told)
+    assert done.failures == tuple(f"{label}: it broke" for label in labels)
     axes = {"switch.q_th_bytes": (1_000, 2_000, 3_000, 4_000, 5_000)}
     [label] = labels_of_runs(jobs_of(THRESHOLDS.model_copy(update={"schemes": ("irn",), "axes": axes}))).values()
     assert label == "irn switch.q_th_bytes=1000|2000|3000|+2 seed=1"
 
 
-def test_what_a_scheme_reads_makes_runs_of_their_own() -> None:
-    """The buffer of any, the windows of any, the clock, the seed."""
+def test_jobs_that_differ_in_a_used_setting_or_seed_are_separate_runs() -> None:
     words = {"name": "a", "scenario": "incast", "schemes": ("irn",)}
     for key, values in (("switch.buffer_bytes", (1_000_000, 2_000_000)), ("transport.payload_bytes", (500, 1000))):
         assert len({job.key for job in jobs_of(SweepFile(**words, axes={key: values}))}) == 2
     assert len({job.key for job in jobs_of(SweepFile(**words, seeds=(1, 2)))}) == 2
 
 
-def test_a_job_that_is_done_is_left_alone(tmp_path: Path) -> None:
-    """Even if it is asked for again."""
+def test_a_complete_job_is_not_run_again(tmp_path: Path) -> None:
     (tmp_path / "jobs").mkdir()
     [job] = jobs_of(SweepFile(name="one", scenario="incast", schemes=("irn",), settings={"message_bytes": 5000}))
     assert run_job(_job(job, tmp_path)) == JobFinished(folder=tmp_path / "jobs" / job.name)
@@ -229,21 +227,19 @@ def test_a_job_that_is_done_is_left_alone(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -> None:
-    """Nothing is started."""
     with pytest.raises(UsageError, match=words.replace("(", r"\(")) as refused:
         jobs_of(read_sweep(_sweep(tmp_path, text)))
     assert "\n" not in str(refused.value)
 
 
 def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
-    """With its name."""
     with pytest.raises(UsageError, match=r"nothing\.yaml"):
         read_sweep(tmp_path / "nothing.yaml")
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[str]:
-    """The address of a Dask scheduler with two workers, all processes of their own that know nothing of this tree."""
+    """Start a Dask scheduler and two workers without this tree on their path, and yield the scheduler's address."""
     dask = [sys.executable, "-m", "dask"]
     file = tmp_path / "scheduler.json"
     with ExitStack() as stack:
@@ -262,42 +258,42 @@ def cluster(tmp_path: Path) -> Iterator[str]:
         yield json.loads(file.read_text())["address"]
 
 
-def test_jobs_run_on_a_cluster_that_exists(cluster: str, tmp_path: Path) -> None:
-    """Its scheduler and workers were started elsewhere, without this tree on their import path."""
+def test_jobs_run_on_an_existing_cluster(cluster: str, tmp_path: Path) -> None:
+    """The scheduler and the workers do not have this tree on their import path."""
     file = _sweep(tmp_path, "name: far\nscenario: incast\nschemes: [irn, sfc]\naxes: {degree: [2, 3]}\n")
     process = _start(file, tmp_path / "out", "--scheduler", cluster)
-    said, problems = process.communicate(timeout=250)
+    output, problems = process.communicate(timeout=250)
     assert process.returncode == 0, problems
-    assert "4 run now" in said
+    assert "4 run now" in output
     assert set(_journal(tmp_path / "out" / "far").values()) == {1}
     assert pl.read_parquet(tmp_path / "out" / "far" / "results.parquet").height == 4
-    assert not list((tmp_path / "out").glob("far/jobs/*/report.html")), "nobody asked for a page"
+    assert not list((tmp_path / "out").glob("far/jobs/*/report.html")), "a job wrote a page"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_outlives_the_command_on_a_cluster(number: signal.Signals, cluster: str, tmp_path: Path) -> None:
-    """Jobs that run on workers end with the command as well; Ctrl-C waits for them and writes the table."""
+def test_jobs_on_a_cluster_end_with_the_command(number: signal.Signals, cluster: str, tmp_path: Path) -> None:
+    """The command waits for the jobs after Ctrl-C and writes the table."""
     file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
     process = _start(file, tmp_path / "out", "--scheduler", cluster)
     jobs = tmp_path / "out" / "small" / "jobs"
     await_file(jobs, ".*.partial/*/flows-input.csv", process)
-    running = [each for each in children_of(os.getpid()) if _is_job(each)]
+    running = [child for child in children_of(os.getpid()) if _is_job(child)]
     assert running
     process.send_signal(number)
     process.communicate(timeout=100)
     assert are_gone(running)
-    assert not [each for each in children_of(os.getpid()) if _is_job(each)]
+    assert not [child for child in children_of(os.getpid()) if _is_job(child)]
     assert (tmp_path / "out" / "small" / "results.parquet").exists() == (number == signal.SIGINT)
 
 
-def test_a_scheduler_that_goes_away_fails_its_jobs_and_ends_them(cluster: str, tmp_path: Path) -> None:
-    """In a line for each job; what was done before is in the table."""
+def test_without_its_scheduler_a_cluster_ends_the_jobs_and_they_fail(cluster: str, tmp_path: Path) -> None:
+    """Each job fails with one line, and the table is written."""
     file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
     process = _start(file, tmp_path / "out", "--scheduler", cluster)
     await_file(tmp_path / "out", "small/jobs/.*.partial/*/flows-input.csv", process)
     family = children_of(os.getpid())
-    running = [each for each in family if _is_job(each)]
-    [scheduler] = [each for each in family if "scheduler" in each.cmdline()]
+    running = [child for child in family if _is_job(child)]
+    [scheduler] = [child for child in family if "scheduler" in child.cmdline()]
     scheduler.kill()
     _, problems = process.communicate(timeout=100)
     assert process.returncode == 3
@@ -309,7 +305,6 @@ def test_a_scheduler_that_goes_away_fails_its_jobs_and_ends_them(cluster: str, t
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense"])
 def test_a_scheduler_that_does_not_answer_is_one_clear_line(address: str, tmp_path: Path) -> None:
-    """Exit 2 and no job's folder."""
     process = _start(_sweep(tmp_path), tmp_path / "out", "--scheduler", address)
     _, problems = process.communicate(timeout=100)
     assert process.returncode == 2
@@ -318,7 +313,7 @@ def test_a_scheduler_that_does_not_answer_is_one_clear_line(address: str, tmp_pa
 
 
 def test_every_job_of_a_sweep_has_its_faults() -> None:
-    """They are part of what is asked for, and so of a job's name."""
+    """Faults are part of the request, so they change the name of a job."""
     fault = "link:tor2-spine1,down=20us,up=100us"
     words = {"name": "broken", "scenario": "incast", "schemes": ("irn", "sfc")}
     faulty = jobs_of(SweepFile.model_validate({**words, "faults": (fault,)}))
@@ -328,7 +323,7 @@ def test_every_job_of_a_sweep_has_its_faults() -> None:
 
 
 @pytest.mark.parametrize("name", ["degree/seed", "-x", "über", "two words", ".", "n" * 101])
-def test_a_name_that_makes_no_folder_is_refused_with_what_a_name_may_be(name: str, tmp_path: Path) -> None:
+def test_a_name_that_cannot_be_a_folder_is_refused_with_the_rule(name: str, tmp_path: Path) -> None:
     file = tmp_path / "sweep.yaml"
     file.write_text(f"name: {json.dumps(name)}\nscenario: incast\nschemes: [sfc]\n")
     with pytest.raises(UsageError) as refused:
@@ -337,16 +332,16 @@ def test_a_name_that_makes_no_folder_is_refused_with_what_a_name_may_be(name: st
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("nam: one", "nam: there is no such setting; nearest: name"),
         ("seeds: [1]", "name: is missing"),
         ("name: one\nseeds: []", "seeds: must have at least 1 entry, not 0"),
     ],
 )
-def test_a_wrong_file_is_refused_in_plain_words(line: str, said: str, tmp_path: Path) -> None:
+def test_a_wrong_file_is_refused_in_plain_words(line: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "sweep.yaml"
     file.write_text(f"{line}\nscenario: incast\nschemes: [sfc]\n")
     with pytest.raises(UsageError) as refused:
         read_sweep(file)
-    assert str(refused.value) == f"{file}: {said}"
+    assert str(refused.value) == f"{file}: {message}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Sweeps on the real clock: one run at a time on a machine."""
+"""Tests for sweeps on the real clock, which run one job at a time on a machine."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from tests.testbed.running import NEEDS_MININET, ROOT, command
 pytestmark = NEEDS_MININET
 
 
-def test_real_clock_jobs_follow_each_other(tmp_path: Path) -> None:
-    """Two live runs; while somebody else holds the real clock, none begins."""
+def test_real_clock_jobs_wait_for_the_lock_of_the_real_clock(tmp_path: Path) -> None:
     file = tmp_path / "sweep.yaml"
     file.write_text("name: live\nscenario: incast\nschemes: [irn, sfc]\nclock: real\n"
                   "settings: {message_bytes: 20000, degree: 2}\n")  # fmt: skip
     STATE_ROOT.mkdir(parents=True, exist_ok=True)
     folder = tmp_path / "out" / "live"
-    held = os.open(STATE_ROOT, os.O_RDONLY | os.O_DIRECTORY)
+    lock = os.open(STATE_ROOT, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX)
         process = subprocess.Popen(
             command("sweep", str(file), "--out", str(tmp_path / "out")),
             cwd=ROOT,
@@ -40,7 +39,7 @@ def test_real_clock_jobs_follow_each_other(tmp_path: Path) -> None:
         time.sleep(5)
         assert not list(folder.glob("jobs/.*.partial"))
     finally:
-        os.close(held)
+        os.close(lock)
     _, problems = process.communicate(timeout=250)
     assert process.returncode == 0, problems
     table = pl.read_parquet(folder / "results.parquet")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A sweep that is resumed never mixes versions: other code, another P4 program or other files make other jobs."""
+"""Tests that a resumed sweep never mixes versions: changed code, P4 programs or input files make new jobs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES
 ROOT = Path(__file__).resolve().parents[3]
 NEEDED = (*FOLDERS, "compiled", "command", "reproduction", "runner.py")
 OTHERS = {"bench", "command", "compiled", "examples", "reproduction", "tests", "tools"}
-"""Folders with code that decides no result."""
+"""Folders whose code does not affect results."""
 SWEEP = "name: a\nscenario: incast\nschemes: [sfc]\nsettings: {message_bytes: 5000, degree: 2}\n"
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of this tree that may be changed."""
+    """Return a copy of this tree that tests may change."""
     copy = tmp_path_factory.mktemp("tree")
     for name in NEEDED:
         source = ROOT / name
@@ -48,14 +48,14 @@ def _sweep(tree: Path, out: Path) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
         INTERPRETED: "1",
-    }  # what counts as a version is the same, without a minute of compiling
+    }  # the version is the same, and compiling would take a minute
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=200, env=environment)
 
 
 @pytest.mark.parametrize("changed", ["hosts/transport/sender.py", "switch-bmv2/artifacts/sfc.json"])
 @pytest.mark.long
-def test_changed_code_runs_the_jobs_again_and_says_so(changed: str, tree: Path, tmp_path: Path) -> None:
-    """Beside the old ones, which are not in the table; without a change nothing is run."""
+def test_jobs_are_repeated_after_a_change_of_the_code(changed: str, tree: Path, tmp_path: Path) -> None:
+    """The old runs are kept but are not in the table. Without a change nothing is run."""
     assert "1 run now, 0 already complete" in _sweep(tree, tmp_path).stdout
     again = _sweep(tree, tmp_path)
     assert "0 run now, 1 already complete" in again.stdout
@@ -70,7 +70,6 @@ def test_changed_code_runs_the_jobs_again_and_says_so(changed: str, tree: Path, 
 
 
 def test_the_content_of_a_file_of_sizes_is_part_of_the_job(tmp_path: Path) -> None:
-    """Not its name alone."""
     sizes, file = tmp_path / "sizes.txt", tmp_path / "sweep.yaml"
     file.write_text(f"name: a\nscenario: datacentre\nschemes: [sfc]\nsettings: {{sizes: {sizes}, arrivals_us: 50}}\n")
     names = []
@@ -82,7 +81,7 @@ def test_the_content_of_a_file_of_sizes_is_part_of_the_job(tmp_path: Path) -> No
 
 
 def test_a_job_is_not_run_by_other_code_than_it_was_planned_with(tmp_path: Path) -> None:
-    """Somebody edits the tree while a sweep runs, or a worker's machine has another version."""
+    """The tree may be edited during a sweep, or a worker's machine may have another version."""
     job = Job("label", RunRequest("incast", clock="virtual"), tmp_path, "name", code="0" * 64)
     result = run_job(job)
     assert isinstance(result, JobFailed)
@@ -90,8 +89,7 @@ def test_a_job_is_not_run_by_other_code_than_it_was_planned_with(tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
-def test_every_folder_of_code_counts_or_is_known_not_to() -> None:
-    """A new package must be put somewhere."""
+def test_every_folder_of_code_is_listed_as_relevant_or_not() -> None:
     folders = {path.parent.name for path in ROOT.glob("*/*.py")} | {"switch-bmv2"}
     assert folders == {*FOLDERS, *OTHERS}
     assert all((ROOT / folder).is_dir() for folder in SHOWS_OR_SCHEDULES)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A place to attack `clean` in: its commands see only their own processes and a `/run` of their own."""
+"""Private namespaces for attacks on `clean`. Commands in them see only their processes and a private `/run`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _START = "mount -t tmpfs -o mode=755 tmpfs /run && echo up && exec sleep 600"
 
 
 class PrivateMachine:
-    """Process and mount namespaces that last as long as the process they were made with."""
+    """Process and mount namespaces, which exist as long as their first process."""
 
     def __init__(self, pid: int) -> None:
         self._enter = ["nsenter", "--target", str(pid), "--mount", "--pid"]
 
     def start(self, *words: str, uid: int = 0, run: str | None = None) -> subprocess.Popen[str]:
-        """A process in there, of this user, with this run id in its environment."""
+        """Start a process in the namespaces, with this user ID and this run ID in its environment."""
         mark = [] if run is None else ["env", f"SFC_TESTBED_RUN={run}"]
         user = [] if uid == 0 else ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
         return subprocess.Popen(
@@ -28,17 +28,17 @@ class PrivateMachine:
         )
 
     def sleeper(self, *, uid: int = 0, run: str | None = None) -> subprocess.Popen[str]:
-        """A process that does nothing, once it is there."""
+        """Start a process that sleeps, and return once it runs."""
         return _once_up(self.start("sh", "-c", "echo up; exec sleep 600", uid=uid, run=run))
 
     def run(self, *words: str) -> subprocess.CompletedProcess[bytes]:
-        """What a command of root's says in there."""
+        """Run a command as root in the namespaces and return its result."""
         return subprocess.run([*self._enter, *words], capture_output=True, check=False, timeout=60)
 
 
 @contextmanager
 def private_machine() -> Iterator[PrivateMachine]:
-    """Gone at the end, with all that was started in it."""
+    """Yield new namespaces. At the end they are removed with all their processes."""
     words = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", _START]
     process = _once_up(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
     try:
@@ -49,7 +49,7 @@ def private_machine() -> Iterator[PrivateMachine]:
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    """Kills it and closes what it spoke through; what it started in there goes with the machine."""
+    """Kill a process and close its streams. Its children in the namespaces end with the namespaces."""
     process.kill()
     process.wait()
     for stream in (process.stdout, process.stderr):

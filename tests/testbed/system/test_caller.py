@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The user who called sudo."""
+"""Tests for finding the user who called sudo."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def test_sudo_names_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
         ("0", "0"),
     ],
 )
-def test_files_stay_roots_where_sudo_names_nobody(
+def test_files_remain_roots_without_valid_ids_from_sudo(
     user: str | None, group: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The variables come from the environment, where anybody may have put them."""
+    """The variables are part of the environment, so they may contain anything."""
     for name, word in (("SUDO_UID", user), ("SUDO_GID", group)):
         monkeypatch.delenv(name, raising=False)
         if word is not None:
             monkeypatch.setenv(name, word)
-    given: list[object] = []
-    monkeypatch.setattr(os, "chown", lambda *words, **options: given.append(words))
+    chown_calls: list[object] = []
+    monkeypatch.setattr(os, "chown", lambda *words, **options: chown_calls.append(words))
     give_to_caller(make_folder(tmp_path / "runs", "incast-sfc"))
     assert caller() is None
-    assert given == []
+    assert chown_calls == []

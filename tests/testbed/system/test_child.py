@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Child processes of a run."""
+"""Tests for the child processes of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from testbed.system.child import Child
 
 @pytest.mark.parametrize(("make", "reason"), [(Path.mkdir, "Permission denied"), (None, "No such file or directory")])
 def test_a_program_that_cannot_be_started_is_named(make: object, reason: str, tmp_path: Path) -> None:
-    """The cache with the program may have been emptied."""
+    """The cache with the program may have been emptied, for example."""
     program = tmp_path / "switch"
     if callable(make):
         make(program)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a hostile user may prepare for root's `clean`: nothing but a run's own remains is ended or removed.
+"""Tests that attack root's `clean` as a hostile user: only a run's remains may be ended or removed.
 
-Everything happens in namespaces of the test's own. Ids that would lead an unmended `clean` of somebody else on this
-machine out of its state root lead to the test's own folder.
+Everything happens in private namespaces. Malicious run IDs point to the test's folder, so that a vulnerable `clean` of
+another user on this machine could do no harm.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ CLAIM = IN_TREE + "from testbed.system.run_ids import *; run_id = new_run_id(); 
 SLOW_TO_SAVE_S = 4
 RUNNER = (
     CLAIM
-    + "import signal, time; asked = []; signal.signal(signal.SIGTERM, lambda *_: asked.append(1))\n"
+    + "import signal, time; signals = []; signal.signal(signal.SIGTERM, lambda *_: signals.append(1))\n"
     + "print(run_id, flush=True)\n"
-    + "while not asked: time.sleep(0.05)\n"
-    + f"time.sleep({SLOW_TO_SAVE_S}); print('saved', len(asked), flush=True)"
+    + "while not signals: time.sleep(0.05)\n"
+    + f"time.sleep({SLOW_TO_SAVE_S}); print('saved', len(signals), flush=True)"
 )
 
 
 @pytest.fixture
 def machine() -> Iterator[PrivateMachine]:
-    with private_machine() as found:
-        yield found
+    with private_machine() as private:
+        yield private
 
 
 def _dead_run(machine: PrivateMachine) -> str:
@@ -46,8 +46,10 @@ def _dead_run(machine: PrivateMachine) -> str:
 
 
 @pytest.mark.parametrize("form", ["{victim}", "../..{victim}"], ids=["absolute", "upwards"])
-def test_a_variable_leads_clean_nowhere(form: str, machine: PrivateMachine, tmp_path: Path) -> None:
-    """Anybody can set the variable to any path: no process is ended for it, no folder removed."""
+def test_a_path_in_the_run_variable_ends_and_removes_nothing(
+    form: str, machine: PrivateMachine, tmp_path: Path
+) -> None:
+    """Any user can set the variable to any path."""
     victim = tmp_path / "victim"
     victim.mkdir()
     hostile = [machine.sleeper(uid=uid, run=form.format(victim=victim)) for uid in (NOBODY, 0)]
@@ -56,26 +58,26 @@ def test_a_variable_leads_clean_nowhere(form: str, machine: PrivateMachine, tmp_
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode() == f"{dead}: ended 0 processes\n"
     assert victim.exists()
-    assert [each.poll() for each in hostile] == [None, None]
-    for each in hostile:
-        end(each)
+    assert [process.poll() for process in hostile] == [None, None]
+    for process in hostile:
+        end(process)
 
 
-def test_a_runs_id_alone_is_not_enough_to_be_ended(machine: PrivateMachine) -> None:
-    """Of two processes that carry the id of a dead run, root's was the run's; nobody's stays."""
+def test_only_roots_processes_with_a_run_id_are_ended(machine: PrivateMachine) -> None:
+    """A process of the user nobody with the ID of a dead run is left alone."""
     dead = _dead_run(machine)
-    theirs, ours = machine.sleeper(uid=NOBODY, run=dead), machine.sleeper(run=dead)
+    nobodys, roots = machine.sleeper(uid=NOBODY, run=dead), machine.sleeper(run=dead)
     for words in ([], [dead]):
         done = machine.run(*CLEAN, *words)
-        assert theirs.poll() is None, done.stdout
-    assert ours.wait(10) != 0
-    for each in (theirs, ours):
-        end(each)
+        assert nobodys.poll() is None, done.stdout
+    assert roots.wait(10) != 0
+    for process in (nobodys, roots):
+        end(process)
 
 
 @pytest.mark.parametrize("name", [b"", b".", b"../..", b"/tmp", b"\xff\xfe", b"\x1b[2J[red]", b"00000000-00000000"])
 def test_a_name_that_is_no_run_is_refused(name: bytes, machine: PrivateMachine) -> None:
-    """One line, exit 2, nothing that the terminal would obey, and no other run is touched."""
+    """The message is one line without control characters, and no other run is cleaned."""
     dead = _dead_run(machine)
     done = machine.run(*CLEAN, dead, os.fsdecode(name))
     assert done.returncode == 2, (done.stdout, done.stderr)
@@ -84,8 +86,8 @@ def test_a_name_that_is_no_run_is_refused(name: bytes, machine: PrivateMachine) 
     assert machine.run("test", "-d", f"/run/sfc-testbed/{dead}").returncode == 0
 
 
-def test_strange_entries_are_named_and_stay(machine: PrivateMachine, tmp_path: Path) -> None:
-    """Names that are not UTF-8 or hold escapes, links, another user's folder: said in clean text, left alone."""
+def test_unexpected_entries_are_named_and_left_alone(machine: PrivateMachine, tmp_path: Path) -> None:
+    """The entries are names with invalid UTF-8 or escapes, a link, and another user's folder."""
     victim = tmp_path / "victim"
     victim.mkdir()
     _dead_run(machine)
@@ -106,7 +108,7 @@ def test_strange_entries_are_named_and_stay(machine: PrivateMachine, tmp_path: P
 
 
 def test_a_named_live_run_may_save_first(machine: PrivateMachine) -> None:
-    """Its runner is asked once and waited for; what was done is said."""
+    """The runner gets one SIGTERM, and `clean` waits for it and reports what it did."""
     runner = machine.start(*PYTHON, RUNNER)
     assert runner.stdout is not None
     run_id = runner.stdout.readline().strip()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ending runs by name, bounded."""
+"""Tests for ending runs by name, within a time limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from testbed.system import cleanup, run_ids
 from testbed.system.cleanup import RunnerEnd, clean
 from tests.testbed.running import ROOT
 
-DEAF_RUNNER = """
+RUNNER_IGNORING_SIGTERM = """
 import signal, sys, time
 from pathlib import Path
 from testbed.system import run_ids
@@ -27,19 +27,19 @@ time.sleep(600)
 """
 
 
-def test_a_runner_that_does_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """After its time to save is over; the state folder goes too."""
+def test_a_runner_that_ignores_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The runner is killed after its time to save, and its state folder is removed."""
     monkeypatch.setattr(run_ids, "STATE_ROOT", tmp_path / "state")
     monkeypatch.setattr(cleanup, "SAVE_SECONDS", 0.5)
-    words = [sys.executable, "-c", DEAF_RUNNER, str(tmp_path / "state")]
+    words = [sys.executable, "-c", RUNNER_IGNORING_SIGTERM, str(tmp_path / "state")]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as runner:
         assert runner.stdout is not None
         run_id = runner.stdout.readline().strip()
         [left] = clean()
         assert left.runner is RunnerEnd.LEFT_ALONE
-        waited: list[tuple[str, float]] = []
-        [done] = clean([run_id], before_waiting=lambda *said: waited.append(said))
-        assert waited == [(run_id, 0.5)]
+        waits: list[tuple[str, float]] = []
+        [done] = clean([run_id], before_waiting=lambda *arguments: waits.append(arguments))
+        assert waits == [(run_id, 0.5)]
         assert done.runner is RunnerEnd.KILLED and done.waited_s >= 0.5
         assert runner.wait() == -9
     assert run_ids.known_runs() == []
@@ -68,8 +68,8 @@ time.sleep(600)
 """
 
 
-def test_what_a_process_starts_while_it_ends_is_ended_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """One look would not have seen it, and its run's folder would be gone."""
+def test_a_child_started_by_a_process_that_ends_is_ended_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A single search would miss the child, and a later `clean` would not find the run any more."""
     monkeypatch.setattr(run_ids, "STATE_ROOT", tmp_path / "state")
     words = [sys.executable, "-c", DEAD_RUNNER, str(tmp_path / "state"), STARTING_ANOTHER]
     run_id = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`ulimit`, as a user sets it: raised where that is allowed, else one line that names it, and nothing is created."""
+"""Tests for `ulimit` settings: limits are raised if allowed, else one line names the limit and nothing is created."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE_S = 120
 
 
 def _limited(limit: str, words: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Words under a limit that the shell sets first."""
+    """Run Python under a limit that the shell sets."""
     assert all(part.isalnum() or part.startswith("-") for part in limit.split())
     script = f'ulimit {limit} && exec "$@"'
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
@@ -42,8 +42,7 @@ def _limited(limit: str, words: tuple[str, ...], folder: Path) -> subprocess.Com
         ("-t 1", "ulimit -t: 1 s of processor time"),
     ],
 )
-def test_a_limit_that_is_too_low(limit: str, expected: str, tmp_path: Path) -> None:
-    """Refused before anything is made, with the limit and the need."""
+def test_a_limit_that_is_too_low_is_named_before_anything_is_created(limit: str, expected: str, tmp_path: Path) -> None:
     done = _limited(limit, (str(ROOT / "runner.py"), *VIRTUAL), tmp_path)
     assert done.returncode == 2, done.stderr
     [line] = done.stderr.splitlines()
@@ -53,14 +52,13 @@ def test_a_limit_that_is_too_low(limit: str, expected: str, tmp_path: Path) -> N
 
 
 def test_a_soft_limit_of_open_files_is_raised(tmp_path: Path) -> None:
-    """What the system allows is taken."""
     done = _limited("-S -n 16", (str(ROOT / "runner.py"), *VIRTUAL), tmp_path)
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.glob("runs/*/report.html"))
 
 
-def test_verbs_that_need_little_work_with_little(tmp_path: Path) -> None:
-    """`list` loads none of the libraries that reserve so much."""
+def test_list_works_with_little_address_space(tmp_path: Path) -> None:
+    """`list` imports none of the libraries that reserve much address space."""
     done = _limited("-v 400000", (str(ROOT / "runner.py"), "list"), tmp_path)
     assert done.returncode == 0, done.stderr
     assert "incast" in done.stdout
@@ -78,15 +76,15 @@ except RunError as error:
 """
 
 
-def test_the_end_of_processor_time_is_said(tmp_path: Path) -> None:
-    """While there is some left, which the kernel's own signal does not leave."""
+def test_the_end_of_processor_time_is_reported(tmp_path: Path) -> None:
+    """The report comes while some time is left, because the kernel kills the process at the limit."""
     done = _limited("-t 3", ("-c", BUSY), tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("ulimit -t: the processor time of this process is used up")
 
 
-def test_a_large_network_says_what_it_needs(tmp_path: Path) -> None:
-    """48 hosts on the real clock, planned only: the need follows the plan, and it may not have that many."""
+def test_the_required_open_files_depend_on_the_plan(tmp_path: Path) -> None:
+    """The plan has 48 hosts on the real clock and is not executed."""
     script = (
         "from pathlib import Path\n"
         "from testbed.errors import UsageError\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whatever shape the system's refusal takes, the limit behind it is named; other errors are left alone."""
+"""Tests for messages about limits: every form of such an error names its limit, and other errors give no message."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def _raised(inner: Exception, outer: Exception) -> Exception:
     ids=repr,
 )
 def test_the_limit_is_named(error: Exception, expected: str, tmp_path: Path) -> None:
-    """By its number, its text, or what led to it."""
-    said = out_of_room(error, [tmp_path])
-    assert said is not None
-    assert expected in said
-    assert said.isprintable()
+    """The limit follows from the error number, from the text, or from the cause of the error."""
+    message = out_of_room(error, [tmp_path])
+    assert message is not None
+    assert expected in message
+    assert message.isprintable()
 
 
 @pytest.mark.parametrize(
@@ -54,19 +54,17 @@ def test_the_limit_is_named(error: Exception, expected: str, tmp_path: Path) -> 
     [OSError(errno.EACCES, "no"), OSError("no number"), ValueError("28"), RuntimeError("thread"), KeyError(28)],
     ids=repr,
 )
-def test_other_errors_are_not_taken_for_one(error: Exception) -> None:
-    """They stay what they are."""
+def test_other_errors_give_no_message(error: Exception) -> None:
     assert out_of_room(error) is None
 
 
-def test_the_place_is_the_one_that_the_error_names(tmp_path: Path) -> None:
-    """With what is free there; a file that does not exist stands for its folder."""
+def test_the_message_names_the_file_system_of_the_file_in_the_error(tmp_path: Path) -> None:
+    """If the file does not exist, its closest existing folder is named."""
     error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "gone" / "file"))
     assert str(out_of_room(error)).endswith(f"on the file system of {tmp_path}")
 
 
-def test_files_that_were_begun_are_not_whole(tmp_path: Path) -> None:
-    """Only finished ones have their names."""
+def test_incomplete_files_are_not_whole_files(tmp_path: Path) -> None:
     for name in ("flows.parquet", ".queues.parquet.partial"):
         (tmp_path / name).write_text("x")
     (tmp_path / "logs").mkdir()

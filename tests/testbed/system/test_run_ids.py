@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Finding what a run left: by its state folder, and processes by its id, user and start time, never by a name."""
+"""Tests for finding a run's remains by its state folder, and its processes by run ID, user and start time."""
 
 from __future__ import annotations
 
@@ -33,21 +33,20 @@ def _sleeper(run_id: str | None) -> subprocess.Popen[bytes]:
 
 @pytest.fixture(autouse=True)
 def state_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A state root of the test's own."""
     root = tmp_path / "state"
     monkeypatch.setattr(run_ids, "STATE_ROOT", root)
     return root
 
 
 def test_processes_are_found_by_run_id_alone() -> None:
-    """The run's process is found and ended, one of another run and one of none are left alone."""
+    """The run's process is found and ended. Processes of another run and of no run are left alone."""
     mine, other = _claimed(), _claimed()
     children = [_sleeper(mine), _sleeper(other), _sleeper(None)]
     try:
-        found = processes_of(mine)
-        assert [process.pid for process in found] == [children[0].pid]
+        processes = processes_of(mine)
+        assert [process.pid for process in processes] == [children[0].pid]
         assert known_runs() == sorted((mine, other))
-        end_processes(found)
+        end_processes(processes)
         assert children[0].wait(10) != 0
         assert [child.poll() for child in children[1:]] == [None, None]
     finally:
@@ -55,8 +54,7 @@ def test_processes_are_found_by_run_id_alone() -> None:
             _end(child)
 
 
-def test_a_process_older_than_the_run_is_none_of_its(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever its environment says."""
+def test_a_process_older_than_the_runner_is_not_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     run_id = new_run_id()
     child = _sleeper(run_id)
     ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
@@ -95,25 +93,24 @@ def _end(child: subprocess.Popen[bytes]) -> None:
         "٦٨a1b2c3-01234567",
     ],
 )
-def test_a_run_id_has_one_form(name: str, state_root: Path) -> None:
-    """Nothing that leads elsewhere, is empty, or only looks like one."""
+def test_names_of_another_form_are_no_run_ids(name: str, state_root: Path) -> None:
     assert run_ids.is_run_id(new_run_id())
     assert not run_ids.is_run_id(name)
-    with pytest.raises(ValueError, match="no run id"):
+    with pytest.raises(ValueError, match="not a run ID"):
         run_ids.claim_state_directory(name)
     run_ids.remove_state_directory(name)
     assert not state_root.exists()
 
 
 def test_state_is_private_whatever_the_umask(state_root: Path) -> None:
-    """Root, run's folder and what names its owner; a root that was made wider becomes private again."""
+    """The state root, the run's folder and its owner file are private. A root with more permissions is corrected."""
     state_root.mkdir(mode=0o777)
     state_root.chmod(0o777)
-    before = os.umask(0)
+    umask = os.umask(0)
     try:
         folder = run_ids.claim_state_directory(new_run_id())
     finally:
-        os.umask(before)
+        os.umask(umask)
     modes = [path.stat().st_mode & 0o777 for path in (state_root, folder, folder / "owner")]
     assert modes == [0o700, 0o700, 0o600]
 
@@ -121,7 +118,7 @@ def test_state_is_private_whatever_the_umask(state_root: Path) -> None:
 def test_a_folder_that_was_never_finished_is_removed(
     state_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its runner was killed between making and naming it; what only has such a name stays."""
+    """The runner was killed between creating and renaming the folder. Other entries with similar names remain."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     def killed(*_: object, **__: object) -> None:
@@ -142,15 +139,15 @@ def test_a_folder_that_was_never_finished_is_removed(
     (state_root / others[4]).chmod(0o777)
     living = _claimed()
     assert main(["clean"]) == 0
-    said = capsys.readouterr().out
-    assert f"{run_id}.new: removed; its runner was killed before the run began\n" in said
-    assert said.count("removed") == 1 and said.count("left alone") == 6
+    output = capsys.readouterr().out
+    assert f"{run_id}.new: removed; its runner was killed before the run began\n" in output
+    assert output.count("removed") == 1 and output.count("left alone") == 6
     assert sorted(path.name for path in state_root.iterdir()) == sorted([*others, living])
     assert (victim / "kept").exists()
 
 
-def test_one_that_is_being_made_is_no_remains(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`clean` passes it by, also where it becomes a run's while being looked at."""
+def test_clean_leaves_a_state_folder_during_its_creation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that is renamed to a run's while `clean` examines it is left alone as well."""
     removed: list[str] = []
     rename, flock = os.rename, fcntl.flock
 
@@ -163,7 +160,7 @@ def test_one_that_is_being_made_is_no_remains(monkeypatch: pytest.MonkeyPatch) -
     assert known_runs() == [run_id] and removed == []
 
     def lock_late(folder: int, operation: int) -> None:
-        """The name is another's by the time that the lock is there."""
+        """Rename the folder before it can be locked."""
         rename(run_ids.STATE_ROOT / unfinished, run_ids.STATE_ROOT / late)
         flock(folder, operation)
 
@@ -176,24 +173,24 @@ def test_one_that_is_being_made_is_no_remains(monkeypatch: pytest.MonkeyPatch) -
     assert (run_ids.STATE_ROOT / late / "owner").exists()
 
 
-def test_one_that_clean_took_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the making of the folder and its lock."""
+def test_a_state_folder_removed_before_its_lock_is_created_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`clean` may remove the folder between its creation and its lock."""
     open_folder = os.open
-    taken: list[str] = []
+    removed_folders: list[str] = []
 
     def open_late(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        if str(path).endswith(".new") and not taken:
-            taken.append(path)
+        if str(path).endswith(".new") and not removed_folders:
+            removed_folders.append(path)
             os.rmdir(path, dir_fd=dir_fd)
         return open_folder(path, flags, mode, dir_fd=dir_fd)
 
     monkeypatch.setattr(os, "open", open_late)
     run_id = _claimed()
-    assert taken and known_runs() == [run_id]
+    assert removed_folders and known_runs() == [run_id]
 
 
 def test_removal_follows_no_link(state_root: Path, tmp_path: Path) -> None:
-    """Neither in place of the run's folder nor within it; links themselves go with the folder."""
+    """A link in place of the run's folder remains. Links in the folder are removed and their targets remain."""
     victim = tmp_path / "victim"
     (victim / "kept").mkdir(parents=True)
     folder = run_ids.claim_state_directory(new_run_id())
@@ -208,20 +205,20 @@ def test_removal_follows_no_link(state_root: Path, tmp_path: Path) -> None:
     assert [path.name for path in state_root.iterdir()] == [link.name]
 
 
-def test_only_ones_own_state_root_is_trusted(state_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a link nor another user's folder is used."""
+def test_a_state_root_that_is_a_link_or_another_users_is_refused(
+    state_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     state_root.symlink_to(tmp_path)
     with pytest.raises(UsageError, match="is not a folder"):
         run_ids.claim_state_directory(new_run_id())
     state_root.unlink()
     state_root.mkdir()
     monkeypatch.setattr(os, "geteuid", lambda: 54_321)
-    with pytest.raises(UsageError, match="another user's"):
+    with pytest.raises(UsageError, match="belongs to another user"):
         run_ids.claim_state_directory(new_run_id())
 
 
-def test_an_owner_is_read_from_the_runs_own_file(tmp_path: Path) -> None:
-    """Not through a link, and not from other words than claiming writes."""
+def test_an_owner_file_that_is_malformed_a_link_or_a_pipe_is_ignored(tmp_path: Path) -> None:
     run_id = _claimed()
     owner = run_ids.STATE_ROOT / run_id / "owner"
     words = owner.read_text()
@@ -239,8 +236,8 @@ def test_an_owner_is_read_from_the_runs_own_file(tmp_path: Path) -> None:
     assert run_ids.owner_of(run_id) is None
 
 
-def test_a_zombie_is_gone() -> None:
-    """Nobody may ever reap it: ending it does not wait for that."""
+def test_a_zombie_counts_as_ended() -> None:
+    """`end_processes` does not wait until a zombie is reaped, which may never happen."""
     child = subprocess.Popen(["true"])
     zombie = psutil.Process(child.pid)
     while zombie.status() != psutil.STATUS_ZOMBIE:
@@ -250,8 +247,8 @@ def test_a_zombie_is_gone() -> None:
     assert child.wait() == 0
 
 
-def test_a_run_is_its_owners_until_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pid and start time together name the owner; setting the machine's clock meanwhile changes neither."""
+def test_a_runs_owner_is_identified_by_pid_and_start_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Setting the machine's clock during the run changes neither."""
     run_id = new_run_id()
     folder = run_ids.claim_state_directory(run_id)
     owner = run_ids.owner_of(run_id)

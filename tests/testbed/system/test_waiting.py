@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Waiting for processes of a network of any size."""
+"""Tests for waiting for the processes of a network of any size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HIGH = 2000
 
 
 class _End:
-    """One end of a pipe."""
+    """A source with the descriptor of one end of a pipe."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -28,7 +28,7 @@ class _End:
 
 @pytest.fixture
 def room_for_many() -> Iterator[None]:
-    """More descriptors than `select` knows."""
+    """Raise the limit of open files above the highest descriptor that `select` supports."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard <= HIGH:
         pytest.skip(f"no more than {hard} open files")
@@ -38,8 +38,7 @@ def room_for_many() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("room_for_many")
-def test_a_descriptor_above_those_that_select_knows() -> None:
-    """The one that has something to say is found, the other is not."""
+def test_descriptors_above_the_limit_of_select_are_supported() -> None:
     pipes = [os.pipe() for _ in range(2)]
     high = [_End(fcntl.fcntl(read, fcntl.F_DUPFD_CLOEXEC, HIGH)) for read, _ in pipes]
     try:
@@ -53,8 +52,7 @@ def test_a_descriptor_above_those_that_select_knows() -> None:
                 os.close(descriptor)
 
 
-def test_one_that_has_been_closed_is_found() -> None:
-    """Its end is something to read."""
+def test_a_descriptor_closed_at_the_other_end_is_readable() -> None:
     read, write = os.pipe()
     os.close(write)
     end = _End(read)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How long live runs will take: told before they start, and those that take too long are left out by name."""
+"""Tests for the expected duration of live runs: it is announced, and too long runs are excluded by name."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def _pair(scheme: str, message_bytes: int, dilation: int = 10_000) -> Pair:
 
 
 def test_a_run_takes_as_long_as_its_busiest_host_at_its_dilation() -> None:
-    """30 MB at 100 Gb/s are 2.4 ms, 24 s at D = 10 000; twice the dilation is twice the time."""
+    """30 MB at 100 Gb/s take 2.4 ms, which is 24 s at dilation 10 000."""
     seconds = wall_seconds(plan_run(_pair("irn", 10_000_000).live))
     assert seconds == pytest.approx(24, rel=0.05)
     assert wall_seconds(plan_run(_pair("irn", 10_000_000, 20_000).live)) == pytest.approx(2 * seconds)
 
 
-def test_what_takes_too_long_is_left_out_by_name() -> None:
-    """With how long, at which dilation, and by which word it may be had."""
+def test_a_pair_that_takes_too_long_is_excluded_by_name() -> None:
+    """The line names the duration, the dilation and the limit."""
     short, long = _pair("sfc", 10_000), _pair("irn", 10_000_000, 100_000)
     assert not_longer([short, long], 10) == ([short, long], [])
     assert not_longer([short, long], 1) == (
@@ -36,7 +36,7 @@ def test_what_takes_too_long_is_left_out_by_name() -> None:
 
 
 def test_nothing_left_to_run_is_refused() -> None:
-    """Rather than an empty table."""
+    """The table would be empty otherwise."""
     with pytest.raises(UsageError, match="incast irn: its live run takes about 4 min"):
         not_longer([_pair("irn", 10_000_000, 100_000)], 1)
 
@@ -44,18 +44,17 @@ def test_nothing_left_to_run_is_refused() -> None:
 @pytest.mark.parametrize(
     ("seconds", "words"), [(3.2, "3 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7260, "2 h 1 min")]
 )
-def test_durations_are_told_in_the_unit_of_somebody_who_waits(seconds: float, words: str) -> None:
-    """Seconds, minutes, hours."""
+def test_durations_are_given_in_seconds_minutes_or_hours(seconds: float, words: str) -> None:
     assert in_words(seconds) == words
 
 
 def test_only_live_runs_are_announced() -> None:
-    """Those on the virtual clock take what the machine needs, which no plan says."""
+    """The duration of a virtual run depends on the machine and does not follow from its plan."""
     pair = _pair("irn", 10_000_000)
     virtual, live = plan_run(pair.virtual), plan_run(pair.live)
     assert announcement([virtual]) is None
     one, two = (in_words(times * wall_seconds(live)) for times in (1, 2))
-    assert announcement([virtual, live]) == f"the live run takes about {one}, and some seconds to start"
+    assert announcement([virtual, live]) == f"the live run takes about {one}, plus some seconds to start"
     assert announcement([live, virtual, live]) == (
-        f"2 live runs one after another take about {two}, the longest {one}; each some seconds more to start"
+        f"2 live runs in sequence take about {two}, the longest {one}, plus some seconds each to start"
     )

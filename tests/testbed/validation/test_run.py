@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Pairs of runs: both are made and compared, a run that fails is told, and Ctrl-C keeps the pairs that are whole.
+"""Tests for pairs of runs: comparison, failed runs, and Ctrl-C, which keeps complete pairs.
 
-Where no root is wanted the live run is one more virtual run, so that nothing may differ.
+Tests without root use a second virtual run in place of the live run, so that the figures are equal.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def _pair(scheme: str = "sfc") -> Pair:
     return Pair(RunRequest("incast", scheme=scheme, settings=SMALL))
 
 
-class StandIn:
-    """Runs jobs here and now; live ones on the virtual clock, with other settings if there are any."""
+class VirtualExecutor:
+    """An executor that runs jobs in this process. Live jobs use the virtual clock, with `live_settings` if any."""
 
     def __init__(self, live_settings: Sequence[str] = (), broken: str | None = None, last: int | None = None) -> None:
         self.jobs: list[Job] = []
@@ -66,13 +66,13 @@ class StandIn:
         return TaskEnd(0, JOB_RESULT.dump_json(result).decode(), "", was_stopped=False)
 
 
-def _validate(out: Path, executor: StandIn, *schemes: str) -> StoredValidation:
+def _validate(out: Path, executor: VirtualExecutor, *schemes: str) -> StoredValidation:
     return validate([_pair(scheme) for scheme in schemes], ["left"], "incast", out, executor, lambda *_: None)
 
 
 def test_both_runs_are_made_and_compared(tmp_path: Path) -> None:
-    """All virtual ones first. The same clock twice gives the same figures, so that every difference is 0."""
-    executor = StandIn()
+    """Virtual runs come first. Both runs use the same clock, so every difference is 0."""
+    executor = VirtualExecutor()
     stored = _validate(tmp_path, executor, "irn", "sfc")
     clocks = [(job.request.clock, job.request.scheme) for job in executor.jobs]
     assert clocks == [("virtual", "irn"), ("virtual", "sfc"), ("real", "irn"), ("real", "sfc")]
@@ -80,8 +80,8 @@ def test_both_runs_are_made_and_compared(tmp_path: Path) -> None:
     assert [run.scheme for run in validation.runs] == ["irn", "sfc"]
     for run in validation.runs:
         assert run.verdict == "faithful"
-        assert {found.difference for found in run.metrics} == {0}
-        assert any(found.virtual for found in run.metrics)
+        assert {metric.difference for metric in run.metrics} == {0}
+        assert any(metric.virtual for metric in run.metrics)
     assert validation.is_trusted
     assert validation.is_within
     assert not stored.is_interrupted
@@ -89,9 +89,9 @@ def test_both_runs_are_made_and_compared(tmp_path: Path) -> None:
     assert read_validation(stored.folder / "validation.json") == validation
 
 
-def test_the_folders_of_the_runs_lie_beside_the_file(tmp_path: Path) -> None:
-    """With all their traces, and nothing else that is empty."""
-    stored = _validate(tmp_path, StandIn(), "sfc")
+def test_the_folders_of_the_runs_are_beside_the_file(tmp_path: Path) -> None:
+    """The folders have all traces, and there are no other entries."""
+    stored = _validate(tmp_path, VirtualExecutor(), "sfc")
     [run] = stored.validation.runs
     assert {path.name for path in stored.folder.iterdir()} == {
         "validation.json", run.virtual_folder, run.live_folder,
@@ -99,23 +99,23 @@ def test_the_folders_of_the_runs_lie_beside_the_file(tmp_path: Path) -> None:
     assert load_run(stored.folder / run.live_folder).flows.height == 3
 
 
-def test_late_live_runs_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those alone, at the D that would do; the last one is compared, and the late one stays beside it."""
-    executor, said = StandIn(), list[str]()
+def test_late_live_runs_are_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Late runs are repeated at a sufficient dilation. The repeat is compared, and the late run is kept."""
+    executor, reports = VirtualExecutor(), list[str]()
 
     def read(folder: Path) -> RunResult:
-        """As if the live run of sfc had been late."""
-        found = read_result(folder)
-        late = found.scheme == "sfc" and found.dilation == 2_000
-        return found.model_copy(update={"faithful_dilation": 3_000} if late else {})
+        """Return a result that makes the live run of sfc look late."""
+        result = read_result(folder)
+        late = result.scheme == "sfc" and result.dilation == 2_000
+        return result.model_copy(update={"faithful_dilation": 3_000} if late else {})
 
     monkeypatch.setattr(retrying, "read_result", read)
     pairs = [replace(pair, request=replace(pair.request, dilation=2_000)) for pair in (_pair("irn"), _pair("sfc"))]
-    stored = validate(pairs, [], "incast", tmp_path, executor, lambda *_: None, said.append)
+    stored = validate(pairs, [], "incast", tmp_path, executor, lambda *_: None, reports.append)
     assert [(job.request.clock, job.request.scheme) for job in executor.jobs[4:]] == [("real", "sfc")]
     irn, sfc = stored.validation.runs
     assert (irn.dilation, sfc.dilation) == (2_000, 3_000)
-    [line] = said
+    [line] = reports
     late = executor.jobs[4].request.retry
     assert late is not None
     assert late.of in line
@@ -124,10 +124,10 @@ def test_late_live_runs_are_made_again(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:
-    """Here of senders with windows far below the BDP: flows last longer, all complete, and both runs are faithful."""
-    stored = _validate(tmp_path, StandIn(['transport.congestion_parameters={"window_bytes":5000}']), "sfc")
+    """Windows far below the BDP make the live flows slower. All flows complete, and both runs are faithful."""
+    stored = _validate(tmp_path, VirtualExecutor(['transport.congestion_parameters={"window_bytes":5000}']), "sfc")
     [run] = stored.validation.runs
-    figures = {found.metric: found for found in run.metrics}
+    figures = {metric.metric: metric for metric in run.metrics}
     slowdown = figures["fct_slowdown_p50.incast"]
     assert slowdown.difference is not None
     assert slowdown.difference > 0
@@ -137,9 +137,11 @@ def test_a_difference_is_found(tmp_path: Path) -> None:
     assert not stored.validation.is_within
 
 
-def test_what_jitter_alone_does_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By more virtual runs, for the pair that misses a tolerance alone, each with jitter of the live run's lateness."""
-    executor = StandIn(['transport.congestion_parameters={"window_bytes":5000}'])
+def test_a_pair_outside_its_tolerance_gets_virtual_runs_with_jitter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The jitter is as large as the lateness of the live run."""
+    executor = VirtualExecutor(['transport.congestion_parameters={"window_bytes":5000}'])
     monkeypatch.setattr(ValidatedRun, "lateness", property(lambda _: 0.02))
     stored = validate([_pair()], [], "incast", tmp_path, executor, lambda *_: None, spread=2)
     [run] = stored.validation.runs
@@ -148,37 +150,35 @@ def test_what_jitter_alone_does_is_told(tmp_path: Path, monkeypatch: pytest.Monk
         (f"jitter:all,max={jitter}ns,seed={seed}",) for seed in (1, 2)
     ]
     assert (run.jitter_ns, run.jitter_runs) == (jitter, 2)
-    for found in run.metrics:
-        assert found.spread is not None
-        assert found.virtual is not None
-        assert found.spread[0] <= found.virtual <= found.spread[1]
-    slowdown = next(found for found in run.outside if found.metric == "fct_slowdown_p50.incast")
+    for metric in run.metrics:
+        assert metric.spread is not None
+        assert metric.virtual is not None
+        assert metric.spread[0] <= metric.virtual <= metric.spread[1]
+    slowdown = next(metric for metric in run.outside if metric.metric == "fct_slowdown_p50.incast")
     assert slowdown.spread is not None
     assert slowdown.spread[0] < slowdown.spread[1]
-    assert not slowdown.is_reached  # another window is no lateness
+    assert not slowdown.is_reached  # a different window is not explained by lateness
     assert read_validation(stored.folder / "validation.json") == stored.validation
     assert "with jitter" in document(stored.validation.runs)
 
 
-def test_nothing_is_spread_where_all_is_within(tmp_path: Path) -> None:
-    """The runs would answer a question that nobody has."""
-    executor = StandIn()
+def test_a_pair_within_its_tolerances_gets_no_runs_with_jitter(tmp_path: Path) -> None:
+    executor = VirtualExecutor()
     validate([_pair()], [], "incast", tmp_path, executor, lambda *_: None, spread=2)
     assert len(executor.jobs) == 2
 
 
-def test_other_flows_are_a_failure(tmp_path: Path) -> None:
-    """What was compared would be two different things."""
-    stored = _validate(tmp_path, StandIn(["degree=2"]), "sfc")
+def test_a_pair_with_different_flow_lists_is_a_failure(tmp_path: Path) -> None:
+    stored = _validate(tmp_path, VirtualExecutor(["degree=2"]), "sfc")
     [failure] = stored.validation.failures
     assert failure.startswith("incast sfc: ")
     assert failure.endswith("did not have the same flow list")
     assert not stored.validation.is_trusted
 
 
-def test_a_run_that_fails_is_told(tmp_path: Path) -> None:
-    """Which one, and in its own words; the virtual run's folder stays."""
-    stored = _validate(tmp_path, StandIn(broken="RunError: the switch tor1 died"), "sfc")
+def test_a_failed_run_is_named_with_its_reason(tmp_path: Path) -> None:
+    """The folder of the pair's virtual run is kept."""
+    stored = _validate(tmp_path, VirtualExecutor(broken="RunError: the switch tor1 died"), "sfc")
     assert stored.validation.runs == ()
     assert stored.validation.failures == ("incast sfc, live: RunError: the switch tor1 died",)
     assert read_validation(stored.folder / "validation.json") == stored.validation
@@ -186,9 +186,9 @@ def test_a_run_that_fails_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("last", "compared"), [(1, 0), (2, 0), (3, 1)])
-def test_ctrl_c_keeps_the_pairs_that_are_whole(last: int, compared: int, tmp_path: Path) -> None:
-    """And says so. Half a pair is no failure."""
-    stored = _validate(tmp_path, StandIn(last=last), "irn", "sfc")
+def test_ctrl_c_keeps_the_complete_pairs(last: int, compared: int, tmp_path: Path) -> None:
+    """An incomplete pair is not a failure."""
+    stored = _validate(tmp_path, VirtualExecutor(last=last), "irn", "sfc")
     assert stored.is_interrupted
     assert (len(stored.validation.runs), stored.validation.failures) == (compared, ())
     assert (stored.folder / "validation.json").exists() is (compared > 0)
@@ -196,13 +196,13 @@ def test_ctrl_c_keeps_the_pairs_that_are_whole(last: int, compared: int, tmp_pat
     assert str(stored.folder) in stored.kept
 
 
-def test_a_kill_keeps_the_pairs_that_are_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is written after it, so every pair is in the file before the next run begins; `report` shows them."""
+def test_a_kill_keeps_the_complete_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every pair is written to the file before the next run begins, and `report` shows it."""
 
     class Killed(Exception):
         pass
 
-    class KilledLate(StandIn):
+    class KilledLate(VirtualExecutor):
         def _end(self, job: Job) -> TaskEnd:
             if len(self.jobs) == 6:
                 raise Killed
@@ -213,17 +213,16 @@ def test_a_kill_keeps_the_pairs_that_are_whole(tmp_path: Path, capsys: pytest.Ca
     [folder] = tmp_path.iterdir()
     assert [run.scheme for run in read_validation(folder / "validation.json").runs] == ["gbn", "irn"]
     assert main(["report", str(folder)]) == 0
-    said = capsys.readouterr().out
-    assert "incast irn" in said
-    assert "incast sfc" not in said
+    output = capsys.readouterr().out
+    assert "incast irn" in output
+    assert "incast sfc" not in output
 
 
 def test_a_stored_validation_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Which an interrupted one has not been: page and figures are those of the runs beside it."""
-    stored = _validate(tmp_path, StandIn(), "sfc")
+    """An interrupted validation has no page yet. `report` makes it from the runs beside the file."""
+    stored = _validate(tmp_path, VirtualExecutor(), "sfc")
     assert main(["report", str(stored.folder)]) == 0
-    said = capsys.readouterr()
-    assert "peak buffer" in said.out
+    assert "peak buffer" in capsys.readouterr().out
     assert (stored.folder / "report.html").exists()
     [run] = stored.validation.runs
     (stored.folder / run.live_folder / "result.json").unlink()
@@ -235,9 +234,8 @@ def test_a_stored_validation_is_reported(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_ctrl_c_before_any_run_leaves_nothing(tmp_path: Path) -> None:
-    """No empty folder."""
 
-    class Interrupted(StandIn):
+    class Interrupted(VirtualExecutor):
         def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
             interrupt.request(signal.SIGINT, None)
 
@@ -247,17 +245,17 @@ def test_ctrl_c_before_any_run_leaves_nothing(tmp_path: Path) -> None:
 
 
 @running.needs_mininet
-def test_a_live_run_against_a_virtual_one(tmp_path: Path) -> None:
-    """By the command. How late this machine was, and so how far off, is not asked."""
+def test_the_command_compares_a_live_run_with_a_virtual_one(tmp_path: Path) -> None:
+    """Lateness depends on the machine, so the differences are not checked."""
     words = ("incast", "--schemes", "sfc", "--dilation", "20000", "--set", "degree=3", "--set", "message_bytes=20000")
     done = running.run("validate", *words, "--json", "--out", str(tmp_path))
     assert done.stdout, done.stderr
-    found = json.loads(done.stdout)
-    assert (found["failures"], found["left_out"]) == ([], [])
-    [run] = found["runs"]
+    printed = json.loads(done.stdout)
+    assert (printed["failures"], printed["left_out"]) == ([], [])
+    [run] = printed["runs"]
     assert (run["scenario"], run["scheme"], run["switch"], run["dilation"]) == ("incast", "sfc", "soft", 20_000)
     assert done.returncode == (3 if run["verdict"] == "invalid" else 0)
-    figures = {each["metric"]: each for each in run["metrics"]}
+    figures = {metric["metric"]: metric for metric in run["metrics"]}
     assert (figures["flows_completed"]["virtual"], figures["flows_completed"]["live"]) == (3, 3)
     assert figures["peak_buffer_bytes"]["live"] > 0
     [folder] = tmp_path.iterdir()
@@ -270,6 +268,9 @@ def test_a_live_run_against_a_virtual_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("switch", "expected"), [("auto", "data"), ("soft", "data"), ("bmv2", "control")])
 def test_acknowledgements_are_in_one_class_on_both_clocks(switch: str, expected: str) -> None:
-    """HPCC's experiment has them among the data, where a target cannot: small messages' P95 was 42 % apart by that."""
+    """BMv2 cannot put ACKs in the data class, as HPCC's experiment does.
+
+    The P95 of small messages differed by 42 % between the clocks when their classes differed.
+    """
     pair = Pair(RunRequest("hadoop-50", scheme="sfc+hpcc", switch=switch, settings=("transport.ack_priority=data",)))
     assert plan_run(pair.virtual).transport.ack_priority == expected

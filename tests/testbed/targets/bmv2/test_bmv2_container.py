@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A switch in a container, with a Docker engine that only remembers what it was asked."""
+"""Tests for a switch in a container, with a fake Docker engine that records its calls."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from testbed.targets.bmv2.process import SwitchSpec
 
 
 class FakeEngine:
-    """The parts of the Docker client that are used."""
+    """The parts of the Docker client that the testbed uses."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
-        self.done: list[str] = []
+        self.runs: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+        self.actions: list[str] = []
         self.status = "running"
         self.pid = os.getpid()
         self.containers = self
 
     def run(self, *words: Any, **options: Any) -> Any:
-        self.asked.append((words, options))
+        self.runs.append((words, options))
         return SimpleNamespace(
             reload=lambda: None,
             attrs={"State": {"Pid": self.pid}},
             status=self.status,
             logs=lambda tail: b"bad input\n",
-            stop=lambda timeout: self.done.append("stop"),
-            remove=lambda force, v: self.done.append("remove" if force and v else "remains"),
+            stop=lambda timeout: self.actions.append("stop"),
+            remove=lambda force, v: self.actions.append("remove" if force and v else "remains"),
         )
 
     def close(self) -> None:
-        self.done.append("close")
+        self.actions.append("close")
 
 
 class FakeLinks:
-    """Remembers what is asked of the namespaces' interfaces."""
+    """Records the operations on the interfaces of namespaces."""
 
-    asked: ClassVar[list[tuple[str | int, ...]]] = []
+    operations: ClassVar[list[tuple[str | int, ...]]] = []
 
     def __enter__(self) -> FakeLinks:
         return self
@@ -61,28 +61,27 @@ class FakeLinks:
         pass
 
     def move(self, name: str, pid: int) -> None:
-        self.asked.append(("move", name, pid))
+        self.operations.append(("move", name, pid))
 
     def move_into(self, name: str, namespace: int) -> None:
-        self.asked.append(("move back", name))
+        self.operations.append(("move back", name))
 
     def set_up(self, name: str) -> None:
-        self.asked.append(("up", name))
+        self.operations.append(("up", name))
 
     @classmethod
     def entered(cls, pid: int) -> nullcontext[None]:
-        cls.asked.append(("enter", pid))
+        cls.operations.append(("enter", pid))
         return nullcontext()
 
 
 @pytest.fixture(autouse=True)
-def _nothing_asked() -> None:
-    FakeLinks.asked.clear()
+def _no_recorded_operations() -> None:
+    FakeLinks.operations.clear()
 
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
-    """In place of the machine's."""
     fake = FakeEngine()
     monkeypatch.setattr("docker.from_env", lambda: fake)
     return fake
@@ -97,34 +96,34 @@ def _spec(folder: Path) -> SwitchSpec:
 def test_the_container_is_private_and_findable(
     engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No network of Docker's, the run's id in its environment, folders at the paths that the command names."""
+    """A container has no Docker network, carries the run ID, and sees folders at the paths that the command names."""
     monkeypatch.setattr(container, "Links", FakeLinks)
     monkeypatch.setattr(container, "network_namespace", FakeLinks.entered)
     switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
-    [(words, options)] = engine.asked
+    [(words, options)] = engine.runs
     assert words[1][0] == "simple_switch"
-    assert "-i" not in words[1]  # interfaces come once they are in its namespace
+    assert "-i" not in words[1]  # interfaces are added after they have been moved into the container's namespace
     assert words[1][-3:] == ["--", "--priority-queues", "8"]
     assert options["network_mode"] == "none"
     assert options["environment"] == {RUN_VARIABLE: "run-1"}
-    assert [(each["Target"], each["ReadOnly"]) for each in options["mounts"]] == [
+    assert [(mount["Target"], mount["ReadOnly"]) for mount in options["mounts"]] == [
         (str(tmp_path / "state"), False),
         (str(tmp_path / "logs"), False),
         ("/p4", True),
     ]
-    assert FakeLinks.asked == [("move", "tor1-eth1", os.getpid()), ("enter", os.getpid()), ("up", "tor1-eth1")]
+    assert FakeLinks.operations == [("move", "tor1-eth1", os.getpid()), ("enter", os.getpid()), ("up", "tor1-eth1")]
     switch.stop()
-    assert engine.done == ["stop", "remove", "close"]
+    assert engine.actions == ["stop", "remove", "close"]
 
 
 @pytest.mark.parametrize("name", ["a:b", "a:/etc:rw", "blank and 'quote'"])
 def test_a_folder_of_any_name_is_mounted_at_its_own_path(
     name: str, engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Docker's short form would mount what stands before a colon."""
+    """Docker's short form would cut the path at the first colon."""
     monkeypatch.setattr(container.ContainerSwitch, "_move", lambda self, interface: None)
     container.ContainerSwitch(_spec(tmp_path / name), "run-1")
-    [(_, options)] = engine.asked
+    [(_, options)] = engine.runs
     host_config = HostConfig(version="1.41", mounts=options["mounts"], binds=options.get("volumes"))
     assert host_config.get("Binds") is None
     sources = {mount["Source"]: mount["Target"] for mount in host_config["Mounts"]}
@@ -132,10 +131,9 @@ def test_a_folder_of_any_name_is_mounted_at_its_own_path(
     assert all(source == target for source, target in sources.items())
 
 
-def test_a_container_that_gets_no_interfaces_does_not_stay(
+def test_a_container_is_removed_when_its_interfaces_cannot_be_moved(
     engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was started is removed before the error is reported."""
 
     def refuse(*arguments: object) -> None:
         raise OSError(errno.ENODEV, "cannot move tor1-eth1: No such device")
@@ -146,13 +144,12 @@ def test_a_container_that_gets_no_interfaces_does_not_stay(
         RunError, match=r"cannot start tor1 from p4lang/behavioral-model:latest: .*cannot move tor1-eth1"
     ):
         container.ContainerSwitch(_spec(tmp_path), "run-1")
-    assert engine.done == ["stop", "remove", "close"]
+    assert engine.actions == ["stop", "remove", "close"]
 
 
 def test_an_engine_that_refuses_is_an_error(
     engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line, and the client is closed."""
 
     def refuse(*words: Any, **options: Any) -> None:
         raise DockerException("no space left")
@@ -160,11 +157,12 @@ def test_an_engine_that_refuses_is_an_error(
     monkeypatch.setattr(engine, "run", refuse)
     with pytest.raises(RunError, match=r"cannot start tor1 .* no space left"):
         container.ContainerSwitch(_spec(tmp_path), "run-1")
-    assert engine.done == ["close"]
+    assert engine.actions == ["close"]
 
 
-def test_a_switch_that_ends_early_says_why(engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its last line is the reason."""
+def test_the_error_of_a_switch_that_ends_early_has_its_last_line(
+    engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(container.ContainerSwitch, "_move", lambda self, interface: None)
     engine.status = "exited"
     switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
@@ -177,7 +175,7 @@ def test_a_switch_that_ends_early_says_why(engine: FakeEngine, tmp_path: Path, m
 def test_the_interfaces_of_a_killed_container_come_back(
     engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel deletes the interfaces of a namespace that nobody holds, and with them the switch's links."""
+    """If nothing kept the namespace open, the kernel would delete its interfaces, and with them the links."""
     process = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec cat"], stdin=-1, stdout=-1)
     assert process.stdout is not None
     process.stdout.readline()  # the process is in its namespace
@@ -194,8 +192,8 @@ def test_the_interfaces_of_a_killed_container_come_back(
         links.set_up("h1-eth0")  # the other end of the link is still there
 
 
-def test_no_engine_is_no_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine of another machine is of no use either: veths stay here."""
+def test_the_image_is_unavailable_without_a_local_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine on another machine is refused too, because veth interfaces cannot be moved there."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")
     assert container.missing_docker() == "no Docker engine answers"
     monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Text commands on BMv2: what they ask over Thrift, what they answer, how they are refused."""
+"""Tests for text commands on BMv2: Thrift calls, answers and refusals."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from topologies.shapes import shape
 from wire.counters import BtsEvent, DropReason
 from wire.dilation import Dilation
 
-PROGRAM_OF_OURS = Program.read(PROGRAM)
+DECLARED_PROGRAM = Program.read(PROGRAM)
 
 
 class FakeConnection:
-    """Keeps calls and gives prepared answers by method."""
+    """A connection that records calls and returns prepared answers by method."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str, tuple[Any, ...]]] = []
@@ -44,18 +44,16 @@ class FakeConnection:
 
 @pytest.fixture
 def fake() -> FakeConnection:
-    """A connection that nobody is at the other end of."""
     return FakeConnection()
 
 
 @pytest.fixture
 def control(fake: FakeConnection) -> Bmv2Control:
-    """Our program's control over the fake."""
-    return Bmv2Control(fake, PROGRAM_OF_OURS)  # type: ignore[arg-type]
+    return Bmv2Control(fake, DECLARED_PROGRAM)  # type: ignore[arg-type]
 
 
 def test_an_entry_goes_out_with_full_names_and_padded_fields(control: Bmv2Control, fake: FakeConnection) -> None:
-    """Suffixes become names, addresses and numbers become as many bytes as the field has."""
+    """Name suffixes become full names. Addresses and numbers become as many bytes as the field has."""
     fake.answers["bm_mt_add_entry"] = 4
     answer = control.command("table_add ipv4_lpm next_hop 10.1.0.2/32 => 3 06:00:00:01:00:03 02:00:0a:01:00:02")
     assert answer == "Entry has been added with handle 4"
@@ -70,8 +68,9 @@ def test_an_entry_goes_out_with_full_names_and_padded_fields(control: Bmv2Contro
     assert options.priority is None
 
 
-def test_mirroring_and_queues_are_the_targets_service(control: Bmv2Control, fake: FakeConnection) -> None:
-    """What is not v1model's but simple_switch's own goes to its service."""
+def test_mirroring_and_queue_commands_call_the_simple_switch_service(
+    control: Bmv2Control, fake: FakeConnection
+) -> None:
     for line in ("mirroring_add 1 510", "set_queue_depth 900000000", "set_queue_rate 236 3 7"):
         assert control.command(line) == ""
     assert fake.calls == [
@@ -100,23 +99,23 @@ def test_mirroring_and_queues_are_the_targets_service(control: Bmv2Control, fake
         ("port_rate 1 1000", "no command 'port_rate' on BMv2"),
     ],
 )
-def test_a_wrong_word_is_named(control: Bmv2Control, fake: FakeConnection, line: str, words: str) -> None:
-    """Nothing is sent for a command that cannot be."""
+def test_the_error_names_the_wrong_word_and_nothing_is_sent(
+    control: Bmv2Control, fake: FakeConnection, line: str, words: str
+) -> None:
     with pytest.raises(CommandError) as refused:
         control.command(line)
     assert words in str(refused.value)
     assert not fake.calls
 
 
-def test_a_refusal_of_bmv2_becomes_words(control: Bmv2Control, fake: FakeConnection) -> None:
-    """Error codes are for machines."""
+def test_an_error_code_of_bmv2_becomes_a_text(control: Bmv2Control, fake: FakeConnection) -> None:
     fake.answers["bm_mt_add_entry"] = Refusal(17)
     with pytest.raises(CommandError, match="table_add: there is an entry with this key already"):
         control.command("table_add dscp_to_class set_class 26 => 3")
 
 
 def test_counters_are_read_as_on_softswitch(control: Bmv2Control, fake: FakeConnection) -> None:
-    """The testbed's reader of counts does not know which target it talks to."""
+    """`read_counts` works on either target without knowing which one it reads."""
     dropped = (2 << 4) | DropReason.BUFFER_FULL
 
     def counter(arguments: tuple[Any, ...]) -> Any:
@@ -131,8 +130,8 @@ def test_counters_are_read_as_on_softswitch(control: Bmv2Control, fake: FakeConn
     assert control.command("register_read suppression_state") == "suppression_state= 4, 0, 5"
 
 
-def test_a_register_of_another_size_is_an_error(control: Bmv2Control, fake: FakeConnection) -> None:
-    """Half of the queues would look empty."""
+def test_a_register_of_unexpected_size_is_an_error(control: Bmv2Control, fake: FakeConnection) -> None:
+    """The queues without a cell would look empty otherwise."""
     fake.answers["bm_register_read_all"] = [1, 2]
     with pytest.raises(ThriftError, match="has 4096 cells, BMv2 gave 2"):
         control.register_values("queue_bytes")
@@ -142,7 +141,6 @@ def test_a_register_of_another_size_is_an_error(control: Bmv2Control, fake: Fake
 def test_every_command_of_a_run_can_be_encoded(
     control: Bmv2Control, fake: FakeConnection, settings: SwitchSettings
 ) -> None:
-    """What the testbed writes for softswitch's program, this control understands."""
     topology = shape("clos", {}).build()
     for switch in topology.switches:
         for line in pipeline_commands(topology, switch.name, settings, Dilation(1000)):
@@ -152,8 +150,7 @@ def test_every_command_of_a_run_can_be_encoded(
     assert fake.calls
 
 
-def test_a_table_is_dumped_as_commands_would_make_it(control: Bmv2Control, fake: FakeConnection) -> None:
-    """Addresses, prefixes and numbers read as they are written; so does the default action."""
+def test_table_dump_prints_entries_in_the_notation_of_table_add(control: Bmv2Control, fake: FakeConnection) -> None:
     kinds = interface()
     lpm = kinds.Match(type=kinds.MatchType.LPM, lpm=kinds.Lpm(b"\x0a\x01\x00\x02", 32))
     data = [b"\x00\x03", bytes.fromhex("060000010003"), bytes.fromhex("02000a010002")]
@@ -168,8 +165,7 @@ def test_a_table_is_dumped_as_commands_would_make_it(control: Bmv2Control, fake:
     ]
 
 
-def test_help_and_tables_are_told(control: Bmv2Control) -> None:
-    """The commands that there are, port_rate among them; tables with their keys."""
+def test_help_lists_the_commands_and_show_tables_the_tables_with_their_keys(control: Bmv2Control) -> None:
     assert {"table_dump", "port_rate", "help"} <= set(control.command("help").split())
     assert control.command("help table_add").startswith("table_add: ")
     with pytest.raises(CommandError, match="no command 'nonsense'"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Bytes that a BMv2 switch still counts when nothing is queued any more: found when it stops, named in the notes."""
+"""Tests for ghost bytes: bytes that a BMv2 switch still counts at the end although its queues are empty."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from testbed.targets.bmv2.target import Bmv2Target
 
 
 class _Quiet:
-    """A part of a switch that only ends; as a control, its buffer holds one value after the other."""
+    """A stub for the parts of a switch. As a control it returns one buffer level after the other."""
 
     failure = None
 
@@ -47,13 +47,13 @@ def _stopped(*held: int) -> Bmv2Switch:
     [((0,), 0), ((62, 0), 0), ((2116, 2116), 2116)],
     ids=["nothing is left", "the last probe passed", "bytes that BMv2 dropped"],
 )
-def test_what_stays_counted_at_rest_is_a_loss_of_bmv2(held: tuple[int, ...], ghosts: int) -> None:
-    """A BMv2 queue cannot be paused: what does not leave is not there."""
+def test_bytes_still_counted_at_rest_are_a_loss_of_bmv2(held: tuple[int, ...], ghosts: int) -> None:
+    """A BMv2 queue cannot be paused, so bytes that do not leave it were dropped."""
     assert _stopped(*held).ghost_bytes == ghosts
 
 
 def test_the_notes_name_the_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run is invalid for its unexplained loss; this says where it comes from."""
+    """The unexplained loss makes the run invalid, and the note tells the reader its cause."""
     monkeypatch.setattr(bmv2_target, "find_bmv2", lambda: Installation(version="1.15.5", path="simple_switch"))
     monkeypatch.setattr(bmv2_target, "missing_netem", lambda delays_ns: None)
     target = Bmv2Target(plan_run(RunRequest("incast", switch="bmv2")), tmp_path, tmp_path)

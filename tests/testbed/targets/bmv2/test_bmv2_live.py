@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""BMv2 itself: its answers beside softswitch's, and live runs on it. Skipped where there is no BMv2."""
+"""Tests with BMv2 itself: its answers compared with softswitch's, and live runs. Skipped without BMv2."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ from topologies.shapes import shape
 from wire.dilation import Dilation
 
 NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
-HERE = shutil.which("simple_switch")
+SIMPLE_SWITCH = shutil.which("simple_switch")
 SMALL = ["incast", "--switch", "bmv2", "--scale", "ci", "--set", "message_bytes=100000", "--set", "window_us=0"]
 PATIENCE_S = 20.0
 
 
 @pytest.fixture
 def control(tmp_path: Path) -> Iterator[Bmv2Control]:
-    """A simple_switch with our program and no port, and its control."""
-    if HERE is None:
+    """Start a simple_switch with the testbed's program and no port, and return its control."""
+    if SIMPLE_SWITCH is None:
         pytest.skip("no simple_switch on the PATH")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     spec = SwitchSpec("s1", 0, port, PROGRAM, {}, tmp_path, tmp_path / "s1")
     with ExitStack() as stack:
         log = stack.enter_context((tmp_path / "log").open("wb"))
-        process = subprocess.Popen([HERE, *spec.arguments()], stdout=log, stderr=log)
+        process = subprocess.Popen([SIMPLE_SWITCH, *spec.arguments()], stdout=log, stderr=log)
         stack.callback(process.wait)
         stack.callback(process.kill)
         yield Bmv2Control(stack.enter_context(_connected(process, port)), Program.read(PROGRAM))
@@ -67,8 +67,8 @@ def _connected(process: subprocess.Popen[bytes], port: int) -> ThriftConnection:
             time.sleep(0.02)
 
 
-def test_both_targets_answer_alike(control: Bmv2Control) -> None:
-    """The same commands on BMv2 and on softswitch, and the same words back."""
+def test_both_targets_give_equal_answers(control: Bmv2Control) -> None:
+    """Each command gets the same answer on BMv2 and on softswitch."""
     topology = shape("clos", {}).build()
     settings = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, ecn_kmin_bytes=100_000)
     lines = pipeline_commands(topology, "tor1", settings, Dilation(1000))
@@ -84,29 +84,29 @@ def test_both_targets_answer_alike(control: Bmv2Control) -> None:
     "line",
     ["table_add dscp_to_class set_class 26 => 3", "table_set_default ipv4_lpm no_route", "table_delete ipv4_lpm 7"],
 )
-def test_what_bmv2_refuses_is_an_error(control: Bmv2Control, line: str) -> None:
-    """A second entry with one key, another default where it is constant, an entry that is not there."""
+def test_a_refusal_by_bmv2_is_an_error(control: Bmv2Control, line: str) -> None:
+    """The cases are a duplicate key, a change of a constant default action, and a missing entry."""
     control.command("table_add dscp_to_class set_class 26 => 3")
     with pytest.raises(CommandError):
         control.command(line)
-    assert control.command("table_num_entries dscp_to_class") == "1"  # the connection is still good
+    assert control.command("table_num_entries dscp_to_class") == "1"  # the connection still works
 
 
 @NEEDS_BMV2
 class TestLive:
-    """Whole runs."""
+    """Complete live runs."""
 
     pytestmark = running.NEEDS_MININET
 
     @pytest.fixture(autouse=True)
     def _leaves_nothing(self) -> Iterator[None]:
-        """Every test here ends with the machine as it was."""
+        """Check that a test leaves nothing behind on the machine."""
         before = running.remains()
         yield
         assert running.left_since(before) == {}
 
-    def test_a_run_completes_and_says_its_limits(self, tmp_path: Path) -> None:
-        """All flows arrive, every packet is accounted for, BTS work, clocks agree; the verdict names BMv2's limits."""
+    def test_a_run_completes_and_its_verdict_names_the_limits_of_bmv2(self, tmp_path: Path) -> None:
+        """All flows arrive, no packet is unexplained, BTS are sent, and clocks agree."""
         done = running.run("run", *SMALL, "--json", "--out", str(tmp_path))
         assert done.stdout, done.stderr
         result = json.loads(done.stdout)
@@ -124,17 +124,17 @@ class TestLive:
         assert 0 < min(delays_us) < max(delays_us) < 50
 
     def test_after_kill_9_clean_leaves_nothing(self, tmp_path: Path) -> None:
-        """BMv2 and the wires die with their runner; `clean` takes the rest."""
+        """BMv2 and the delay lines end with the runner. `clean` removes the rest."""
         child = running.start(tmp_path, *SMALL)
         running.kill(child)
         cleaned = running.clean_run_of(child.pid)
         assert cleaned.returncode == 0, cleaned.stderr
 
-    def test_interrupt_keeps_what_was_measured(self, tmp_path: Path) -> None:
-        """Ctrl-C ends a run cleanly, queues included."""
+    def test_an_interrupted_run_keeps_its_measurements(self, tmp_path: Path) -> None:
+        """Ctrl-C ends a run cleanly and keeps the queue samples too."""
         child = running.start(tmp_path, "incast", "--switch", "bmv2", "--set", "message_bytes=100000000")
         running.wait_until_measuring(tmp_path)
-        time.sleep(1)  # not for synchronization: to be anywhere in the middle of the run
+        time.sleep(1)  # no synchronization: the signal should arrive somewhere in the middle of the run
         child.send_signal(signal.SIGINT)
         assert child.wait(100) == 130, (tmp_path / "log").read_text()
         [folder] = (tmp_path / "runs").iterdir()
@@ -142,7 +142,7 @@ class TestLive:
         assert (folder / "queues.parquet").exists()
 
     def test_prompt_pings_through_bmv2(self) -> None:
-        """The network to play with runs on either target."""
+        """The interactive network of `cli` runs on either target."""
         done = subprocess.run(
             running.command("cli", "--switch", "bmv2", "--dilation", "1000"),
             input="h1 ping -c 2 -W 5 h8\nexit\n",
@@ -156,33 +156,34 @@ class TestLive:
 
 @pytest.mark.skipif(missing_engine() is not None, reason=f"no Docker: {missing_engine()}")
 class TestImage:
-    """Runs in containers: of the image that the testbed would take, and of one made of the switch on the PATH."""
+    """Runs in containers, of the usual image and of an image made from the switch on the PATH."""
 
     pytestmark = running.NEEDS_MININET
 
     @pytest.fixture(autouse=True)
     def _no_switch_on_the_path(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        folders = [folder for folder in ("/usr/sbin", "/usr/bin", "/sbin", "/bin") if f"{folder}/simple_switch" != HERE]
+        candidates = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
+        folders = [folder for folder in candidates if f"{folder}/simple_switch" != SIMPLE_SWITCH]
         monkeypatch.setenv("PATH", ":".join(folders))
 
     @pytest.fixture
     def local_image(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-        """What is on the PATH of these tests, in an image."""
-        if HERE is None or not libraries_of(HERE):
+        """Return the name of an image made from the simple_switch on the PATH."""
+        if SIMPLE_SWITCH is None or not libraries_of(SIMPLE_SWITCH):
             pytest.skip("no simple_switch on the PATH to make an image of")
-        with image_of({"usr/bin/simple_switch": HERE}) as image:
+        with image_of({"usr/bin/simple_switch": SIMPLE_SWITCH}) as image:
             monkeypatch.setenv(container.IMAGE_VARIABLE, image)
             yield image
 
     def test_a_run_completes_in_containers(self, local_image: str, tmp_path: Path) -> None:
-        """All flows arrive, every packet is accounted for, BTS work; no container stays."""
+        """All flows arrive, no packet is unexplained, BTS are sent, and no container remains."""
         result = self._run(tmp_path)
         assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0), result["verdict_reasons"]
         assert result["bts"]["sent"] > 0
         assert containers_of(local_image) == []
 
     def test_clean_removes_containers_of_a_killed_run(self, local_image: str, tmp_path: Path) -> None:
-        """They are the engine's children, so that they do not die with the runner."""
+        """Containers are children of the Docker engine, so they do not end with the runner."""
         child = running.start(tmp_path, *SMALL)
         assert len(containers_of(local_image)) == 4
         running.kill(child)
@@ -192,7 +193,7 @@ class TestImage:
 
     @pytest.mark.skipif(container.missing_docker() is not None, reason=f"{container.missing_docker()}")
     def test_a_run_completes_on_the_usual_image(self, tmp_path: Path) -> None:
-        """The P4 project's, where it has been pulled."""
+        """The test needs a pulled image of the P4 project."""
         result = self._run(tmp_path)
         assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0), result["verdict_reasons"]
 

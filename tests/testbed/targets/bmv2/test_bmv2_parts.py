@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The parts of the BMv2 target that need no BMv2: slots, polls, the choice of the target, its version."""
+"""Tests for the parts of the BMv2 target that need no BMv2: slots, polls, the choice of the target, its version."""
 
 from __future__ import annotations
 
@@ -30,20 +30,23 @@ LIVE = RunRequest("incast", switch="bmv2")
 
 
 @given(st.integers(1, 10**11), st.integers(60, 9_100))
-def test_slots_per_second_are_the_wires_packets(wall_bps: int, frame_bytes: int) -> None:
-    """A whole number within half a packet of the rate, never 0, which BMv2 takes for unlimited."""
+def test_slots_per_second_match_the_link_rate(wall_bps: int, frame_bytes: int) -> None:
+    """The rate is rounded to whole packets and is never 0, which BMv2 treats as unlimited."""
     rate = slot_rate(wall_bps, frame_bytes)
     assert rate >= 1
     assert rate == 1 or abs(rate - wall_bps / (8 * frame_bytes)) <= 0.5 + 1e-6
 
 
-def test_each_class_has_slots_of_its_own_size() -> None:
-    """Data slots are as long as a full packet; signals do not wait that long."""
-    assert [slot_bytes(each, 1000) for each in (CLASS_DATA, CLASS_CONTROL, CLASS_BTS, 0)] == [1058, 62, 70, 1058]
+def test_slots_are_as_long_as_the_frames_of_the_class() -> None:
+    assert [slot_bytes(traffic_class, 1000) for traffic_class in (CLASS_DATA, CLASS_CONTROL, CLASS_BTS, 0)] == [
+        1058,
+        62,
+        70,
+        1058,
+    ]
 
 
-def test_a_commands_file_bounds_no_queue_and_rates_every_one() -> None:
-    """What may wait, the P4 program decides; every (port, class) has a rate."""
+def test_slot_commands_leave_queues_unlimited_and_set_a_rate_for_every_port_and_class() -> None:
     topology = shape("star", {"hosts": 3}).build()
     first, *rates = slot_commands(topology, "s1", 1000, Dilation(100_000))
     assert first == "set_queue_depth 1000000000"
@@ -51,14 +54,13 @@ def test_a_commands_file_bounds_no_queue_and_rates_every_one() -> None:
     assert "set_queue_rate 118 1 3" in rates
 
 
-def test_the_error_of_whole_packets_is_known() -> None:
-    """At 118.15 packets/s, 118 are 0.13 % off."""
+def test_worst_rate_error_is_the_error_of_rounding_to_whole_packets() -> None:
+    """A rate of 118 instead of 118.15 packets/s is wrong by 0.13 %."""
     topology = shape("star", {"hosts": 2}).build()
     assert worst_rate_error(topology, 1000, Dilation(100_000)) == pytest.approx(0.0013, abs=1e-4)
 
 
-def test_probes_sum_up_to_a_lateness() -> None:
-    """1..100: P50 50.5, P99 99.01; no probe gives nothing."""
+def test_summary_of_probes_has_percentiles_and_is_none_without_probes() -> None:
     assert summary_of([]) is None
     summary = summary_of(range(1, 101))
     assert summary is not None
@@ -67,7 +69,7 @@ def test_probes_sum_up_to_a_lateness() -> None:
 
 
 class FakeControl:
-    """Registers as a test says."""
+    """Register contents set by the test."""
 
     def __init__(self) -> None:
         self.cells = np.zeros(4096, dtype=np.int64)
@@ -83,7 +85,7 @@ class FakeControl:
 
 
 def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> None:
-    """An interval's row has the last depth and the highest; a queue that held nothing has no row."""
+    """The row of an interval has the last and the highest depth. A queue that was empty has no row."""
     control = FakeControl()
     file = tmp_path / "s1.samples"
     poller = QueuePoller(control, file, poll_ns=1, sample_ns=10, epoch_ns=0, also=lambda: None)  # type: ignore[arg-type]
@@ -92,7 +94,7 @@ def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> Non
     control.cells[2 * 8 + 3] = 1_000
     poller.poll()
     poller.end_interval(100)
-    assert len(samples_from_bytes(file.read_bytes())) == 2  # whoever is killed now has lost nothing of it
+    assert len(samples_from_bytes(file.read_bytes())) == 2  # written now, so a killed run keeps it
     control.cells[2 * 8 + 3] = 0
     poller.poll()
     poller.end_interval(200)
@@ -101,11 +103,11 @@ def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> Non
         (100, 2, 3, 1_000, 5_000),
         (200, -1, -1, 0, 0),
     ]
-    assert control.exchanges == 5  # an empty buffer has no queues to ask for
+    assert control.exchanges == 5  # if the buffer is empty the queues are not read
 
 
 def test_many_switches_are_polled_less_often() -> None:
-    """Polling stays in the noise however many switches there are."""
+    """The polling interval grows with the number of switches, so the load of polling stays small."""
     assert poll_interval_ns(500_000_000, 4) == 50_000_000
     assert poll_interval_ns(20_000_000, 20) == 100_000_000
 
@@ -119,8 +121,8 @@ def test_many_switches_are_polled_less_often() -> None:
         (RunRequest("incast", switch="asic"), "no switch 'asic'; there are auto, soft, bmv2"),
     ],
 )
-def test_what_bmv2_cannot_do_is_refused_in_one_line(request_: RunRequest, words: str) -> None:
-    """Before anything is created, whatever is installed."""
+def test_unsupported_features_are_refused_in_one_line_before_the_run(request_: RunRequest, words: str) -> None:
+    """The refusal does not depend on whether BMv2 is installed."""
     with pytest.raises(UsageError) as refused:
         plan_run(request_)
     assert words in str(refused.value)
@@ -128,82 +130,80 @@ def test_what_bmv2_cannot_do_is_refused_in_one_line(request_: RunRequest, words:
 
 
 @pytest.mark.parametrize(
-    ("request_", "wanted_by"),
+    ("request_", "run_name"),
     [
         (RunRequest("testbed-hol", "pfc", switch="bmv2"), "testbed-hol pfc"),
         (RunRequest("incast", "sfc-p", switch="bmv2", settings=("switch.pfc=true",)), "incast sfc-p"),
     ],
 )
-def test_a_refusal_names_the_scheme_and_what_to_use_instead(request_: RunRequest, wanted_by: str) -> None:
-    """One of many schemes may be the one that cannot be."""
+def test_a_refusal_names_the_scheme_and_the_alternative(request_: RunRequest, run_name: str) -> None:
+    """The scheme is named because a request may contain many of them."""
     with pytest.raises(UsageError) as refused:
         plan_run(request_)
     assert str(refused.value) == (
-        f"{wanted_by}: --switch bmv2 cannot do pfc: a queue of BMv2 cannot be paused; use --switch soft"
+        f"{run_name}: --switch bmv2 cannot do pfc: a queue of BMv2 cannot be paused; use --switch soft"
     )
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_scenario_can_be_had_without_pfc(scenario: str) -> None:
-    """And with it in none: buffers without end are refused for their own sake."""
+def test_bmv2_runs_every_scenario_without_pfc_and_none_with_it(scenario: str) -> None:
+    """Scenarios with an unlimited buffer are refused for that reason, because PFC needs a limit."""
     assert plan_run(RunRequest(scenario, "sfc-p", switch="bmv2")).flows
     with pytest.raises(UsageError, match=r"a queue of BMv2 cannot be paused; use --switch soft|pfc needs buffer_bytes"):
         plan_run(RunRequest(scenario, "pfc", switch="bmv2"))
 
 
-def test_a_clock_too_slow_for_the_program_says_so() -> None:
-    """Nobody need have asked for it: `auto` may choose it."""
+def test_a_dilation_too_large_for_the_estimator_is_refused() -> None:
+    """The dilation may also result from `auto`, so the message names the largest one that works."""
     with pytest.raises(
         UsageError, match="too long for the estimator at dilation 500000; use --dilation 300000 or less"
     ):
         plan_run(RunRequest("incast", "sfc-est", switch="bmv2", dilation=500_000))
 
 
-def test_bmv2_gets_a_slower_clock_and_is_repeatable() -> None:
-    """BMv2 forwards far less than softswitch; the command that repeats a run names it."""
+def test_bmv2_gets_a_larger_dilation_and_the_command_names_the_switch() -> None:
+    """BMv2 forwards far fewer packets per second than softswitch."""
     bmv2, soft = (with_dilation(plan_run(request)).config for request in (LIVE, RunRequest("incast", switch="auto")))
     assert (bmv2.switch, soft.switch) == ("bmv2", "soft")
     assert bmv2.dilation > soft.dilation
     assert "--switch bmv2" in bmv2.command
 
 
-def test_acknowledgements_stay_apart_on_bmv2() -> None:
-    """In a data queue of BMv2 each would take the slot of a full packet."""
-    found = [
+def test_acks_have_a_separate_queue_on_bmv2() -> None:
+    """An ACK in a data queue of BMv2 would take the slot of a full packet."""
+    priorities = [
         plan_run(RunRequest("incast", "sfc+hpcc", switch=name)).transport.ack_priority for name in ("bmv2", "soft")
     ]
-    assert found == ["control", "data"]
+    assert priorities == ["control", "data"]
 
 
 @pytest.mark.parametrize(
     ("printed", "words"), [("1.15.0", "version 1.15.0; 1.15.1 is the oldest"), ("hello", "does not say its version")]
 )
 def test_an_old_bmv2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, words: str) -> None:
-    """1.15.0, which many machines have, serves priorities upside down."""
+    """Version 1.15.0, which is widely installed, serves priorities in reverse order."""
     _fake_switch(tmp_path, printed)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    found = find_bmv2()
-    assert isinstance(found, str)
-    assert words in found
+    reason = find_bmv2()
+    assert isinstance(reason, str)
+    assert words in reason
 
 
-def test_a_new_bmv2_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it prints besides its version does not matter."""
+def test_a_new_bmv2_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _fake_switch(tmp_path, "1.16.0-3a4b5c")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    found = find_bmv2()
-    assert not isinstance(found, str)
-    assert (found.version, found.path) == ("1.16.0", str(tmp_path / "simple_switch"))
+    installation = find_bmv2()
+    assert not isinstance(installation, str)
+    assert (installation.version, installation.path) == ("1.16.0", str(tmp_path / "simple_switch"))
 
 
 def test_without_bmv2_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line that says what is missing; nothing is made."""
     monkeypatch.setattr("testbed.targets.bmv2.installation.shutil.which", lambda name: None)
     monkeypatch.setattr("testbed.targets.bmv2.container.missing_docker", lambda: "no Docker engine answers")
     monkeypatch.setattr(
         capabilities,
         "CAPABILITIES",
-        [each for each in capabilities.CAPABILITIES if each.needed_for == capabilities.BMV2_RUN],
+        [known for known in capabilities.CAPABILITIES if known.needed_for == capabilities.BMV2_RUN],
     )
     with pytest.raises(
         UsageError, match="--switch bmv2 needs BMv2: no simple_switch on the PATH, and no Docker engine"

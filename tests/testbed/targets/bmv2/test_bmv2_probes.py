@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How late a BMv2 switch is, by the frames that come back from it; and after it has been started again."""
+"""Tests for probes: the lateness of a BMv2 switch, also after the switch has been restarted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRANSIT_NS = 2_000_000
 
 
 class FakeSwitch:
-    """In place of the socket: gives each frame back after a while, or loses it."""
+    """A fake socket that returns each frame after a fixed time, or loses it."""
 
     def __init__(self, interface: str) -> None:
         self.loses = False
@@ -35,14 +35,12 @@ class FakeSwitch:
 
 @pytest.fixture
 def switch(monkeypatch: pytest.MonkeyPatch) -> FakeSwitch:
-    """The only one that probers get."""
     fake = FakeSwitch("outer")
     monkeypatch.setattr(probes, "PacketSocket", lambda interface: fake)
     return fake
 
 
-def test_each_probe_is_timed(switch: FakeSwitch) -> None:
-    """From its start to when the kernel saw it again."""
+def test_a_probe_is_timed_from_sending_to_the_kernels_receive_time(switch: FakeSwitch) -> None:
     prober = Prober("outer")
     assert prober.lateness() is None
     prober.probe()
@@ -53,7 +51,7 @@ def test_each_probe_is_timed(switch: FakeSwitch) -> None:
 
 
 def test_a_probe_that_does_not_come_back_is_late_and_gets_later(switch: FakeSwitch) -> None:
-    """A switch that has stopped forwarding must not look punctual."""
+    """A switch that has stopped forwarding must not look on time."""
     prober = Prober("outer")
     switch.loses = True
     prober.probe()
@@ -62,13 +60,13 @@ def test_a_probe_that_does_not_come_back_is_late_and_gets_later(switch: FakeSwit
     assert 0 < first.max_ns < second.max_ns
 
 
-def test_a_switch_that_starts_again_is_not_late_for_its_elder(switch: FakeSwitch) -> None:
-    """Neither by what was measured of that one nor by probes that it took with it."""
+def test_a_restarted_switch_does_not_inherit_lateness(switch: FakeSwitch) -> None:
+    """The measurements of the previous process and its lost probes are forgotten."""
     prober = Prober("outer")
     prober.probe()
     switch.loses = True
     prober.probe()
-    prober.begin_anew()
+    prober.reset()
     assert prober.lateness() is None
     switch.loses = False
     prober.probe()

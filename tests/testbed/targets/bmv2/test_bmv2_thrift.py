@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What goes to BMv2 and what is made of its answers, byte for byte: the server only plays back what it was told to."""
+"""Tests for the Thrift connection, byte for byte, against a server that plays back prepared answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError, 
 
 
 class FakeServer:
-    """Accepts one connection, answers each request with the next prepared answer, and keeps the requests."""
+    """A server that accepts one connection, records the requests and sends prepared answers."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -47,7 +47,6 @@ class FakeServer:
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    """Closed after the connection of the test is."""
     fake = FakeServer()
     yield fake
     fake.close()
@@ -75,15 +74,15 @@ def _string(number: int, value: bytes) -> bytes:
     return b"\x0b" + struct.pack(">hi", number, len(value)) + value
 
 
-def test_a_call_is_encoded_as_the_protocol_says(server: FakeServer) -> None:
-    """Version and type, multiplexed name, sequence number, then each argument with its type and number."""
+def test_a_call_is_encoded_in_the_binary_protocol(server: FakeServer) -> None:
+    """The request has version and type, multiplexed name, sequence number, and each argument with type and number."""
     assert _call(server, _reply(b"\x0a\x00\x00" + struct.pack(">q", 7))) == 7
     [request] = server.requests
     assert request == _head(1, "standard:bm_register_read", 0) + _i32(1, 0) + _string(2, b"depth") + _i32(3, 5) + b"\0"
 
 
-def test_an_entry_is_structs_in_a_list(server: FakeServer) -> None:
-    """A key is a struct of which only one kind is there; no priority is an empty struct; bytes stay bytes."""
+def test_a_table_entry_is_encoded_as_a_list_of_structs(server: FakeServer) -> None:
+    """The struct of a key contains one match kind. A missing priority is an empty struct. Bytes are sent unchanged."""
     lpm = interface().Match(type=interface().MatchType.LPM, lpm=interface().Lpm(b"\x0a\x80\0\xff", 32))
     any_of = interface().Match(type=interface().MatchType.RANGE, range=interface().Range(b"\0", b"\xff"))
     server.answers.append(_reply(_i32(0, 4)))
@@ -106,7 +105,7 @@ def test_an_entry_is_structs_in_a_list(server: FakeServer) -> None:
 
 
 def test_answers_of_every_kind(server: FakeServer) -> None:
-    """Void, structs in lists with what we do not know in them, and 64-bit integers."""
+    """The answers are void, a list of structs with unknown fields, and a list of 64-bit integers."""
     extra = b"\x0d\x00\x04\x0b\x0b" + struct.pack(">i", 1) + 2 * (struct.pack(">i", 1) + b"k")
     port = _i32(1, 3) + _string(2, b"eth0") + b"\x02\x00\x03\x01" + extra + _i32(99, 5) + b"\0"
     server.answers += [
@@ -116,14 +115,14 @@ def test_answers_of_every_kind(server: FakeServer) -> None:
     ]
     with ThriftConnection("127.0.0.1", server.port) as connection:
         assert connection.call("simple_switch", "mirroring_session_delete", 1) is None
-        [found] = connection.call("standard", "bm_dev_mgr_show_ports")
-        assert (found.number, found.device, found.is_up) == (3, "eth0", True)
+        [shown_port] = connection.call("standard", "bm_dev_mgr_show_ports")
+        assert (shown_port.number, shown_port.device, shown_port.is_up) == (3, "eth0", True)
         assert connection.call("standard", "bm_register_read_all", 0, "r") == [1, -2, 1 << 40]
     assert server.requests[0].startswith(_head(1, "simple_switch:mirroring_session_delete", 0))
 
 
-def test_a_refusal_is_told_apart(server: FakeServer) -> None:
-    """A result's field above 0 is an exception that BMv2 declares, here with code 17; the connection stays good."""
+def test_a_declared_exception_becomes_a_refusal(server: FakeServer) -> None:
+    """A result field above 0 is an exception that BMv2 declares, here with code 17. The connection remains usable."""
     server.answers += [_reply(b"\x0c\x00\x01" + _i32(1, 17) + b"\0"), _reply(b"")]
     with ThriftConnection("127.0.0.1", server.port) as connection:
         with pytest.raises(Refusal) as caught:
@@ -133,7 +132,7 @@ def test_a_refusal_is_told_apart(server: FakeServer) -> None:
 
 
 def test_a_number_that_does_not_fit_is_not_sent(server: FakeServer) -> None:
-    """Nor is a part of that call: the next one is whole."""
+    """No part of the failed call is sent, so the next call is intact."""
     server.answers.append(_reply(b""))
     with ThriftConnection("127.0.0.1", server.port) as connection:
         with pytest.raises(ValueError, match="session"):
@@ -150,10 +149,10 @@ def test_a_number_that_does_not_fit_is_not_sent(server: FakeServer) -> None:
         (_reply(b""), "bm_register_read: Missing result"),
         (_reply(b"\x07\x00\x00"), "bm_register_read: Missing result"),
     ],
-    ids=["a method it does not know", "nothing", "an unknown type"],
+    ids=["unknown method", "no result", "unknown type"],
 )
 def test_an_answer_without_a_result_is_an_error(server: FakeServer, answer: bytes, words: str) -> None:
-    """Read whole, so that the connection stays good."""
+    """The answer is read completely, so the connection remains usable."""
     with pytest.raises(ThriftError, match=words):
         _call(server, answer)
 
@@ -161,10 +160,10 @@ def test_an_answer_without_a_result_is_an_error(server: FakeServer, answer: byte
 @pytest.mark.parametrize(
     "answer",
     [b"HTTP/1.1 400 Bad Request", _head(2, "method", 0) + b"\x0a\x00\x00\x01", _head(2, "method", 0)[:3]],
-    ids=["a foreign protocol", "half an answer", "less"],
+    ids=["other protocol", "incomplete answer", "incomplete header"],
 )
 def test_a_broken_answer_ends_the_connection(server: FakeServer, answer: bytes) -> None:
-    """What comes after it would be taken for the answer to another call."""
+    """The remaining bytes would be taken for the answer to the next call."""
     server.answers.append(answer)
     with ThriftConnection("127.0.0.1", server.port, timeout_s=0.2) as connection:
         with pytest.raises((ThriftError, TimeoutError)):
@@ -174,13 +173,12 @@ def test_a_broken_answer_ends_the_connection(server: FakeServer, answer: bytes) 
 
 
 def test_a_lost_connection_is_an_error(server: FakeServer) -> None:
-    """The server ends without an answer."""
     with ThriftConnection("127.0.0.1", server.port) as connection, pytest.raises(ThriftError):
         connection.call("standard", "bm_register_read", 0, "r", 0)
 
 
 def test_a_switch_without_all_its_services_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It listens before it has registered them: whoever asks then is to ask again, over a new connection."""
+    """A switch listens before it has registered its services. The client has to try again with a new connection."""
 
     def unknown(*_: object) -> None:
         raise ThriftError("get_time_elapsed_us: Unknown service: simple_switch")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Delay lines: which links are cut, what the pieces are called, and what is believed of netem."""
+"""Tests for delay lines: which links are cut, interface names, commands, and the check of netem's delays."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from testbed.targets.common.wires import (
     missing_netem,
     netem_command,
 )
+from topologies.model import Link
 from topologies.shapes import shape
 from wire.bts import BackToSender, pack_frame
 from wire.constants import BtsCause
@@ -32,7 +33,7 @@ from wire.dilation import Dilation
 
 
 def test_every_delayed_link_is_cut_once() -> None:
-    """Neighbouring ports, no port twice, names that Linux takes, more processes where one has too few ports."""
+    """A wire has adjacent ports and unique names that fit Linux's limit, and many links use several processes."""
     topology = shape("paper-simulation", {}).build()
     wires = cut_links(topology)
     assert [wire.link for wire in wires] == list(topology.links)
@@ -43,16 +44,15 @@ def test_every_delayed_link_is_cut_once() -> None:
     assert len({wire.node for wire in wires}) == -(-len(wires) // LINKS_PER_PROCESS)
 
 
-def test_a_link_without_delay_stays_whole() -> None:
-    """Nothing stands between the ends where there is nothing to wait for."""
+def test_a_link_without_delay_is_not_cut() -> None:
     topology = shape("star", {"hosts": 2}).build()
     first, second = topology.links
     [wire] = cut_links(replace(topology, links=(replace(first, delay_ns=0), second)))
     assert wire.link == second
 
 
-def test_a_switchs_pipeline_counts_with_the_link_that_a_frame_leaves_by() -> None:
-    """Host and switch: 1 us one way, 1.6 us the other; a link without delay is cut all the same."""
+def test_a_switchs_pass_latency_adds_to_the_delay_of_the_link_that_a_frame_leaves_by() -> None:
+    """The delay is 1 us from host to switch and 1.6 us back. A link without delay is cut too."""
     for host_delay_ns in (1_000, 0):
         topology = shape("star", {"hosts": 2, "host_delay_ns": host_delay_ns, "pass_latency_ns": 600}).build()
         wires = cut_links(topology)
@@ -60,30 +60,34 @@ def test_a_switchs_pipeline_counts_with_the_link_that_a_frame_leaves_by() -> Non
         assert {wire.delays_ns for wire in wires} == {(host_delay_ns + 600, host_delay_ns)}  # towards the host first
 
 
-def test_a_bts_waits_where_its_switch_sends_it_out() -> None:
-    """For as long as building it takes: one that passes by does not, nor does any other frame; all keep their bytes."""
+def test_only_a_switchs_own_bts_waits_for_the_time_to_build_it() -> None:
+    """BTS of other switches and other frames pass at once. No frame is modified."""
     topology = shape("clos", {"host_delay_ns": 0, "fabric_delay_ns": 0, "bts_latency_ns": 600}).build()
     assert cut_links(topology) == ()
     wires = cut_links(topology, makes_bts=True)
     assert [wire.link for wire in wires] == list(topology.links)
-    [wire] = [each for each in wires if (each.link.a.node, each.link.b.node) == ("tor1", "spine1")]
+    [wire] = [candidate for candidate in wires if _nodes(candidate.link) == ("tor1", "spine1")]
     tor, spine = (end.switch_id for end in wire.builders if end is not None)
     short = _bts(tor)[:40]
     with SwitchEngine(build_library(PROGRAM)) as engine:
         for line in commands_of_wire(wire, Dilation(1_000)):
             engine.command(line)
         for at_ns, port, other in ((0, *wire.ports), (1_000_000, *wire.ports[::-1])):
-            own, passing = (_bts(tor), _bts(spine)) if port == wire.ports[0] else (_bts(spine), _bts(tor))
-            sent = (own, passing, short, bytes(60))
+            local, passing = (_bts(tor), _bts(spine)) if port == wire.ports[0] else (_bts(spine), _bts(tor))
+            sent = (local, passing, short, bytes(60))
             for frame in sent:
                 engine.receive(port, frame, at_ns)
             assert engine.advance(at_ns + 599_999) == [(other, at_ns, frame) for frame in sent[1:]]
-            assert engine.advance(at_ns + 600_000) == [(other, at_ns + 600_000, own)]
+            assert engine.advance(at_ns + 600_000) == [(other, at_ns + 600_000, local)]
+
+
+def _nodes(link: Link) -> tuple[str, str]:
+    return link.a.node, link.b.node
 
 
 def _bts(switch_id: int) -> bytes:
-    said = BackToSender(BtsCause.QUEUE, True, 5, 17, 24, 50_000, 4791, 9, 3, 300_000, switch_id, 77)
-    return pack_frame(said, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
+    message = BackToSender(BtsCause.QUEUE, True, 5, 17, 24, 50_000, 4791, 9, 3, 300_000, switch_id, 77)
+    return pack_frame(message, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
 
 
 @pytest.mark.parametrize(
@@ -94,8 +98,8 @@ def _bts(switch_id: int) -> bytes:
         ("port_impair 1 in jitter off", 1, "port_impair {port} out jitter off"),
     ],
 )
-def test_what_a_switch_would_do_to_its_link_the_wire_does(line: str, port: int, command: str) -> None:
-    """What leaves the switch comes to the wire."""
+def test_link_commands_of_a_switch_become_commands_of_the_wire(line: str, port: int, command: str) -> None:
+    """Directions are swapped: frames that leave the switch enter the wire."""
     assert command_of_wire(line) == (port, command)
 
 
@@ -111,7 +115,7 @@ OLD_TC = {
 }
 """Delay in ns -> what tc of iproute2 5.15 to 6.8 prints in seconds: whole microseconds, in ticks of 64 ns."""
 NEW_TC = {50_000_000: "0.05", 50_000_001: "0.05", 999_999: "0.000999999", 12_345: "1.2345e-05", 100: "1e-07"}
-"""The same of iproute2 6.9 and later, which keeps nanoseconds; six digits are printed."""
+"""The same for tc of iproute2 6.9 and later, which keeps nanoseconds and prints six digits."""
 
 
 def _answer(seconds: str) -> str:
@@ -152,8 +156,10 @@ def test_a_delay_passes_as_each_version_of_tc_prints_it(delay_ns: int, seconds: 
 
 @pytest.mark.parametrize(("delay_ns", "seconds"), [(60_000_000, "0.05"), (12_000, "9e-06"), (3_000, "6e-06")])
 def test_another_delay_is_an_error(delay_ns: int, seconds: str) -> None:
-    found_ns = f"{float(seconds) * 1e9:.0f}"
-    with pytest.raises(RunError, match=f"netem on tor1-eth1 delays frames by {found_ns} ns instead of {delay_ns} ns"):
+    reported_ns = f"{float(seconds) * 1e9:.0f}"
+    with pytest.raises(
+        RunError, match=f"netem on tor1-eth1 delays frames by {reported_ns} ns instead of {delay_ns} ns"
+    ):
         check_netem("tor1-eth1", delay_ns, _answer(seconds))
 
 
@@ -169,13 +175,13 @@ def test_another_delay_is_an_error(delay_ns: int, seconds: str) -> None:
         _answer("0"),
     ],
 )
-def test_a_delay_that_is_not_there_is_an_error(answer: str) -> None:
-    """A delay of 0 is no proof: tc before iproute2 6.9 sets less than 1 us to 0, and prints 1 us as 0."""
+def test_a_missing_delay_is_an_error(answer: str) -> None:
+    """A delay of 0 is refused as well: tc before iproute2 6.9 sets less than 1 us to 0, and prints 1 us as 0."""
     with pytest.raises(RunError, match="no delay by netem on tor1-eth1"):
         check_netem("tor1-eth1", 1_000, answer)
 
 
-# A tc that answers like the kernel with netem which the test machine may lack: it prints what was asked for last.
+# A fake tc for machines without netem in the kernel. It accepts one delay and then prints the prepared answer.
 _TC = """#!/bin/sh
 case "$*" in
 *"qdisc replace dev lo root netem"*"delay 12.345us") printf '%s' '{answer}' > "$0.answer" ;;
@@ -201,9 +207,9 @@ esac
 def test_netem_is_probed_with_the_delays_that_a_run_needs(
     answer: str, delays_ns: list[int], missing: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The probe is the run's own command: a tc which takes another delay proves nothing."""
+    """The probe runs the command of the run, because tc may accept one delay and refuse another."""
     (tmp_path / "tc").write_text(_TC.format(answer=answer.strip()))
     (tmp_path / "tc").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    found = missing_netem(delays_ns)
-    assert (found is None) if missing is None else (found is not None and missing in found)
+    reason = missing_netem(delays_ns)
+    assert (reason is None) if missing is None else (reason is not None and missing in reason)
