@@ -30,6 +30,8 @@ from tests.appearing import await_file
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of the test's own, not made yet."""
+    if os.geteuid() == 0 and ROOT.stat().st_uid != 0:
+        pytest.skip("in another user's tree root copies that user's build instead of compiling")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.delenv(INTERPRETED, raising=False)
     return tmp_path / "home" / "sfc-testbed"
