@@ -42,9 +42,9 @@ class FrameLog:
     """Every frame that hosts and switches sent, in wall ns."""
 
     from_hosts: npt.NDArray[Any]
-    """ENTRY_RECORD: when each has reached which port of which switch."""
+    """Rows of ENTRY_RECORD; a frame's time is its arrival at the switch."""
     from_switches: npt.NDArray[Any]
-    """DEPARTURE_RECORD: when each has crossed the link from which port of which switch."""
+    """Rows of DEPARTURE_RECORD; a frame's time is its arrival at the far end of the link."""
     plugs: Sequence[tuple[int, int]]
     """The switch (its place in the share) and port of each host."""
 

@@ -75,7 +75,7 @@ def test_no_link_carries_more_than_its_rate() -> None:
 
 
 def test_a_new_flow_control_changes_the_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever class the table has for the scheme's flow control counts, not its name."""
+    """The dry run uses the class in the table, whatever the scheme is called."""
     with_pauses = dry_run(_plan("sfc"))
     monkeypatch.setitem(FLOW_CONTROLS, "sfc", NoFlowControl)
     assert not np.array_equal(dry_run(_plan("sfc")).hosts, with_pauses.hosts)
