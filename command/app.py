@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The table of verbs. Only the module of the typed verb is imported, so that `list` loads no plotting library.
 
-Exit codes are those of `command.output.EXIT_CODES`: 0 done, 1 unexpected error, 2 bad input, 3 not to be trusted,
+Exit codes (`command.output.EXIT_CODES`): 0 done, 1 unexpected error, 2 bad input, 3 not to be trusted,
 4 a claim does not hold and --strict was given, 130 interrupted.
 """
 

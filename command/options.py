@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Arguments and options of several verbs, with their help."""
+"""Arguments and options that verbs share, with their help."""
 
 from __future__ import annotations
 

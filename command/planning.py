@@ -92,7 +92,7 @@ def checked(
         return plans
     with errors.status("dry run in virtual time, to choose the dilation"):
         plans = [with_dilation(plan) for plan in plans]
-    check_room(plans, out, times=times)
+    check_room(plans, out, times=times)  # again, because the link rates of BMv2 depend on the dilation
     return plans
 
 

@@ -15,7 +15,7 @@ _ENDING = "interrupted: results are saved as soon as the queues are empty; press
 
 
 class LiveProgress:
-    """One progress line per run, removed when the run is over."""
+    """A progress line for a run, removed when the run is over."""
 
     def __init__(self, title: str, console: Console) -> None:
         self._progress = Progress(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--seeds`, and names that distinguish the runs of several seeds."""
+"""`--seeds`, and run names that include the seed."""
 
 from __future__ import annotations
 

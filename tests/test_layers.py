@@ -36,7 +36,7 @@ LAYERS = (
 ALLOWED = {("testbed", "hosts")}
 FORBIDDEN_IN_TRANSPORT = {"time", "socket", "random", "select", "threading", "asyncio", "datetime", "secrets"}
 NOT_IN_LAYERS = ("tests", "tools", "examples", "runs", "build")
-MOST_FILES_IN_A_FOLDER = 15
+MOST_FILES_IN_A_FOLDER = 25
 
 
 def _modules() -> dict[str, Path]:

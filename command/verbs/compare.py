@@ -137,7 +137,7 @@ def verb(
 def _run_all(
     requests: Sequence[RunRequest], plans: Sequence[RunPlan], out: Path, *, quiet: bool, retry: bool
 ) -> tuple[list[StoredRun], list[str]]:
-    """Return the runs up to an interruption, and the names of those that did not run. Interrupted if none ran."""
+    """Return the runs up to an interruption, and the names of the runs that are missing. Interrupted if none ran."""
     runs: list[StoredRun] = []
     names = named(plans)
     for request, plan in zip(requests, plans, strict=True):

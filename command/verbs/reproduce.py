@@ -104,7 +104,7 @@ def _jobs(
 
 def settings_of(names: Sequence[str], settings: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the settings of each experiment. A single experiment gets all of them and refuses those it does not have;
-    of several, each gets the settings that it has. UsageError for a setting that no experiment has."""
+    with several experiments, each gets the settings that it has. UsageError for a setting that no experiment has."""
     if len(names) == 1:
         return {names[0]: tuple(settings)}
     parse_overrides(settings)

@@ -21,7 +21,7 @@ HEAD = "# SPDX-License-Identifier: Apache-2.0\n# SPDX-FileCopyrightText: SFC Tes
 
 
 Need = Callable[[], str | None]
-"""Why a change cannot be shown here; None: it can."""
+"""A function that returns why a change cannot be tested on this machine, or None if it can."""
 
 
 def p4c() -> str | None:
@@ -50,10 +50,10 @@ class Before:
 
 @dataclass(frozen=True)
 class Change:
-    """What somebody types to add one thing of a kind."""
+    """The files and lines of an addition, and the command that shows it at work."""
 
     kind: str
-    """As CONTRIBUTING calls it."""
+    """The kind of addition, as in CONTRIBUTING's table."""
     new: Mapping[str, str]
     """New files, without the licence's head."""
     rows: Mapping[str, tuple[Before, ...]]
@@ -61,7 +61,7 @@ class Change:
     command: tuple[str, ...]
     """Words that show it, `&&` between two commands; `python` is this interpreter. Each must end with 0."""
     shows: str
-    """What the last command's output must contain, a regular expression."""
+    """A regular expression that the output of the last command must contain."""
     contract: tuple[str, ...] = ()
     """Words for pytest that choose the contract tests of the addition, which run in the changed tree."""
     needs: tuple[Need, ...] = ()
@@ -88,7 +88,7 @@ class Change:
                 pytest.skip(reason)
 
     def shown(self, tree: Path) -> str:
-        """What the last command prints in the changed tree."""
+        """Return the output of the last command in the changed tree."""
         output = ""
         for words in self._commands():
             done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False, timeout=280)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One change of each kind that CONTRIBUTING lists."""
+"""An example of each kind of change in CONTRIBUTING's table."""
 
 from __future__ import annotations
 

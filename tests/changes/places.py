@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which files a change of a kind touches, as CONTRIBUTING lists them."""
+"""The files that each kind of change touches, read from CONTRIBUTING's table."""
 
 from __future__ import annotations
 

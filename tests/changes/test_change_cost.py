@@ -15,7 +15,6 @@ from tests.changes.places import LISTED, is_at
 
 
 def test_every_listed_kind_has_an_example() -> None:
-    """And the other way round."""
     assert {change.kind for change in CHANGES} == {kind for kind, places in LISTED.items() if places}
 
 
@@ -29,7 +28,7 @@ def test_contributing_lists_exactly_the_places(change: Change) -> None:
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.kind)
 def test_the_change_works_with_nothing_else_edited(change: Change, tmp_path: Path) -> None:
-    """In a copy of the tree, by a command that a person would type."""
+    """Apply the change to a copy of the tree, and run its command and its contract tests."""
     change.skip_where_it_cannot_be_shown()
     tree = copy_of_tree(tmp_path)
     change.apply(tree)

@@ -202,6 +202,7 @@ def test_no_row_is_left_of_a_command_that_is_gone() -> None:
     assert not stale
 
 
+@pytest.mark.timeout(900)  # runs with millions of messages are planned, for two minutes on an idle machine
 @pytest.mark.parametrize("page", [page for page in PAGES if any(each.page == page for each in COMMANDS)])
 def test_every_command_is_understood(page: str, tree: Path, stored_run: Path) -> None:
     """Options, scenarios, schemes, settings, files, targets of make: the real programs read them and find all."""
