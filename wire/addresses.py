@@ -6,7 +6,7 @@ import ipaddress
 
 
 def parse_mac(text: str) -> int:
-    """``"00:00:0a:00:00:01"`` as a 48-bit integer. Raises ValueError for anything else."""
+    """Return text such as ``"00:00:0a:00:00:01"`` as a 48-bit integer. Raise ValueError for any other text."""
     parts = text.split(":")
     if len(parts) != 6 or any(len(part) != 2 for part in parts):
         raise ValueError(f"not a MAC address: {text!r}")
@@ -14,20 +14,20 @@ def parse_mac(text: str) -> int:
 
 
 def format_mac(mac: int) -> str:
-    """A 48-bit integer as colon-separated lower-case hex."""
+    """Return a 48-bit integer as colon-separated lower-case hex."""
     return pack_mac(mac).hex(":")
 
 
 def pack_mac(mac: int) -> bytes:
-    """The six bytes of a MAC address."""
+    """Return the six bytes of a MAC address."""
     return mac.to_bytes(6, "big")
 
 
 def parse_ip(text: str) -> int:
-    """``"10.0.0.1"`` as a 32-bit integer. Raises ValueError for anything else."""
+    """Return text such as ``"10.0.0.1"`` as a 32-bit integer. Raise ValueError for any other text."""
     return int(ipaddress.IPv4Address(text))
 
 
 def format_ip(ip: int) -> str:
-    """A 32-bit integer as dotted decimal."""
+    """Return a 32-bit integer as dotted decimal."""
     return str(ipaddress.IPv4Address(ip))

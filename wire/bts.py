@@ -9,8 +9,8 @@
     u32 queue_depth_bytes
     u16 switch_id | u48 sent_us
 
-Outer addresses are swapped: source = the congested destination, destination = the sender to pause (paper §3.1). No
-public layout exists (docs/sources.md#bts-packet), so nobody else's tools speak this one.
+Outer addresses are swapped: source = the congested destination, destination = the sender to pause (paper §3.1). The
+layout is private, since no public one exists (docs/sources.md#bts-packet); other tools cannot decode it.
 """
 
 import struct
@@ -42,12 +42,12 @@ _CAUSES = {int(cause): cause for cause in BtsCause}
 
 
 class BackToSender(NamedTuple):
-    """One decoded BTS payload. Times are wall microseconds, as P4 counts them."""
+    """A decoded BTS payload. Times are wall microseconds, the unit of the P4 program."""
 
     cause: BtsCause
     cacheable: bool
     pause_us: int
-    """How long the flow shall pause from now on (wall us): T_P of paper §3.2. Of cause FEEDBACK |Fb|, 1 to 63."""
+    """Duration of the pause from now on (wall us): T_P of paper §3.2. For cause FEEDBACK it holds |Fb|, 1 to 63."""
     protocol: int
     dscp: int
     source_port: int
@@ -57,11 +57,11 @@ class BackToSender(NamedTuple):
     queue_depth_bytes: int
     switch_id: int
     sent_us: int
-    """The switch's clock when it built the packet, wall us since the run's epoch."""
+    """Time on the switch's clock when it built the packet, wall us since the run's epoch."""
 
 
 def pack_payload(bts: BackToSender) -> bytes:
-    """The 28 bytes. Raises struct.error for a field that does not fit."""
+    """Return the 28 bytes of the payload. Raise struct.error for a field that does not fit."""
     return _LAYOUT.pack(
         BTS_VERSION << 4 | (BTS_FLAG_CACHEABLE if bts.cacheable else 0),
         bts.cause,
@@ -79,7 +79,10 @@ def pack_payload(bts: BackToSender) -> bytes:
 
 
 def unpack_payload(payload: bytes) -> BackToSender | None:
-    """Decode strictly: None for another length, version, an unknown flag or cause, or a value out of its range."""
+    """Decode a payload strictly.
+
+    Return None for a wrong length or version, an unknown flag or cause, or a value out of its range.
+    """
     if len(payload) != BTS_PAYLOAD_BYTES:
         return None
     head, qpn_class = word_at(payload, 0), word_at(payload, _QPN_OFFSET)
@@ -106,7 +109,7 @@ def unpack_payload(payload: bytes) -> BackToSender | None:
 
 
 def pack_frame(bts: BackToSender, *, destination_mac: int, source_mac: int, congested_ip: int, paused_ip: int) -> bytes:
-    """A whole 70-byte frame as a switch sends it; for tests and for the virtual clock's forged-signal checks."""
+    """Return a whole 70-byte frame as a switch sends it, for tests and the virtual clock's forged-signal checks."""
     payload = pack_payload(bts)
     return b"".join(
         (

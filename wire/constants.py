@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Every number two parts of the testbed must agree on, once.
+"""The numbers that several parts of the testbed must agree on, each defined once.
 
-The P4 program repeats some of these (it cannot import Python); a test checks its constants against this module.
-This module knows no packet layout and no behaviour.
+The P4 program repeats some of them because it cannot import Python; a test compares its constants with this module.
+Packet layouts and behaviour are in other modules.
 """
 
 from enum import IntEnum
@@ -16,18 +16,19 @@ IP_PROTOCOL_TCP: Final = 6
 IP_PROTOCOL_UDP: Final = 17
 IPV4_TTL: Final = 64
 
-# UDP ports. 4791 is RoCEv2's; the BTS port is private: P802.1Qdw publishes no number (docs/sources.md#bts-packet).
+# UDP ports. RoCEv2 has port 4791. The BTS port is private: P802.1Qdw publishes no number (docs/sources.md#bts-packet).
 ROCE_UDP_PORT: Final = 4791
 BTS_UDP_PORT: Final = 49791
 INT_UDP_PORT: Final = 49792
-"""RoCEv2 packets with in-band telemetry between the UDP header and the BTH (`wire.int_header`); private."""
+"""Private port of RoCEv2 packets with in-band telemetry between the UDP header and the BTH (`wire.int_header`)."""
 ROCE_SOURCE_PORT_BASE: Final = 0xC000
-"""RoCEv2 source ports lie in 0xC000-0xFFFF; ours carry the low bits of the sender's QP (paper §4, footnote)."""
+"""First RoCEv2 source port; the range ends at 0xFFFF. A port carries the low bits of the sender's QP (paper §4,
+footnote)."""
 ROCE_SOURCE_PORT_QPN_MASK: Final = 0x3FFF
 
 DSCP_MASK: Final = 0x3F
 
-# DSCP -> class. Class 7 has the highest priority.
+# DSCP and traffic class of each kind of packet. Class 7 has the highest priority.
 DSCP_BTS: Final = 56
 DSCP_CONTROL: Final = 48
 DSCP_DATA: Final = 26
@@ -46,7 +47,7 @@ CLASS_BY_DSCP = {
     DSCP_TRIMMED: CLASS_CONTROL,
     DSCP_RETURNED: CLASS_CONTROL,
 }
-"""Any other DSCP (ping, TCP, ...) belongs to CLASS_DEFAULT."""
+"""Traffic class of each DSCP. Packets with any other DSCP (ping, TCP, ...) belong to CLASS_DEFAULT."""
 
 # ECN code points, the low two bits of the IPv4 TOS byte.
 ECN_NOT_CAPABLE: Final = 0
@@ -61,16 +62,16 @@ BTS_FRAME_BYTES: Final = 70
 
 
 class BtsCause(IntEnum):
-    """What made a switch send a BTS."""
+    """The reason why a switch sent a BTS."""
 
     QUEUE = 1
-    """An output queue of this switch stood above Q_th (paper Alg. 1)."""
+    """An output queue of this switch was above Q_th (paper Alg. 1)."""
     CACHE = 2
     """The pause cache of a sender-side ToR held an unexpired pause for the destination (paper §3.3)."""
     ESTIMATOR = 3
     """The incast estimator saw more traffic towards the destination than its link carries (paper §3.3)."""
     FEEDBACK = 4
-    """QCN's congestion point sampled a packet of the flow and asks for a lower rate, not for a pause."""
+    """QCN's congestion point sampled a packet of the flow and asks its sender for a lower rate instead of a pause."""
 
 
 # RoCEv2 transport
@@ -90,9 +91,9 @@ INT_SHIM_BYTES: Final = 4
 INT_RECORD_BYTES: Final = 16
 INT_MAX_HOPS: Final = 5
 INT_FLAG_ECHO: Final = 0x1
-"""Switches append nothing: an echo on its way back, or a packet that wants no telemetry."""
+"""Flag of packets to which switches append nothing: echoes on their way back, and packets without telemetry."""
 INT_FLAG_STAMP: Final = 0x2
-"""The oldest record is the sender's time stamp."""
+"""Flag of packets whose oldest record is the sender's time stamp."""
 
 # 802.1Qbb
 PFC_OPCODE: Final = 0x0101
@@ -100,18 +101,19 @@ PFC_DESTINATION_MAC: Final = 0x0180C2000001
 PFC_QUANTUM_BITS: Final = 512
 PFC_MAX_QUANTA: Final = 0xFFFF
 PFC_FRAME_BYTES: Final = 60
-"""34 bytes of fields, padded to Ethernet's minimum (64 with FCS, which frames on a veth do not have)."""
+"""Length of a PFC frame: 34 bytes of fields, padded to Ethernet's minimum of 64 less the FCS, which a veth omits."""
 
 # Switch ports
 RECIRCULATION_PORT: Final = 510
 DROP_PORT: Final = 511
 BTS_MIRROR_SESSION: Final = 1
 PAUSE_MIRROR_SESSION: Final = 2
-"""Mirror sessions that lead copies to the recirculation port: those that become a BTS, and pause frames."""
+"""Mirror session that sends copies of packets to the recirculation port to become pause frames; the session above
+does the same for copies that become a BTS."""
 
-# State of the P4 program, where the control plane reads it. A queue's index is port << CLASS_BITS | class.
+# State of the P4 program that the control plane reads. A queue's index is port << CLASS_BITS | class.
 CACHE_RING_PLACES: Final = 256
-"""The ring of live cache entries; its ends are counted up for ever."""
+"""Number of places in the ring of live cache entries. The counters of its two ends only ever grow."""
 CACHE_KEY_ADDRESS_SHIFT: Final = 8
 CACHE_KEY_DSCP_SHIFT: Final = 2
-"""A cache key is the IPv4 address, the DSCP and two zero bits."""
+"""Position of the DSCP in a cache key, which consists of the IPv4 address, the DSCP and two zero bits."""

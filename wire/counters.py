@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the P4 program counts: one row for each cell of a counter, once for both sides.
+"""The counters of the P4 program: one row for each cell of a counter, shared by data plane and control plane.
 
-`make p4` writes switch-bmv2/include/counters.p4 from these tables, `testbed` reads the counters by them, `result.json`
-and docs/data-plane.md take names and meanings from them. A new counter is a row here and the line of P4 that counts.
+`make p4` writes switch-bmv2/include/counters.p4 from these tables, and `testbed` uses them to read the counters.
+`result.json` and docs/data-plane.md take names and meanings from them. To add a counter, add a row here and the line
+of P4 that counts.
 """
 
 from __future__ import annotations
@@ -14,18 +15,19 @@ from enum import Enum, IntEnum
 
 
 class Role(Enum):
-    """What an event does to the number of frames under way, so that a run's balance closes."""
+    """The effect of an event on the number of frames in flight. The frame balance of a run adds these effects up."""
 
     DROPPED = "dropped"
-    """A frame ended here; result.json names it among `drops`."""
+    """The switch discarded a frame; result.json lists it under `drops`."""
     GENERATED = "generated"
-    """A frame came into being here."""
+    """The switch created a frame."""
     NEUTRAL = "neutral"
-    """Neither: no frame, or one that was turned into another."""
+    """The number of frames did not change: no frame was involved, or one frame became another."""
 
 
 class CounterEvent(IntEnum):
-    """Base of the tables. A row: index in the P4 counter, role, meaning, and what fields of result.json sum it up."""
+    """Base class of the tables. A row holds the index in the P4 counter, the role, the meaning, and the fields of
+    result.json that include the count."""
 
     role: Role
     meaning: str
@@ -41,12 +43,12 @@ class CounterEvent(IntEnum):
 
     @property
     def label(self) -> str:
-        """Its name in P4, in result.json and at the prompt."""
+        """The name of the event in P4, in result.json and at the prompt."""
         return self.name.lower()
 
 
 class DropReason(CounterEvent):
-    """Why a switch dropped a packet."""
+    """The reasons for which a switch drops packets."""
 
     MALFORMED = 0, Role.DROPPED, "a header, length or field was wrong"
     NO_ROUTE = 1, Role.DROPPED, "no route to the destination"
@@ -66,7 +68,7 @@ class DropReason(CounterEvent):
 
 
 class BtsEvent(CounterEvent):
-    """What happened to BTS."""
+    """The events in the life of a BTS and of cache entries."""
 
     SENT_QUEUE = 0, Role.GENERATED, "BTS sent because of this switch's queue", "bts.sent"
     SENT_CACHE = 1, Role.GENERATED, "BTS sent because of the pause cache", "bts.sent", "bts.cache_hits"
@@ -86,7 +88,7 @@ class BtsEvent(CounterEvent):
 
 
 class PfcEvent(CounterEvent):
-    """Pause frames by kind."""
+    """The kinds of pause frames."""
 
     XOFF = 0, Role.GENERATED, "a neighbour was paused", "pfc.sent"
     XON = 1, Role.GENERATED, "a neighbour was resumed", "pfc.sent"
@@ -95,14 +97,14 @@ class PfcEvent(CounterEvent):
 
 
 class QueueEvent(CounterEvent):
-    """What was odd about the queue state."""
+    """The inconsistencies of the queue state."""
 
     QUEUE_UNDERFLOW = 0, Role.NEUTRAL, "a packet left with more bytes than its queue, port or buffer was said to hold"
     PFC_UNDERFLOW = 1, Role.NEUTRAL, "the same of the bytes held for PFC"
 
 
 class TrimEvent(CounterEvent):
-    """What became of packets whose data queue was full."""
+    """The treatment of packets whose data queue was full."""
 
     TRIMMED = 0, Role.NEUTRAL, "a data packet was cut to its headers"
     RETURNED = 1, Role.NEUTRAL, "a header that found the queue of headers full went back to its sender"
@@ -118,16 +120,16 @@ class Counter:
     events: type[CounterEvent]
     meaning: str
     is_per_port: bool = False
-    """The index is port x 16 + event."""
+    """Whether each port has its own cells; the index is then port x 16 + event."""
     counts_bytes: bool = False
 
     def index(self, event: CounterEvent, port: int = 0) -> int:
-        """Where an event is counted."""
+        """Return the index of the cell that counts an event."""
         return port << EVENT_BITS | event if self.is_per_port else int(event)
 
 
 EVENT_BITS = 4
-"""Width of every event enum: a counter has 16 cells, a port."""
+"""Width of every event enum: a counter has 16 cells, or 16 cells for each port."""
 
 COUNTERS = (
     Counter("drops", "drop_reason_t", DropReason, "packets dropped", is_per_port=True, counts_bytes=True),
@@ -140,7 +142,7 @@ COUNTERS = (
 
 @dataclass(frozen=True)
 class Peak:
-    """A register in which the P4 program keeps the most of something; over switches, the most of any."""
+    """A register in which the P4 program keeps a maximum. The result of a run is the highest value of any switch."""
 
     register: str
     index: int
@@ -156,7 +158,7 @@ PEAKS = (
 
 
 def events() -> Iterator[tuple[Counter, CounterEvent]]:
-    """All rows."""
+    """Yield every event together with its counter."""
     for counter in COUNTERS:
         for event in counter.events:
             yield counter, event

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Time dilation: the one place that turns model units into wall units and back (docs/sources.md#time-dilation).
+"""Time dilation: conversion between model units and wall units (docs/sources.md#time-dilation).
 
-With factor D every duration is multiplied by D and every rate divided by D; bytes stay. "Wall" is CLOCK_MONOTONIC in
-a live run and the event queue's time in a virtual one.
+With factor D every duration is multiplied by D and every rate is divided by D; sizes in bytes stay the same. "Wall"
+is CLOCK_MONOTONIC in a live run and the time of the event queue in a virtual one. No other module converts units.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _TENTHS = (10, 15, 20, 30, 50, 70)
 
 @dataclass(frozen=True, slots=True)
 class Dilation:
-    """How much slower than the model the wall runs."""
+    """The factor by which a run is slower than the network that it models."""
 
     factor: int = 1
     """D, an integer of at least 1."""
@@ -25,26 +25,29 @@ class Dilation:
             raise ValueError(f"dilation factor must be an integer >= 1, not {self.factor!r}")
 
     def wall_ns(self, model_ns: float) -> int:
-        """Model duration (ns) as a wall duration, rounded to whole ns."""
+        """Convert a model duration (ns) to a wall duration, rounded to whole ns."""
         return round(model_ns * self.factor)
 
     def wall_bps(self, model_bps: float) -> int:
-        """Model rate (bits/s) as a wall rate; a rate that would vanish becomes 1 bit/s."""
+        """Convert a model rate (bits/s) to a wall rate of at least 1 bit/s. Raise ValueError unless it is positive."""
         if model_bps <= 0:
             raise ValueError(f"a rate must be positive, not {model_bps!r}")
         return max(1, round(model_bps / self.factor))
 
     def model_ns(self, wall_ns: int) -> float:
-        """Wall duration (ns) as a model duration in ns."""
+        """Convert a wall duration (ns) to a model duration in ns."""
         return wall_ns / self.factor
 
     def model_us(self, wall_ns: int) -> float:
-        """Wall duration (ns) as a model duration in us."""
+        """Convert a wall duration (ns) to a model duration in us."""
         return wall_ns / (self.factor * NS_PER_US)
 
 
 def next_step(least: float) -> int:
-    """The smallest factor of at least so much that people would write: 1, 1.5, 2, 3, 5 or 7 times a power of ten."""
+    """Return the smallest round factor that is at least `least`.
+
+    Round factors are integers that are 1, 1.5, 2, 3, 5 or 7 times a power of ten.
+    """
     if not 0 <= least < float("inf"):
         raise ValueError(f"a dilation factor cannot be {least!r}")
     magnitude = 1

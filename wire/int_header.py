@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""In-band network telemetry (INT): what switches and senders write between the UDP header and the BTH.
+"""In-band network telemetry (INT): the data that switches and senders write between the UDP header and the BTH.
 
     shim, 4 bytes: u8 records | u8 flags (bit 0: echo, bit 1: stamp) | u16 0
     record, 16 bytes each, newest first: u32 rate_kbps | u32 time_us | u32 tx_bytes | u32 queue_bytes
 
-A switch pushes one record at egress and adds 16 to both lengths, unless the echo flag is set. The ICRC is that of the
-plain RoCEv2 packet, without shim and records, to port 4791 and with the lengths that go with that. With the stamp flag
-the oldest record is the sender's: rate 0, time_us when the packet started on its wire; on the way back tx_bytes is the
-one-way delay that the receiver measured. All times are wall microseconds and wrap, as do the bytes.
+A switch pushes one record at egress and adds 16 to both lengths, unless the echo flag is set. The ICRC covers the
+plain RoCEv2 packet: without shim and records, sent to port 4791, with the lengths of that shorter packet.
+
+With the stamp flag the oldest record belongs to the sender: its rate is 0, and its time_us is the time when the packet
+started on the sender's wire. In an echo, tx_bytes of that record is the one-way delay that the receiver measured.
+All times are wall microseconds. Times and byte counts wrap at 2^32.
 """
 
 import struct
@@ -27,7 +29,7 @@ from wire.constants import (
 )
 
 COUNTER_MODULUS: Final = 1 << 32
-"""Times (us) and byte counts wrap here."""
+"""Modulus at which times (us) and byte counts wrap."""
 
 _UDP_OFFSET = ethernet.HEADER_BYTES + ipv4.HEADER_BYTES
 _PORT_HIGH: Final = 36
@@ -39,22 +41,22 @@ _SHIM_END = _SHIM_OFFSET + INT_SHIM_BYTES
 _SHIM = struct.Struct(">BBH")
 _RECORD = struct.Struct(">4I")
 MOST_TELEMETRY_BYTES = INT_SHIM_BYTES + INT_MAX_HOPS * INT_RECORD_BYTES
-"""What a packet can carry at most."""
+"""Largest telemetry that a packet can carry, in bytes."""
 _FLAGS = INT_FLAG_ECHO | INT_FLAG_STAMP
 _FLAG_BYTES: Final = [bytes([flags]) for flags in range(_FLAGS + 1)]
 
 
 class HopRecord(NamedTuple):
-    """What one switch wrote when the packet left its port."""
+    """The record that a switch wrote when the packet left its port."""
 
     rate_kbps: int
     """Rate of the port (wall)."""
     time_us: int
-    """The switch's clock."""
+    """Time on the switch's clock (wall)."""
     tx_bytes: int
-    """Bytes the port had sent before this packet."""
+    """Bytes that the port had sent before this packet."""
     queue_bytes: int
-    """Bytes in all queues of the port after it left."""
+    """Bytes in all queues of the port after this packet left."""
 
 
 class Telemetry(NamedTuple):
@@ -62,13 +64,13 @@ class Telemetry(NamedTuple):
 
     is_echo: bool
     hops: tuple[HopRecord, ...]
-    """Newest first: the last switch comes first. The sender's stamp is not among them."""
+    """Records of the switches, the last switch first, without the sender's stamp."""
     stamp: HopRecord | None
-    """The sender's record; in an echo `tx_bytes` is the one-way delay (wall us)."""
+    """The sender's record, if any. In an echo its `tx_bytes` is the one-way delay (wall us)."""
 
 
 def request(*, telemetry: bool, stamp_us: int | None) -> bytes:
-    """What a data packet carries: empty, a bare shim, or a shim and the sender's stamp."""
+    """Return the bytes that a data packet carries: none, a bare shim, or a shim and the sender's stamp."""
     if stamp_us is None:
         return _SHIM.pack(0, 0, 0) if telemetry else b""
     flags = INT_FLAG_STAMP if telemetry else INT_FLAG_STAMP | INT_FLAG_ECHO
@@ -76,7 +78,7 @@ def request(*, telemetry: bool, stamp_us: int | None) -> bytes:
 
 
 def echo(shim: bytes, now_us: int) -> bytes:
-    """What the answer to a data packet with this shim carries, `now_us` being when the packet arrived."""
+    """Return the telemetry of the answer to a data packet with this shim. The packet arrived at `now_us`."""
     flags = shim[1] | INT_FLAG_ECHO
     head = shim[:1] + _FLAG_BYTES[flags] + shim[2:]
     if not flags & INT_FLAG_STAMP:
@@ -86,14 +88,14 @@ def echo(shim: bytes, now_us: int) -> bytes:
 
 
 def pack(telemetry: Telemetry) -> bytes:
-    """A shim with records, as it stands behind the UDP header; for tests and for models of a switch."""
+    """Return the shim and the records that follow the UDP header, for tests and for models of a switch."""
     records = telemetry.hops if telemetry.stamp is None else (*telemetry.hops, telemetry.stamp)
     flags = (INT_FLAG_ECHO if telemetry.is_echo else 0) | (INT_FLAG_STAMP if telemetry.stamp is not None else 0)
     return _SHIM.pack(len(records), flags, 0) + b"".join(_RECORD.pack(*record) for record in records)
 
 
 def unpack(shim: bytes) -> Telemetry:
-    """Decode what `strip` cut out; for tests and for people. NICs read it by `telemetry_of`."""
+    """Decode the shim and the records that `strip` returned, for tests and analysis."""
     flags = shim[1]
     records = tuple(HopRecord._make(fields) for fields in _RECORD.iter_unpack(shim[INT_SHIM_BYTES:]))
     is_echo = bool(flags & INT_FLAG_ECHO)
@@ -103,21 +105,27 @@ def unpack(shim: bytes) -> Telemetry:
 
 
 def has_telemetry(frame: bytes) -> bool:
-    """Whether a frame may carry telemetry; `strip` tells for certain."""
+    """Whether a frame is addressed to the telemetry port. `strip` checks the rest."""
     return len(frame) > _PORT_LOW and frame[_PORT_LOW] == _LOW_BYTE and frame[_PORT_HIGH] == _HIGH_BYTE
 
 
 def strip(frame: bytes) -> tuple[bytes, bytes] | None:
-    """The plain frame (port 4791, its own lengths) and the shim with its records; None if it is malformed."""
-    found = _plain_header(frame)
-    if found is None:
+    """Return the plain frame (port 4791, lengths without telemetry) and the shim with its records.
+
+    Return None if the frame is malformed.
+    """
+    header_and_end = _plain_header(frame)
+    if header_and_end is None:
         return None
-    header, end = found
+    header, end = header_and_end
     return header + frame[end:], frame[_SHIM_OFFSET:end]
 
 
 def _plain_header(frame: bytes) -> tuple[bytes, int] | None:
-    """Ethernet to UDP as the packet would have them without telemetry, and where its BTH begins; None if it lies."""
+    """Return the headers up to UDP that the packet would have without telemetry, and the offset of its BTH.
+
+    Return None if a header is malformed or a length is wrong.
+    """
     ip = ipv4.unpack_header(frame, ethernet.HEADER_BYTES)
     if ip is None or ip.protocol != IP_PROTOCOL_UDP or len(frame) < _SHIM_END:
         return None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""IPv4 headers without options, as this testbed sends and accepts them."""
+"""IPv4 headers without options, the only ones that this testbed sends and accepts."""
 
 import struct
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ _FRAGMENT_MASK: Final = 0x3FFF
 
 
 class Ipv4Header(NamedTuple):
-    """The fields a receiver needs."""
+    """The fields of an IPv4 header that a receiver needs."""
 
     tos: int
     total_length: int
@@ -31,8 +31,10 @@ class Ipv4Header(NamedTuple):
 
 
 def checksum(header: bytes, offset: i64 = 0) -> int:
-    """Ones' complement sum over the 20-byte header at `offset`: the checksum to store, or 0 when one is stored and
-    right."""
+    """Return the ones' complement checksum over the 20-byte header at `offset`.
+
+    If the header's checksum field is 0, this is the checksum to store. If it holds the correct checksum, this is 0.
+    """
     total: i64 = 0
     for at in range(offset, offset + HEADER_BYTES, _HALF_WORD_BYTES):
         total += half_word_at(header, at)
@@ -41,9 +43,9 @@ def checksum(header: bytes, offset: i64 = 0) -> int:
 
 
 def pack_header(source: int, destination: int, protocol: int, payload_bytes: int, tos: int) -> bytes:
-    """A header with TTL 64, don't-fragment, identification 0 and a right checksum.
+    """Return a header with TTL 64, don't-fragment, identification 0 and the correct checksum.
 
-    Identification stays 0 (RFC 6864: atomic datagrams), so headers of equal length are equal and may be cached.
+    The identification is always 0 (RFC 6864: atomic datagrams), so headers of packets of one length can be cached.
     """
     fields = (_VERSION_IHL, tos, HEADER_BYTES + payload_bytes, 0, _DONT_FRAGMENT, IPV4_TTL, protocol)
     bare = _HEADER.pack(*fields, 0, source, destination)
@@ -51,8 +53,10 @@ def pack_header(source: int, destination: int, protocol: int, payload_bytes: int
 
 
 def unpack_header(data: bytes, offset: int = 0) -> Ipv4Header | None:
-    """The header at `offset`, or None if it is truncated, has options, is a fragment, lies about its length or fails
-    its checksum."""
+    """Decode the header at `offset`.
+
+    Return None if it is truncated, has options, belongs to a fragment, or has a wrong length or checksum.
+    """
     if len(data) - offset < HEADER_BYTES:
         return None
     head, third, fragment = word_at(data, offset), word_at(data, offset + 8), half_word_at(data, offset + 6)
@@ -66,7 +70,10 @@ def unpack_header(data: bytes, offset: int = 0) -> Ipv4Header | None:
 
 
 def with_dscp(frame: bytes, dscp: int, offset: int) -> bytes:
-    """A frame whose IPv4 header at `offset` says this DSCP, ECN bits kept and checksum right again (RFC 1624)."""
+    """Return a copy of a frame with another DSCP in its IPv4 header at `offset`.
+
+    The ECN bits stay, and the header checksum is updated (RFC 1624).
+    """
     old = int.from_bytes(frame[offset : offset + 2], "big")
     stored = int.from_bytes(frame[offset + 10 : offset + 12], "big")
     new = (old & 0xFF03) | dscp << 2

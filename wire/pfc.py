@@ -22,25 +22,28 @@ _BODY = struct.Struct(">HH8H")
 
 
 class PfcFrame(NamedTuple):
-    """What one frame asks for."""
+    """The request of a PFC frame."""
 
     source_mac: int
     pause_quanta: dict[int, int]
-    """Class -> quanta, only for classes whose enable bit is set; 0 resumes the class."""
+    """Quanta by traffic class, only for classes whose enable bit is set. 0 resumes the class."""
 
 
 def quanta_for(pause_ns: int, rate_bps: int) -> int:
-    """Quanta that cover a pause at a line rate: ceil(T R / 512 bits), at most 65535 (refresh a longer pause)."""
+    """Return the quanta that cover a pause at a line rate: ceil(T R / 512 bits), at most 65535.
+
+    A longer pause needs further frames.
+    """
     return min(PFC_MAX_QUANTA, -(-pause_ns * rate_bps // (PFC_QUANTUM_BITS * NS_PER_S)))
 
 
 def quanta_ns(quanta: int, rate_bps: int) -> int:
-    """Duration of so many quanta at a line rate, in ns, rounded up."""
+    """Return the duration of a number of quanta at a line rate, in ns, rounded up."""
     return -(-quanta * PFC_QUANTUM_BITS * NS_PER_S // rate_bps)
 
 
 def pack_frame(source_mac: int, pause_quanta: Mapping[int, int]) -> bytes:
-    """A whole 60-byte frame. Raises ValueError for a class outside 0-7 or quanta outside 0-65535."""
+    """Return a whole 60-byte frame. Raise ValueError for a class outside 0-7 or quanta outside 0-65535."""
     times = [0] * CLASS_COUNT
     enabled = 0
     for traffic_class, quanta in pause_quanta.items():
@@ -53,7 +56,7 @@ def pack_frame(source_mac: int, pause_quanta: Mapping[int, int]) -> bytes:
 
 
 def unpack_frame(frame: bytes) -> PfcFrame | None:
-    """The frame's request, or None if it is not a well-formed PFC frame (other MAC control opcodes included)."""
+    """Decode a frame. Return None unless it is a well-formed PFC frame; other MAC control frames are not."""
     if len(frame) < HEADER_BYTES + _BODY.size or ethertype_of(frame) != ETHERTYPE_MAC_CONTROL:
         return None
     opcode, enabled, *times = _BODY.unpack_from(frame, HEADER_BYTES)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Scapy layers for people and tests: ``BTS`` bound to its UDP port; BTH, AETH and PFC come from scapy.contrib.
+"""Scapy layers for tests and interactive use. ``BTS`` is bound to its UDP port; BTH, AETH and PFC are scapy.contrib's.
 
-Nothing on a hot path may import this module: scapy is slow and not needed to run the testbed.
+Code on a hot path must not import this module: scapy is slow, and the testbed runs without it.
 """
 
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ __all__ = ["AETH", "BTH", "BTS", "PFC"]
 
 
 class BTS(Packet):
-    """Back-To-Sender payload; the field order is that of `wire.bts`."""
+    """The Back-To-Sender payload, with its fields in the order of `wire.bts`."""
 
     name = "BTS"
     fields_desc: ClassVar[Any] = [

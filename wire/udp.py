@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""UDP headers. The checksum is always 0 (not computed), as RoCEv2 has it."""
+"""UDP headers. As in RoCEv2, the checksum is always 0, which means that it is not computed."""
 
 import struct
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ _HEADER = struct.Struct(">HHHH")
 
 
 class UdpHeader(NamedTuple):
-    """Ports and the length field (header and payload, bytes)."""
+    """The ports and the length (header and payload, in bytes) of a UDP header."""
 
     source_port: int
     destination_port: int
@@ -20,12 +20,12 @@ class UdpHeader(NamedTuple):
 
 
 def pack_header(source_port: int, destination_port: int, payload_bytes: int) -> bytes:
-    """A header with checksum 0."""
+    """Return a UDP header with checksum 0."""
     return _HEADER.pack(source_port, destination_port, HEADER_BYTES + payload_bytes, 0)
 
 
 def unpack_header(data: bytes, offset: int, available_bytes: int) -> UdpHeader | None:
-    """The header at `offset`, or None unless its length field fills exactly the `available_bytes` of the datagram."""
+    """Decode the header at `offset`. Return None unless its length field equals `available_bytes`."""
     if available_bytes < HEADER_BYTES or len(data) - offset < HEADER_BYTES:
         return None
     if half_word_at(data, offset + 4) != available_bytes:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Unit arithmetic in integers: rates in bits/s, times in ns, sizes in bytes. Knows no packet and no clock."""
+"""Unit arithmetic in integers: rates in bits/s, times in ns, sizes in bytes."""
 
 from typing import Final
 
@@ -10,23 +10,23 @@ NS_PER_S: Final = 1_000_000_000
 
 
 def serialization_ns(size_bytes: int, rate_bps: int) -> int:
-    """Time a frame occupies a wire, in ns, rounded up (a wire is never faster than its rate)."""
+    """Return the time that a frame occupies a wire, in ns, rounded up so that the rate is never exceeded."""
     return -(-size_bytes * 8 * NS_PER_S // rate_bps)
 
 
 def bandwidth_delay_bytes(rate_bps: int, rtt_ns: int) -> int:
-    """Bytes that fill a path of this rate for one round trip: the BDP, 125 000 for 100 Gb/s and 10 us."""
+    """Return the BDP of a path in bytes: 125 000 for 100 Gb/s and a round trip of 10 us."""
     return rate_bps * rtt_ns // (8 * NS_PER_S)
 
 
 def two_digits(value: int) -> int:
-    """A positive number to its two leading digits: 10 211 gives 10 000."""
+    """Round a positive number to its two leading digits: 10 211 gives 10 000."""
     unit = _unit_of_second_digit(value)
     return (value + unit // 2) // unit * unit
 
 
 def two_digits_up(value: int) -> int:
-    """The same, never less than the number: 10 211 gives 11 000."""
+    """Round a positive number up to its two leading digits: 10 211 gives 11 000."""
     unit = _unit_of_second_digit(value)
     return -(-value // unit) * unit
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Numbers of two and four bytes in a frame, in a network's order of bytes unless said otherwise.
+"""Reads numbers of two and four bytes in a frame, in network byte order unless the name says otherwise.
 
-Compiled, they cost no object: a processor's own numbers in and out.
+When compiled, the functions pass machine integers and create no Python objects.
 """
 
 from typing import Final
@@ -16,25 +16,25 @@ _HALF_WORD_MASK: Final = 0xFFFF
 
 
 def word_at(frame: bytes, offset: i64) -> i64:
-    """Four bytes of a frame as a number."""
+    """Return four bytes of a frame as an unsigned number."""
     return i64(read_i32_be(frame, offset)) & _WORD_MASK
 
 
 def little_word_at(frame: bytes, offset: i64) -> i64:
-    """The same in the other order of bytes, which is a CRC's."""
+    """Return four bytes of a frame as an unsigned little-endian number, the byte order of the ICRC."""
     return i64(read_i32_le(frame, offset)) & _WORD_MASK
 
 
 def half_word_at(frame: bytes, offset: i64) -> i64:
-    """Two bytes of a frame as a number."""
+    """Return two bytes of a frame as an unsigned number."""
     return i64(read_i16_be(frame, offset)) & _HALF_WORD_MASK
 
 
 def swapped(word: i64) -> i64:
-    """The number that the four bytes of a number are in the other order."""
+    """Return a four-byte number with its bytes in reverse order."""
     return word >> 24 & 0xFF | word >> 8 & 0xFF00 | (word & 0xFF00) << 8 | (word & 0xFF) << 24
 
 
 def signed(word: i64) -> i32:
-    """The number with a sign that has the same 32 bits: as such `librt.strings` writes it."""
+    """Return the signed number with the same 32 bits, which is the type that `librt.strings` writes."""
     return i32(word - (word >> 31 << 32))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reads text that somebody else wrote: a regular file, no longer than it may be, UTF-8. Knows nothing of the content.
+"""Reads untrusted text files: regular files with UTF-8 text and a limited length.
 
-A pipe nobody writes into would be waited for, a device read without end.
+Other kinds of files are refused, since reading an idle pipe would block and reading a device may never end.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from pathlib import Path
 
 
 class FileRefused(ValueError):
-    """What is there cannot be read as text; the rest of a sentence that begins with the file."""
+    """The file cannot be read as text. The message completes a sentence that begins with the file's name."""
 
 
 def read_bounded_text(path: Path, most_bytes: int) -> str:
-    """The text of a file of at most so many bytes. FileRefused if it is none, FileNotFoundError if there is nothing."""
+    """Return the text of a file of at most `most_bytes`.
+
+    Raise FileNotFoundError if the file does not exist, and FileRefused if it is too long, not UTF-8 or no regular file.
+    """
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What somebody may have meant by a name that there is not."""
+"""Suggests known names for an unknown one."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -10,9 +10,9 @@ _LONGEST_NAME = 80
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of a refusal: `; nearest: degree`. Nothing where no known name is near."""
+    """Return the end of an error message, such as `; nearest: degree`, or an empty string if no known name is close."""
     if len(name) > _LONGEST_NAME:
         return ""
-    by_lower = {each.lower(): each for each in known}
-    found = get_close_matches(name.lower(), list(by_lower), _MOST_NAMES)
-    return f"; nearest: {', '.join(by_lower[each] for each in found)}" if found else ""
+    by_lower = {known_name.lower(): known_name for known_name in known}
+    matches = get_close_matches(name.lower(), list(by_lower), _MOST_NAMES)
+    return f"; nearest: {', '.join(by_lower[match] for match in matches)}" if matches else ""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Strict checks of what people set, and pydantic's many lines turned into one. Knows units, but no setting by name.
+"""Strict checks of settings, with error messages of one line instead of pydantic's several.
 
-Strict: true is no whole number, 2.5 is none either, and "no" is not false. Bounds stand in the annotations.
+Values are not converted: `true` and 2.5 are refused as whole numbers, and "no" is refused as a boolean. The
+annotations of a field hold its bounds; the end of its name is its unit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,9 +18,9 @@ from wire.input.nearest import nearest
 
 MAX_RATE_BPS = 25_600_000_000_000
 MAX_RTT_NS = 10_000_000_000
-# More than the drain of the largest buffer over the slowest link.
+# Longer than the largest buffer takes to drain over the slowest link.
 MAX_DURATION_NS = 1_000_000_000_000_000_000
-# The longest window: the highest rate over the longest round trip, and as much again a hundred times.
+# About three hundred times the largest BDP: the highest rate times the longest round trip.
 MAX_BYTES = 10_000_000_000_000_000
 MAX_COUNT = 1_000_000_000
 
@@ -34,10 +35,10 @@ Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 PositiveCount = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 
 STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-"""Of every model of settings."""
+"""Pydantic configuration of every settings model."""
 
 _UNITS = {"ns": "ns", "us": "us", "ms": "ms", "bps": "bit/s", "bytes": "B"}
-_WANTED = {
+_EXPECTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "float_type": "a number",
@@ -61,12 +62,15 @@ _BOUNDS = {
 
 
 def check_fields(record: Any) -> None:
-    """Holds a dataclass against its annotations. ValueError, one line, that names the field, its bound and unit."""
+    """Check a dataclass instance against its annotations. Raise ValueError with one line: field, limit, value."""
     check_values(type(record), {item.name: getattr(record, item.name) for item in fields(record)})
 
 
 def check_values(kind: type[object], values: Mapping[str, Any]) -> None:
-    """The same before there is one: a compiled class takes no value of another type, and says so in its own words."""
+    """Check values against the annotations of a dataclass before creating an instance. Raise ValueError.
+
+    The constructor of a compiled class would refuse a value of the wrong type with a less helpful message.
+    """
     try:
         _model_of(kind).model_validate(dict(values))  # type: ignore[arg-type]
     except ValidationError as error:
@@ -87,42 +91,42 @@ def _default_of(item: DataclassField[Any]) -> object:
 
 
 def refusal(error: ValidationError, known: Iterable[str] = ()) -> str:
-    """Return the first of the errors as one line, for an unknown name with the nearest known one.
+    """Return the first error as one line. For an unknown name, add the closest of the `known` names.
 
-    Where a name is missing, an unknown name is likely to be that one, misspelt, and comes first.
+    If the first error is a missing name, report an unknown name instead: it is probably the missing one, misspelt.
     """
-    found = error.errors(include_url=False)
-    first = found[0]
+    details = error.errors(include_url=False)
+    first = details[0]
     if first["type"] in _MISSING:
-        first = next((each for each in found if each["type"] in _UNKNOWN), first)
-    kind, given = first["type"], first["input"]
+        first = next((detail for detail in details if detail["type"] in _UNKNOWN), first)
+    kind, value = first["type"], first["input"]
     name = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    if kind in _WANTED:
-        said = f"must be {_WANTED[kind]}, not {shown(given)}"
+    if kind in _EXPECTED:
+        reason = f"must be {_EXPECTED[kind]}, not {shown(value)}"
     elif kind in _BOUNDS:
         word, key = _BOUNDS[kind]
-        said = f"must be {word} {_with_unit(first['ctx'][key], first['loc'])}, not {shown(given)}"
+        reason = f"must be {word} {_with_unit(first['ctx'][key], first['loc'])}, not {shown(value)}"
     elif kind == "literal_error":
-        said = f"must be {first['ctx']['expected']}, not {shown(given)}"
+        reason = f"must be {first['ctx']['expected']}, not {shown(value)}"
     elif kind in _MISSING:
-        said = "is missing"
+        reason = "is missing"
     elif kind == "too_short":
         least, actual = first["ctx"]["min_length"], first["ctx"]["actual_length"]
-        said = f"must have at least {least} entr{'y' if least == 1 else 'ies'}, not {actual}"
+        reason = f"must have at least {least} entr{'y' if least == 1 else 'ies'}, not {actual}"
     elif kind in _UNKNOWN:
-        said = f"there is no such setting{nearest(name, known)}"
+        reason = f"there is no such setting{nearest(name, known)}"
     else:
-        said = first["msg"].removeprefix("Value error, ")
-    return f"{shortened(name)}: {said}" if name else said
+        reason = first["msg"].removeprefix("Value error, ")
+    return f"{shortened(name)}: {reason}" if name else reason
 
 
 def shown(value: object) -> str:
-    """A value as it was given, cut where it is long."""
+    """Return the repr of a value, shortened to fit into a message."""
     return shortened(repr(value))
 
 
 def shortened(text: str) -> str:
-    """A text that fits into a line."""
+    """Return a text, cut after 60 characters so that it fits into a line."""
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 

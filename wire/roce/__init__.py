@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""RoCEv2 (docs/sources.md#rocev2): what its packets are made of, how frames are built and how they are read.
+"""RoCEv2 (docs/sources.md#rocev2): the parts of its packets, and building and decoding of frames.
 
-Built for speed: a `RoceFramer` (one per direction of a queue pair) and a `RoceDecoder` (one per NIC) remember every
-header they have built or checked together with the CRC state after it, so a packet of a known flow costs one
-look-up and one CRC over its changing bytes. Nothing here knows queue pairs, order or time.
+The package is built for speed. A `RoceFramer` (one per direction of a queue pair) and a `RoceDecoder` (one per NIC)
+cache the headers that they have built or checked, together with the CRC state after each header. A packet of a known
+flow therefore costs one look-up and one CRC over its changing bytes. Queue pairs, packet order and timers belong to
+`hosts`.
 """

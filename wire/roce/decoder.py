@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""RoCEv2 frames as a NIC reads them."""
+"""Decoding and validation of received RoCEv2 frames."""
 
 from typing import Final
 
@@ -43,22 +43,26 @@ from wire.roce.packets import (
 from wire.words import half_word_at, little_word_at, word_at
 
 _PORT_OFFSET: Final = UDP_OFFSET + 2
-"""Of the destination port, wherever there is one: a header with options is none of ours."""
+"""Offset of the UDP destination port. It is fixed, since IPv4 headers with options are not accepted."""
 _LENGTH_BYTE: Final = 17
 _SOURCE_BYTE: Final = 29
 _QPN_BYTE: Final = 7
-"""The last bytes of the IPv4 length, of the source address, and, from the BTH on, of the destination QP."""
+"""Offset of the destination QP's last byte from the BTH. `_LENGTH_BYTE` and `_SOURCE_BYTE` are offsets in the frame of
+the last byte of the IPv4 length and of the source address."""
 
 _CACHED_HEADERS: Final = 1 << 11
-"""A decoder forgets the oldest beyond this many: neither forged ones nor those of past messages fill the memory."""
+"""Highest number of headers that a decoder caches. It discards the oldest, so that neither forged headers nor headers
+of past messages fill the memory."""
 _BTH_HEAD_BYTES: Final = PSN_OFFSET - BTH_OFFSET
 _LATEST_HEADERS: Final = 1 << 10
-"""A power of two: places for those that were seen last."""
+"""Number of places for the headers seen last, a power of two."""
 
 
 class RoceHeader:
-    """What is known of a packet from what stands before its PSN, telemetry's records left out. One object serves every
-    packet that begins so."""
+    """The decoded headers of a packet up to its PSN, without the records of telemetry.
+
+    Packets whose headers are equal up to the PSN share one object.
+    """
 
     __slots__ = (
         "becn",
@@ -87,7 +91,7 @@ class RoceHeader:
     def __init__(
         self, mac: int, ip: ipv4.Ipv4Header, ports: udp.UdpHeader, bth: tuple[int, int, int, int], state: int
     ) -> None:
-        """`bth` as unpacked from its first eight bytes; `state` of the CRC after it."""
+        """`bth` holds the fields of the BTH's first eight bytes, and `state` is the CRC state after them."""
         opcode, flags, _, becn_qpn = bth
         self.opcode: i64 = opcode
         self.is_data = opcode in SEND_OPCODES
@@ -108,14 +112,14 @@ class RoceHeader:
         self.is_whole_words = self.body_end == self.icrc_offset
         self.icrc_state: i64 = state
         self.frame_bytes: i64 = 0
-        """Length of the frames it was learned from, padding of Ethernet's included, and ..."""
+        """Length of the frames with this header, including Ethernet's padding."""
         self.prefix = b""
-        """... what they begin with, up to the BTH or to telemetry's records, and ..."""
+        """First bytes of those frames, up to the BTH or to the records of telemetry."""
         self.bth: i64 = 0
-        """... the first eight bytes of their BTH."""
+        """First eight bytes of the BTH of those frames."""
 
     def move_behind(self, shim_bytes: i64) -> None:
-        """BTH and all after it stand behind so many bytes of telemetry."""
+        """Move the offsets of the BTH and of all that follows behind `shim_bytes` bytes of telemetry."""
         self.shim_bytes = shim_bytes
         self.bth_offset += shim_bytes
         self.psn_offset += shim_bytes
@@ -124,49 +128,54 @@ class RoceHeader:
         self.body_end += shim_bytes
 
     def shim(self, frame: bytes) -> bytes:
-        """The packet's telemetry, as `wire.int_header` has it; empty for a plain one."""
+        """Return the packet's telemetry in the layout of `wire.int_header`; empty for a plain packet."""
         return frame[BTH_OFFSET : self.bth_offset] if self.shim_bytes else b""
 
     def psn_word(self, frame: bytes) -> int:
-        """AckReq (top bit) and PSN (low 24 bits) of a packet that begins with this header."""
+        """Return AckReq (top bit) and PSN (low 24 bits) of a packet with this header."""
         return word_at(frame, self.psn_offset)
 
     def body(self, frame: bytes) -> bytes:
-        """What follows the BTH, without padding and ICRC."""
+        """Return the bytes between the BTH and the padding or ICRC."""
         return frame[self.body_offset : self.body_end]
 
     def body_word(self, frame: bytes) -> i64:
-        """The first four bytes of the body as a number."""
+        """Return the first four bytes of the body as a number."""
         return word_at(frame, self.body_offset)
 
     def acknowledge_kind(self, frame: bytes) -> i64:
-        """Of an Acknowledge packet: the upper bits of the syndrome, 0 for an ACK, 2 where data was trimmed and 3 for a
-        NAK; -1 if its body is not as long as an AETH, alone or with a selective word."""
+        """Return the upper three bits of an Acknowledge packet's syndrome: 0 ACK, 2 trimmed data, 3 NAK.
+
+        Return -1 if the body's length fits neither an AETH nor an AETH with a selective word.
+        """
         size = self.body_end - self.body_offset
         return i64(frame[self.body_offset]) >> 5 if size == AETH_BYTES or size == AETH_BYTES + SELECTIVE_BYTES else -1
 
     def selective_psn(self, frame: bytes) -> i64:
-        """The word that IRN appends to a NAK, -1 without one; above PSN_MASK it is none."""
+        """Return the selective word after the AETH, or -1 if there is none. A value above PSN_MASK is invalid."""
         if self.body_end - self.body_offset < AETH_BYTES + SELECTIVE_BYTES:
             return -1
         return word_at(frame, self.body_offset + AETH_BYTES)
 
     def icrc_is_right(self, frame: bytes) -> bool:
-        """Whether the invariant CRC of the packet fits its bytes."""
+        """Whether the packet's invariant CRC is correct."""
         end = self.icrc_offset
         return crc_between(frame, self.psn_offset, end, self.icrc_state) == little_word_at(frame, end)
 
     def icrc_fits(self, frame: bytes, body_crc: i64, shift: CrcShift) -> bool:
-        """The same, of a packet of whole words whose body's CRC-32 is known, and as long as `shift` says."""
+        """Whether the invariant CRC of a packet with a known CRC-32 of its body is correct.
+
+        The body consists of whole words, and its length is `shift.size_bytes`.
+        """
         word = little_word_at(frame, self.psn_offset)
         return shift.past_word(word, self.icrc_state) ^ body_crc == little_word_at(frame, self.icrc_offset)
 
 
 class RoceDecoder:
-    """Recognises RoCEv2 frames, with telemetry or without; checks each distinct header once.
+    """A decoder of RoCEv2 frames with or without telemetry. It validates each distinct header once.
 
-    The header that a frame shares with an earlier one is looked for in a place that a few of its bytes name, where the
-    latest such header lies, and else by all of its bytes but telemetry's records.
+    A few bytes of a frame select a place that holds the latest header seen with these bytes. If that header is another
+    one, the decoder looks up all bytes up to the PSN, except the records of telemetry.
     """
 
     __slots__ = ("_headers", "_latest")
@@ -176,7 +185,11 @@ class RoceDecoder:
         self._latest: list[RoceHeader | None] = [None] * _LATEST_HEADERS
 
     def header(self, frame: bytes) -> RoceHeader | None:
-        """The header of a well-formed RoCEv2 frame, or None for anything else (short, lying, unknown opcode...)."""
+        """Return the header of a well-formed RoCEv2 frame.
+
+        Return None for other frames: too short, a wrong length or checksum, or an unknown opcode. The ICRC is not
+        checked.
+        """
         size: i64 = len(frame)
         if size < PSN_OFFSET:
             return None
@@ -221,13 +234,13 @@ class RoceDecoder:
 
 
 def _parse_any(frame: bytes) -> RoceHeader | None:
-    """As `parse_header`, of a packet with telemetry too."""
+    """Decode and validate the headers of a packet with or without telemetry."""
     if not int_header.has_telemetry(frame):
         return parse_header(frame)
-    found = int_header.strip(frame)
-    if found is None:
+    plain_and_shim = int_header.strip(frame)
+    if plain_and_shim is None:
         return None
-    plain, shim = found
+    plain, shim = plain_and_shim
     header = parse_header(plain)
     if header is not None:
         header.move_behind(len(shim))
@@ -235,7 +248,7 @@ def _parse_any(frame: bytes) -> RoceHeader | None:
 
 
 def parse_header(frame: bytes) -> RoceHeader | None:
-    """Decode and validate headers from scratch; see `RoceDecoder.header`."""
+    """Decode and validate the headers of a packet without telemetry, without a cache; see `RoceDecoder.header`."""
     ip = ipv4.unpack_header(frame, IP_OFFSET)
     if ip is None or ip.protocol != IP_PROTOCOL_UDP or ethernet.ethertype_of(frame) != ETHERTYPE_IPV4:
         return None
@@ -253,7 +266,7 @@ def parse_header(frame: bytes) -> RoceHeader | None:
 
 
 def _minimum_body(opcode: int) -> int:
-    """Bytes that must follow the BTH of such a packet."""
+    """Return the least length of the body of a packet with this opcode."""
     if opcode == Opcode.CNP:
         return len(CNP_RESERVED)
     if opcode == Opcode.ACKNOWLEDGE:

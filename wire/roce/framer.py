@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""RoCEv2 frames as a queue pair sends them."""
+"""Building of the RoCEv2 frames that a queue pair sends."""
 
 from typing import Final
 
@@ -25,12 +25,15 @@ from wire.roce.packets import (
 from wire.words import WORD_BYTES, signed, swapped
 
 _FRAME: Final = BytesWriter()
-"""The frame that is being written: each is whole before the next one begins."""
+"""Shared buffer for the frame under construction; a frame is complete before the next one begins."""
 
 
-class _Ends:
-    """What all packets of one opcode and length share: what stands before and after the shim (all of it before, where
-    there is none) up to the last BTH word, the CRC's state there, and the padding."""
+class _Template:
+    """The bytes that all packets of one opcode and length share.
+
+    `before` and `after` are the headers before and after the shim, up to the last BTH word; without a shim, `after` is
+    empty. `state` is the CRC state after these headers. `padding` follows the body.
+    """
 
     __slots__ = ("after", "before", "padding", "state")
 
@@ -42,9 +45,9 @@ class _Ends:
 
 
 class RoceFramer:
-    """Builds the frames of one direction of one queue pair."""
+    """A builder of the frames of one direction of one queue pair."""
 
-    __slots__ = ("_addresses", "_answer", "_destination_qpn", "_ends", "_macs", "_source_port", "_tos")
+    __slots__ = ("_addresses", "_answer", "_destination_qpn", "_macs", "_source_port", "_templates", "_tos")
 
     def __init__(
         self,
@@ -63,14 +66,17 @@ class RoceFramer:
         self._source_port = source_port(source_qpn)
         self._destination_qpn = destination_qpn & QPN_MASK
         self._tos = tos
-        self._ends: dict[int, _Ends] = {}
-        self._answer: _Ends | None = None
+        self._templates: dict[int, _Template] = {}
+        self._answer: _Template | None = None
 
     def acknowledgement(self, psn: i64, aeth: i64) -> bytes:
-        """The frame of a plain Acknowledge packet, from its two words: what stands before them is a template."""
+        """Return the frame of an Acknowledge packet without telemetry or selective word.
+
+        Its two words are `psn` and `aeth`; the headers before them come from a template.
+        """
         answer = self._answer
         if answer is None:
-            self._answer = answer = self._ends_of(AETH_BYTES, 0, ACKNOWLEDGE, False)
+            self._answer = answer = self._template_of(AETH_BYTES, 0, ACKNOWLEDGE, False)
         frame = _FRAME
         frame.truncate(0)
         frame.write(answer.before)
@@ -79,40 +85,43 @@ class RoceFramer:
         return frame.getvalue()
 
     def frame(self, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False, shim: bytes = b"") -> bytes:
-        """A whole frame with a right ICRC; `body` is what follows the BTH (AETH, immediate, payload), unpadded.
+        """Return a whole frame with its ICRC. `body` follows the BTH (AETH, immediate data, payload) and is unpadded.
 
-        `shim` is the telemetry of `wire.int_header`, which the ICRC does not cover; empty for a plain packet.
+        `shim` is the telemetry of `wire.int_header`, which the ICRC does not cover; it is empty for a plain packet.
         """
-        ends = self._ends_of(len(body), len(shim), opcode, becn)
-        rest = psn_word + body + ends.padding
-        icrc = crc32(rest, ends.state).to_bytes(ICRC_BYTES, "little")
-        return b"".join((ends.before, shim, ends.after, rest, icrc))
+        template = self._template_of(len(body), len(shim), opcode, becn)
+        rest = psn_word + body + template.padding
+        icrc = crc32(rest, template.state).to_bytes(ICRC_BYTES, "little")
+        return b"".join((template.before, shim, template.after, rest, icrc))
 
     def full_frame(self, opcode: i64, word: i64, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes) -> bytes:
-        """The same, without another pass over a body whose CRC-32 is known and whose length is that of `shift`. `word`
-        is AckReq and PSN."""
+        """Return a whole frame, using the known CRC-32 of its body instead of computing it.
+
+        `word` is AckReq and PSN. `shift` belongs to the body's length. If that is no multiple of four, the CRC is
+        computed after all.
+        """
         if len(body) % WORD_BYTES:
             return self.frame(opcode, int(word).to_bytes(WORD_BYTES, "big"), body, shim=shim)
-        ends = self._ends_of(len(body), len(shim), opcode, False)
+        template = self._template_of(len(body), len(shim), opcode, False)
         frame = _FRAME
         frame.truncate(0)
-        frame.write(ends.before)
+        frame.write(template.before)
         if shim:
             frame.write(shim)
-            frame.write(ends.after)
+            frame.write(template.after)
         write_i32_be(frame, signed(word))
         frame.write(body)
-        write_i32_le(frame, signed(shift.past_word(swapped(word), ends.state) ^ body_crc))
+        write_i32_le(frame, signed(shift.past_word(swapped(word), template.state) ^ body_crc))
         return frame.getvalue()
 
-    def _ends_of(self, body_bytes: i64, shim_bytes: i64, opcode: i64, becn: bool) -> _Ends:
+    def _template_of(self, body_bytes: i64, shim_bytes: i64, opcode: i64, becn: bool) -> _Template:
         key: int = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 1 | becn
-        ends = self._ends.get(key)
-        if ends is None:
-            ends = self._ends[key] = self._headers(body_bytes, shim_bytes, opcode, becn)
-        return ends
+        template = self._templates.get(key)
+        if template is None:
+            template = self._templates[key] = self._headers(body_bytes, shim_bytes, opcode, becn)
+        return template
 
-    def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> _Ends:
+    def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> _Template:
         pad = -body_bytes % 4
         udp_payload = BTH_BYTES + body_bytes + pad + ICRC_BYTES
         qpn_word = (BECN if becn else 0) | self._destination_qpn
@@ -120,8 +129,8 @@ class RoceFramer:
         plain = self._outer(udp_payload, ROCE_UDP_PORT) + bth
         state = icrc_state(plain[IP_OFFSET:])
         if shim_bytes:
-            return _Ends(self._outer(udp_payload + shim_bytes, INT_UDP_PORT), bth, state, bytes(pad))
-        return _Ends(plain, b"", state, bytes(pad))
+            return _Template(self._outer(udp_payload + shim_bytes, INT_UDP_PORT), bth, state, bytes(pad))
+        return _Template(plain, b"", state, bytes(pad))
 
     def _outer(self, udp_payload: int, port: int) -> bytes:
         ip = ipv4.pack_header(*self._addresses, IP_PROTOCOL_UDP, udp.HEADER_BYTES + udp_payload, self._tos)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What RoCEv2 packets are made of: base transport header, AETH, immediate data, CNP, and the invariant CRC's header."""
+"""Parts of RoCEv2 packets: base transport header, AETH, immediate data, CNP, and the header of the invariant CRC."""
 
 import struct
 from enum import IntEnum
@@ -16,20 +16,20 @@ AETH_BYTES: Final = 4
 IMMEDIATE_BYTES: Final = 4
 ICRC_BYTES: Final = 4
 ACK_REQUEST: Final = 1 << 31
-"""Bit of the last BTH word (AckReq, reserved, PSN) that asks the responder for an acknowledgement."""
+"""Bit of the last BTH word (AckReq, reserved, PSN) with which the sender asks for an acknowledgement."""
 
 IP_OFFSET: Final = 14
 UDP_OFFSET: Final = 34
 BTH_OFFSET: Final = 42
 PSN_OFFSET: Final = 50
-"""Where the last BTH word lies: everything before it is equal for all packets of a flow of one opcode and length."""
+"""Offset of the last BTH word. The bytes before it are equal for all packets of a flow with one opcode and length."""
 BODY_OFFSET: Final = 54
 
 ACK_FRAME_BYTES = BODY_OFFSET + AETH_BYTES + ICRC_BYTES
-"""An ACK or a NAK; a NAK of IRN has a selective word more."""
+"""Length of an ACK or a NAK without a selective word."""
 
 BTH_HEAD: Final = struct.Struct(">BBHI")
-"""Opcode, flags and pad count, partition key, and the word of BECN and destination QP."""
+"""First eight bytes of the BTH: opcode, flags and pad count, partition key, and the word of BECN and destination QP."""
 BECN: Final = 1 << 30
 _WORD: Final = struct.Struct(">I")
 _PSEUDO_LRH: Final = b"\xff" * 8
@@ -43,12 +43,17 @@ SEND_ONLY_WITH_IMMEDIATE: Final = 0x05
 ACKNOWLEDGE: Final = 0x11
 CNP: Final = 0x81
 PULL: Final = 0xC0
-"""Of the manufacturer's own range: a receiver asks for a packet (docs/wire-format.md); its body is a number."""
+"""Opcode, in the range reserved for manufacturers, with which a receiver asks for a packet (docs/wire-format.md).
+
+The body is a number.
+"""
 
 
 class Opcode(IntEnum):
-    """The opcodes this testbed sends: reliable connection SEND, acknowledge, and the RoCEv2 CNP. The same by name: an
-    enumeration costs a packet more than its comparison."""
+    """The opcodes that this testbed sends: reliable connection SEND, acknowledge, the RoCEv2 CNP, and PULL.
+
+    Code that runs once per packet uses the constants above, since access to an enumeration is slower.
+    """
 
     SEND_FIRST = SEND_FIRST
     SEND_MIDDLE = SEND_MIDDLE
@@ -67,11 +72,11 @@ KNOWN_OPCODES: Final = SEND_OPCODES | {Opcode.ACKNOWLEDGE, Opcode.CNP, Opcode.PU
 
 
 class Syndrome(IntEnum):
-    """AETH syndromes in use. The low five bits of an ACK are a credit code; all ones means no credit limit."""
+    """The AETH syndromes in use. The low five bits of an ACK are a credit code; all ones means no credit limit."""
 
     ACK = 0x1F
     TRIMMED = 0x40
-    """Of a type that the standard reserves: the header of this very packet came without its data."""
+    """The header of this packet arrived without its data. The standard reserves this type of syndrome."""
     NAK_SEQUENCE_ERROR = 0x60
 
 
@@ -81,63 +86,72 @@ SELECTIVE_BYTES: Final = 4
 
 
 def data_opcode(*, is_first: bool, is_last: bool) -> i64:
-    """Of a packet by its place in the message; the last one carries immediate data."""
+    """Return the opcode of a data packet by its place in the message. The last packet carries immediate data."""
     if is_last:
         return SEND_ONLY_WITH_IMMEDIATE if is_first else SEND_LAST_WITH_IMMEDIATE
     return SEND_FIRST if is_first else SEND_MIDDLE
 
 
 def has_immediate(opcode: i64) -> bool:
-    """Whether four bytes of immediate data precede the payload."""
+    """Whether packets with this opcode have four bytes of immediate data before the payload."""
     return opcode in (SEND_LAST_WITH_IMMEDIATE, SEND_ONLY_WITH_IMMEDIATE)
 
 
 def ends_message(opcode: i64) -> bool:
-    """Whether a data packet is its message's last."""
+    """Whether a data packet with this opcode is the last one of its message."""
     return opcode in (SEND_LAST, SEND_ONLY) or has_immediate(opcode)
 
 
 def data_frame_bytes(payload_bytes: int, *, is_last: bool) -> int:
-    """Size of the frame that carries so many message bytes; the last one of a message has immediate data."""
+    """Return the length of a frame with `payload_bytes` message bytes.
+
+    The last frame of a message also carries immediate data.
+    """
     immediate_bytes = IMMEDIATE_BYTES if is_last else 0
     return BODY_OFFSET + immediate_bytes + payload_bytes + -payload_bytes % 4 + ICRC_BYTES
 
 
 def source_port(qpn: int) -> int:
-    """UDP source port of a queue pair: it names the sender's QP to switches and spreads ECMP (paper §4, footnote)."""
+    """Return the UDP source port of a queue pair.
+
+    Switches identify the sender's QP by this port, and ECMP spreads flows by it (paper §4, footnote).
+    """
     return ROCE_SOURCE_PORT_BASE | qpn & ROCE_SOURCE_PORT_QPN_MASK
 
 
 def pack_psn_word(psn: int, *, ack_request: bool = False) -> bytes:
-    """The last word of a BTH: AckReq, seven reserved bits, PSN."""
+    """Return the last word of a BTH: AckReq, seven reserved bits, PSN."""
     return ((ACK_REQUEST if ack_request else 0) | psn & PSN_MASK).to_bytes(4, "big")
 
 
 def nearest_index(psn: i64, base: i64) -> i64:
-    """The unwrapped packet number that a 24-bit PSN stands for: the one nearest to `base`."""
+    """Return the unwrapped packet number of a 24-bit PSN: the matching number that is nearest to `base`."""
     distance: i64 = (psn - base) & PSN_MASK
     return base + (distance if distance <= PSN_MASK >> 1 else distance - PSN_MASK - 1)
 
 
 def pack_aeth(syndrome: int, message_sequence_number: int) -> bytes:
-    """The four AETH bytes."""
+    """Return the four bytes of an AETH."""
     return _WORD.pack(syndrome << 24 | message_sequence_number & 0xFFFFFF)
 
 
 def pack_selective(psn: int) -> bytes:
-    """The word that IRN appends to a NAK and NDP to an ACK: eight zero bits and the PSN that arrived out of order."""
+    """Return the selective word, eight zero bits and the PSN of a packet that arrived out of order.
+
+    IRN appends it to a NAK, NDP to an ACK.
+    """
     return _WORD.pack(psn & PSN_MASK)
 
 
 def pack_immediate(value: int) -> bytes:
-    """Immediate data: in this testbed the CRC-32 of the whole message."""
+    """Return the four bytes of immediate data, which in this testbed hold the CRC-32 of the whole message."""
     return value.to_bytes(IMMEDIATE_BYTES, "big")
 
 
 def icrc_state(header: bytes) -> int:
-    """CRC state after the pseudo LRH and the masked `header` (IP to the destination QP: 36 bytes).
+    """Return the CRC state after the pseudo LRH and the masked `header` (36 bytes, from IP to the destination QP).
 
-    TOS, TTL, both checksums and the FECN/BECN byte change on the way, so they count as ones.
+    TOS, TTL, both checksums and the FECN/BECN byte may change on the way, so they are replaced by ones.
     """
     masked = bytearray(header)
     masked[1] = masked[8] = masked[10] = masked[11] = 0xFF
