@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Trace records: what a run writes down, in model units. Knows files and columns; knows no host, switch or metric."""
+"""Traces: the files with the measurements of a run, in model units."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Replaces a file in one step, so that a reader (or Ctrl-C) never meets half of one. Knows nothing of the content.
+"""Replaces a file in one step, so that neither a reader nor Ctrl-C ever sees a partial file.
 
-No file is written through a symbolic link inside a folder of results: a stranger may have made the folder.
+Files in a folder of results are never written through a symbolic link, since another user may have created the folder.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 
 
 class LinkRefused(OSError):
-    """A symbolic link is in place of a file or folder of results."""
+    """A path that should be a file or folder of results is a symbolic link."""
 
     def __init__(self, path: Path) -> None:
-        said = "a symbolic link, which may lead out of the folder of results; remove the link"
-        super().__init__(errno.ELOOP, said, str(path))
+        reason = "a symbolic link, which may lead out of the folder of results; remove the link"
+        super().__init__(errno.ELOOP, reason, str(path))
 
 
 def check_no_link(*paths: Path) -> None:
@@ -29,7 +29,7 @@ def check_no_link(*paths: Path) -> None:
 
 
 def open_no_link(path: Path, flags: int) -> int:
-    """Open a file for writing, make it if need be, and return its descriptor. LinkRefused for a symbolic link."""
+    """Open a file, create it if necessary, and return its descriptor. Raise LinkRefused for a symbolic link."""
     try:
         return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     except OSError as error:
@@ -39,10 +39,10 @@ def open_no_link(path: Path, flags: int) -> int:
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Lets `write` fill a temporary file beside `path` and renames it over `path` once it is whole.
+    """Call `write` with the path of a temporary file beside `path`, then rename that file to `path`.
 
-    If `write` raises, the temporary file is removed, `path` is as before, and the error goes on. A link in place of
-    either file is replaced and not followed.
+    If `write` raises, remove the temporary file, leave `path` unchanged and raise the error again. If either path is a
+    symbolic link, the link is replaced and not followed.
     """
     partial = path.with_name(f".{path.name}.partial")
     partial.unlink(missing_ok=True)
@@ -55,5 +55,5 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Replaces `path` by `text` (UTF-8, line ends as given) in one step."""
+    """Replace the content of `path` by `text` (UTF-8, line ends unchanged) in one step."""
     replace_file(path, lambda partial: partial.write_bytes(text.encode()))

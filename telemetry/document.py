@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Keeps the column tables of docs/traces.md equal to `telemetry.schema`: `python -m telemetry.document [--check]`.
+"""Generates the column tables of docs/traces.md from `telemetry.schema`: `python -m telemetry.document [--check]`.
 
-Each table stands between two marker comments; the prose around them is written by hand and never touched.
+Each table is located between two marker comments. The text around the tables is written by hand and not changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "traces.md"
 
 
 def render_table(schema: TraceSchema) -> str:
-    """The schema as a Markdown table, version and meaning first."""
+    """Return the version and meaning of a trace, followed by its columns as a Markdown table."""
     lines = [
         f"`{schema.file_name}`, version {schema.version}. {schema.meaning}",
         "",
@@ -33,7 +33,7 @@ def render_table(schema: TraceSchema) -> str:
 
 
 def render_document(text: str) -> str:
-    """`text` with the table between each pair of markers made anew. Raises ValueError if a pair is missing."""
+    """Return `text` with a new table between each pair of markers. Raise ValueError if a pair is missing."""
     for schema in (*SCHEMAS.values(), *OPTIONAL_SCHEMAS.values()):
         begin, end = f"<!-- begin {schema.name} -->", f"<!-- end {schema.name} -->"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
@@ -45,17 +45,17 @@ def render_document(text: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Rewrites the document, or with --check says whether it is current (exit code 1 if not)."""
+    """Rewrite the document, or with --check only report whether it is current. Return 1 if it is not, else 0."""
     parser = argparse.ArgumentParser(prog="python -m telemetry.document", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; fail if the tables are not current")
     options = parser.parse_args(arguments)
     current = DOCUMENT.read_text(encoding="utf-8")
-    wanted = render_document(current)
-    if options.check and wanted != current:
+    rendered = render_document(current)
+    if options.check and rendered != current:
         print(f"{DOCUMENT.name}: tables are not current; run python -m telemetry.document", file=sys.stderr)
         return 1
-    if wanted != current:
-        replace_text(DOCUMENT, wanted)
+    if rendered != current:
+        replace_text(DOCUMENT, rendered)
     return 0
 
 

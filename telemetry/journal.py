@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The journal of a run: what its folder holds while it goes on, and how the traces are made of it.
+"""The journal of a run: the files in which an active run keeps its measurements, and the traces made from them.
 
-    journal/journal.json    switches in their order, dilation, model time 0, whether hosts have told all
-    journal/planned/        the flows of the plan; beside it, in segments too, what senders and receivers told,
-                            signals, goodput and the hosts' lateness
-    logs/SWITCH.samples     queue samples as each switch made them
-    logs/SWITCH.lateness    its lateness over time, of switches that measure it
+    journal/journal.json    order of the switches, dilation, model time 0, whether hosts have reported everything
+    journal/planned/        segments with the planned flows; folders beside it hold segments with the reports of
+                            senders and receivers, signals, goodput and the hosts' lateness
+    logs/SWITCH.samples     queue samples of a switch
+    logs/SWITCH.lateness    lateness over time of a switch that measures it
 
-A normal end and `report` of a run that was killed go the same way from here to the traces. A lock on the folder is
-held as long as the process that writes it lives, however it ends. Knows no clock, no host and no switch.
+The end of a run and `report` of a killed run use the same code to make the traces. The process that writes the journal
+holds a lock on its folder until the process ends, however that happens.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _LOGS = "logs"
 
 
 class JournalError(Exception):
-    """A journal is in use."""
+    """Another process uses the journal."""
 
 
 class Head(BaseModel):
-    """journal.json."""
+    """The content of journal.json."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -51,13 +51,13 @@ class Head(BaseModel):
     switches: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")], ...] = ()
     dilation_factor: int = Field(default=1, ge=1)
     start_ns: int | None = None
-    """Model time 0 on the clock of the queue samples; None: it had not been announced."""
+    """Model time 0 on the clock of the queue samples. None until the start of the run is announced."""
     all_told: bool = False
-    """Senders have told of their unfinished flows too."""
+    """Whether senders have reported their unfinished flows as well."""
 
 
 class Journal:
-    """The journal of one run folder. Whoever has one has it alone, until `release` or the end of the process."""
+    """The journal of one run folder, locked for this process until `release` or the end of the process."""
 
     def __init__(self, folder: Path, lock: int) -> None:
         self.folder = folder
@@ -65,39 +65,39 @@ class Journal:
         self.head = Head()
 
     def segments(self, schema: TraceSchema) -> Path:
-        """Folder of a trace's segments."""
+        """Return the folder of a trace's segments."""
         return self.folder / JOURNAL_FOLDER / schema.name
 
     def samples(self, switch: str) -> Path:
-        """The file of a switch's queue samples."""
+        """Return the path of a switch's queue samples."""
         return self.folder / _LOGS / samples_file(switch)
 
     def late_bins(self, switch: str) -> Path:
-        """The file of a switch's lateness over time."""
+        """Return the path of a switch's lateness over time."""
         return self.folder / _LOGS / late_bins_file(switch)
 
     def note(self, **changes: object) -> None:
-        """Changes fields of the head, on disk as well."""
+        """Change fields of the head and write it to disk."""
         self.head = self.head.model_copy(update=changes)
         replace_text(self.folder / JOURNAL_FOLDER / HEAD_FILE, self.head.model_dump_json(indent=1) + "\n")
 
     def write_traces(self) -> list[str]:
-        """Makes all traces of what the journal holds, which stays; gives a sentence for all that cannot be read."""
+        """Write all traces from the journal, which stays. Return a sentence for each part that cannot be read."""
         problems = self._write_flows() + self._write_queues() + self._write_lateness()
-        asked = (CONGESTION,) if self.segments(CONGESTION).is_dir() else ()
-        for schema in (SIGNALS, GOODPUT, *asked):
+        optional = (CONGESTION,) if self.segments(CONGESTION).is_dir() else ()
+        for schema in (SIGNALS, GOODPUT, *optional):
             problems += join_segments(self.segments(schema), schema, self.folder / schema.file_name)
         return problems
 
     def remove(self) -> None:
-        """Once the traces have it all."""
+        """Delete the files of the journal. Call this only after the traces are complete."""
         for switch in self.head.switches:
             self.samples(switch).unlink(missing_ok=True)
             self.late_bins(switch).unlink(missing_ok=True)
         shutil.rmtree(self.folder / JOURNAL_FOLDER)
 
     def release(self) -> None:
-        """Lets others have the journal."""
+        """Unlock the journal for other processes."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -105,12 +105,12 @@ class Journal:
     def _write_flows(self) -> list[str]:
         parts = {schema: read_segments(self.segments(schema), schema) for schema in (PLANNED, SENT, RECEIVED)}
         planned, sent, received = (frame for frame, _ in parts.values())
-        rows = flow_rows(planned, sent, received, all_told=self.head.all_told)
+        rows = flow_rows(planned, sent, received, all_reported=self.head.all_told)
         write_trace(self.folder / FLOWS.file_name, FLOWS, rows)
         return [problem for _, problems in parts.values() for problem in problems]
 
     def _write_queues(self) -> list[str]:
-        """Switch by switch, in segments that a killed process may leave behind."""
+        """Write the queues trace switch by switch. The temporary segments remain if the process is killed."""
         problems = []
         with tempfile.TemporaryDirectory(dir=self.folder / JOURNAL_FOLDER) as segments:
             writer = TraceWriter(self.folder / QUEUES.file_name, QUEUES, Path(segments))
@@ -123,7 +123,7 @@ class Journal:
             return problems + writer.close()
 
     def _write_lateness(self) -> list[str]:
-        """A row for each part and interval of a live run: few enough to hold them all."""
+        """Write the lateness trace. It has one row per node and interval of a live run, so all rows fit into memory."""
         hosts, problems = read_segments(self.segments(LATENESS), LATENESS)
         rows = [hosts]
         for switch in () if self.head.start_ns is None else self.head.switches:
@@ -144,37 +144,38 @@ class Journal:
 
 
 def new_journal(folder: Path, switches: Sequence[str], dilation_factor: int) -> Journal:
-    """The journal of a run that begins."""
+    """Create the journal of a new run."""
     (folder / _LOGS).mkdir(exist_ok=True)
     (folder / JOURNAL_FOLDER).mkdir()
-    journal = Journal(folder, _locked(folder))
+    journal = Journal(folder, _lock_folder(folder))
     journal.note(switches=tuple(switches), dilation_factor=dilation_factor)
     return journal
 
 
 def has_journal(folder: Path) -> bool:
-    """Whether a run goes on in the folder, or has ended there without saving its traces and result."""
+    """Whether the folder's run is still active, or ended before it saved its traces and result."""
     return (folder / JOURNAL_FOLDER).is_dir()
 
 
 def open_journal(folder: Path) -> tuple[Journal, list[str]]:
-    """Return the journal that a dead process left, and a sentence for each part that cannot be read.
+    """Return the journal that a process left when it ended, and a sentence for each part that cannot be read.
 
-    JournalError if the process lives; LinkRefused if a folder from which `remove` takes files is a symbolic link.
+    Raise JournalError if the process is still alive, and LinkRefused if a folder in which `remove` deletes files is a
+    symbolic link.
     """
     check_no_link(folder / JOURNAL_FOLDER, folder / _LOGS)
-    journal = Journal(folder, _locked(folder))
+    journal = Journal(folder, _lock_folder(folder))
     path = folder / JOURNAL_FOLDER / HEAD_FILE
     try:
         journal.head = Head.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        pass  # it ended before anything was measured
+        pass  # the process ended before anything was measured
     except ValidationError as error:
         return journal, [f"No queue sample can be read: {path} is damaged ({error.errors()[0]['msg']})."]
     return journal, []
 
 
-def _locked(folder: Path) -> int:
+def _lock_folder(folder: Path) -> int:
     descriptor = os.open(folder / JOURNAL_FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

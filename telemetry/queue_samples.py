@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Turns the switch's binary queue samples into rows of the queues trace.
+"""Converts a switch's binary queue samples to rows of the queues trace.
 
-A sample is 32 bytes in the machine's byte order, as softswitch writes it; its time is wall nanoseconds. This file knows
-that layout and the change to model µs, and neither switches nor clocks.
+A sample, as softswitch writes it, has 32 bytes in the machine's byte order. Its time is wall nanoseconds; rows are in
+model µs.
 """
 
 from __future__ import annotations
@@ -27,29 +27,30 @@ SAMPLE_DTYPE = np.dtype(
         ("high_water_bytes", np.uint64),
     ]
 )
-"""One sample: end of its interval in wall ns, port, class (-1, -1: the whole buffer), bytes now, most bytes since."""
+"""End of the interval in wall ns, port and class (-1, -1: the whole buffer), queued bytes at the end of the interval,
+most queued bytes in the interval."""
 
 Samples = NDArray[np.void]
 
 CHUNK_SAMPLES = 65_536
-"""2 MB."""
+"""Samples that are in memory at a time (2 MB)."""
 
 
 def samples_file(switch: str) -> str:
-    """Name of the file in a run's `logs` that a switch's samples go to while it runs, whatever takes them."""
+    """Return the name of the file in a run's `logs` that holds a switch's samples, for any kind of switch."""
     return f"{switch}.samples"
 
 
 def samples_from_bytes(content: bytes | bytearray | memoryview) -> Samples:
-    """The whole samples in `content`; a last one cut short by an interruption is left out."""
+    """Return the samples in `content`. A truncated last sample is left out."""
     whole = len(content) // SAMPLE_DTYPE.itemsize
     return np.frombuffer(content, dtype=SAMPLE_DTYPE, count=whole)
 
 
 def sample_chunks(path: Path, rows: int = CHUNK_SAMPLES) -> Iterator[Samples]:
-    """The samples in a switch's sample file, about so many at a time; those of one instant stay together.
+    """Yield the samples in a switch's sample file in chunks of about `rows`. Samples of one instant stay together.
 
-    A file that is not there has none, and a last sample cut short is left out.
+    A truncated last sample is left out. If the file does not exist, there are no samples.
     """
     if not path.exists():
         return
@@ -66,35 +67,38 @@ def sample_chunks(path: Path, rows: int = CHUNK_SAMPLES) -> Iterator[Samples]:
 
 
 def model_us(wall_ns: NDArray[np.int64], *, start_ns: int, dilation_factor: int) -> NDArray[np.float64]:
-    """Wall ns as model µs since `start_ns`, model time 0 on the same clock. Raises ValueError unless factor >= 1."""
+    """Convert wall ns to model µs. `start_ns` is model time 0 on the same clock.
+
+    Raise ValueError unless the dilation factor is at least 1.
+    """
     if dilation_factor < 1:
         raise ValueError(f"the dilation factor must be at least 1, not {dilation_factor}")
     return (wall_ns - start_ns) / (dilation_factor * 1000.0)
 
 
 def queue_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor: int) -> pl.DataFrame:
-    """Rows of the queues trace for one switch, in time order.
+    """Return the rows of the queues trace for one switch, in time order.
 
-    Left out: samples before model time 0, and (port, class) samples of an interval in which that queue held nothing.
-    The whole buffer has a row for every interval. Raises ValueError if a depth does not fit 32 bits.
+    Samples before model time 0 are left out, and so are samples of a (port, class) whose queue was empty during the
+    whole interval. The whole buffer has a row for every interval. Raise ValueError if a depth does not fit 32 bits.
     """
-    kept = samples[_belongs(samples, start_ns)]
-    kept = kept[np.lexsort((kept["class"], kept["port"], kept["time_ns"]))]
+    selected = samples[_is_in_trace(samples, start_ns)]
+    selected = selected[np.lexsort((selected["class"], selected["port"], selected["time_ns"]))]
     columns: dict[str, Any] = {
-        "time_us": model_us(kept["time_ns"], start_ns=start_ns, dilation_factor=dilation_factor),
-        "switch": [switch] * len(kept),
-        "port": kept["port"].astype(np.int16),
-        "class": kept["class"].astype(np.int8),
-        "depth_bytes": _as_u32(kept["depth_bytes"]),
-        "high_water_bytes": _as_u32(kept["high_water_bytes"]),
+        "time_us": model_us(selected["time_ns"], start_ns=start_ns, dilation_factor=dilation_factor),
+        "switch": [switch] * len(selected),
+        "port": selected["port"].astype(np.int16),
+        "class": selected["class"].astype(np.int8),
+        "depth_bytes": _as_u32(selected["depth_bytes"]),
+        "high_water_bytes": _as_u32(selected["high_water_bytes"]),
     }
     return pl.DataFrame(columns, schema=dict(QUEUES.dtypes))
 
 
-def _belongs(samples: Samples, start_ns: int) -> NDArray[np.bool_]:
+def _is_in_trace(samples: Samples, start_ns: int) -> NDArray[np.bool_]:
     whole_buffer = samples["port"] == WHOLE_BUFFER
-    kept: NDArray[np.bool_] = (samples["time_ns"] >= start_ns) & (whole_buffer | (samples["high_water_bytes"] > 0))
-    return kept
+    selected: NDArray[np.bool_] = (samples["time_ns"] >= start_ns) & (whole_buffer | (samples["high_water_bytes"] > 0))
+    return selected
 
 
 def _as_u32(depths: NDArray[np.uint64]) -> NDArray[np.uint32]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reads trace files back and says clearly what is wrong with one that cannot be read. Computes nothing.
+"""Reads trace files and reports precisely why a file cannot be read.
 
-A long trace does not have to fit into memory: `scan_trace` gives it as a query, of which polars reads the columns and
-rows that an answer needs, some at a time.
+A long trace does not have to fit into memory: `scan_trace` returns it as a query, and polars then reads only the
+columns and rows that the query needs, a part at a time.
 """
 
 from __future__ import annotations
@@ -15,26 +15,29 @@ import polars as pl
 from telemetry.schema import SCHEMA_KEY, VERSION_KEY, TraceSchema
 
 Rows = pl.DataFrame | pl.LazyFrame
-"""Of a trace: all of them, or a query for them."""
+"""The rows of a trace, or a query for them."""
 
 _LONG_BYTES = 1 << 20
-"""Of a file: a shorter one is read at once, some ten times as much in memory, since it is asked many times."""
+"""File size up to which `scan_trace` reads a trace into memory, where it takes about ten times this size.
+
+A trace is queried many times, and queries on rows in memory are faster.
+"""
 
 
 class TraceError(Exception):
-    """A trace file is missing, damaged, of another kind or of a version that this release does not read."""
+    """A trace file is missing or damaged, or has an unexpected schema or an unsupported version."""
 
 
 def read_trace(path: Path, schema: TraceSchema) -> pl.DataFrame:
-    """The rows of a trace file, columns in schema order.
+    """Return the rows of a trace file, with columns in schema order.
 
-    Raises TraceError, whose message names the file and the reason.
+    Raise TraceError, whose message contains the file and the reason, if the file cannot be read.
     """
     if not path.is_file():
         raise TraceError(f"{path}: no such trace")
     try:
         metadata = pl.read_parquet_metadata(path)
-        frame = pl.read_parquet(path, glob=False)  # a bracket in a name is a bracket
+        frame = pl.read_parquet(path, glob=False)  # the name may contain brackets
     except (OSError, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
     _check_schema(path, metadata, schema)
@@ -44,9 +47,9 @@ def read_trace(path: Path, schema: TraceSchema) -> pl.DataFrame:
 
 
 def scan_trace(path: Path, schema: TraceSchema) -> pl.LazyFrame:
-    """The same as a query, columns in schema order.
+    """Return a query for the rows of a trace file, with columns in schema order.
 
-    Raises TraceError as above: that all of it can be read is tried now.
+    Raise TraceError if the file cannot be read. The whole file is checked now, not when the query is evaluated.
     """
     if not path.is_file() or path.stat().st_size <= _LONG_BYTES:
         return read_trace(path, schema).lazy()
@@ -64,7 +67,7 @@ def scan_trace(path: Path, schema: TraceSchema) -> pl.LazyFrame:
 
 
 def answer(query: pl.LazyFrame) -> pl.DataFrame:
-    """What a query comes to, a piece of the trace in memory at a time."""
+    """Evaluate a query with only a part of the trace in memory at a time."""
     return query.collect(engine="streaming")
 
 
@@ -80,17 +83,17 @@ def _check_schema(path: Path, metadata: dict[str, str], schema: TraceSchema) -> 
 
 def _check_columns(path: Path, columns: pl.Schema, schema: TraceSchema) -> None:
     for column in schema.columns:
-        found = columns.get(column.name)
-        if found is None:
+        dtype = columns.get(column.name)
+        if dtype is None:
             raise TraceError(f"{path}: column {column.name} is missing")
-        if found != column.dtype:
-            raise TraceError(f"{path}: column {column.name} is {found}, expected {column.dtype()}")
+        if dtype != column.dtype:
+            raise TraceError(f"{path}: column {column.name} is {dtype}, expected {column.dtype()}")
     if tuple(columns) != schema.column_names:
         raise TraceError(f"{path}: columns are {', '.join(columns)}; expected {', '.join(schema.column_names)}")
 
 
 def _check_nulls(path: Path, nulls: pl.DataFrame, schema: TraceSchema) -> None:
-    """Refuse a trace with nulls where its schema has none. `nulls`: one row with the number of nulls per column."""
+    """Raise TraceError if a column that is not nullable has nulls. `nulls` is one row with the nulls per column."""
     for column in schema.columns:
         if nulls[column.name][0] and not column.nullable:
             raise TraceError(f"{path}: column {column.name} has {nulls[column.name][0]} nulls, expected none")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The rows that a run writes down one by one: name, type, unit and meaning of each column, once.
+"""Classes of the rows that a run records one by one. They define name, type, unit and meaning of each column.
 
-Whoever measures makes such a row, an agent sends it as it is, and `telemetry.schema` makes the columns of the file from
-its class. This file loads no library that handles files, so that agents need none. Rows that packets make are not
-frozen: that would take three times as long.
+The measuring code creates a row, an agent sends it unchanged, and `telemetry.schema` derives the columns of the trace
+from its class. This module must not import polars, so that agents start without it. Rows that are created for single
+packets are not frozen, since creating a frozen row takes three times as long.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Annotated
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a column's name and type leave open."""
+    """The meaning and unit of a column, and the width of an integer column."""
 
     text: str
     unit: str = ""
     bits: int = 32
-    """Of an integer, which is never negative."""
+    """Width of an integer. Integers are unsigned."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlowRow:
-    """One row per message (a flow is one message from one host to another)."""
+    """The flows of the run, one row per message. A flow is one message from one host to another."""
 
     flow_id: Annotated[int, Meaning("number of the flow in this run, from 1")]
     src: Annotated[str, Meaning("sending host")]
@@ -34,18 +34,20 @@ class FlowRow:
     size_bytes: Annotated[int, Meaning("bytes of the message, without headers", "B", bits=64)]
     start_us: Annotated[
         float | None,
-        Meaning("the message is ready to be pushed to the NIC; null: what it waits for had not ended", "µs"),
+        Meaning("time at which the message can be passed to the NIC; null: a flow it waits for did not finish", "µs"),
     ]
     finish_us: Annotated[
-        float | None, Meaning("its last packet is acknowledged at the sender; null: did not finish", "µs")
+        float | None,
+        Meaning("time at which the sender gets the ACK of the last packet; null: the flow did not finish", "µs"),
     ]
     fct_us: Annotated[float | None, Meaning("`finish_us` - `start_us`", "µs")]
-    ideal_fct_us: Annotated[float, Meaning("the same transfer at line rate in an otherwise idle network", "µs")]
+    ideal_fct_us: Annotated[float, Meaning("FCT of the message at line rate in an otherwise idle network", "µs")]
     slowdown: Annotated[float | None, Meaning("`fct_us` / `ideal_fct_us`, never clamped to 1", "1")]
     packets_sent: Annotated[
         int | None,
         Meaning(
-            "data packets sent, resent ones included; null, here and in the next five: the runner was killed before",
+            "data packets sent, including resent ones; null, as in the next five columns: the runner was killed before "
+            "the sender reported",
             "packets",
         ),
     ]
@@ -59,61 +61,65 @@ class FlowRow:
 
 @dataclass(slots=True)
 class SignalRow:
-    """One row per Back-To-Sender (BTS) packet that reached a host."""
+    """The Back-To-Sender (BTS) packets that reached a host, one row each."""
 
-    sent_us: Annotated[float, Meaning("the switch made the packet", "µs")]
-    received_us: Annotated[float, Meaning("the host's NIC received it", "µs")]
-    host: Annotated[str, Meaning("the host that received it")]
-    flow_id: Annotated[int | None, Meaning("flow that it names; null: the host has no such flow")]
-    switch: Annotated[str, Meaning("the switch that made it")]
+    sent_us: Annotated[float, Meaning("time at which the switch created the packet", "µs")]
+    received_us: Annotated[float, Meaning("time at which the host's NIC received the packet", "µs")]
+    host: Annotated[str, Meaning("host that received the packet")]
+    flow_id: Annotated[int | None, Meaning("flow to which the packet applies; null: the host has no such flow")]
+    switch: Annotated[str, Meaning("switch that created the packet")]
     cause: Annotated[str, Meaning("`queue`, `cache` (answered by a sender-side ToR), `estimator`, or `feedback` (QCN)")]
-    pause_us: Annotated[float, Meaning("pause that it asks for, counted from its receipt; 0: feedback", "µs")]
+    pause_us: Annotated[float, Meaning("requested pause, counted from the receipt of the packet; 0: feedback", "µs")]
     queue_depth_bytes: Annotated[
         int,
         Meaning(
-            "bytes in that switch's queue for the packet; of cause `cache` another than the congested one",
+            "bytes in that switch's queue for the packet; for cause `cache` this is not the congested queue",
             "B",
         ),
     ]
-    cacheable: Annotated[bool, Meaning("a ToR on the way may remember it")]
-    obeyed: Annotated[bool, Meaning("the host paused the flow for it, or gave the feedback to its congestion control")]
-    paused_until_us: Annotated[float | None, Meaning("end of the pause that it set; null: it set none", "µs")]
+    cacheable: Annotated[bool, Meaning("whether ToRs on the way may cache the pause")]
+    obeyed: Annotated[
+        bool, Meaning("whether the host paused the flow, or passed the feedback to the flow's congestion control")
+    ]
+    paused_until_us: Annotated[float | None, Meaning("end of the pause that the packet set; null: it set none", "µs")]
 
 
 @dataclass(slots=True)
 class LatenessRow:
-    """One row per interval in which a switch, or a process that serves hosts, sent anything; none under the virtual
-    clock."""
+    """The lateness of sent frames, one row per interval in which a switch, or a process that serves hosts, sent any.
+    There are no rows with the virtual clock."""
 
     time_us: Annotated[float, Meaning("end of the interval", "µs")]
     part: Annotated[str, Meaning("`host` or `switch`")]
-    node: Annotated[str, Meaning("the switch, or the process that serves hosts: its `logs/NODE.json` names them")]
-    departures: Annotated[int, Meaning("frames that it sent in the interval", bits=64)]
-    max_us: Annotated[float, Meaning("how late the latest of them was, in model time", "µs")]
+    node: Annotated[str, Meaning("switch, or process that serves hosts; `logs/NODE.json` lists its hosts")]
+    departures: Annotated[int, Meaning("frames sent in the interval", bits=64)]
+    max_us: Annotated[float, Meaning("lateness of the latest of these frames, in model time", "µs")]
 
 
 @dataclass(slots=True)
 class GoodputRow:
-    """One row per flow and interval (`transport.goodput_interval_ns`) in which its receiver got message bytes in
-    order."""
+    """The goodput of flows, one row per flow and interval (`transport.goodput_interval_ns`) in which the receiver got
+    message bytes in order."""
 
-    from_us: Annotated[float, Meaning("begin of the interval", "µs")]
+    from_us: Annotated[float, Meaning("start of the interval", "µs")]
     until_us: Annotated[float, Meaning("end of the interval", "µs")]
-    flow_id: Annotated[int, Meaning("the flow")]
-    delivered_bytes: Annotated[int, Meaning("message bytes handed over in the interval, without headers", "B", bits=64)]
+    flow_id: Annotated[int, Meaning("number of the flow")]
+    delivered_bytes: Annotated[
+        int, Meaning("message bytes delivered in order in the interval, without headers", "B", bits=64)
+    ]
 
 
 @dataclass(slots=True)
 class CongestionRow:
-    """Only where `transport.cc_trace_ns` asks for it: one row per acknowledgement after which a flow's congestion
-    control stands otherwise than in the row before, which is that long ago at least."""
+    """The congestion control of flows over time, recorded only if `transport.cc_trace_ns` is set. An acknowledgement
+    adds a row if it changed window, rate or round trip and the flow's previous row is at least that old."""
 
-    time_us: Annotated[float, Meaning("the acknowledgement arrived", "µs")]
-    flow_id: Annotated[int, Meaning("the flow")]
+    time_us: Annotated[float, Meaning("time at which the acknowledgement arrived", "µs")]
+    flow_id: Annotated[int, Meaning("number of the flow")]
     cwnd_bytes: Annotated[
-        int | None, Meaning("the window: what the flow may have in flight; null: no limit", "B", bits=64)
+        int | None, Meaning("window: most bytes that the flow may have in flight; null: no limit", "B", bits=64)
     ]
-    rate_bps: Annotated[int, Meaning("the rate that the flow is paced at, its NIC's if it is not", "bit/s", bits=64)]
+    rate_bps: Annotated[int, Meaning("pacing rate of the flow; the NIC's rate if it is not paced", "bit/s", bits=64)]
     rtt_us: Annotated[
-        float | None, Meaning("round trip that the acknowledgement tells of; null: its packet was sent twice", "µs")
+        float | None, Meaning("round trip of the acknowledged packet; null: the packet was sent twice", "µs")
     ]

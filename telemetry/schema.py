@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The columns of the traces of a run, from the classes of their rows (`telemetry.rows`).
+"""The columns of the traces of a run, derived from the classes of their rows (`telemetry.rows`).
 
-Writers, readers and the tables in docs/traces.md all come from here. Samples of queues come as arrays and have no class
-of rows: their columns stand here. A change that a reader of old files would notice raises that trace's version. This
-file must not know who fills the columns or who reads them.
+Writers, readers and the tables in docs/traces.md use these schemas. Queue samples are recorded as arrays and have no
+row class, so their columns are listed in this module. A change that breaks readers of old files must raise the version
+of its trace.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ SCHEMA_KEY = "sfc-testbed.schema"
 VERSION_KEY = "sfc-testbed.version"
 
 WHOLE_BUFFER = -1
-"""Port and class of a queues row that speaks of the shared buffer as a whole."""
+"""Port and class in the rows of the queues trace that describe the whole shared buffer."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a trace."""
+    """A column of a trace."""
 
     name: str
     dtype: type[pl.DataType]
@@ -63,7 +63,10 @@ def fits(value: object, column: Column) -> bool:
 
 
 def check_of(column: Column) -> Callable[[object], bool]:
-    """What `fits` says for one column, soon for the types that rows are usually made of: there are millions."""
+    """Return a function that gives the same result as `fits` for one column.
+
+    The function is fast for the usual type of the column, since a run checks millions of values.
+    """
     usual = _usual_type(column)
     low, high = _range(column)
 
@@ -77,7 +80,11 @@ def check_of(column: Column) -> Callable[[object], bool]:
 
 
 def usual_rows(columns: Sequence[Column]) -> Callable[[tuple[Any, ...]], bool]:
-    """Whether each value of a row is of its column's usual type and fits, with one call a row; others may fit too."""
+    """Return a function that checks whether each value of a row has its column's usual type and fits.
+
+    It needs one call per row. A row for which it returns False may still fit, for instance with integers in a float
+    column.
+    """
     usual = tuple(_usual_type(column) for column in columns)
     ranges = [(place, *_range(columns[place])) for place, kind in enumerate(usual) if kind in (int, float)]
 
@@ -102,55 +109,55 @@ def _range(column: Column) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class TraceSchema:
-    """One kind of trace: its name, version and columns in file order."""
+    """The schema of a trace: its name, version and columns in file order."""
 
     name: str
     version: int
     meaning: str
     columns: tuple[Column, ...]
     row: type | None = None
-    """Class of the rows that are added one by one; None: rows come as whole frames."""
+    """Class of the rows that are added one by one. None if rows are added only as data frames."""
 
     @property
     def file_name(self) -> str:
-        """Name of the file in a run folder."""
+        """The name of the trace's file in a run folder."""
         return f"{self.name}.parquet"
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """Column names in file order."""
+        """The column names in file order."""
         return tuple(column.name for column in self.columns)
 
     @property
     def dtypes(self) -> dict[str, type[pl.DataType]]:
-        """Column name to polars type, in file order."""
+        """The polars type of each column by name, in file order."""
         return {column.name: column.dtype for column in self.columns}
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What a file says of itself: schema name and version."""
+        """The metadata of a trace file: schema name and version."""
         return {SCHEMA_KEY: self.name, VERSION_KEY: str(self.version)}
 
     def empty(self) -> pl.DataFrame:
-        """A frame with these columns and no row."""
+        """Return a data frame with these columns and no rows."""
         return pl.DataFrame(schema=self.dtypes)
 
 
 def _columns_of(row: type) -> tuple[Column, ...]:
-    """The columns that a row class describes, in its order."""
+    """Return the columns that a row class defines, in the order of its fields."""
     return tuple(_column(name, hint) for name, hint in get_type_hints(row, include_extras=True).items())
 
 
 def _column(name: str, hint: Any) -> Column:
     kind, meaning = get_args(hint)
     nullable = type(None) in get_args(kind)
-    value = next(each for each in get_args(kind) if each is not type(None)) if nullable else kind
+    value = next(option for option in get_args(kind) if option is not type(None)) if nullable else kind
     dtype = (pl.UInt64 if meaning.bits == 64 else pl.UInt32) if value is int else _DTYPES[value]
     return Column(name, dtype, meaning.unit, meaning.text, nullable)
 
 
 def _row_schema(name: str, version: int, row: type) -> TraceSchema:
-    """A trace whose rows are made one by one; their class says what they mean."""
+    """Return the schema of a trace whose rows are added one by one. The docstring of the row class is its meaning."""
     return TraceSchema(name, version, " ".join(str(row.__doc__).split()), _columns_of(row), row)
 
 
@@ -167,7 +174,7 @@ QUEUES = TraceSchema(
         Column("port", pl.Int16, "", "egress port, from 1; -1: the whole shared buffer"),
         Column("class", pl.Int8, "", "traffic class, 0 to 7, 7 highest; -1: the whole shared buffer"),
         Column("depth_bytes", pl.UInt32, "B", "bytes queued at `time_us`"),
-        Column("high_water_bytes", pl.UInt32, "B", "the most bytes queued at once since the sample before"),
+        Column("high_water_bytes", pl.UInt32, "B", "most bytes queued at once since the previous sample"),
     ),
 )
 
@@ -177,7 +184,7 @@ LATENESS = _row_schema("lateness", 1, LatenessRow)
 CONGESTION = _row_schema("cc", 1, CongestionRow)
 
 SCHEMAS: Mapping[str, TraceSchema] = {schema.name: schema for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT, LATENESS)}
-"""Every trace of a run, by name."""
+"""The traces that every run has, by name."""
 
 OPTIONAL_SCHEMAS: Mapping[str, TraceSchema] = {CONGESTION.name: CONGESTION}
-"""Traces of runs that were asked for them."""
+"""The traces that a run has only if its settings ask for them, by name."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A trace in pieces: the segments that a run writes while it goes on, joined to one file at its end.
+"""Segments of a trace: files that a run writes while it is active and joins to one trace at its end.
 
-A segment is a trace file of its own, replaced in one step, so a killed process leaves whole ones. One that was damaged
-all the same is told of and left out. Knows no clock and no run.
+A segment is itself a trace file and is replaced in one step, so a killed process leaves only complete segments. If a
+segment is damaged nevertheless, it is reported and left out.
 """
 
 from __future__ import annotations
@@ -19,47 +19,47 @@ from telemetry.schema import TraceSchema
 
 _SUFFIX = ".parquet"
 _GROUP_ROWS = 1 << 17
-"""Of a joined file: the same rows are the same bytes, wherever a run happened to end a segment."""
+"""Rows per row group of a joined file. With a fixed size, equal rows give equal files however they are segmented."""
 
 
 def segment_path(folder: Path, number: int) -> Path:
-    """Where a segment stands; they are read in the order of their numbers."""
+    """Return the path of a segment. Segments are read in the order of their numbers."""
     return folder / f"{number:06d}{_SUFFIX}"
 
 
 def segment_paths(folder: Path) -> list[Path]:
-    """The segments that a folder holds, if there is one, in order."""
+    """Return the segments in a folder in order, or an empty list if there is no such folder."""
     if not folder.is_dir():
         return []
-    found = [path for path in folder.iterdir() if path.suffix == _SUFFIX and path.stem.isdigit()]
-    return sorted(found, key=lambda path: int(path.stem))
+    segments = [path for path in folder.iterdir() if path.suffix == _SUFFIX and path.stem.isdigit()]
+    return sorted(segments, key=lambda path: int(path.stem))
 
 
 def join_segments(folder: Path, schema: TraceSchema, path: Path) -> list[str]:
-    """Writes all rows of a folder's segments to the trace `path`; gives a sentence for each that cannot be read.
+    """Write all rows of a folder's segments to the trace `path`. Return a sentence for each segment that is damaged.
 
-    Holds a few segments in memory at a time, however many there are.
+    Only a few segments are in memory at a time, however many there are.
     """
     segments = segment_paths(folder)
     try:
         _write_joined(segments, schema, path)
         return []
     except (OSError, pl.exceptions.PolarsError):
-        whole, problems = _readable(segments, schema)
+        readable, problems = _readable(segments, schema)
         if not problems:
             raise
-    _write_joined(whole, schema, path)
+    _write_joined(readable, schema, path)
     return problems
 
 
 def read_segments(folder: Path, schema: TraceSchema) -> tuple[pl.DataFrame, list[str]]:
-    """All rows of a folder's segments as one frame, and a sentence for each that cannot be read."""
+    """Return all rows of a folder's segments as one data frame, and a sentence for each segment that is damaged."""
     frames, problems = [schema.empty()], []
     for path in segment_paths(folder):
         try:
             frames.append(read_trace(path, schema))
         except TraceError as error:
-            problems.append(_told(error, schema))
+            problems.append(_describe_loss(error, schema))
     return pl.concat(frames), problems
 
 
@@ -75,15 +75,15 @@ def _write_joined(segments: Sequence[Path], schema: TraceSchema, path: Path) -> 
 
 
 def _readable(segments: Sequence[Path], schema: TraceSchema) -> tuple[list[Path], list[str]]:
-    whole, problems = [], []
+    readable, problems = [], []
     for path in segments:
         try:
             read_trace(path, schema)
-            whole.append(path)
+            readable.append(path)
         except TraceError as error:
-            problems.append(_told(error, schema))
-    return whole, problems
+            problems.append(_describe_loss(error, schema))
+    return readable, problems
 
 
-def _told(error: TraceError, schema: TraceSchema) -> str:
+def _describe_loss(error: TraceError, schema: TraceSchema) -> str:
     return f"Rows of the {schema.name} trace are lost: {error}."

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Takes the rows of one trace as they come and writes them as Parquet, in segments first, then as one file.
+"""Writes the rows of a trace to Parquet files as they are measured: first in segments, then as one file.
 
-Owns the promise that what was measured survives: a flush may happen at any time, every file on disk is whole, and
-leaving the context writes the trace even when an exception or Ctrl-C ends it. In memory are the rows of one segment
-only. Knows no clock: times arrive in model µs.
+Measurements survive the end of a run: a flush is possible at any time, every file on disk is complete, and leaving the
+context writes the trace even after an exception or Ctrl-C. Only the rows of one segment are in memory. Times are model
+µs.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from telemetry.schema import TraceSchema, check_of, usual_rows
 from telemetry.segments import join_segments, segment_path
 
 DEFAULT_SEGMENT_ROWS = 16_384
-"""A few hundred KB of Python objects, and a few ms to write."""
+"""Rows per segment: a few hundred KB of Python objects, written in a few ms."""
 
 
 class SegmentWriter:
-    """Writes one trace as segments into a folder, which is made when there is something to write.
+    """A writer of one trace as segments in a folder, which it creates on the first write.
 
-    A segment that has `segment_rows` rows is written for good and its rows leave memory; a flush writes the one that
-    has fewer, and again with what came since, until it has as many.
+    When a segment has `segment_rows` rows, it is written for the last time and its rows are removed from memory. Until
+    then, a flush writes the segment with the rows that it has so far.
     """
 
     def __init__(self, folder: Path, schema: TraceSchema, *, segment_rows: int = DEFAULT_SEGMENT_ROWS) -> None:
@@ -50,56 +50,56 @@ class SegmentWriter:
         self._is_flushed = True
 
     def append(self, row: object) -> None:
-        """Adds one row. Raises ValueError unless it is of the trace's class and each value fits its column."""
+        """Add a row. Raise ValueError unless it is an instance of the trace's row class and each value fits."""
         if self.schema.row is None or not isinstance(row, self.schema.row):
             raise ValueError(f"not a row of {self.schema.name}: {row!r}")
         self.append_values(self._values_of(row))
 
     def append_values(self, values: Iterable[object]) -> None:
-        """Adds one row, its values in the order of the columns. Raises ValueError unless each fits its column."""
+        """Add a row by its values in the order of the columns. Raise ValueError unless each fits its column."""
         row = tuple(values)
         if not self._is_usual(row):
             for check, value in zip(self._checks, row, strict=True):
                 if not check(value):
-                    raise ValueError(f"{self.schema.name}.{self._misfit(row)}")
+                    raise ValueError(f"{self.schema.name}.{self._describe_misfit(row)}")
         self._rows.append(row)
-        self._added()
+        self._on_rows_added()
 
     def append_frame(self, frame: pl.DataFrame) -> None:
-        """Adds all rows of a frame that has the trace's columns, in any order. Raises ValueError on others."""
+        """Add all rows of a data frame. Raise ValueError unless it has exactly the trace's columns, in any order."""
         if set(frame.columns) != self._columns:
             raise ValueError(f"{self.schema.name} frame: {_difference(self._columns, set(frame.columns))}")
         ordered = frame.select(self.schema.column_names).cast(pl.Schema(self.schema.dtypes))
         for column in self.schema.columns:
             if not column.nullable and ordered[column.name].null_count():
                 raise ValueError(f"{self.schema.name}.{column.name} cannot hold null")
-        self._gather()
-        self._keep(ordered)
-        self._added()
+        self._convert_rows()
+        self._add_frame(ordered)
+        self._on_rows_added()
 
     def __len__(self) -> int:
         return self._rows_written + self.rows_in_memory
 
     @property
     def rows_in_memory(self) -> int:
-        """Rows of the segment that is not full."""
+        """The number of rows in the current segment, which is not full."""
         return self._frame_rows + len(self._rows)
 
     def flush(self) -> None:
-        """Writes what is not yet on disk."""
+        """Write the rows that are not on disk yet."""
         if self._is_flushed:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._gather()
+        self._convert_rows()
         self._frames = [pl.concat(self._frames)]
         write_trace(segment_path(self.folder, self._segments), self.schema, self._frames[0], compression="lz4")
         self._is_flushed = True
 
-    def _misfit(self, row: tuple[object, ...]) -> str:
+    def _describe_misfit(self, row: tuple[object, ...]) -> str:
         columns = zip(self.schema.columns, self._checks, row, strict=True)
         return next(f"{column.name} cannot hold {value!r}" for column, check, value in columns if not check(value))
 
-    def _added(self) -> None:
+    def _on_rows_added(self) -> None:
         self._is_flushed = False
         if self._frame_rows + len(self._rows) >= self._segment_rows:
             self.flush()
@@ -107,19 +107,19 @@ class SegmentWriter:
             self._rows_written += self._frame_rows
             self._frames, self._frame_rows = [], 0
 
-    def _gather(self) -> None:
-        """Turns the rows since the last time into a frame."""
+    def _convert_rows(self) -> None:
+        """Convert the rows that were added since the last call to a data frame."""
         rows, self._rows = self._rows, []
         if rows:
-            self._keep(pl.DataFrame(rows, schema=dict(self.schema.dtypes), orient="row"))
+            self._add_frame(pl.DataFrame(rows, schema=dict(self.schema.dtypes), orient="row"))
 
-    def _keep(self, frame: pl.DataFrame) -> None:
+    def _add_frame(self, frame: pl.DataFrame) -> None:
         self._frames.append(frame)
         self._frame_rows += frame.height
 
 
 class TraceWriter(SegmentWriter):
-    """Writes one trace: segments while it is open, `path` when it is closed, if only with the columns and no row."""
+    """A writer of one trace: segments while it is open, then `path` when it is closed, even if there are no rows."""
 
     def __init__(
         self, path: Path, schema: TraceSchema, segments: Path, *, segment_rows: int = DEFAULT_SEGMENT_ROWS
@@ -131,7 +131,7 @@ class TraceWriter(SegmentWriter):
         return self
 
     def close(self) -> list[str]:
-        """Joins the segments, which stay; gives a sentence for each that can no longer be read."""
+        """Join the segments, which stay on disk. Return a sentence for each segment that is damaged."""
         self.flush()
         return join_segments(self.folder, self.schema, self.path)
 
@@ -147,7 +147,7 @@ class TraceWriter(SegmentWriter):
 def write_trace(
     path: Path, schema: TraceSchema, frame: pl.DataFrame, *, compression: Literal["zstd", "lz4"] = "zstd"
 ) -> None:
-    """Writes one frame as a whole trace file with the schema's name and version inside, in one step."""
+    """Write a data frame as a trace file with the schema's name and version, in one step."""
     replace_file(path, lambda partial: frame.write_parquet(partial, metadata=schema.metadata, compression=compression))
 
 

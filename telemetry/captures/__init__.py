@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captured frames on disk: pcapng, which is ours and Wireshark's, and pcap, which tcpdump writes."""
+"""Files with captured frames: pcapng, which the testbed and Wireshark write, and pcap, which tcpdump writes."""

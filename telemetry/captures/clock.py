@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How the times in a capture become model times: a line of text that a capture carries, for people and for scripts.
+"""Conversion of the times in a capture to model times, described by a line of text that each capture carries.
 
     sfc-testbed dilation=1000 start_ns=0 switch_epoch_ns=0
 
@@ -20,16 +20,16 @@ _NS_PER_US = 1000
 
 @dataclass(frozen=True)
 class CaptureClock:
-    """The clock of a capture, which is a wall clock, against that of the model."""
+    """The relation between a capture's clock, which is a wall clock, and model time."""
 
     dilation: int
     start_ns: int | None = None
-    """Model time 0 on the capture's clock; None: not known, or there is none."""
+    """Model time 0 on the capture's clock. None if it is unknown or the run did not start."""
     switch_epoch_ns: int | None = None
-    """Where the switches' clocks stand at 0; None: each at another time."""
+    """Time on the capture's clock at which all switches' clocks are 0. None if their clocks differ."""
 
     def describe(self) -> str:
-        """The line."""
+        """Return the line of text that describes this clock."""
         words = [f"sfc-testbed dilation={self.dilation}"]
         if self.start_ns is not None:
             words.append(f"start_ns={self.start_ns}")
@@ -38,19 +38,19 @@ class CaptureClock:
         return " ".join(words)
 
     def explain(self) -> str:
-        """The line, and what to do with it."""
+        """Return the line of text, followed by an explanation for people."""
         formula = "time / dilation" if self.start_ns is None else "(time - start) / dilation"
         return f"{self.describe()}\nTimes here are wall times: model time = {formula}."
 
     def model_us(self, time_ns: int) -> float | None:
-        """A time of the capture as model time; None where model time 0 is not known."""
+        """Convert a time of the capture to model time, or return None if model time 0 is unknown."""
         return None if self.start_ns is None else (time_ns - self.start_ns) / (self.dilation * _NS_PER_US)
 
 
 def clock_in(text: str) -> CaptureClock | None:
-    """The clock that a text begins with, None if it begins with something else."""
-    found = _LINE.match(text)
-    if found is None:
+    """Return the clock that the beginning of a text describes, or None if the text begins differently."""
+    line = _LINE.match(text)
+    if line is None:
         return None
-    dilation, start_ns, epoch_ns = (None if each is None else int(each) for each in found.groups())
+    dilation, start_ns, epoch_ns = (None if number is None else int(number) for number in line.groups())
     return None if dilation is None else CaptureClock(dilation, start_ns, epoch_ns)

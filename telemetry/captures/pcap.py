@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reads what tcpdump writes (pcap, of either byte order and resolution). Knows no packet."""
+"""Reads pcap files, which tcpdump writes, of either byte order and time resolution."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from telemetry.captures.pcapng import CaptureError
 
 _HEADER_BYTES, _RECORD_BYTES = 24, 16
 _NS_PER_TICK = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}
-"""By magic number: microseconds, nanoseconds."""
+"""Time unit in ns by magic number: microseconds or nanoseconds."""
 _NS_PER_S = 1_000_000_000
 _LONGEST_FRAME_BYTES = 1 << 20
 
 
 def read_pcap(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The time (ns) and the bytes of each frame; a file that was cut short ends early. CaptureError, OSError."""
+    """Yield the time (ns) and the bytes of each frame. A truncated last frame is left out.
+
+    Raise CaptureError if the file is not a pcap file or is damaged, and OSError if it cannot be read.
+    """
     with path.open("rb") as file:
         head = file.read(_HEADER_BYTES)
         if len(head) < _HEADER_BYTES:

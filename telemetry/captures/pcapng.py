@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captures as pcapng files (draft-ietf-opsawg-pcapng), which carry what pcap has no place for: a comment, the name of
-the interface, and which way a frame went.
+"""Reads and writes captures as pcapng files (draft-ietf-opsawg-pcapng).
 
-Own code, since the libraries that write pcapng write neither a section's comment nor an interface's description. What
-is written has one section and one interface; what is read may have been merged, cut and saved by Wireshark.
+Unlike pcap, pcapng has fields for a comment, the name of the interface and the direction of a frame. No library is
+used, since the libraries for pcapng write neither the comment of a section nor the description of an interface.
+
+Files that are written here have one section and one interface. Files that are read may have been merged, cut and saved
+by Wireshark.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _LEAST_BLOCK_BYTES = 12
 
 
 class Direction(IntEnum):
-    """Which way a frame went at an interface, as pcapng numbers it."""
+    """The direction of a frame at an interface, with the numbers of pcapng."""
 
     UNKNOWN = 0
     IN = 1
@@ -41,21 +43,21 @@ class Direction(IntEnum):
 
 
 class CaptureError(Exception):
-    """A file that is no capture, or is damaged other than by being cut short; one line."""
+    """A file is not a capture, or is damaged other than by truncation. The message is one line."""
 
 
 @dataclass(frozen=True)
 class Interface:
-    """Where frames were seen."""
+    """The interface at which frames were captured."""
 
     name: str
     clock: CaptureClock | None
-    """None: the file does not say how its times become model times."""
+    """Relation to model time. None if the file does not describe it."""
     ticks_per_s: int = _NS_PER_S
 
 
 class CapturedFrame(NamedTuple):
-    """A frame as it was seen."""
+    """A frame with the interface, time and direction of its capture."""
 
     interface: Interface
     time_ns: int
@@ -73,24 +75,24 @@ def _block(kind: int, body: bytes) -> bytes:
 
 
 class CaptureWriter:
-    """Writes the frames of one interface. Times are ns of the clock that is given, not before 0."""
+    """A writer of the frames of one interface. Times are ns on the given clock and not negative."""
 
     def __init__(self, path: Path, interface: str, clock: CaptureClock) -> None:
         self._file = path.open("wb")
-        about = _option(_COMMENT, clock.explain().encode()) + _option(_APPLICATION, b"SFC Testbed") + _option(0, b"")
-        self._file.write(_block(_SECTION, struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1) + about))
+        section = _option(_COMMENT, clock.explain().encode()) + _option(_APPLICATION, b"SFC Testbed") + _option(0, b"")
+        self._file.write(_block(_SECTION, struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1) + section))
         options = _option(_IF_NAME, interface.encode()) + _option(_IF_DESCRIPTION, clock.describe().encode())
         options += _option(_IF_RESOLUTION, bytes((_NANOSECONDS,))) + _option(0, b"")
         self._file.write(_block(_INTERFACE, struct.pack("<HHI", _ETHERNET, 0, 0) + options))
 
     def write(self, time_ns: int, frame: bytes, direction: Direction = Direction.UNKNOWN) -> None:
-        """One frame."""
+        """Write a frame with its time in ns."""
         head = struct.pack("<5I", 0, time_ns >> 32, time_ns & 0xFFFFFFFF, len(frame), len(frame))
         options = _option(_FLAGS, struct.pack("<I", direction)) + _option(0, b"") if direction else b""
         self._file.write(_block(_FRAME, head + frame + bytes(-len(frame) % 4) + options))
 
     def close(self) -> None:
-        """Ends the file."""
+        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> CaptureWriter:
@@ -103,7 +105,10 @@ class CaptureWriter:
 
 
 def read_capture(path: Path) -> Iterator[CapturedFrame]:
-    """The frames of a file in its order; one that was cut short ends early. CaptureError, OSError."""
+    """Yield the frames of a file in its order. A truncated last block is left out.
+
+    Raise CaptureError if the file is not a pcapng file or is damaged, and OSError if it cannot be read.
+    """
     with path.open("rb") as file:
         try:
             yield from _frames(file)
@@ -155,11 +160,11 @@ def _options(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
 def _interface(body: bytes, order: str) -> Interface:
     (link_type,) = struct.unpack_from(f"{order}H", body)
     if link_type != _ETHERNET:
-        raise CaptureError(f"of link type {link_type}, not of Ethernet")
+        raise CaptureError(f"link type {link_type} is not Ethernet")
     options = dict(_options(body[8:], order))
     resolution = options.get(_IF_RESOLUTION, bytes((_MICROSECONDS,)))[0]
     if resolution & _BINARY_RESOLUTION or resolution > _FINEST_RESOLUTION:
-        raise CaptureError(f"times of resolution {resolution} cannot be read")
+        raise CaptureError(f"time resolution {resolution} is not supported")
     name = options.get(_IF_NAME, b"").decode(errors="replace")
     return Interface(name, clock_in(options.get(_IF_DESCRIPTION, b"").decode(errors="replace")), 10**resolution)
 
@@ -167,7 +172,7 @@ def _interface(body: bytes, order: str) -> Interface:
 def _frame(body: bytes, order: str, interfaces: list[Interface]) -> CapturedFrame:
     number, high, low, length, _ = struct.unpack_from(f"{order}5I", body)
     if number >= len(interfaces) or length > len(body) - 20:
-        raise CaptureError("damaged (a frame that does not fit its block, or of no interface)")
+        raise CaptureError("damaged (a frame is longer than its block or names an unknown interface)")
     interface = interfaces[number]
     options = dict(_options(body[20 + length + -length % 4 :], order))
     flags = struct.unpack(f"{order}I", options[_FLAGS])[0] if _FLAGS in options else 0
