@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One switch of a network under test: frames in at an instant, frames out, all in virtual time."""
+"""A test bench for one switch of a network: frames enter at given instants, and all frames that leave are returned.
+
+Time is virtual.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,8 @@ FRAME_OVERHEAD = 58
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A frame that left a port: `due_ns` is when its last bit reaches the other end."""
+class Departure:
+    """A frame that left a port. Its last bit reaches the other end of the link at `due_ns`."""
 
     port: int
     due_ns: int
@@ -46,7 +49,7 @@ class Seen:
 
     @property
     def pause(self) -> tuple[int, int]:
-        """Class and quanta of a pause frame for one class."""
+        """The class and the quanta of a pause frame for one class."""
         enabled = self.frame[17]
         traffic_class = enabled.bit_length() - 1
         assert enabled == 1 << traffic_class
@@ -55,9 +58,9 @@ class Seen:
 
     @property
     def bts(self) -> BackToSender:
-        found = unpack_payload(self.frame[BTH_OFFSET:])
-        assert found is not None
-        return found
+        bts = unpack_payload(self.frame[BTH_OFFSET:])
+        assert bts is not None
+        return bts
 
 
 class BenchSwitch:
@@ -81,7 +84,7 @@ class BenchSwitch:
     def data(
         self, src: str, dst: str, *, qpn: int = 1, destination_qpn: int = 9, payload: int = 1000, ecn: int = 0
     ) -> bytes:
-        """A RoCEv2 data frame as the host's NIC makes it; 58 bytes longer than its payload."""
+        """Return a RoCEv2 data frame as the host's NIC builds it, 58 bytes longer than its payload."""
         source = self.topology.host[src]
         framer = RoceFramer(
             destination_mac=parse_mac(source.gateway_mac),
@@ -98,19 +101,19 @@ class BenchSwitch:
         link = self.topology.host_link[host]
         return link.b.number if link.a.node == host else link.a.number
 
-    def send(self, frame: bytes, port: int, at_ns: int) -> list[Seen]:
-        """Hands a frame over and runs up to that instant; what started on a wire by then."""
-        return [Seen(*each) for each in self.engine.step(port, frame, at_ns)]
+    def send(self, frame: bytes, port: int, at_ns: int) -> list[Departure]:
+        """Deliver a frame at `at_ns` and return the frames whose transmission began up to that instant."""
+        return [Departure(*departure) for departure in self.engine.step(port, frame, at_ns)]
 
-    def run_to(self, until_ns: int) -> list[Seen]:
-        return [Seen(*each) for each in self.engine.advance(until_ns)]
+    def run_to(self, until_ns: int) -> list[Departure]:
+        return [Departure(*departure) for departure in self.engine.advance(until_ns)]
 
-    def run_dry(self) -> list[Seen]:
-        """Runs until nothing is left to happen."""
-        seen: list[Seen] = []
+    def run_dry(self) -> list[Departure]:
+        """Run until no timer is left and return all frames that left in the meantime."""
+        departures: list[Departure] = []
         while (timer_ns := self.engine.next_timer_ns()) is not None:
-            seen += self.run_to(timer_ns)
-        return seen
+            departures += self.run_to(timer_ns)
+        return departures
 
     def register(self, name: str, index: int = 0) -> int:
         return int(self.engine.command(f"register_read {name} {index}").rpartition("=")[2])
@@ -119,7 +122,7 @@ class BenchSwitch:
         return read_counts(self.engine.command, (port.number for port in self.topology.ports[self.name]))
 
     def _no_delays(self) -> Iterator[str]:
-        """Time is the topology's matter; here a frame is at the switch when it is handed over, a BTS made at once."""
+        """Yield commands that set all delays to 0: a frame arrives when it is delivered, and a BTS is built at once."""
         yield f"mirroring_delay {BTS_MIRROR_SESSION} 0"
         for port in self.topology.ports[self.name]:
             yield f"port_delay {port.number} 0"
@@ -134,7 +137,7 @@ def bench_switch(
     extra: tuple[str, ...] = (),
     library: Path | None = None,
 ) -> Iterator[BenchSwitch]:
-    """A switch that is closed at the end; its program is `library`, by default the committed one."""
+    """Provide a switch that is closed at the end. Its program is `library`, by default the committed program."""
     switch = BenchSwitch(topology, name, settings, extra, library)
     try:
         yield switch

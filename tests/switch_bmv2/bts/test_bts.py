@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ingress BTS: when one is sent, what it says, whom it reaches, and when it is suppressed (paper Algorithm 1)."""
+"""Tests of ingress BTS (paper Algorithm 1): trigger, contents, receiver and suppression."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, Seen, bench_switch
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, Departure, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
@@ -25,25 +25,25 @@ def _settings(**changes: object) -> SwitchSettings:
     return SwitchSettings(**{**base, **changes})
 
 
-def _fill(switch: BenchSwitch, frames: int, *, first_qpn: int = 100) -> list[Seen]:
-    """Puts `frames` frames of different flows for h4 into the switch at time 0; one is on the wire, the rest wait."""
+def _fill(switch: BenchSwitch, frames: int, *, first_qpn: int = 100) -> list[Departure]:
+    """Send `frames` frames of different flows to h4 at time 0. One is on the wire, the others wait in its queue."""
     return [
-        each
+        departure
         for qpn in range(first_qpn, first_qpn + frames)
-        for each in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        for departure in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
     ]
 
 
-def _signals(seen: list[Seen]) -> list[Seen]:
-    return [each for each in seen if each.is_bts]
+def _signals(departures: list[Departure]) -> list[Departure]:
+    return [departure for departure in departures if departure.is_bts]
 
 
-def _to_h2(seen: list[Seen]) -> list[Seen]:
-    return [each for each in _signals(seen) if each.port == 2]
+def _to_h2(departures: list[Departure]) -> list[Departure]:
+    return [departure for departure in _signals(departures) if departure.port == 2]
 
 
 def test_no_bts_at_the_threshold_one_at_the_next_packet() -> None:
-    """A packet that finds exactly Q_th bytes triggers nothing; the one after it, which finds more, does."""
+    """A packet that arrives at exactly Q_th queued bytes triggers no BTS. The next packet finds more bytes and does."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         _fill(switch, 4)  # 1 on the wire, 3 wait: exactly Q_th
         assert switch.register("queue_bytes", 4 << 3 | 3) == 3 * FRAME
@@ -55,7 +55,7 @@ def test_no_bts_at_the_threshold_one_at_the_next_packet() -> None:
 @pytest.mark.parametrize("grain_us", [1, 7, 64, 100])
 @pytest.mark.parametrize("waiting", [4, 5, 9, 40])
 def test_pause_time_follows_the_formula(waiting: int, grain_us: int) -> None:
-    """T_P = (qd - Q_tg) / R in whole grains, qd with the packet that triggered."""
+    """T_P = (qd - Q_tg) / R in whole grains. qd includes the packet that triggered the BTS."""
     with bench_switch(STAR, "s1", _settings(pause_grain_ns=grain_us)) as switch:  # 1 ns of the model is 1 us
         _fill(switch, waiting + 1)
         [signal] = _signals(switch.send(switch.data("h2", "h4"), 2, 0))
@@ -65,32 +65,33 @@ def test_pause_time_follows_the_formula(waiting: int, grain_us: int) -> None:
 
 
 def test_by_default_a_pause_is_whole_microseconds_of_the_model() -> None:
-    """As the paper's; a pause of less than one is none, and no BTS."""
+    """The paper uses whole microseconds as well. For a shorter pause no BTS is sent."""
     with bench_switch(STAR, "s1", _settings(pause_grain_ns=SwitchSettings().pause_grain_ns)) as switch:
         assert _signals([*_fill(switch, 10), *switch.run_dry()]) == []
         assert switch.counts().bts[BtsEvent.NOT_NEEDED] > 0
     with bench_switch(STAR, "s1", _settings(pause_grain_ns=SwitchSettings().pause_grain_ns)) as switch:
-        pauses = [each.bts.pause_us for each in _signals([*_fill(switch, 90), *switch.run_dry()])]
+        pauses = [departure.bts.pause_us for departure in _signals([*_fill(switch, 90), *switch.run_dry()])]
     assert set(pauses) == {1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000}
 
 
 @pytest.mark.parametrize("grain_us", [2, 3, 4095, 4096, 4097, 1_000_003, 0xFFFF_FFFF])
 def test_rounding_is_exact_for_every_pause(grain_us: int) -> None:
-    """The reciprocal's error never shows: around multiples of the grain and at the ends of the field."""
+    """The rounding multiplies by a reciprocal. Its error must not change the result, even at the ends of the field."""
     shift = 31 + (grain_us - 1).bit_length()
     whole = f"table_set_default cached_grain whole {grain_us} {-(-(1 << shift) // grain_us)} {shift}"
     watch = f"table_add watched_destination watch {CLOS.host['h3'].ip} => 0 0 0 {1 << 24} 0 0"
     most = 0xFFFF_FFFF // grain_us
     with bench_switch(CLOS, "tor1", _settings(suppression_ns=0), (whole, watch)) as switch:
         pauses_us = {multiple * grain_us + off for multiple in (1, 2, most // 2, most) for off in (-1, 0, 1)}
-        for turn, pause_us in enumerate(each for each in sorted(pauses_us) if 0 <= each <= 0xFFFF_FFFF):
+        for turn, pause_us in enumerate(pause for pause in sorted(pauses_us) if 0 <= pause <= 0xFFFF_FFFF):
             switch.engine.command(f"register_write estimator_bytes 0 {pause_us}")
-            seen = _signals(switch.send(switch.data("h1", "h3"), 1, turn * 1_000 * US))
-            assert [each.bts.pause_us for each in seen] == [each for each in [pause_us // grain_us * grain_us] if each]
+            departures = _signals(switch.send(switch.data("h1", "h3"), 1, turn * 1_000 * US))
+            rounded_us = pause_us // grain_us * grain_us
+            assert [departure.bts.pause_us for departure in departures] == ([rounded_us] if rounded_us else [])
 
 
 def test_bts_names_the_flow_and_comes_from_the_congested_destination() -> None:
-    """All fields: addresses swapped, ports, protocol, DSCP, QP, class, switch, cause, cacheable on a server port."""
+    """The addresses are swapped, and the BTS is cacheable because the congested port leads to a server."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         _fill(switch, 6)
         now_ns = 7 * US
@@ -109,17 +110,17 @@ def test_bts_names_the_flow_and_comes_from_the_congested_destination() -> None:
 
 
 def test_the_data_packet_goes_on_unchanged() -> None:
-    """Mirroring leaves the packet alone: it reaches its receiver whole."""
+    """The BTS is a mirrored copy; the packet itself must reach its receiver intact."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         _fill(switch, 6)
         frame = switch.data("h2", "h4", qpn=5)
         switch.send(frame, 2, 0)
-        delivered = [each.frame[34:] for each in switch.run_dry() if each.port == 4]
+        delivered = [departure.frame[34:] for departure in switch.run_dry() if departure.port == 4]
     assert frame[34:] in delivered
 
 
 def test_second_bts_of_a_flow_is_suppressed_until_the_next_period() -> None:
-    """One BTS a flow and period; another flow gets its own; the next period begins anew."""
+    """A flow gets at most one BTS per period. Other flows get their own BTS."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         _fill(switch, 80)  # more than a period to drain
         frame = switch.data("h2", "h4", qpn=1)
@@ -134,7 +135,7 @@ def test_second_bts_of_a_flow_is_suppressed_until_the_next_period() -> None:
 
 
 def test_suppression_counts_its_most_flows() -> None:
-    """The occupancy that result.json reports is the number of flows signalled in the fullest period."""
+    """result.json reports as occupancy the highest number of flows that were signalled in a period."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         _fill(switch, 5)
         for qpn in range(1, 51):
@@ -144,79 +145,82 @@ def test_suppression_counts_its_most_flows() -> None:
 
 
 def test_bts_goes_before_data_that_waits_for_the_same_port() -> None:
-    """The port towards the sender holds data; the BTS leaves right after the frame on the wire."""
+    """Data waits at the port towards the sender. The BTS leaves right after the frame on the wire."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         _fill(switch, 6)
         for qpn in range(1, 6):
             switch.send(switch.data("h3", "h2", qpn=qpn), 3, 0)
         switch.send(switch.data("h2", "h4", qpn=50), 2, 0)
-        to_h2 = sorted((each for each in switch.run_dry() if each.port == 2), key=lambda each: each.due_ns)
+        to_h2 = sorted(
+            (departure for departure in switch.run_dry() if departure.port == 2), key=lambda departure: departure.due_ns
+        )
         assert to_h2[0].is_bts
 
 
 def test_bts_of_a_remote_sender_is_routed_over_all_uplinks() -> None:
-    """The congested ToR routes each BTS by its own flow hash, not back to where the data came in."""
+    """The congested ToR routes a BTS by the hash of the BTS itself, not through the port where the data arrived."""
     with bench_switch(CLOS, "tor2", _settings(suppression_ns=0)) as switch:
         for qpn in range(1, 200):
             switch.send(switch.data("h1", "h4", qpn=qpn), 3, 0)
-        ports = {each.port for each in switch.run_dry() if each.is_bts}
+        ports = {departure.port for departure in switch.run_dry() if departure.is_bts}
     assert ports == {3, 4, 5, 6}
 
 
 def test_uplink_congestion_is_not_cacheable() -> None:
-    """Only a queue that faces a server is marked cacheable."""
+    """A BTS is cacheable only if its queue belongs to a port that leads to a server."""
     uplinks = ("port_rate 3 1000", "port_rate 4 1000", "port_rate 5 1000", "port_rate 6 1000")
     with bench_switch(CLOS, "tor1", _settings(), uplinks) as switch:
         for qpn in range(1, 60):
             switch.send(switch.data("h1", "h3", qpn=qpn), 1, 0)
         signals = _signals(switch.run_to(10 * US) + switch.send(switch.data("h2", "h3", qpn=1), 2, 10 * US))
         assert signals
-        assert not any(each.bts.cacheable for each in signals)
+        assert not any(departure.bts.cacheable for departure in signals)
 
 
-def test_off_means_off() -> None:
-    """Without the trigger nothing is sent however long the queue."""
+def test_a_switch_without_the_trigger_sends_no_bts() -> None:
     with bench_switch(STAR, "s1", SwitchSettings()) as switch:
-        seen = _fill(switch, 100) + switch.run_dry()
-        assert not _signals(seen)
+        departures = _fill(switch, 100) + switch.run_dry()
+        assert not _signals(departures)
         assert switch.counts().bts_sent == 0
 
 
 def _without_target(switch: BenchSwitch) -> None:
-    """Lets queues of class 3 trigger above 1000 bytes, and aim for 1 MB: every pause is 0."""
+    """Set Q_th to 1000 bytes and Q_tg to 1 MB for queues of class 3, so that every pause is 0."""
     switch.engine.command("table_clear bts_trigger")
     switch.engine.command("table_add bts_trigger ingress_bts 3 => 1000 1000000")
 
 
 def test_a_bts_that_would_pause_for_nothing_is_not_sent() -> None:
-    """At the sender it would end a longer pause. It is counted apart: what the switch made is what it sent."""
+    """A pause of 0 would end a longer pause at the sender. The event has its own counter and generates no frame."""
     with bench_switch(STAR, "s1", _settings(suppression_ns=0)) as switch:
         _fill(switch, 6)
         before = switch.counts()
         _without_target(switch)
-        seen = [each for qpn in range(1, 6) for each in switch.send(switch.data("h2", "h4", qpn=qpn), 2, 0)]
-        assert _signals(seen) == []
+        departures = [
+            departure for qpn in range(1, 6) for departure in switch.send(switch.data("h2", "h4", qpn=qpn), 2, 0)
+        ]
+        assert _signals(departures) == []
         counts = switch.counts()
         assert counts.bts_sent == counts.generated == before.bts_sent
         assert counts.bts[BtsEvent.NOT_NEEDED] == 5
-        assert [each.port for each in switch.run_dry()] == [4] * (6 - 1 + 5)  # the data are untouched
+        assert [departure.port for departure in switch.run_dry()] == [4] * (6 - 1 + 5)  # the data are untouched
 
 
-def test_a_pause_frame_that_the_same_packet_asks_for_is_still_sent() -> None:
-    """PFC's XOFF does not hang on the BTS."""
+def test_a_packet_without_a_bts_still_triggers_pfc() -> None:
+    """The Xoff frame of PFC must not depend on whether a BTS is sent."""
     settings = _settings(pfc=True, buffer_bytes=1_000_000, pfc_alpha=0.01, suppression_ns=0)
     with bench_switch(STAR, "s1", settings) as switch:
         _without_target(switch)
-        seen = _fill(switch, 30)
-        assert _signals(seen) == []
-        assert [(each.port, each.pause[0]) for each in seen if each.is_pause] == [(1, 3)]
+        departures = _fill(switch, 30)
+        assert _signals(departures) == []
+        assert [(departure.port, departure.pause[0]) for departure in departures if departure.is_pause] == [(1, 3)]
         counts = switch.counts()
         assert counts.bts[BtsEvent.NOT_NEEDED] > 0
         assert counts.generated == 1
 
 
-def test_a_bts_is_counted_when_it_is_made() -> None:
-    """A copy that found no mirror session became nothing."""
+def test_a_bts_that_was_not_built_is_not_counted() -> None:
+    """If the mirror session does not exist, there is no copy that could become a BTS."""
     with bench_switch(STAR, "s1", _settings(), ("mirroring_delete 1",)) as switch:
         assert _signals(_fill(switch, 20)) == []
         assert switch.counts().bts_sent == 0

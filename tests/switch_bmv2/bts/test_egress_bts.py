@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Egress BTS (paper section 2.3, variant 2): the signal comes after the packet has queued."""
+"""Tests of egress BTS (paper section 2.3, variant 2), which is sent after the packet has left its queue."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ FRAME = 1000 + FRAME_OVERHEAD
 EGRESS = SwitchSettings(bts="egress", q_th_bytes=3 * FRAME, q_tg_bytes=FRAME, pause_grain_ns=0)
 
 
-def test_every_packet_that_leaves_too_much_behind_signals_its_sender() -> None:
-    """Nothing at arrival; each of the ten packets that leave more than Q_th behind them sends one BTS."""
+def test_every_packet_that_leaves_more_than_q_th_behind_signals_its_sender() -> None:
+    """No BTS is sent at arrival."""
     with bench_switch(STAR, "s1", EGRESS) as switch:
-        seen = []
+        departures = []
         for qpn in range(1, 15):
-            seen += switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
-        assert not [each for each in seen if each.is_bts]
-        signals = [each.bts for each in switch.run_dry() if each.is_bts]
-    # 1 leaves at once; 13 wait. The k-th to leave after it leaves 13 - k behind.
+            departures += switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        assert not [departure for departure in departures if departure.is_bts]
+        signals = [departure.bts for departure in switch.run_dry() if departure.is_bts]
+    # The first packet leaves at once, 13 wait. The k-th of these leaves 13 - k packets behind.
     assert [signal.queue_depth_bytes for signal in signals] == [(13 - k) * FRAME for k in range(1, 10)]
     assert [signal.source_port for signal in signals] == [0xC000 + qpn for qpn in range(2, 11)]
     assert all(signal.cacheable for signal in signals)
 
 
-def test_pause_is_that_of_what_is_left() -> None:
-    """T_P = (qd - Q_tg) / R with qd as the packet leaves it."""
+def test_the_pause_follows_from_the_depth_after_the_packet_left() -> None:
+    """T_P = (qd - Q_tg) / R, where qd is the depth after the packet left the queue."""
     with bench_switch(STAR, "s1", EGRESS) as switch:
         for qpn in range(1, 15):
             switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
-        first = next(each.bts for each in switch.run_dry() if each.is_bts)
+        first = next(departure.bts for departure in switch.run_dry() if departure.is_bts)
     assert first.pause_us == (12 - 1) * FRAME * 8 * 10_000 // 10**6
 
 
 def test_nothing_is_suppressed() -> None:
-    """The congested link paces the signals: one flow gets one for each of its packets."""
+    """The congested link itself limits the rate of BTS, so a flow gets one for each of its packets."""
     with bench_switch(STAR, "s1", EGRESS) as switch:
         for _ in range(14):
             switch.send(switch.data("h1", "h4"), 1, 0)
-        assert len([each for each in switch.run_dry() if each.is_bts]) == 9
+        assert len([departure for departure in switch.run_dry() if departure.is_bts]) == 9
         events = switch.counts().bts
     assert (events[BtsEvent.SENT_QUEUE], events[BtsEvent.SUPPRESSED_QUEUE]) == (9, 0)

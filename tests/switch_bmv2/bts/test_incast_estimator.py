@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The incast estimator (paper section 3.3): what a sender-side ToR expects at a receiver before any BTS has come."""
+"""Tests of the incast estimator (paper section 3.3), with which a sender-side ToR predicts a receiver's queue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RATE_BYTES_PER_US = 12.5  # 100 Mb/s
 
 
 def _model(times_us: list[int]) -> float:
-    """X after frames at these times, in exact arithmetic (docs/sources.md#incast-estimator)."""
+    """Return X after frames at these times, in exact arithmetic (docs/sources.md#incast-estimator)."""
     value, last = 0.0, times_us[0]
     for time_us in times_us:
         value = value * math.exp(-(time_us - last) / TAU_US) + FRAME
@@ -43,10 +43,10 @@ def test_estimate_follows_the_discounting_rate_estimator(gap_us: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_no_estimate_is_above_the_queue(seed: int) -> None:
-    """Whatever arrives: a port that never rests has so many bytes queued at least (section 3.3).
+def test_the_estimate_never_exceeds_the_queue(seed: int) -> None:
+    """The estimate is a lower bound of the queue of a port that is always busy (section 3.3).
 
-    Bursts of up to 400 packets from eight senders at two to three times the rate, up to two tau between them.
+    Eight senders send bursts of up to 400 packets at two to three times the rate, with gaps of up to two tau.
     """
     random = np.random.default_rng(seed)
     now_us, queue_bytes, most_bytes = 0, 0.0, 0.0
@@ -61,31 +61,31 @@ def test_no_estimate_is_above_the_queue(seed: int) -> None:
                 switch.send(switch.data(f"h{port}", "h16"), port, now_us * US)
                 estimate_bytes = switch.register("estimator_bytes", 7) - tau_rate_bytes
                 most_bytes = max(most_bytes, estimate_bytes)
-                assert estimate_bytes <= queue_bytes + FRAME / 100, "but for what fixed point loses"
-    assert most_bytes > 10 * FRAME, "something was to be estimated"
+                assert estimate_bytes <= queue_bytes + FRAME / 100, "estimate above the queue, beyond rounding"
+    assert most_bytes > 10 * FRAME, "no queue was estimated"
 
 
 def test_one_sender_at_line_rate_is_no_incast() -> None:
-    """X stays at tau R and below: no pause however long."""
+    """X never exceeds tau R, so a single sender is not paused however long it sends."""
     with bench_switch(CLOS, "tor1", ESTIMATING) as switch:
         for turn in range(600):
             switch.send(switch.data("h1", "h16"), 1, int(turn * FRAME / RATE_BYTES_PER_US) * US)
         assert switch.counts().bts_sent == 0
 
 
-def test_many_senders_are_paused_before_any_bts_came() -> None:
-    """Eight local senders at line rate towards one remote receiver: BTS of cause estimator, for (X - tau R) / R.
+def test_many_senders_are_paused_before_any_bts_arrives() -> None:
+    """Eight local senders send at line rate to one remote receiver and get BTS of cause estimator.
 
-    That is without a threshold of the estimator's own; a measured queue's comes below.
+    The thresholds of the estimator are 0, so the pause is (X - tau R) / R.
     """
     with bench_switch(CLOS, "tor1", EAGER) as switch:
         signals = []
         for turn in range(60):
             at_ns = int(turn * FRAME / RATE_BYTES_PER_US) * US
             for host in range(1, 9):
-                for seen in switch.send(switch.data(f"h{host}", "h16"), host, at_ns):
-                    if seen.is_bts:
-                        signals.append(seen.bts)
+                for departure in switch.send(switch.data(f"h{host}", "h16"), host, at_ns):
+                    if departure.is_bts:
+                        signals.append(departure.bts)
         counts = switch.counts()
     assert signals
     assert {signal.cause for signal in signals} == {BtsCause.ESTIMATOR}
@@ -96,8 +96,8 @@ def test_many_senders_are_paused_before_any_bts_came() -> None:
 
 
 @pytest.mark.parametrize("thresholds", [(None, None), (60_000, 20_000), (40_000, None), (0, 0)])
-def test_an_estimated_queue_pauses_as_a_measured_one(thresholds: tuple[int | None, int | None]) -> None:
-    """None up to Q_th, above it (X - tau R - Q_tg) / R; the thresholds are the queue's unless set."""
+def test_an_estimated_queue_pauses_like_a_measured_one(thresholds: tuple[int | None, int | None]) -> None:
+    """Above Q_th the pause is (X - tau R - Q_tg) / R. By default the thresholds of measured queues apply."""
     q_th, q_tg = thresholds
     settings = ESTIMATING.model_copy(
         update={"q_th_bytes": 50_000, "q_tg_bytes": 30_000, "estimator_q_th_bytes": q_th, "estimator_q_tg_bytes": q_tg}
@@ -107,25 +107,25 @@ def test_an_estimated_queue_pauses_as_a_measured_one(thresholds: tuple[int | Non
     for expected in (0, q_th, q_th + 105, 2 * q_th + 90_035):
         with bench_switch(CLOS, "tor1", settings) as switch:
             switch.engine.command(f"register_write estimator_bytes 7 {tau_rate + expected}")
-            seen = switch.send(switch.data("h1", "h16"), 1, 0)
-            pauses = [each.bts.pause_us for each in seen if each.is_bts]
+            departures = switch.send(switch.data("h1", "h16"), 1, 0)
+            pauses = [departure.bts.pause_us for departure in departures if departure.is_bts]
             assert pauses == ([int((expected - q_tg) / RATE_BYTES_PER_US)] if expected > q_th else [])
 
 
 def test_unwatched_or_local_destinations_are_not_estimated() -> None:
-    """A receiver under the same ToR has its queue here; nothing is estimated."""
+    """The queue of a receiver under the same ToR is measured, so no estimate is needed."""
     with bench_switch(CLOS, "tor1", ESTIMATING) as switch:
         for turn in range(300):
             switch.send(switch.data("h1", "h2"), 1, turn * US)
         assert switch.counts().bts[BtsEvent.SENT_ESTIMATOR] == 0
 
 
-def test_an_estimate_beyond_the_field_is_the_longest_pause() -> None:
-    """4 GB expected at 16 us a byte are 2^36 us, whose low 32 bits say nothing at all."""
+def test_an_estimate_beyond_the_field_gives_the_longest_pause() -> None:
+    """4 GB at 16 us per byte are about 2^36 us. The pause field has 32 bits and must not wrap."""
     watch_h16 = f"table_add watched_destination watch {CLOS.host['h16'].ip} => 0 0 0 {16 << 24} 0 0"
     plain = ESTIMATING.model_copy(update={"estimator": False})
     with bench_switch(CLOS, "tor1", plain, (watch_h16,)) as switch:
         switch.engine.command(f"register_write estimator_bytes 0 {0xF000_0000}")
-        seen = switch.send(switch.data("h1", "h16"), 1, US)
-        [signal] = [each.bts for each in seen if each.is_bts]
+        departures = switch.send(switch.data("h1", "h16"), 1, US)
+        [signal] = [departure.bts for departure in departures if departure.is_bts]
     assert (signal.cause, signal.pause_us) == (BtsCause.ESTIMATOR, 0xFFFF_FFFF)

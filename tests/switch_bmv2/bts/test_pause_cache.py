@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The pause cache at a sender-side ToR (paper section 3.3): what it learns, whom it answers, when it forgets."""
+"""Tests of the pause cache at a sender-side ToR (paper section 3.3): learning, answering and expiry."""
 
 from __future__ import annotations
 
-from tests.switch_bmv2.bench_switch import US, BenchSwitch, Seen, bench_switch
+from tests.switch_bmv2.bench_switch import US, BenchSwitch, Departure, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
@@ -21,7 +21,7 @@ PAUSE_US = 400
 def _remote_bts(
     *, cacheable: bool = True, pause_us: int = PAUSE_US, dscp: int = DSCP_DATA, congested: str = "h6"
 ) -> bytes:
-    """A BTS from the receiver's ToR for h1, as it comes down from a spine."""
+    """Return a BTS for h1 from the receiver's ToR, as it arrives from a spine."""
     bts = BackToSender(
         cause=BtsCause.QUEUE,
         cacheable=cacheable,
@@ -45,44 +45,42 @@ def _remote_bts(
     )
 
 
-def _probe(switch: BenchSwitch, at_us: int, *, dst: str = "h6", qpn: int = 1) -> list[Seen]:
-    """The BTS that a data packet of h2 gets back."""
-    seen = switch.send(switch.data("h2", dst, qpn=qpn), switch.port_of("h2"), at_us * US)
-    return [each for each in seen if each.is_bts]
+def _probe(switch: BenchSwitch, at_us: int, *, dst: str = "h6", qpn: int = 1) -> list[Departure]:
+    """Send a data packet of h2 and return the BTS that it causes."""
+    departures = switch.send(switch.data("h2", dst, qpn=qpn), switch.port_of("h2"), at_us * US)
+    return [departure for departure in departures if departure.is_bts]
 
 
-def test_a_later_sender_is_answered_one_hop_away_with_the_rest_of_the_pause() -> None:
-    """After a cacheable BTS has passed, another local sender to that destination gets the remaining time from here."""
+def test_a_later_sender_gets_the_rest_of_the_pause_from_its_own_tor() -> None:
     with bench_switch(CLOS, "tor1", SFC) as switch:
         passed = switch.send(_remote_bts(), UPLINK, 0) + switch.run_to(10 * US)
-        assert [each.port for each in passed if each.is_bts] == [switch.port_of("h1")]
+        assert [departure.port for departure in passed if departure.is_bts] == [switch.port_of("h1")]
         [signal] = _probe(switch, 100)
         assert signal.port == switch.port_of("h2")
         bts = signal.bts
         assert (bts.cause, bts.pause_us, bts.switch_id) == (BtsCause.CACHE, PAUSE_US - 100, 1)
-        assert not bts.cacheable  # made by an uplink's switch port: nobody shall learn from it
+        assert not bts.cacheable  # the BTS comes from a cache, and no other ToR must learn from it
         assert switch.counts().bts[BtsEvent.SENT_CACHE] == 1
 
 
-def test_the_answered_packet_still_travels_on() -> None:
-    """A cache hit pauses the flow; it drops nothing."""
+def test_a_packet_that_hits_the_cache_is_forwarded() -> None:
     with bench_switch(CLOS, "tor1", SFC) as switch:
         switch.send(_remote_bts(), UPLINK, 0)
         _probe(switch, 100)
-        assert [each for each in switch.run_dry() if each.port >= UPLINK] or switch.engine.statistics()[
+        assert [departure for departure in switch.run_dry() if departure.port >= UPLINK] or switch.engine.statistics()[
             "tx_packets"
         ] >= 3
 
 
-def test_not_cacheable_is_not_cached() -> None:
-    """Congestion inside the fabric says nothing about the destination."""
+def test_a_bts_without_the_cacheable_flag_is_not_cached() -> None:
+    """Congestion inside the fabric does not concern all senders to the destination."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
         switch.send(_remote_bts(cacheable=False), UPLINK, 0)
         assert _probe(switch, 1) == []
 
 
-def test_expired_entry_is_silent() -> None:
-    """At the end of the pause, and ever after, nothing is answered; one microsecond before, it is."""
+def test_an_entry_answers_until_its_pause_ends() -> None:
+    """A packet gets a BTS one microsecond before the end of the pause, but not at the end or later."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
         switch.send(_remote_bts(), UPLINK, 0)
         assert len(_probe(switch, PAUSE_US - 1)) == 1
@@ -91,7 +89,7 @@ def test_expired_entry_is_silent() -> None:
 
 
 def test_entry_keeps_the_later_of_two_ends() -> None:
-    """max(old, new): a shorter pause does not cut a longer one, a longer one extends it."""
+    """A shorter pause does not cut a longer one, and a longer pause extends a shorter one."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
         switch.send(_remote_bts(pause_us=400), UPLINK, 0)
         switch.send(_remote_bts(pause_us=50), UPLINK, 10 * US)
@@ -100,8 +98,7 @@ def test_entry_keeps_the_later_of_two_ends() -> None:
         assert _probe(switch, 200, qpn=2)[0].bts.pause_us == 800
 
 
-def test_entries_are_for_a_destination_and_a_dscp() -> None:
-    """Another destination, or the same with another DSCP, is not paused."""
+def test_an_entry_applies_to_one_destination_and_dscp() -> None:
     with bench_switch(CLOS, "tor1", SFC) as switch:
         switch.send(_remote_bts(), UPLINK, 0)
         assert _probe(switch, 1, dst="h5") == []
@@ -110,15 +107,15 @@ def test_entries_are_for_a_destination_and_a_dscp() -> None:
         assert _probe(switch, 1) == []
 
 
-def test_spine_without_sfc_learns_nothing() -> None:
-    """With deployment on ToRs only, a spine forwards a BTS and answers nobody."""
+def test_a_spine_without_sfc_learns_nothing() -> None:
+    """SFC is deployed on ToRs only, so a spine only forwards a BTS."""
     with bench_switch(CLOS, "spine1", SFC) as switch:
-        seen = switch.send(_remote_bts(), 2, 0) + switch.send(switch.data("h2", "h6"), 1, US) + switch.run_dry()
-        assert [each.port for each in seen if each.is_bts] == [1]
+        departures = switch.send(_remote_bts(), 2, 0) + switch.send(switch.data("h2", "h6"), 1, US) + switch.run_dry()
+        assert [departure.port for departure in departures if departure.is_bts] == [1]
 
 
 def test_own_bts_is_routed_not_learned() -> None:
-    """The congested ToR does not cache its own pauses (docs/decisions/0006): its queue knows better."""
+    """The congested ToR does not cache its own pauses, since its queue is more accurate (docs/decisions/0006)."""
     congested = SFC.model_copy(update={"q_th_bytes": 2_000, "q_tg_bytes": 1_000})
     with bench_switch(CLOS, "tor1", congested) as switch:
         for qpn in range(1, 12):
@@ -129,7 +126,7 @@ def test_own_bts_is_routed_not_learned() -> None:
 
 
 def test_occupancy_counts_live_entries_and_forgets_dead_ones() -> None:
-    """Three destinations at once make a maximum of three; later ones that follow each other do not raise it."""
+    """Three destinations at once give a maximum of three. Later entries that follow one another do not raise it."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
         for host in ("h4", "h5", "h6"):
             switch.send(_remote_bts(congested=host), UPLINK, 0)
@@ -137,7 +134,7 @@ def test_occupancy_counts_live_entries_and_forgets_dead_ones() -> None:
         now_us = 0
         for turn in range(20):
             now_us += PAUSE_US + 1
-            for _ in range(4):  # packets that walk the ring
+            for _ in range(4):  # each packet advances the ring
                 switch.send(switch.data("h2", "h1"), 2, now_us * US)
             switch.send(_remote_bts(congested=f"h{4 + turn % 3}"), UPLINK, now_us * US)
         assert switch.counts().max_cache_entries == 3

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A switch's own signal on its second pass knows the time, which neither target tells it there."""
+"""Tests of a BTS on its second pass through the switch that sent it.
+
+Neither BMv2 nor softswitch provides the time on a second pass; the program carries it over from the first pass.
+"""
 
 from __future__ import annotations
 
@@ -13,33 +16,40 @@ JUMBO_FRAME = JUMBO + FRAME_OVERHEAD
 BYTE_US = 0.08  # 100 Mb/s
 LONG_PAUSE_US = LONGEST_US + 50_000
 LATE_US = 2_000_000
-"""The switch's clock when things happen: later than any pause is long."""
+"""Time on the switch's clock at which the tests begin. It is later than any pause is long."""
 PAUSE_OF_H1 = 1 << 3 | 3
 
 
 def _congest_h2(switch: BenchSwitch, depth_bytes: int) -> None:
-    """Makes h2's queue deeper than that with frames of h3 in flows of their own; the first does not wait."""
+    """Make h2's queue deeper than `depth_bytes` with frames from h3, each in a flow of its own.
+
+    The first frame does not wait in the queue.
+    """
     for qpn in range(depth_bytes // JUMBO_FRAME + 2):
         switch.send(switch.data("h3", "h2", qpn=100 + qpn, payload=JUMBO), 3, LATE_US * US)
 
 
-def test_own_bts_that_becomes_a_pause_ends_when_it_says() -> None:
-    """Congestion at h2 pauses h1 under the same ToR: remembered is now + T_P, not T_P since the switch began."""
+def test_a_local_bts_that_becomes_a_pause_frame_stores_the_right_end() -> None:
+    """Congestion at h2 pauses h1 under the same ToR. The stored end is now + T_P, not T_P since the clock's 0."""
     long_queue = int(LONG_PAUSE_US / BYTE_US)
     settings = SFC_P.model_copy(update={"q_th_bytes": long_queue, "q_tg_bytes": 1_000, "pause_cache": False})
     with bench_switch(CLOS, "tor1", settings) as switch:
         _congest_h2(switch, long_queue)
-        [frame] = [each for each in switch.send(switch.data("h1", "h2"), 1, LATE_US * US) if each.port == 1]
+        [frame] = [
+            departure for departure in switch.send(switch.data("h1", "h2"), 1, LATE_US * US) if departure.port == 1
+        ]
         assert frame.pause == (3, 0xFFFF)
         end_us = switch.register("server_pause_end_us", PAUSE_OF_H1)
         assert LATE_US + LONG_PAUSE_US <= end_us <= LATE_US + LONG_PAUSE_US + 2 * JUMBO_FRAME * BYTE_US
         assert switch.register("server_frame_end_us", PAUSE_OF_H1) == LATE_US + LONGEST_US
         late = switch.send(switch.data("h1", "h6"), 1, (LATE_US + LONGEST_US + 10_000) * US)
-        assert [each.pause[1] for each in late if each.is_pause] != []  # the rest, as for a BTS from elsewhere
+        assert [
+            departure.pause[1] for departure in late if departure.is_pause
+        ] != []  # the rest of the pause, as for a remote BTS
 
 
-def test_own_bts_does_not_end_a_pause_that_holds() -> None:
-    """A remote pause is remembered with its end; an own BTS replaces it by an end that lies ahead, never behind."""
+def test_a_local_bts_does_not_end_an_active_pause() -> None:
+    """A local BTS may replace the stored end of a remote pause, but only by a time in the future."""
     settings = SFC_P.model_copy(update={"q_th_bytes": 20_000, "q_tg_bytes": 1_000, "pause_cache": False})
     with bench_switch(CLOS, "tor1", settings) as switch:
         switch.send(_bts(LONG_PAUSE_US), UPLINK, LATE_US * US)
@@ -49,8 +59,8 @@ def test_own_bts_does_not_end_a_pause_that_holds() -> None:
         assert switch.register("server_pause_end_us", PAUSE_OF_H1) > LATE_US
 
 
-def test_own_bts_walks_the_cache_ring_as_any_packet() -> None:
-    """The triggering packet retires one dead entry of two, its BTS on its second pass the other."""
+def test_a_local_bts_advances_the_cache_ring_like_any_packet() -> None:
+    """The triggering packet removes one of two expired entries, and the BTS on its second pass the other."""
     settings = SFC_P.model_copy(update={"q_th_bytes": 20_000, "q_tg_bytes": 1_000, "sfc_p": False})
     with bench_switch(CLOS, "tor1", settings) as switch:
         _congest_h2(switch, 40_000)
@@ -60,13 +70,15 @@ def test_own_bts_walks_the_cache_ring_as_any_packet() -> None:
             switch.engine.command(f"register_write cache_end_us {cell} 1")
         switch.engine.command("register_write cache_ring_ends 0 0")
         switch.engine.command("register_write cache_ring_ends 1 2")
-        [signal] = [each for each in switch.send(switch.data("h1", "h2"), 1, LATE_US * US) if each.is_bts]
+        [signal] = [
+            departure for departure in switch.send(switch.data("h1", "h2"), 1, LATE_US * US) if departure.is_bts
+        ]
         assert signal.port == 1
         assert [switch.register("cache_key", cell) for cell in (500, 600)] == [0, 0]
         assert [switch.register("cache_ring_ends", end) for end in range(2)] == [2, 2]
 
 
-def test_only_the_first_pass_reads_the_target_s_time() -> None:
-    """Every control takes the time from the packet's metadata, which both passes have."""
+def test_only_the_first_pass_reads_the_time_of_the_target() -> None:
+    """Every control takes the time from the packet's metadata, which is available in both passes."""
     readers = [path.name for path in (ROOT / SOURCES).rglob("*.p4") if "ingress_global_timestamp" in path.read_text()]
     assert readers == ["sfc.p4"]

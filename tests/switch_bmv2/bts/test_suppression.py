@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What begins a period of the suppression filter: a timer that runs freely (paper section 4), or a first trigger."""
+"""Tests of the periods of the suppression filter, begun by a free-running timer (paper section 4) or a trigger."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _settings(**changes: object) -> SwitchSettings:
 
 
 def _is_signalled(switch: BenchSwitch, at_us: int, qpn: int = 1) -> bool:
-    """Whether a packet of a flow gets a BTS, its queue being long."""
+    """Return whether a packet that finds a long queue gets a BTS."""
     before = switch.counts().bts_sent
     switch.engine.command("register_write queue_bytes 35 1000000")
     switch.send(switch.data("h2", "h4", qpn=qpn), 2, at_us * US)
@@ -39,14 +39,14 @@ def _is_signalled(switch: BenchSwitch, at_us: int, qpn: int = 1) -> bool:
 def test_periods_follow_the_clock_or_the_trigger(
     timer: str, signalled_us: tuple[int, ...], suppressed_us: tuple[int, ...]
 ) -> None:
-    """The first trigger comes in the middle of the clock's period: that ends after its second half."""
+    """The first trigger comes in the middle of a period of the clock, which still ends at a multiple of the period."""
     with bench_switch(STAR, "s1", _settings(suppression_timer=timer)) as switch:
         for at_us in sorted((*signalled_us, *suppressed_us)):
             assert _is_signalled(switch, at_us) == (at_us in signalled_us), at_us
 
 
 def test_the_clock_runs_on_while_nothing_triggers() -> None:
-    """After a hundred idle periods the next one begins where it should, and not with the trigger."""
+    """A period that follows a hundred idle ones begins at a multiple of the period, not with the trigger."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         assert _is_signalled(switch, 0)
         later_us = 100 * PERIOD_US
@@ -55,14 +55,14 @@ def test_the_clock_runs_on_while_nothing_triggers() -> None:
         assert _is_signalled(switch, later_us + 5_000)
 
 
-def test_the_first_period_of_the_clock_suppresses_nobody_who_was_not_signalled() -> None:
-    """An empty filter is empty in the period of time 0 too."""
+def test_the_filter_is_empty_in_the_first_period() -> None:
+    """The filter's initial state must not look like flows that were signalled in the period of time 0."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         assert [_is_signalled(switch, 0, qpn) for qpn in (1, 2, 3, 1)] == [True, True, True, False]
 
 
 def test_a_period_longer_than_a_word_of_microseconds() -> None:
-    """Ten seconds of a network a million times slower: 10^10 us are counted in ticks of many."""
+    """A period of 10 s of model time has 10^10 us at dilation 1000, more than 32 bits, so it has coarser ticks."""
     longest = _settings(suppression_ns=10_000_000_000)
     with bench_switch(STAR, "s1", longest) as switch:
         period_us = 10_000_000_000
@@ -72,13 +72,13 @@ def test_a_period_longer_than_a_word_of_microseconds() -> None:
 
 
 @pytest.mark.parametrize("lag_us", [2_000, -2_000])
-def test_a_clock_that_lags_has_the_periods_of_the_others(lag_us: int) -> None:
-    """Said as BMv2 is told, whose clock starts with its process; a clock may also be ahead."""
+def test_a_clock_with_an_offset_has_the_periods_of_the_others(lag_us: int) -> None:
+    """BMv2's clock starts with its process. The command is corrected in the same way as for BMv2."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         commands = pipeline_commands(STAR, "s1", _settings(), DILATION)
-        [line] = [in_phase(each, lag_us * US) for each in commands if each.startswith(SUPPRESSION_BY_CLOCK)]
+        [line] = [in_phase(command, lag_us * US) for command in commands if command.startswith(SUPPRESSION_BY_CLOCK)]
         switch.engine.command(line)
-        own = [PERIOD_US * number - lag_us for number in (2, 3)]
-        assert _is_signalled(switch, own[0])
-        assert not _is_signalled(switch, own[1] - 1)
-        assert _is_signalled(switch, own[1])
+        starts_us = [PERIOD_US * number - lag_us for number in (2, 3)]
+        assert _is_signalled(switch, starts_us[0])
+        assert not _is_signalled(switch, starts_us[1] - 1)
+        assert _is_signalled(switch, starts_us[1])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""ECN marking on the depth that a packet leaves behind."""
+"""Tests of ECN marking, which depends on the queue depth that a packet leaves behind."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ CAPABLE, EXPERIENCED = 2, 3
 
 
 def _marks(settings: SwitchSettings, frames: int, *, ecn: int = CAPABLE) -> list[bool]:
-    """Whether each of `frames` frames that arrive at once leaves marked, in order."""
+    """Send `frames` frames at once and return for each, in order of departure, whether it is marked."""
     with bench_switch(STAR, "s1", settings) as switch:
-        seen = []
+        departures = []
         for qpn in range(1, frames + 1):
-            seen += switch.send(switch.data("h1", "h4", qpn=qpn, ecn=ecn), 1, 0)
-        seen += switch.run_dry()
-    headers = [unpack_header(each.frame, 14) for each in seen]
+            departures += switch.send(switch.data("h1", "h4", qpn=qpn, ecn=ecn), 1, 0)
+        departures += switch.run_dry()
+    headers = [unpack_header(departure.frame, 14) for departure in departures]
     assert all(header is not None for header in headers)
-    return [each.frame[15] & 3 == EXPERIENCED for each in seen]
+    return [departure.frame[15] & 3 == EXPERIENCED for departure in departures]
 
 
 def test_a_step_marks_exactly_above_the_threshold() -> None:
-    """With Kmin = Kmax = 5 frames, a packet that leaves six behind is marked, one that leaves five is not."""
+    """Kmin = Kmax = 5 frames: a packet that leaves six frames behind is marked, a packet that leaves five is not."""
     marks = _marks(SwitchSettings(ecn_kmin_bytes=5 * FRAME), 12)
-    # The first finds an empty wire and leaves 0 behind; then 10, 9, ... 0 stay.
+    # The first packet finds an idle wire and leaves no packet behind, the others leave 10, 9, ... 0 behind.
     assert marks == [False] + [left > 5 for left in range(10, -1, -1)]
 
 
-def test_between_the_thresholds_the_share_grows() -> None:
-    """RED marks more of the packets that leave a long queue behind than of those that leave a short one."""
+def test_between_the_thresholds_the_share_of_marks_grows_with_the_depth() -> None:
     settings = SwitchSettings(ecn_kmin_bytes=0, ecn_kmax_bytes=1000 * FRAME, ecn_pmax=1.0)
     marks = _marks(settings, 1000)
     early, late = marks[1:300], marks[-300:]
@@ -44,11 +43,9 @@ def test_between_the_thresholds_the_share_grows() -> None:
     assert sum(late) / len(late) == pytest.approx(0.15, abs=0.1)
 
 
-def test_what_is_not_ecn_capable_is_never_marked() -> None:
-    """ECT 00 stays 00."""
+def test_packets_without_ecn_capability_are_never_marked() -> None:
     assert not any(_marks(SwitchSettings(ecn_kmin_bytes=0), 20, ecn=0))
 
 
-def test_off_by_default() -> None:
-    """Without thresholds nothing is marked."""
+def test_by_default_no_packet_is_marked() -> None:
     assert not any(_marks(SwitchSettings(), 100))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""In-band telemetry over a whole path: what the receiver reads of each hop is what that switch was at that dequeue."""
+"""Tests of in-band telemetry over a whole path: the receiver's records match the switches' states at each dequeue."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Truth = tuple[int, int, int, int]
 
 
 def _ports_state(switch: BenchSwitch, port: int) -> tuple[int, int]:
-    """Bytes sent and bytes queued of a port, as the traffic manager counts them."""
+    """Return the bytes sent and the bytes queued of a port, according to the traffic manager."""
     ports = switch.engine.statistics()["ports"]
     state = ports.get(str(port), {"tx_bytes": 0, "queued_bytes": 0})
     return state["tx_bytes"], state["queued_bytes"]
 
 
 class _Path:
-    """The three switches between the racks, stepped by hand, one instant at a time."""
+    """The three switches between two racks, advanced one event at a time."""
 
     def __init__(self, switches: dict[str, BenchSwitch]) -> None:
         self._switches = switches
@@ -41,7 +41,7 @@ class _Path:
         heapq.heappush(self._arrivals, (time_ns, self._count, switch, port, frame))
 
     def run(self) -> None:
-        """Handles the earliest of all arrivals and timers until nothing is left."""
+        """Handle arrivals and timers in order of time until none is left."""
         while True:
             timers = [(s.engine.next_timer_ns(), name) for name, s in self._switches.items()]
             due = [(time_ns, name) for time_ns, name in timers if time_ns is not None]
@@ -58,24 +58,24 @@ class _Path:
         switch = self._switches[name]
         ports = {port.number: port for port in CLOS.ports[name]}
         sent_before = {number: _ports_state(switch, number)[0] for number in ports}
-        for seen in switch.run_to(now_ns):
-            rate_kbps = ports[seen.port].rate_bps // 1000 // 1000
-            truth = (rate_kbps, now_ns // US, sent_before[seen.port], _ports_state(switch, seen.port)[1])
-            self.truth.setdefault(self._body(seen.frame), []).insert(0, truth)
-            peer = ports[seen.port].peer
+        for departure in switch.run_to(now_ns):
+            rate_kbps = ports[departure.port].rate_bps // 1000 // 1000
+            truth = (rate_kbps, now_ns // US, sent_before[departure.port], _ports_state(switch, departure.port)[1])
+            self.truth.setdefault(self._body(departure.frame), []).insert(0, truth)
+            peer = ports[departure.port].peer
             if peer.node == RECEIVER:
-                self.received.append(seen.frame)
+                self.received.append(departure.frame)
             elif peer.node in self._switches:
-                self.arrive(seen.due_ns, peer.node, peer.number, seen.frame)
+                self.arrive(departure.due_ns, peer.node, peer.number, departure.frame)
 
     @staticmethod
     def _body(frame: bytes) -> bytes:
-        """What no hop changes: BTH and payload, with the sender's UDP port."""
+        """Return the parts of a frame that no hop changes: the UDP source port, the BTH and the payload."""
         return frame[34:36] + frame[46 + 16 * frame[42] :]
 
 
-def test_every_record_is_the_truth_of_its_hop() -> None:
-    """Two bursts meet at the uplink and at the receiver's port: rate, time, bytes and queue of all hops are exact."""
+def test_every_record_equals_the_state_of_its_hop() -> None:
+    """Two bursts meet at the uplink and at the receiver's port, so that several hops have queues."""
     with ExitStack() as stack:
         switches = {name: stack.enter_context(bench_switch(CLOS, name, INT)) for name in PATH}
         path = _Path(switches)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""IPv4 forwarding: next hops, TTL, checksum, ECMP, and what is dropped for which reason."""
+"""Tests of IPv4 forwarding: next hops, TTL, checksum, ECMP, and the reasons for drops."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
 
 
 def _deliver(switch: BenchSwitch, frame: bytes, port: int) -> list[tuple[int, bytes]]:
-    seen = switch.send(frame, port, 0) + switch.run_dry()
-    return [(each.port, each.frame) for each in seen]
+    departures = switch.send(frame, port, 0) + switch.run_dry()
+    return [(departure.port, departure.frame) for departure in departures]
 
 
 def test_local_host_gets_the_frame_with_new_macs_and_one_less_ttl() -> None:
-    """The payload is untouched, TTL falls by one, the checksum is right again, MACs are those of the last link."""
     with bench_switch(CLOS, "tor1", PLAIN) as switch:
         frame = switch.data("h1", "h2")
         [(port, out)] = _deliver(switch, frame, 1)
@@ -37,7 +36,6 @@ def test_local_host_gets_the_frame_with_new_macs_and_one_less_ttl() -> None:
 
 
 def test_flows_spread_over_all_uplinks_and_each_stays_on_one() -> None:
-    """400 queue pairs towards another rack use all four uplinks about equally; a flow never changes its port."""
     with bench_switch(CLOS, "tor1", PLAIN) as switch:
         ports = Counter[int]()
         for qpn in range(1, 401):
@@ -49,15 +47,15 @@ def test_flows_spread_over_all_uplinks_and_each_stays_on_one() -> None:
 
 
 def test_switches_in_a_row_choose_independently() -> None:
-    """Flows that one ToR put on one uplink are spread again by the spine over its links to the next ToR."""
+    """A spine spreads flows that arrive from the same uplink of a ToR over its links to the next ToR."""
     with bench_switch(CLOS, "tor1", PLAIN) as tor, bench_switch(CLOS, "spine1", PLAIN) as spine:
-        chosen = Counter[int]()
+        ports = Counter[int]()
         for qpn in range(1, 401):
             [(port, frame)] = _deliver(tor, tor.data("h1", "h3", qpn=qpn), 1)
             if port == 3:  # the ToR's first uplink
-                chosen[_deliver(spine, frame, 1)[0][0]] += 1
-    assert len(chosen) == 2
-    assert min(chosen.values()) > 0.25 * sum(chosen.values())
+                ports[_deliver(spine, frame, 1)[0][0]] += 1
+    assert len(ports) == 2
+    assert min(ports.values()) > 0.25 * sum(ports.values())
 
 
 def _with_byte(frame: bytes, offset: int, value: int) -> bytes:
@@ -65,7 +63,7 @@ def _with_byte(frame: bytes, offset: int, value: int) -> bytes:
 
 
 def _resum(frame: bytes) -> bytes:
-    """The frame with a right IPv4 checksum."""
+    """Return the frame with a correct IPv4 checksum."""
     words = frame[14:24] + b"\0\0" + frame[26:34]
     total = sum(int.from_bytes(words[i : i + 2], "big") for i in range(0, 20, 2))
     while total >> 16:
@@ -74,7 +72,7 @@ def _resum(frame: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("broken", "reason"),
+    ("break_frame", "reason"),
     [
         (lambda frame: _resum(_with_byte(frame, 22, 1)), "ttl_expired"),
         (lambda frame: _resum(_with_byte(frame, 30, 11)), "no_route"),
@@ -88,21 +86,21 @@ def _resum(frame: bytes) -> bytes:
         (lambda frame: frame[:12] + b"\x88\x08\x01\x01" + frame[16:], "mac_control"),
     ],
 )
-def test_what_cannot_be_forwarded_is_counted_by_reason(broken: object, reason: str) -> None:
-    """A packet that ends here is in exactly one drop counter."""
+def test_packets_that_cannot_be_forwarded_are_counted_by_reason(break_frame: object, reason: str) -> None:
+    """A dropped packet is counted in exactly one drop counter."""
     with bench_switch(CLOS, "tor1", PLAIN, ("port_mac_control 1 off",)) as switch:
-        assert _deliver(switch, broken(switch.data("h1", "h2")), 1) == []  # type: ignore[operator]
+        assert _deliver(switch, break_frame(switch.data("h1", "h2")), 1) == []  # type: ignore[operator]
         assert switch.counts().drops == {reason: 1}
 
 
-def test_a_bts_from_a_server_is_not_believed() -> None:
-    """A host cannot pause others: its BTS is dropped at its ToR and counted."""
+def test_a_bts_from_a_server_is_dropped() -> None:
+    """Otherwise a host could pause other hosts."""
     sfc = SwitchSettings(bts="ingress", q_th_bytes=1, q_tg_bytes=0, pause_cache=True, pause_grain_ns=0)
     with bench_switch(CLOS, "tor1", sfc) as switch:
         switch.send(switch.data("h1", "h2"), 1, 0)
         switch.send(switch.data("h1", "h2", qpn=2), 1, 0)
-        seen = switch.send(switch.data("h1", "h2", qpn=3), 1, 0)
-        [bts] = [each.frame for each in seen + switch.run_dry() if each.is_bts][:1]
+        departures = switch.send(switch.data("h1", "h2", qpn=3), 1, 0)
+        [bts] = [departure.frame for departure in departures + switch.run_dry() if departure.is_bts][:1]
         before = switch.counts().drops["untrusted_signal"]
-        assert not [each for each in switch.send(bts, 2, 10**9) + switch.run_dry() if each.is_bts]
+        assert not [departure for departure in switch.send(bts, 2, 10**9) + switch.run_dry() if departure.is_bts]
         assert switch.counts().drops["untrusted_signal"] == before + 1

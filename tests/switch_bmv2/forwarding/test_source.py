@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A server's packets enter under its own address only, on every network; a BTS without a way back is accounted for."""
+"""Tests of source address checks: a server can send only with its own address, in every network.
+
+A BTS for a source without a route is counted as well.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ BODIES = {
 
 
 def _frame(topology: Topology, host: str, source: IPv4Address, dst: str, kind: str, *, qpn: int = 1) -> bytes:
-    """What `host` puts on its wire under an address of its choice; all else, the ICRC too, is right."""
+    """Return a frame that `host` sends with the source address `source`. All other fields and the ICRC are correct."""
     opcode, body = BODIES[kind]
     framer = RoceFramer(
         destination_mac=parse_mac(topology.host[host].gateway_mac),
@@ -50,8 +53,7 @@ def _delivered(switch: BenchSwitch, frame: bytes, port: int) -> int:
 
 
 @pytest.mark.parametrize("name", list(SHAPES))
-def test_no_server_can_speak_for_another(name: str) -> None:
-    """Every server's port lets its own address in, and no other server's, near or far."""
+def test_no_server_can_use_the_address_of_another(name: str) -> None:
     topology = shape(name, {}).build()
     first, last = topology.hosts[0], topology.hosts[-1]
     for switch_name in {first.switch, last.switch}:
@@ -68,8 +70,8 @@ def test_no_server_can_speak_for_another(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", list(BODIES))
-def test_whatever_it_carries_under_a_foreign_address_is_dropped(kind: str) -> None:
-    """Data, ACK, NAK and CNP: each in one drop counter, and no switch takes note of it."""
+def test_packets_of_all_kinds_with_a_foreign_address_are_dropped(kind: str) -> None:
+    """They must not trigger a BTS either."""
     with bench_switch(STAR, "s1", SFC) as switch:
         foreign = _frame(STAR, "h2", STAR.host["h3"].ip, "h4", kind)
         assert [_delivered(switch, foreign, 2) for _ in range(20)] == [0] * 20
@@ -80,7 +82,7 @@ def test_whatever_it_carries_under_a_foreign_address_is_dropped(kind: str) -> No
 
 
 def test_between_switches_any_source_passes() -> None:
-    """A spine's port says nothing of where a packet began; the ToR where it began has looked."""
+    """Sources are checked only at the ToR where a packet enters the network."""
     with bench_switch(CLOS, "tor2", PLAIN) as switch:
         assert _delivered(switch, _frame(CLOS, "h1", CLOS.host["h1"].ip, "h4", "data"), 3) == 1
         assert _delivered(switch, _frame(CLOS, "h1", IPv4Address("192.0.2.1"), "h4", "data"), 3) == 1
@@ -88,13 +90,13 @@ def test_between_switches_any_source_passes() -> None:
 
 
 @pytest.mark.parametrize("source", ["192.0.2.1", "10.2.0.77", "0.0.0.0", "127.0.0.1", "224.0.0.1"])
-def test_a_bts_without_a_way_back_is_made_and_dropped_and_both_are_counted(source: str) -> None:
-    """From a trunk, where sources are not checked: what came in and was made is what went out and was dropped."""
+def test_a_bts_for_an_unknown_source_is_counted_as_sent_and_as_dropped(source: str) -> None:
+    """Links between switches do not check sources, so such packets can arrive. The frame balance must close."""
     with bench_switch(CLOS, "tor2", SFC) as switch:
         frames = [_frame(CLOS, "h1", IPv4Address(source), "h4", "data", qpn=qpn) for qpn in range(1, 271)]
-        seen = [each for frame in frames for each in switch.send(frame, 3, 0)] + switch.run_dry()
+        departures = [departure for frame in frames for departure in switch.send(frame, 3, 0)] + switch.run_dry()
         counts = switch.counts()
         assert counts.bts[BtsEvent.SENT_QUEUE] > 200
         assert counts.drops == {"bts_no_route": counts.generated}
-        assert not any(each.is_bts for each in seen)
-        assert len(frames) + counts.generated == len(seen) + sum(counts.drops.values())
+        assert not any(departure.is_bts for departure in departures)
+        assert len(frames) + counts.generated == len(departures) + sum(counts.drops.values())

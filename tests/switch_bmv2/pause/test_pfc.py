@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""PFC: whom a switch pauses and resumes, when, and that nothing is lost where the headroom suffices."""
+"""Tests of PFC: pausing and resuming neighbours, and no loss as long as the headroom suffices."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, Seen, bench_switch
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, Departure, bench_switch
 from topologies.features import headroom_bytes
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
@@ -18,17 +18,24 @@ BUFFER = 400_000
 PFC = SwitchSettings(pfc=True, buffer_bytes=BUFFER, pfc_alpha=0.125, pfc_xon_offset_bytes=3_000)
 
 
-def _pauses(seen: list[Seen]) -> list[tuple[int, tuple[int, int]]]:
-    return [(each.port, each.pause) for each in seen if each.is_pause]
+def _pauses(departures: list[Departure]) -> list[tuple[int, tuple[int, int]]]:
+    return [(departure.port, departure.pause) for departure in departures if departure.is_pause]
 
 
-def _fill(switch: BenchSwitch, frames: int, *, src: str = "h1", at_ns: int = 0) -> list[Seen]:
+def _fill(switch: BenchSwitch, frames: int, *, src: str = "h1", at_ns: int = 0) -> list[Departure]:
     port = switch.port_of(src)
-    return [each for qpn in range(frames) for each in switch.send(switch.data(src, "h4", qpn=qpn + 1), port, at_ns)]
+    return [
+        departure
+        for qpn in range(frames)
+        for departure in switch.send(switch.data(src, "h4", qpn=qpn + 1), port, at_ns)
+    ]
 
 
 def _xoff_frame() -> int:
-    """The number of the frame of one sender that crosses alpha (B - headroom - used); the first never waits."""
+    """Return the number, from 1, of the frame with which one sender crosses alpha (B - headroom - used).
+
+    The first frame is on the wire at once and never waits.
+    """
     shareable = BUFFER - HEADROOM
     waiting = 0
     while (waiting + 1) * FRAME <= (shareable - waiting * FRAME) * 32 // 256:
@@ -37,7 +44,7 @@ def _xoff_frame() -> int:
 
 
 def test_the_packet_that_crosses_the_dynamic_threshold_pauses_its_sender() -> None:
-    """Not one packet before; then a full-length pause of class 3 on the ingress port, once."""
+    """The ingress port sends exactly one pause of class 3 with the maximum of quanta."""
     with bench_switch(STAR, "s1", PFC) as switch:
         crossing = _xoff_frame()
         assert _pauses(_fill(switch, crossing - 1)) == []
@@ -46,35 +53,34 @@ def test_the_packet_that_crosses_the_dynamic_threshold_pauses_its_sender() -> No
 
 
 def test_only_the_port_that_holds_too_much_is_paused() -> None:
-    """Accounting is per ingress port: a sender below its share goes on."""
+    """Bytes are counted per ingress port, so a sender below its share is not paused."""
     with bench_switch(STAR, "s1", PFC) as switch:
-        seen = _fill(switch, 5, src="h2") + _fill(switch, _xoff_frame() + 5)
-        assert {port for port, _ in _pauses(seen)} == {1}
+        departures = _fill(switch, 5, src="h2") + _fill(switch, _xoff_frame() + 5)
+        assert {port for port, _ in _pauses(departures)} == {1}
 
 
-def test_the_sender_is_resumed_an_offset_below() -> None:
-    """When the queue has drained, a pause of 0 quanta goes to the same port, after the Xoff and once."""
+def test_the_sender_is_resumed_once_the_queue_has_drained() -> None:
+    """The port that sent Xoff sends exactly one pause of 0 quanta."""
     with bench_switch(STAR, "s1", PFC) as switch:
-        seen = _fill(switch, _xoff_frame() + 3) + switch.run_dry()
-        assert _pauses(seen) == [(1, (3, 0xFFFF)), (1, (3, 0))]
+        departures = _fill(switch, _xoff_frame() + 3) + switch.run_dry()
+        assert _pauses(departures) == [(1, (3, 0xFFFF)), (1, (3, 0))]
 
 
-def test_a_pause_is_sent_anew_while_it_must_go_on() -> None:
-    """A queue that drains for longer than half of 65535 quanta keeps its neighbour paused by refreshes."""
+def test_a_pause_is_refreshed_while_the_queue_drains() -> None:
+    """The queue takes longer to drain than half of 65535 quanta."""
     until_empty = PFC.model_copy(update={"pfc_xon_offset_bytes": 1_000_000})
     with bench_switch(STAR, "s1", until_empty, ("port_rate 4 300000",)) as switch:
-        seen = _fill(switch, _xoff_frame() + 3)
+        departures = _fill(switch, _xoff_frame() + 3)
         for step in range(120):
-            seen += switch.run_to(step * 8_000 * US)
-        quanta = [pause[1] for _, pause in _pauses(seen)]
+            departures += switch.run_to(step * 8_000 * US)
+        quanta = [pause[1] for _, pause in _pauses(departures)]
     assert quanta.count(0xFFFF) >= 2
     assert quanta[-1] == 0
 
 
-def test_pause_frames_are_802_1qbb() -> None:
-    """Destination, type, opcode, one class, zero padding to the least frame, from the port's own address."""
+def test_pause_frames_have_the_format_of_802_1qbb() -> None:
     with bench_switch(STAR, "s1", PFC) as switch:
-        [frame] = [each.frame for each in _fill(switch, _xoff_frame()) if each.is_pause]
+        [frame] = [departure.frame for departure in _fill(switch, _xoff_frame()) if departure.is_pause]
     assert len(frame) == 60
     assert frame[:6].hex() == "0180c2000001"
     assert frame[6:12].hex(":") == STAR.host["h1"].gateway_mac
@@ -82,8 +88,8 @@ def test_pause_frames_are_802_1qbb() -> None:
     assert frame[34:] == bytes(26)
 
 
-def test_what_arrives_within_the_headroom_is_not_dropped() -> None:
-    """After Xoff a sender may still put its headroom on the wire: all of it is kept; far beyond, the buffer ends."""
+def test_frames_within_the_headroom_are_not_dropped() -> None:
+    """A sender may still send the bytes of the headroom after Xoff. Much more than that fills the buffer."""
     with bench_switch(STAR, "s1", PFC) as switch:
         after = headroom_bytes(STAR.ports["s1"][0]) // FRAME
         _fill(switch, _xoff_frame() + after)
@@ -93,7 +99,6 @@ def test_what_arrives_within_the_headroom_is_not_dropped() -> None:
 
 
 def test_accounting_returns_to_zero() -> None:
-    """What came in on a port has left when the switch is empty."""
     with bench_switch(STAR, "s1", PFC) as switch:
         _fill(switch, 50)
         _fill(switch, 50, src="h2")
@@ -104,7 +109,7 @@ def test_accounting_returns_to_zero() -> None:
 
 
 def test_a_received_pause_stops_the_class_and_no_other() -> None:
-    """802.1Qbb from a server stops class 3 of that port for its quanta; a ping still gets out."""
+    """A pause of class 3 from a server stops only that class of the port, for its quanta."""
     quanta = 100
     pause = bytes.fromhex("0180c2000001020000000001880801010008") + bytes(6) + quanta.to_bytes(2, "big") + bytes(34)
     with bench_switch(STAR, "s1", SwitchSettings()) as switch:
@@ -112,4 +117,4 @@ def test_a_received_pause_stops_the_class_and_no_other() -> None:
         assert switch.send(switch.data("h1", "h4"), 1, 0) == []
         [start] = switch.run_dry()
         wire_ns = FRAME * 80
-        assert start.due_ns - wire_ns == quanta * 512 * 10  # 10 ns a bit at 100 Mb/s
+        assert start.due_ns - wire_ns == quanta * 512 * 10  # 10 ns per bit at 100 Mb/s

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""SFC-P: the sender-side ToR turns a BTS into a pause frame for its server's NIC (paper section 4)."""
+"""Tests of SFC-P: the sender-side ToR turns a BTS into a pause frame for its server's NIC (paper section 4)."""
 
 from __future__ import annotations
 
-from tests.switch_bmv2.bench_switch import US, BenchSwitch, Seen, bench_switch
+from tests.switch_bmv2.bench_switch import US, BenchSwitch, Departure, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
@@ -29,51 +29,50 @@ def _bts(pause_us: int, *, paused: str = "h1") -> bytes:
     )
 
 
-def _give(switch: BenchSwitch, pause_us: int, at_us: int = 0) -> list[Seen]:
+def _send_bts(switch: BenchSwitch, pause_us: int, at_us: int = 0) -> list[Departure]:
     return switch.send(_bts(pause_us), UPLINK, at_us * US)
 
 
 def test_bts_becomes_a_pause_of_the_class_rounded_up() -> None:
-    """No BTS reaches the server: a 60-byte pause frame of class 3 does, with ceil(T_P R / 512) quanta."""
+    """The server gets no BTS but a 60-byte pause frame of class 3 with ceil(T_P R / 512) quanta."""
     with bench_switch(CLOS, "tor1", SFC_P) as switch:
-        [frame] = _give(switch, 400)
+        [frame] = _send_bts(switch, 400)
     assert (frame.port, frame.is_pause, frame.is_bts, len(frame.frame)) == (1, True, False, 60)
     assert frame.pause == (3, 79)  # 400 / 5.12 = 78.1
     assert frame.frame[6:12].hex(":") == CLOS.host["h1"].gateway_mac
 
 
 def test_without_sfc_p_the_bts_is_forwarded() -> None:
-    """The feature is off by default."""
     with bench_switch(CLOS, "tor1", SFC_P.model_copy(update={"sfc_p": False})) as switch:
-        assert [each.is_bts for each in _give(switch, 400)] == [True]
+        assert [departure.is_bts for departure in _send_bts(switch, 400)] == [True]
 
 
-def test_a_bts_that_passes_through_is_not_converted() -> None:
-    """Only the ToR of the paused server converts: a spine forwards."""
+def test_a_spine_forwards_a_bts_unchanged() -> None:
+    """The ToR of the paused server is the only switch that converts a BTS."""
     with bench_switch(CLOS, "spine1", SFC_P) as switch:
-        seen = switch.send(_bts(400), 2, 0)
-        assert [(each.port, each.is_bts) for each in seen] == [(1, True)]
+        departures = switch.send(_bts(400), 2, 0)
+        assert [(departure.port, departure.is_bts) for departure in departures] == [(1, True)]
 
 
 def test_the_cache_still_learns() -> None:
-    """The pause is remembered for later servers, whose BTS becomes a pause frame as well."""
+    """The pause is cached for other servers of the rack, which also get a pause frame instead of a BTS."""
     with bench_switch(CLOS, "tor1", SFC_P) as switch:
-        _give(switch, 4000)
-        seen = switch.send(switch.data("h2", "h6"), 2, 1000 * US) + switch.run_to(1100 * US)
-        [pause] = [each for each in seen if each.is_pause]
+        _send_bts(switch, 4000)
+        departures = switch.send(switch.data("h2", "h6"), 2, 1000 * US) + switch.run_to(1100 * US)
+        [pause] = [departure for departure in departures if departure.is_pause]
         assert pause.port == 2
         assert pause.pause == (3, 586)  # (4000 - 1000) / 5.12 = 585.9
 
 
 def test_a_pause_beyond_the_field_is_clamped_and_refreshed() -> None:
-    """The frame says 65535 quanta; the first packet after they have run out brings the rest, no packet before."""
+    """The frame has 65535 quanta. The first packet after their end triggers a frame with the rest of the pause."""
     with bench_switch(CLOS, "tor1", SFC_P.model_copy(update={"pause_cache": False})) as switch:
-        [frame] = _give(switch, LONGEST_US + 50_000)
+        [frame] = _send_bts(switch, LONGEST_US + 50_000)
         assert frame.pause == (3, 0xFFFF)
         early = switch.send(switch.data("h1", "h6"), 1, (LONGEST_US - 10) * US)
         late = switch.send(switch.data("h1", "h6"), 1, (LONGEST_US + 10_000) * US)
         later = switch.send(switch.data("h1", "h6"), 1, (LONGEST_US + 60_000) * US) + switch.run_dry()
-    assert not [each for each in early + later if each.is_pause]
-    [rest] = [each for each in late if each.is_pause]
+    assert not [departure for departure in early + later if departure.is_pause]
+    [rest] = [departure for departure in late if departure.is_pause]
     assert rest.port == 1
     assert rest.pause == (3, 7813)  # 40 000 / 5.12 = 7812.5

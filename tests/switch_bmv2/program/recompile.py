@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The P4 program with a few words of its source changed, compiled anew where p4c is on the PATH."""
+"""Compiles variants of the P4 program for tests, if p4c is on the PATH."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ needs_p4c = pytest.mark.skipif(shutil.which("p4c-bm2-ss") is None, reason="p4c-b
 
 
 class Refused(Exception):
-    """What p4c said of a program that it did not compile."""
+    """p4c refused a program. The message is its output."""
 
 
 def recompiled(folder: Path, file: str, *changes: tuple[str, str]) -> Path:
-    """sfc.p4 as a library of softswitch after each pattern was replaced once in one of its files."""
+    """Compile sfc.p4 with changes in one of its files and return its softswitch library.
+
+    Each change replaces the only match of a regular expression.
+    """
     shutil.copytree(ROOT / SOURCES, folder / SOURCES, ignore=shutil.ignore_patterns("artifacts"))
     changed = folder / SOURCES / file
     text = changed.read_text()
@@ -32,7 +35,7 @@ def recompiled(folder: Path, file: str, *changes: tuple[str, str]) -> Path:
     changed.write_text(text)
     command = compiler_command(folder, root=folder)
     assert command is not None
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise Refused(done.stderr)
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if process.returncode != 0:
+        raise Refused(process.stderr)
     return build_library(folder / "sfc.json")

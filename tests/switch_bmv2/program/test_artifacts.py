@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The committed artifacts are those of the committed source, and P4 repeats wire/constants.py rightly."""
+"""Tests that the committed artifacts belong to the committed P4 source, and that P4's constants equal wire's."""
 
 from __future__ import annotations
 
@@ -22,52 +22,54 @@ from wire.roce.packets import ACKNOWLEDGE
 ARTIFACTS = ROOT / SOURCES / "artifacts"
 INCLUDE = ROOT / SOURCES / "include"
 CONSTANTS = (INCLUDE / "constants.p4").read_text() + (INCLUDE / "sizes.p4").read_text()
-REGISTERS = {each["name"]: each for each in json.loads((ARTIFACTS / "sfc.json").read_text())["register_arrays"]}
+REGISTERS = {
+    register["name"]: register for register in json.loads((ARTIFACTS / "sfc.json").read_text())["register_arrays"]
+}
 
 
 def test_artifacts_were_compiled_from_this_source() -> None:
-    """`make p4` has run since the last change of any P4 file."""
+    """If this fails, run `make p4`."""
     assert (ARTIFACTS / "sources.sha256").read_text().strip() == source_hash()
 
 
 @needs_p4c
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_compiling_again_gives_the_same_program(program: str, tmp_path: Path) -> None:
-    """The JSON is what p4c makes of the source without a warning, whatever its version says of itself."""
+    """p4c gives no warning and the committed JSON. The metadata with the version of p4c is not compared."""
     command = compiler_command(tmp_path, program)
     assert command is not None
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    assert "warning" not in done.stdout + done.stderr
+    process = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert "warning" not in process.stdout + process.stderr
     fresh, committed = (json.loads((folder / f"{program}.json").read_text()) for folder in (tmp_path, ARTIFACTS))
-    for each in (fresh, committed):
-        each.pop("__meta__")
+    for document in (fresh, committed):
+        document.pop("__meta__")
     assert fresh == committed
 
 
-def test_by_docker_the_artifacts_are_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is mounted is a folder by its whole path, which is all that Docker takes; the rest is below the first."""
+def test_p4c_in_docker_writes_to_the_requested_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Docker mounts only absolute paths. A relative output folder is inside the mounted source tree."""
     monkeypatch.setattr("tools.compile_p4.shutil.which", {"docker": "docker"}.get)
-    for output, mounted in ((SOURCES / "artifacts", []), (tmp_path, [f"{tmp_path}:{tmp_path}"])):
+    for output, mounts in ((SOURCES / "artifacts", []), (tmp_path, [f"{tmp_path}:{tmp_path}"])):
         command = compiler_command(output)
         assert command is not None
         volumes = [word for option, word in pairwise(command) if option == "--volume"]
-        assert volumes == [f"{ROOT}:/work", *mounted]
+        assert volumes == [f"{ROOT}:/work", *mounts]
         assert command[command.index("-o") + 1] == str(output / "sfc.json")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_artifacts_have_lines_that_show_what_changed(program: str) -> None:
-    """As p4c lays them out, but for the blanks that would be half of them."""
+def test_artifacts_have_short_lines_without_indentation(program: str) -> None:
+    """Short lines make changes visible in a diff. Indentation would double the size."""
     text = (ARTIFACTS / f"{program}.json").read_text()
     assert text == without_indentation(text)
     assert max(map(len, text.splitlines())) < 1000
 
 
 def _p4_number(name: str) -> int:
-    """A constant's value or a macro's; sums and shifts of numbers and of other names are worked out."""
-    found = re.search(rf"(?:const \S+ {name} =|#define {name}) ([^;/\n]+)", CONSTANTS)
-    assert found is not None, f"no constant {name}"
-    parts = re.split(r"(\+|<<)", found.group(1).strip("() "))
+    """Return the value of a P4 constant or macro, evaluating sums and shifts of numbers and of other names."""
+    definition = re.search(rf"(?:const \S+ {name} =|#define {name}) ([^;/\n]+)", CONSTANTS)
+    assert definition is not None, f"no constant {name}"
+    parts = re.split(r"(\+|<<)", definition.group(1).strip("() "))
     numbers = [int(part, 0) if part.strip()[0].isdigit() else _p4_number(part.strip()) for part in parts[::2]]
     for sign, number in zip(parts[1::2], numbers[1:], strict=True):
         numbers[0] = numbers[0] + number if sign == "+" else numbers[0] << number
@@ -108,41 +110,39 @@ def _p4_number(name: str) -> int:
         ("CACHE_RING", constants.CACHE_RING_PLACES),
     ],
 )
-def test_p4_constant_equals_the_wires(p4_name: str, value: int) -> None:
-    """A number that two parts share is one number."""
+def test_p4_constant_equals_the_constant_of_wire(p4_name: str, value: int) -> None:
     assert _p4_number(p4_name) == value
 
 
-def test_p4_causes_equal_the_wires() -> None:
-    """The same members with the same numbers (P4's `none` aside)."""
+def test_p4_causes_equal_the_causes_of_wire() -> None:
+    """P4's `none` is left out."""
     body = re.search(r"enum bit<\d+> bts_cause_t \{([^}]*)\}", CONSTANTS)
     assert body is not None
-    found = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)", body.group(1)) if name != "none"}
-    assert found == {member.name.lower(): member.value for member in constants.BtsCause}
+    causes = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)", body.group(1)) if name != "none"}
+    assert causes == {member.name.lower(): member.value for member in constants.BtsCause}
 
 
-def test_counters_are_declared_as_wire_has_them() -> None:
-    """`make p4` has run since the last change of wire/counters.py: P4 has its numbers, the document its meanings."""
+def test_counter_declarations_and_document_equal_the_tables_of_wire() -> None:
+    """If this fails after a change of wire/counters.py, run `make p4`."""
     assert P4_FILE.read_text() == p4_text()
     assert DOCUMENT.read_text() == document_text(DOCUMENT.read_text())
 
 
 @pytest.mark.parametrize("counter", COUNTERS, ids=lambda counter: counter.name)
 def test_every_event_has_a_cell_of_its_own_and_a_line_that_counts_it(counter: Counter) -> None:
-    """Numbers fit the index, differ, and no row is dead."""
+    """The numbers fit the width of the index and differ, and the program counts every event."""
     assert all(0 <= event < 1 << EVENT_BITS for event in counter.events)
     assert len(counter.events.__members__) == len(set(counter.events))
     controls = "".join(path.read_text() for path in sorted((INCLUDE / "control").rglob("*.p4")))
-    assert [e.name for e in counter.events if f"{counter.enum}.{e.label}" not in controls] == []
+    assert [event.name for event in counter.events if f"{counter.enum}.{event.label}" not in controls] == []
 
 
 @pytest.mark.parametrize("peak", PEAKS, ids=lambda peak: peak.register)
 def test_every_peak_is_a_cell_of_a_register(peak: Peak) -> None:
-    """The control plane reads what there is."""
     assert peak.index < REGISTERS[peak.register]["size"]
 
 
 def test_a_cache_key_has_the_layout_that_the_prompt_decodes() -> None:
-    """Address, DSCP and two zero bits."""
+    """A key consists of address, DSCP and two zero bits."""
     assert REGISTERS["cache_key"]["bitwidth"] == 32 + constants.CACHE_KEY_ADDRESS_SHIFT
     assert _p4_number("DSCP_BITS") + constants.CACHE_KEY_DSCP_SHIFT == constants.CACHE_KEY_ADDRESS_SHIFT

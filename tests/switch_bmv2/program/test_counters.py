@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Events are counted by name: no arithmetic on causes or orders stands between an event and its cell."""
+"""Tests that events are counted by name: no index of a counter is computed from causes or the order of events."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def _cell(switch: BenchSwitch, index: int) -> int:
 
 
 def test_an_index_is_an_event_and_nothing_else() -> None:
-    """Every count names an event, or a parameter that is one."""
-    counted = [found for path in CONTROLS for found in COUNTED.findall(path.read_text())]
-    assert counted
-    assert [each for each in counted if not BY_NAME.fullmatch(each)] == []
+    """The argument of every count is an event's name or a parameter of an event type."""
+    indexes = [index for path in CONTROLS for index in COUNTED.findall(path.read_text())]
+    assert indexes
+    assert [index for index in indexes if not BY_NAME.fullmatch(index)] == []
 
 
 @needs_p4c
 def test_events_keep_their_meaning_when_their_numbers_change(tmp_path: Path) -> None:
-    """With `sent_queue` and `suppressed_queue` moved to 14 and 13, that is where they are counted."""
+    """The program is compiled with `sent_queue` moved to cell 14 and `suppressed_queue` to cell 13."""
     changes = (("sent_queue = 0", "sent_queue = 14"), ("suppressed_queue = 3", "suppressed_queue = 13"))
     library = recompiled(tmp_path, "include/counters.p4", *changes)
     with bench_switch(STAR, "s1", _settings(), library=library) as switch:
@@ -41,8 +41,8 @@ def test_events_keep_their_meaning_when_their_numbers_change(tmp_path: Path) -> 
         assert sum(_cell(switch, index) for index in range(13)) == 0
 
 
-def test_an_own_bts_that_cannot_be_routed_is_found_among_the_drops() -> None:
-    """A second pass has no ingress port: its drops count at port 0, and the balance of frames still closes."""
+def test_a_bts_of_the_switch_itself_without_a_route_is_counted_as_a_drop() -> None:
+    """A second pass has no ingress port, so its drops are counted at port 0. The frame balance must still close."""
     with bench_switch(STAR, "s1", _settings(suppression_ns=0)) as switch:
         _fill(switch, 6)
         before = switch.counts()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a new P4 counter costs: the line of P4 that counts and a row in wire/counters.py, and every reader has it."""
+"""Tests that a new P4 counter needs only two edits: a line of P4 that counts, and a row in wire/counters.py."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ with bench_switch(shape("star", {"hosts": 2}).build(), "s1", SwitchSettings()) a
 
 @needs_p4c
 def test_a_new_counter_takes_two_edits(tmp_path: Path) -> None:
-    """`make p4` does the rest: declaration and document; the testbed reads it without knowing of it."""
+    """`make p4` adds the declaration and the row of the document, and the testbed reads the counter unchanged."""
     tree = tmp_path / "tree"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "runs", "__pycache__", "images"))
     for file, (old, new) in EDITS.items():
@@ -46,5 +46,5 @@ def test_a_new_counter_takes_two_edits(tmp_path: Path) -> None:
     assert (
         "| `queue_events` | 2 | `joined` | a packet joined a queue |" in (tree / "docs" / "data-plane.md").read_text()
     )
-    used = subprocess.run([sys.executable, "-c", USE], cwd=tree, check=True, capture_output=True, text=True)
-    assert used.stdout == "{'joined': 3}\n"
+    output = subprocess.run([sys.executable, "-c", USE], cwd=tree, check=True, capture_output=True, text=True)
+    assert output.stdout == "{'joined': 3}\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Indexes into tables and registers follow their sizes: a changed size works or does not compile."""
+"""Tests that indexes of tables and registers follow their sizes: a changed size works or is refused by p4c."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ BIT_SLICE = re.compile(r"\[\s*\d+\s*:\s*\d+\s*\]")
 
 @pytest.mark.parametrize("path", P4_FILES, ids=lambda path: path.stem)
 def test_no_bit_slice_repeats_a_size(path: Path) -> None:
-    """A literal slice keeps compiling when the size it was made for changes."""
+    """A slice with literal numbers would still compile after a change of the size that it was written for."""
     assert not BIT_SLICE.findall(path.read_text())
 
 
 @needs_p4c
-def test_a_smaller_suppression_filter_is_addressed_whole_and_not_beyond(tmp_path: Path) -> None:
-    """With 16 cells a row, 50 flows fill it: all cells are set, and later flows find them so."""
+def test_a_smaller_suppression_filter_uses_exactly_its_cells(tmp_path: Path) -> None:
+    """50 flows fill rows of 16 cells, so that later flows are suppressed by mistake."""
     library = recompiled(tmp_path, "include/sizes.p4", (r"SUPPRESSION_BITS \d+", "SUPPRESSION_BITS 4"))
     with bench_switch(STAR, "s1", _settings(), library=library) as switch:
         _fill(switch, 5)
@@ -43,7 +43,7 @@ def test_a_smaller_suppression_filter_is_addressed_whole_and_not_beyond(tmp_path
     [("INT_HOPS 6", "NoTelemetry names each hop"), ("CLASS_BITS 4", "eight quanta"), ("PORT_BITS 10", "bit<10>")],
 )
 def test_a_size_that_the_program_cannot_follow_is_refused(tmp_path: Path, size: str, words: str) -> None:
-    """p4c says which."""
+    """The error message of p4c shows the affected part of the program."""
     name = size.split()[0]
     with pytest.raises(Refused, match=words):
         recompiled(tmp_path, "include/sizes.p4", (rf"#define {name} \d+", f"#define {size}"))

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The queue state on BMv2, whose queues count packets and drop by themselves: no byte is left in it or taken twice."""
+"""Tests of the queue state on BMv2: after all packets have left, no byte remains and none was subtracted twice.
+
+BMv2's own queues count packets and drop them without informing the program.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,13 @@ FRAME = bytes.fromhex(
     "020000000101020000000201080045680028000700004011634d0a0001050a000205c001138900140000000102030405060708090a0b"
 )
 BURST = 200
-"""More than the 64 packets that a BMv2 queue holds unless told otherwise."""
+"""Packets of a burst: more than the 64 that a BMv2 queue holds by default."""
 PATIENCE_S = 20.0
 
 
 @pytest.fixture
 def switch() -> Iterator[Bmv2Target]:
-    """A switch as the testbed sets it up, whose queue for FRAME serves 100 packets a second."""
+    """Provide a switch with the testbed's settings, whose queue for FRAME sends 100 packets per second."""
     with Bmv2Target(SFC) as target:
         run(parse(ROUTE), ProgramNames.load(SFC), target)
         topology = shape("star", {"hosts": 2}).build()
@@ -44,34 +47,34 @@ def switch() -> Iterator[Bmv2Target]:
         yield target
 
 
-def _held(switch: Bmv2Target) -> list[int]:
+def _queue_state(switch: Bmv2Target) -> list[int]:
     cells = ("queue_bytes 19", "port_bytes 2", "buffer_bytes 0")
     return [int(switch.command(f"register_read {cell}").rpartition("=")[2]) for cell in cells]
 
 
-def _drain(switch: Bmv2Target, seen: int, sent: int = BURST) -> int:
-    """Waits for the rest of what was sent; how many packets of it came out."""
+def _drain(switch: Bmv2Target, received: int, sent: int = BURST) -> int:
+    """Wait for the rest of the sent packets and return how many of them were received."""
     deadline = time.monotonic() + PATIENCE_S
-    while seen < sent and time.monotonic() < deadline:
+    while received < sent and time.monotonic() < deadline:
         time.sleep(0.05)
-        seen += len(switch.put(1, []))
-    return seen
+        received += len(switch.put(1, []))
+    return received
 
 
 def test_a_deep_queue_loses_nothing_and_leaves_no_bytes_behind(switch: Bmv2Target) -> None:
-    """BMv2 holds what the P4 program lets in: the state counts all of it, and ends at 0."""
-    seen = len(switch.put(1, [FRAME] * BURST))
-    assert _held(switch)[0] > 64 * len(FRAME)
-    assert _drain(switch, seen) == BURST
-    assert _held(switch) == [0, 0, 0]
+    """BMv2 keeps all packets that the P4 program admits. The state counts them and ends at 0."""
+    received = len(switch.put(1, [FRAME] * BURST))
+    assert _queue_state(switch)[0] > 64 * len(FRAME)
+    assert _drain(switch, received) == BURST
+    assert _queue_state(switch) == [0, 0, 0]
 
 
 def test_a_reset_under_queued_packets_leaves_no_ghost_bytes(switch: Bmv2Target) -> None:
-    """Each packet that the state has forgotten is counted as it leaves, and takes nothing below 0."""
-    seen = len(switch.put(1, [FRAME] * BURST))
+    """A packet that the state no longer contains is counted when it leaves, and the state does not fall below 0."""
+    received = len(switch.put(1, [FRAME] * BURST))
     for register in ("queue_bytes", "port_bytes", "buffer_bytes"):
         switch.command(f"register_reset {register}")
-    assert _drain(switch, seen) == BURST
-    assert _held(switch) == [0, 0, 0]
+    assert _drain(switch, received) == BURST
+    assert _queue_state(switch) == [0, 0, 0]
     assert "packets=0" not in switch.command(f"counter_read queue_events {int(QueueEvent.QUEUE_UNDERFLOW)}")
     assert _drain(switch, len(switch.put(1, [FRAME])), 1) == 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The shared buffer with its dynamic threshold, to the byte, and the queue state that ingress sees."""
+"""Tests of the shared buffer with its dynamic threshold, exact to the byte, and of the queue state at ingress."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ QUEUE_OF_H4 = 4 << 3 | 3
 
 
 @pytest.mark.parametrize(("slack", "accepted"), [(0, 5), (-1, 4)])
-def test_a_lone_queue_stops_at_the_dynamic_threshold_to_the_byte(slack: int, accepted: int) -> None:
-    """With alpha 1 the n-th waiting frame needs q + len <= B - q: a buffer of one byte less refuses it.
+def test_a_single_queue_stops_at_the_dynamic_threshold_to_the_byte(slack: int, accepted: int) -> None:
+    """A frame is admitted if q + len <= B - q (alpha 1). The fourth waiting frame fits the buffer to the byte.
 
-    The first frame is on the wire at once, so of `accepted` + 1 frames the last meets `accepted` - 1 waiting ones.
+    The first frame is on the wire at once, so one frame more than the waiting ones is accepted.
     """
-    buffer_bytes = (2 * 4 - 1) * FRAME + slack  # the fifth to wait... fits if 3 q + q <= B - 3 q
+    buffer_bytes = (2 * 4 - 1) * FRAME + slack  # the fourth waiting frame fits if 3 f + f <= B - 3 f
     with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=buffer_bytes)) as switch:
-        seen = [each for qpn in range(1, 12) for each in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)]
-        seen += switch.run_dry()
-        assert len(seen) == accepted
+        departures = [
+            departure for qpn in range(1, 12) for departure in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        ]
+        departures += switch.run_dry()
+        assert len(departures) == accepted
         assert switch.counts().drops == {"dynamic_threshold": 11 - accepted}
 
 
 def test_the_whole_buffer_is_never_exceeded() -> None:
-    """With a large alpha the buffer's end drops, for the reason of its own."""
+    """A large alpha makes the end of the buffer the limit, which has its own drop reason."""
     buffer_bytes = 3 * FRAME
     with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=buffer_bytes, alpha=200)) as switch:
         for qpn in range(1, 12):
@@ -43,7 +45,7 @@ def test_the_whole_buffer_is_never_exceeded() -> None:
 
 
 def test_two_full_queues_share_as_the_formula_says() -> None:
-    """With alpha 1 two saturated queues hold a third of the buffer each, within a frame."""
+    """Two saturated queues each hold a third of the buffer with alpha 1, within one frame."""
     buffer_bytes = 300_000
     with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=buffer_bytes)) as switch:
         for qpn in range(1, 400):
@@ -56,7 +58,7 @@ def test_two_full_queues_share_as_the_formula_says() -> None:
 @given(st.lists(st.tuples(st.integers(2, 4), st.integers(1, 1400), st.integers(0, 200_000)), max_size=60))
 @settings(max_examples=25, deadline=None)
 def test_ingress_sees_exactly_what_the_traffic_manager_holds(frames: list[tuple[int, int, int]]) -> None:
-    """P4's byte counts and the target's queues agree at every moment, and both end at zero."""
+    """The P4 program counts the same bytes as the target's queues at every moment, and its counts end at zero."""
     with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=20_000)) as switch:
         now_ns = 0
         for qpn, (host, payload, gap_ns) in enumerate(frames, start=1):
@@ -75,12 +77,12 @@ def _underflows(switch: BenchSwitch, event: QueueEvent) -> int:
 
 @pytest.mark.parametrize("register", ["queue_bytes", "port_bytes", "buffer_bytes"])
 def test_a_register_reset_under_queued_packets_leaves_no_ghost_bytes(register: str) -> None:
-    """What was forgotten is not taken a second time: depths end at 0, the next packets pass, each case is counted."""
+    """A packet that leaves after a reset must not be subtracted again. Depths end at 0, and each case is counted."""
     with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=100_000)) as switch:
         for qpn in range(1, 4):
             switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
         switch.engine.command(f"register_reset {register}")
-        assert len(switch.run_dry()) == 2  # the first had left before
+        assert len(switch.run_dry()) == 2  # the first frame had left before
         depths = ("queue_bytes", QUEUE_OF_H4), ("port_bytes", 4), ("buffer_bytes", 0)
         assert [switch.register(name, index) for name, index in depths] == [0, 0, 0]
         for qpn in range(4, 9):
@@ -90,8 +92,8 @@ def test_a_register_reset_under_queued_packets_leaves_no_ghost_bytes(register: s
         assert _underflows(switch, QueueEvent.QUEUE_UNDERFLOW) == 2
 
 
-def test_a_reset_of_what_pfc_holds_does_not_pause_the_neighbour_for_ever() -> None:
-    """Without saturation 4 GB would seem to have come in on that port."""
+def test_a_reset_of_the_bytes_held_for_pfc_does_not_pause_the_neighbour_for_ever() -> None:
+    """The subtraction saturates at 0; otherwise the port would seem to hold 4 GB."""
     with bench_switch(STAR, "s1", SwitchSettings(pfc=True, buffer_bytes=1_000_000)) as switch:
         for qpn in range(1, 4):
             switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
@@ -99,5 +101,5 @@ def test_a_reset_of_what_pfc_holds_does_not_pause_the_neighbour_for_ever() -> No
         switch.run_dry()
         assert switch.register("pfc_held_bytes", 1 << 3 | 3) == 0
         assert _underflows(switch, QueueEvent.PFC_UNDERFLOW) == 2
-        seen = switch.send(switch.data("h1", "h4", qpn=4), 1, 10**9) + switch.run_dry()
-        assert not [each for each in seen if each.is_pause]
+        departures = switch.send(switch.data("h1", "h4", qpn=4), 1, 10**9) + switch.run_dry()
+        assert not [departure for departure in departures if departure.is_pause]

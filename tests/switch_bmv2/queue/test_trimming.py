@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""NDP's switch: packets cut to headers beyond a short data queue, headers first, back to the sender where none fits."""
+"""Tests of NDP's switch.
+
+Packets that find the data queue full are cut to their headers. Headers overtake data, and a header that finds the queue
+of headers full returns to its sender.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import pytest
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import Ether
 
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, Seen, bench_switch
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, Departure, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
@@ -24,41 +28,43 @@ HEADER_QUEUE = 1_200
 TRIMMING = SwitchSettings(trim_queue_bytes=2 * FRAME, header_queue_bytes=HEADER_QUEUE)
 MOST_HEADERS = HEADER_QUEUE // TRIMMED_FRAME_BYTES
 WHOLE = 1 + 2
-"""On the wire and in the data queue."""
+"""Frames that are not trimmed: one on the wire and two in the data queue."""
 
 
-def _dscp(seen: Seen) -> int:
-    ip = unpack_header(seen.frame, IP_OFFSET)
+def _dscp(departure: Departure) -> int:
+    ip = unpack_header(departure.frame, IP_OFFSET)
     assert ip is not None
     return ip.tos >> 2
 
 
-def _burst(switch: BenchSwitch, count: int) -> list[Seen]:
-    return [each for qpn in range(1, count + 1) for each in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)]
+def _burst(switch: BenchSwitch, count: int) -> list[Departure]:
+    return [
+        departure for qpn in range(1, count + 1) for departure in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+    ]
 
 
 def _trim_events(switch: BenchSwitch) -> tuple[int, int]:
-    found = switch.counts().by_table[TrimEvent]
-    return found[TrimEvent.TRIMMED], found[TrimEvent.RETURNED]
+    counts = switch.counts().by_table[TrimEvent]
+    return counts[TrimEvent.TRIMMED], counts[TrimEvent.RETURNED]
 
 
-def test_what_finds_the_data_queue_full_goes_on_as_a_header_and_first() -> None:
-    """The frame on the wire ends; then the headers, in order, and after them the data that waited before them."""
+def test_packets_beyond_the_data_queue_are_trimmed_and_overtake_data() -> None:
+    """The headers follow the frame on the wire in order. The data that was queued before them comes last."""
     with bench_switch(STAR, "s1", TRIMMING) as switch:
-        seen = _burst(switch, 8) + switch.run_dry()
-        sizes = [len(each.frame) for each in seen]
+        departures = _burst(switch, 8) + switch.run_dry()
+        sizes = [len(departure.frame) for departure in departures]
         assert sizes == [FRAME] + [TRIMMED_FRAME_BYTES] * 5 + [FRAME] * 2
-        assert {each.port for each in seen} == {4}
+        assert {departure.port for departure in departures} == {4}
         assert _trim_events(switch) == (5, 0)
         assert switch.counts().drops == {}
         assert switch.register("buffer_bytes") == 0
 
 
-def test_a_header_is_a_packet_of_its_own_with_all_that_names_the_lost_one() -> None:
-    """Lengths and checksum say what is there; QP and PSN are where they were."""
+def test_a_header_is_a_valid_packet_that_identifies_the_trimmed_one() -> None:
+    """Lengths and checksum match the short packet, and the BTH with QP and PSN is unchanged."""
     with bench_switch(STAR, "s1", TRIMMING) as switch:
         whole, *_ = _burst(switch, 1)
-        header = next(each for each in _burst(switch, 8) + switch.run_dry() if len(each.frame) < FRAME)
+        header = next(departure for departure in _burst(switch, 8) + switch.run_dry() if len(departure.frame) < FRAME)
         ip = unpack_header(header.frame, IP_OFFSET)
         assert ip is not None
         assert (ip.total_length, ip.tos >> 2) == (TRIMMED_IPV4_BYTES, DSCP_TRIMMED)
@@ -67,30 +73,30 @@ def test_a_header_is_a_packet_of_its_own_with_all_that_names_the_lost_one() -> N
         assert header.frame[26:34] == whole.frame[26:34]
 
 
-def test_a_header_that_finds_its_queue_full_goes_back_to_its_sender() -> None:
-    """Addresses change places; it leaves by the port of the host that sent it."""
-    too_many = 5
+def test_a_header_that_finds_its_queue_full_returns_to_its_sender() -> None:
+    """Source and destination address are swapped."""
+    returned_count = 5
     with bench_switch(STAR, "s1", TRIMMING) as switch:
-        seen = _burst(switch, WHOLE + MOST_HEADERS + too_many) + switch.run_dry()
-        back = [each for each in seen if each.port == 1]
-        assert [_dscp(each) for each in back] == [DSCP_RETURNED] * too_many
-        assert _trim_events(switch) == (MOST_HEADERS + too_many, too_many)
+        departures = _burst(switch, WHOLE + MOST_HEADERS + returned_count) + switch.run_dry()
+        returned_headers = [departure for departure in departures if departure.port == 1]
+        assert [_dscp(departure) for departure in returned_headers] == [DSCP_RETURNED] * returned_count
+        assert _trim_events(switch) == (MOST_HEADERS + returned_count, returned_count)
         host, source = STAR.host["h1"], STAR.host["h4"]
-        for each in back:
-            ip = unpack_header(each.frame, IP_OFFSET)
+        for departure in returned_headers:
+            ip = unpack_header(departure.frame, IP_OFFSET)
             assert ip is not None
             assert (ip.source, ip.destination) == (int(source.ip), int(host.ip))
-            assert (len(each.frame), each.frame[:6]) == (
+            assert (len(departure.frame), departure.frame[:6]) == (
                 TRIMMED_FRAME_BYTES,
                 parse_mac(host.mac).to_bytes(6, "big"),
             )
-        assert len(seen) == WHOLE + MOST_HEADERS + too_many
+        assert len(departures) == WHOLE + MOST_HEADERS + returned_count
         assert switch.counts().drops == {}
         assert switch.register("buffer_bytes") == 0
 
 
 def test_other_control_packets_are_lost_with_a_full_header_queue() -> None:
-    """Returning to the sender is for data only (paper, appendix B.4)."""
+    """A switch returns data only (paper, appendix B.4)."""
     with bench_switch(STAR, "s1", TRIMMING) as switch:
         _burst(switch, WHOLE + MOST_HEADERS)
         control = with_dscp(switch.data("h2", "h4", payload=4), DSCP_CONTROL, IP_OFFSET)
@@ -98,8 +104,8 @@ def test_other_control_packets_are_lost_with_a_full_header_queue() -> None:
         assert switch.counts().drops == {"header_queue_full": 1}
 
 
-def test_what_cannot_be_trimmed_is_dropped() -> None:
-    """A packet of a program in the class of data has no header that a receiver could answer."""
+def test_packets_that_cannot_be_trimmed_are_dropped() -> None:
+    """A packet in the data class that is not RoCE has no header that a receiver could answer."""
     with bench_switch(STAR, "s1", TRIMMING) as switch:
         frame = bytearray(switch.data("h2", "h4"))
         frame[36:38] = (9).to_bytes(2, "big")
@@ -109,22 +115,25 @@ def test_what_cannot_be_trimmed_is_dropped() -> None:
 
 
 @pytest.mark.parametrize("dscp", [DSCP_TRIMMED, DSCP_RETURNED])
-def test_servers_make_no_headers(dscp: int) -> None:
-    """One would have others send again what has arrived."""
+def test_headers_of_trimmed_packets_from_servers_are_dropped(dscp: int) -> None:
+    """A forged header would make other hosts resend data that has arrived."""
     with bench_switch(STAR, "s1", TRIMMING) as switch:
         switch.send(with_dscp(switch.data("h2", "h4"), dscp, IP_OFFSET), 2, 0)
         assert switch.counts().drops == {"untrusted_signal": 1}
 
 
 @pytest.mark.parametrize("dscp", [DSCP_TRIMMED, DSCP_RETURNED])
-def test_an_icmp_error_is_no_header(dscp: int) -> None:
-    """A kernel answers a packet of DSCP 26 with one of DSCP 50: forwarded, and dropped where headers find no room."""
+def test_an_icmp_error_is_not_taken_for_a_header(dscp: int) -> None:
+    """A kernel answers a packet of DSCP 26 with an ICMP error of DSCP 50.
+
+    The error is forwarded, and dropped if the queue of headers is full.
+    """
     frame = _port_unreachable("h2", "h4", dscp)
     with bench_switch(STAR, "s1", TRIMMING) as switch:
-        seen = [
-            each for _ in range(2 + HEADER_QUEUE // len(frame)) for each in switch.send(frame, 2, 0)
+        departures = [
+            departure for _ in range(2 + HEADER_QUEUE // len(frame)) for departure in switch.send(frame, 2, 0)
         ] + switch.run_dry()
-        assert {(each.port, _dscp(each), each.frame[IP_OFFSET + 20 :]) for each in seen} == {
+        assert {(departure.port, _dscp(departure), departure.frame[IP_OFFSET + 20 :]) for departure in departures} == {
             (4, dscp, frame[IP_OFFSET + 20 :])
         }
         assert switch.counts().drops == {"header_queue_full": 1}
@@ -132,7 +141,7 @@ def test_an_icmp_error_is_no_header(dscp: int) -> None:
 
 
 def _port_unreachable(source: str, destination: str, dscp: int) -> bytes:
-    """With what a kernel quotes of the packet that it answers."""
+    """Return an ICMP error that quotes the packet that it answers, as a kernel does."""
     hosts = STAR.host
     quoted = IP(src=str(hosts[destination].ip), dst=str(hosts[source].ip), tos=DSCP_DATA << 2) / UDP(sport=9, dport=9)
     frame = (
@@ -144,8 +153,8 @@ def _port_unreachable(source: str, destination: str, dscp: int) -> bytes:
     return bytes(frame)
 
 
-def test_a_header_from_another_switch_goes_back_from_here_too() -> None:
-    """Trimmed at a spine, it meets a full queue at the receiver's ToR."""
+def test_a_header_from_another_switch_also_returns_to_its_sender() -> None:
+    """The packet was trimmed at a spine and finds a full queue of headers at the receiver's ToR."""
     uplink = next(port for port in CLOS.ports["tor2"] if not port.peer_is_host)
     with bench_switch(CLOS, "tor2", TRIMMING) as switch:
         for qpn in range(1, WHOLE + MOST_HEADERS + 1):
@@ -153,11 +162,13 @@ def test_a_header_from_another_switch_goes_back_from_here_too() -> None:
         assert _trim_events(switch) == (MOST_HEADERS, 0)
         plain = switch.data("h1", "h4", qpn=99)
         cut = plain[:16] + TRIMMED_IPV4_BYTES.to_bytes(2, "big") + plain[18:38] + b"\0\x14" + plain[40:60]
-        seen = switch.send(_with_checksum(with_dscp(cut, DSCP_TRIMMED, IP_OFFSET)), uplink.number, 0)
+        departures = switch.send(_with_checksum(with_dscp(cut, DSCP_TRIMMED, IP_OFFSET)), uplink.number, 0)
         assert switch.counts().drops == {}
         assert _trim_events(switch) == (MOST_HEADERS, 1)
-        [back] = [each for each in seen + switch.run_dry() if each.port != switch.port_of("h4")]
-        assert _dscp(back) == DSCP_RETURNED
+        [returned_header] = [
+            departure for departure in departures + switch.run_dry() if departure.port != switch.port_of("h4")
+        ]
+        assert _dscp(returned_header) == DSCP_RETURNED
 
 
 def _with_checksum(frame: bytes) -> bytes:
@@ -169,8 +180,7 @@ def _with_checksum(frame: bytes) -> bytes:
 
 @pytest.mark.parametrize(("spraying", "ports"), [(False, 1), (True, 4)])
 def test_packets_of_a_flow_are_sprayed_over_all_paths_or_keep_one(spraying: bool, ports: int) -> None:
-    """Forty packets of one queue pair across four spines."""
     with bench_switch(CLOS, "tor1", SwitchSettings(spraying=spraying)) as switch:
         frame = switch.data("h1", "h4")
-        seen = [each for number in range(40) for each in switch.send(frame, 1, number * 1_000_000)]
-        assert len({each.port for each in seen + switch.run_dry()}) == ports
+        departures = [departure for number in range(40) for departure in switch.send(frame, 1, number * 1_000_000)]
+        assert len({departure.port for departure in departures + switch.run_dry()}) == ports
