@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Rows for the telemetry tests."""
+"""Fixtures of the telemetry tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from telemetry.rows import SignalRow
 
 @pytest.fixture
 def signal_row() -> SignalRow:
-    """A signals row that was obeyed."""
+    """Return a row of the signals trace whose BTS was obeyed."""
     return SignalRow(
         sent_us=1.0,
         received_us=6.5,

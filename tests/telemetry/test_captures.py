@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captures on disk: what is written can be read, also by halves; what is none is refused in one line."""
+"""Tests of capture files: writing and reading, truncated files, and files of other kinds."""
 
 from __future__ import annotations
 
@@ -31,23 +31,21 @@ def _capture(folder: Path) -> Path:
     "clock", [CLOCK, CaptureClock(1), CaptureClock(7, start_ns=0), CaptureClock(10_000_000, switch_epoch_ns=3)]
 )
 def test_a_clock_is_read_from_its_line(clock: CaptureClock) -> None:
-    """Also where people are told more behind it; a line of somebody else is none."""
+    """The explanation for people may follow the line. Other lines describe no clock."""
     assert clock_in(clock.describe()) == clock
     assert clock_in(clock.explain()) == clock
     assert clock_in(f"x {clock.describe()}") is None
     assert clock_in("sfc-testbed dilation=0") is None
 
 
-def test_what_is_written_can_be_read(tmp_path: Path) -> None:
-    """Times to the ns, bytes, directions, the interface, and model time."""
-    found = list(read_capture(_capture(tmp_path)))
-    assert [(each.time_ns, each.frame, each.direction) for each in found] == FRAMES
-    assert {(each.interface.name, each.interface.clock) for each in found} == {("tor1-eth3", CLOCK)}
-    assert CLOCK.model_us(found[0].time_ns) == 5.0
+def test_a_written_capture_can_be_read(tmp_path: Path) -> None:
+    frames = list(read_capture(_capture(tmp_path)))
+    assert [(frame.time_ns, frame.frame, frame.direction) for frame in frames] == FRAMES
+    assert {(frame.interface.name, frame.interface.clock) for frame in frames} == {("tor1-eth3", CLOCK)}
+    assert CLOCK.model_us(frames[0].time_ns) == 5.0
 
 
-def test_a_capture_that_was_cut_short_ends_early(tmp_path: Path) -> None:
-    """Wherever that was: frames that are whole are read."""
+def test_the_complete_frames_of_a_truncated_capture_are_read(tmp_path: Path) -> None:
     path = _capture(tmp_path)
     whole = path.read_bytes()
     counts = []
@@ -58,8 +56,8 @@ def test_a_capture_that_was_cut_short_ends_early(tmp_path: Path) -> None:
     assert (counts[0], counts[-1]) == (0, len(FRAMES) - 1)
 
 
-def test_other_writers_files_are_read(tmp_path: Path) -> None:
-    """Of the other byte order, of microseconds, with blocks between that nobody here knows."""
+def test_pcapng_files_of_other_programs_are_read(tmp_path: Path) -> None:
+    """The file has big-endian byte order, times in microseconds and a block of an unknown type."""
     blocks = [
         (0x0A0D0D0A, struct.pack(">IHHq", 0x1A2B3C4D, 1, 0, -1)),
         (1, struct.pack(">HHI", 1, 0, 0)),
@@ -76,8 +74,8 @@ def test_other_writers_files_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize(("magic", "tick_ns"), [(0xA1B2C3D4, 1000), (0xA1B23C4D, 1)])
-def test_what_tcpdump_writes_is_read(order: str, magic: int, tick_ns: int, tmp_path: Path) -> None:
-    """Either resolution and byte order; half a frame at the end is left out."""
+def test_files_of_tcpdump_are_read(order: str, magic: int, tick_ns: int, tmp_path: Path) -> None:
+    """A truncated frame at the end is left out."""
     path = tmp_path / "h1-eth0.pcap"
     head = struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 65535, 1)
     records = [struct.pack(f"{order}4I", 3, tick, 4, 4) + b"abcd" for tick in (5, 6)]
@@ -97,8 +95,8 @@ def test_what_tcpdump_writes_is_read(order: str, magic: int, tick_ns: int, tmp_p
     ],
     ids=["text", "order", "size", "interface"],
 )
-def test_what_is_no_capture_is_refused(content: bytes, tmp_path: Path) -> None:
-    """By both readers, in a line that names the file."""
+def test_files_that_are_not_captures_are_refused(content: bytes, tmp_path: Path) -> None:
+    """The message of both readers contains the name of the file."""
     path = tmp_path / "strange"
     path.write_bytes(content)
     for read in (read_capture, read_pcap):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From a journal to traces: what a dead process left is read, what is damaged is told, who lives is not disturbed."""
+"""Tests of making traces from a journal: complete and damaged journals, and locking by a live process."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ from telemetry.writer import SegmentWriter
 SWITCHES = ("tor2", "tor1")
 
 
-def written(folder: Path) -> Journal:
-    """Three flows, of which the second is done; ten goodput rows in segments of four; samples of two switches."""
+def write_journal(folder: Path) -> Journal:
+    """Write a journal with three flows and queue samples of two switches.
+
+    Only the second flow is finished. The ten goodput rows are in segments of four.
+    """
     journal = new_journal(folder, SWITCHES, dilation_factor=2)
     journal.note(start_ns=1_000)
     planned = SegmentWriter(journal.segments(PLANNED), PLANNED)
@@ -47,21 +50,27 @@ def written(folder: Path) -> Journal:
     return journal
 
 
-def traces(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Flows, queues, signals, goodput."""
+def read_traces(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Return the traces flows, queues, signals and goodput."""
     flows, queues, signals, goodput = (
         read_trace(folder / schema.file_name, schema) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT)
     )
     return flows, queues, signals, goodput
 
 
-def test_a_journal_holds_all_traces(tmp_path: Path) -> None:
-    """Flows in the order of the plan, switches in that of the network; what nobody told of is not known."""
-    assert written(tmp_path).write_traces() == []
-    flows, queues, signals, goodput = traces(tmp_path)
+def test_all_traces_are_made_from_a_journal(tmp_path: Path) -> None:
+    """Flows are in the order of the plan and switches in the order of the network. Missing reports give nulls."""
+    assert write_journal(tmp_path).write_traces() == []
+    flows, queues, signals, goodput = read_traces(tmp_path)
     assert flows["flow_id"].to_list() == [1, 2, 3]
-    done = flows.row(1, named=True)
-    assert (done["fct_us"], done["slowdown"], done["packets_sent"], done["naks"], done["paused_us"]) == (
+    finished = flows.row(1, named=True)
+    assert (
+        finished["fct_us"],
+        finished["slowdown"],
+        finished["packets_sent"],
+        finished["naks"],
+        finished["paused_us"],
+    ) == (
         8,
         4,
         4,
@@ -77,72 +86,72 @@ def test_a_journal_holds_all_traces(tmp_path: Path) -> None:
     assert goodput["from_us"].to_list() == list(range(10))
 
 
-def test_flows_that_nobody_told_of_sent_nothing_once_all_have_told(tmp_path: Path) -> None:
-    """At a run's own end a missing count is a zero."""
-    journal = written(tmp_path)
+def test_a_flow_without_a_report_sent_nothing_if_all_senders_reported(tmp_path: Path) -> None:
+    """If the run ended normally, a missing count is 0."""
+    journal = write_journal(tmp_path)
     journal.note(all_told=True)
     journal.write_traces()
-    assert traces(tmp_path)[0]["packets_sent"].to_list() == [0, 4, 0]
+    assert read_traces(tmp_path)[0]["packets_sent"].to_list() == [0, 4, 0]
 
 
-def test_a_damaged_segment_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
-    """Torn, empty or foreign: its rows are lost, those around it are not."""
-    journal = written(tmp_path)
-    torn, whole, last = segment_paths(journal.segments(GOODPUT))
-    torn.write_bytes(torn.read_bytes()[:-20])
+def test_a_damaged_segment_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+    """The segments are truncated, empty, or belong to another trace."""
+    journal = write_journal(tmp_path)
+    truncated, whole, last = segment_paths(journal.segments(GOODPUT))
+    truncated.write_bytes(truncated.read_bytes()[:-20])
     (received,) = segment_paths(journal.segments(RECEIVED))
     received.write_bytes(b"")
     problems = journal.write_traces()
     assert len(problems) == 2
     assert str(received) in problems[0]
-    assert str(torn) in problems[1]
-    assert traces(tmp_path)[3]["from_us"].to_list() == list(range(4, 10))
+    assert str(truncated) in problems[1]
+    assert read_traces(tmp_path)[3]["from_us"].to_list() == list(range(4, 10))
     last.write_bytes(next(iter(segment_paths(journal.segments(SENT)))).read_bytes())
-    assert all(str(path) in told for path, told in zip((received, torn, last), journal.write_traces(), strict=True))
-    assert traces(tmp_path)[3]["from_us"].to_list() == list(range(4, 8))
+    problems = journal.write_traces()
+    assert all(str(path) in problem for path, problem in zip((received, truncated, last), problems, strict=True))
+    assert read_traces(tmp_path)[3]["from_us"].to_list() == list(range(4, 8))
     assert whole.exists()
 
 
-def test_torn_and_mad_samples_cost_only_themselves(tmp_path: Path) -> None:
-    """A cut sample is left out in silence, a depth of no buffer is told."""
-    journal = written(tmp_path)
+def test_damaged_samples_of_a_switch_do_not_affect_other_samples(tmp_path: Path) -> None:
+    """A truncated last sample is left out silently. An impossible depth is reported."""
+    journal = write_journal(tmp_path)
     journal.samples("tor1").write_bytes(journal.samples("tor1").read_bytes()[:-1])
     journal.samples("tor2").write_bytes(np.array([(3_000, -1, -1, 1 << 40, 0)], dtype=SAMPLE_DTYPE).tobytes())
     (problem,) = journal.write_traces()
     assert problem.startswith("Queue samples of tor2 are lost: ")
-    assert traces(tmp_path)[1].select("switch", "depth_bytes").rows() == [("tor1", 10)]
+    assert read_traces(tmp_path)[1].select("switch", "depth_bytes").rows() == [("tor1", 10)]
 
 
-def test_samples_before_model_time_zero_are_no_rows(tmp_path: Path) -> None:
-    """A run that was killed before its start was announced has none."""
-    journal = written(tmp_path)
+def test_a_run_killed_before_its_start_has_no_queue_rows(tmp_path: Path) -> None:
+    journal = write_journal(tmp_path)
     journal.note(start_ns=None)
     assert journal.write_traces() == []
-    assert traces(tmp_path)[1].height == 0
+    assert read_traces(tmp_path)[1].height == 0
 
 
-def test_half_written_files_are_not_taken_for_segments(tmp_path: Path) -> None:
-    """What a kill leaves of a write under way stands beside the segments."""
-    journal = written(tmp_path)
+def test_temporary_files_are_not_taken_for_segments(tmp_path: Path) -> None:
+    """A process that is killed while writing leaves a temporary file beside the segments."""
+    journal = write_journal(tmp_path)
     (journal.segments(GOODPUT) / ".000003.parquet.partial").write_bytes(b"PAR1")
     assert journal.write_traces() == []
-    assert traces(tmp_path)[3].height == 10
+    assert read_traces(tmp_path)[3].height == 10
 
 
 def test_traces_can_be_made_again(tmp_path: Path) -> None:
-    """Whoever is killed while making them leaves all that is needed."""
-    journal = written(tmp_path)
+    """A process that is killed while making the traces must leave the journal complete."""
+    journal = write_journal(tmp_path)
     journal.write_traces()
-    before = traces(tmp_path)
+    before = read_traces(tmp_path)
     journal.write_traces()
-    assert all(old.equals(new) for old, new in zip(before, traces(tmp_path), strict=True))
+    assert all(old.equals(new) for old, new in zip(before, read_traces(tmp_path), strict=True))
     journal.remove()
     assert not has_journal(tmp_path)
     assert list((tmp_path / "logs").iterdir()) == []
 
 
-def test_a_journal_belongs_to_one_process_while_it_lives(tmp_path: Path) -> None:
-    """The lock goes with its process, however that ends."""
+def test_a_journal_is_locked_as_long_as_its_process_lives(tmp_path: Path) -> None:
+    """The lock must end even if the process is killed."""
     script = (
         "import sys, pathlib, telemetry.journal as journal\n"
         "held = journal.new_journal(pathlib.Path(sys.argv[1]), ['tor1'], 1)\n"
@@ -168,29 +177,29 @@ def test_a_journal_belongs_to_one_process_while_it_lives(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "text", ["", "{", '{"switches": ["../../secret"]}', '{"dilation_factor": 0}', '{"switches": [1]}', "[" * 5_000]
 )
-def test_a_damaged_head_is_told(tmp_path: Path, text: str) -> None:
-    """It costs the queue samples; it names no file outside the logs."""
-    journal = written(tmp_path)
+def test_a_damaged_head_is_reported(tmp_path: Path, text: str) -> None:
+    """The queue samples cannot be read without the head. A switch name must not lead to a file outside the logs."""
+    journal = write_journal(tmp_path)
     journal.release()
     (tmp_path / JOURNAL_FOLDER / HEAD_FILE).write_text(text)
     journal, (problem,) = open_journal(tmp_path)
     assert HEAD_FILE in problem
     assert journal.write_traces() == []
-    flows, queues, _, goodput = traces(tmp_path)
+    flows, queues, _, goodput = read_traces(tmp_path)
     assert (flows.height, queues.height, goodput.height) == (3, 0, 10)
 
 
-def test_a_link_in_a_journals_place_is_not_followed(tmp_path: Path) -> None:
-    """Whoever reports as root must not be led elsewhere."""
+def test_a_symbolic_link_in_place_of_a_journal_is_not_followed(tmp_path: Path) -> None:
+    """Otherwise a user could make a report by root write or delete files elsewhere."""
     (tmp_path / "real").mkdir()
-    written(tmp_path / "real")
+    write_journal(tmp_path / "real")
     (tmp_path / JOURNAL_FOLDER).symlink_to(tmp_path / "real" / JOURNAL_FOLDER)
     with pytest.raises(OSError, match=JOURNAL_FOLDER):
         open_journal(tmp_path)
 
 
 def test_lateness_of_hosts_and_switches_is_one_trace(tmp_path: Path) -> None:
-    """In order of time, model units; a switch that measures none has no row, nor has what was before model time 0."""
+    """Rows are in order of time and in model units. Records before model time 0 are left out."""
     journal = new_journal(tmp_path, ("tor1", "tor2"), dilation_factor=10)
     journal.note(start_ns=100_000)
     hosts = SegmentWriter(journal.segments(LATENESS), LATENESS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Queue samples of the switch as rows of the queues trace."""
+"""Tests of converting a switch's queue samples to rows of the queues trace."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAMPLES = np.array(
 
 
 def test_a_sample_is_thirty_two_bytes() -> None:
-    """The layout is that of a C struct without padding."""
+    """The layout equals a C struct without padding."""
     assert SAMPLE_DTYPE.itemsize == 32
     fields, names = SAMPLE_DTYPE.fields, SAMPLE_DTYPE.names
     assert fields is not None and names is not None
@@ -37,7 +37,7 @@ def test_a_sample_is_thirty_two_bytes() -> None:
 
 
 def test_rows_are_in_model_time_and_without_empty_queues() -> None:
-    """Dilation 2, start at 1000 ns: 11 000 ns of wall time is 5 model us. Order: time, port, class."""
+    """The start is at 1000 ns and the dilation is 2, so wall time 11 000 ns is 5 model us."""
     frame = queue_rows(SAMPLES, switch="s1", start_ns=1000, dilation_factor=2)
     assert frame.schema == QUEUES.empty().schema
     assert frame.rows() == [
@@ -48,8 +48,7 @@ def test_rows_are_in_model_time_and_without_empty_queues() -> None:
     ]
 
 
-def test_a_cut_last_sample_is_left_out(tmp_path: Path) -> None:
-    """A file that ends inside a sample gives the whole ones before it."""
+def test_a_truncated_last_sample_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "s1.samples"
     path.write_bytes(np.sort(SAMPLES, order="time_ns").tobytes()[:-5])
     assert np.concatenate([*sample_chunks(path)]).tolist() == np.sort(SAMPLES, order="time_ns")[:-1].tolist()
@@ -57,7 +56,7 @@ def test_a_cut_last_sample_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_switch_that_never_started_has_no_samples(tmp_path: Path) -> None:
-    """Its file is not there, or is empty."""
+    """The file of its samples is missing or empty."""
     assert list(sample_chunks(tmp_path / "none")) == []
     (tmp_path / "empty").touch()
     assert list(sample_chunks(tmp_path / "empty")) == []
@@ -68,40 +67,38 @@ def test_a_switch_that_never_started_has_no_samples(tmp_path: Path) -> None:
 def test_chunks_give_the_rows_of_the_whole_file(
     tmp_path_factory: pytest.TempPathFactory, times: list[int], rows: int
 ) -> None:
-    """However small the chunks: what is sorted within each is sorted in all, since no instant is torn."""
+    """Samples of one instant stay in one chunk, so sorting within chunks sorts all rows."""
     path = tmp_path_factory.mktemp("samples") / "s1.samples"
     ports = [(time, 100 - number, 0, number, number + 1) for number, time in enumerate(sorted(times))]
     samples = np.array(ports, dtype=SAMPLE_DTYPE)
     path.write_bytes(samples.tobytes())
-    chunks = [queue_rows(each, switch="s", start_ns=5, dilation_factor=2) for each in sample_chunks(path, rows)]
+    chunks = [queue_rows(chunk, switch="s", start_ns=5, dilation_factor=2) for chunk in sample_chunks(path, rows)]
     whole = queue_rows(samples, switch="s", start_ns=5, dilation_factor=2)
     assert pl.concat([whole.clear(), *chunks]).equals(whole)
-    assert all(np.unique(each["time_ns"]).size <= rows for each in sample_chunks(path, rows))
+    assert all(np.unique(chunk["time_ns"]).size <= rows for chunk in sample_chunks(path, rows))
 
 
 def test_no_samples_give_an_empty_frame() -> None:
-    """A switch that never sampled has no rows but all columns."""
     frame = queue_rows(SAMPLES[:0], switch="s1", start_ns=0, dilation_factor=1)
     assert frame.height == 0
     assert frame.schema == QUEUES.empty().schema
 
 
 def test_a_depth_beyond_the_column_is_refused() -> None:
-    """No silent wrap-around at 4 GB."""
+    """The column must not wrap silently at 4 GB."""
     huge = np.array([(1, -1, -1, 0, 1 << 32)], dtype=SAMPLE_DTYPE)
     with pytest.raises(ValueError, match="4294967296 bytes does not fit"):
         queue_rows(huge, switch="s1", start_ns=0, dilation_factor=1)
 
 
 def test_a_dilation_below_one_is_refused() -> None:
-    """Time never runs faster than the wall."""
     with pytest.raises(ValueError, match="at least 1"):
         model_us(np.array([1]), start_ns=0, dilation_factor=0)
 
 
 @given(st.lists(st.integers(0, 10**12), max_size=30), st.integers(0, 10**12), st.integers(1, 10**5))
 def test_times_keep_their_order_and_none_is_negative(times: list[int], start: int, factor: int) -> None:
-    """Whatever the samples, rows ascend from model time 0 and whole-buffer samples since then are all there."""
+    """Rows are sorted by time, and no sample of the whole buffer since model time 0 is missing."""
     samples = np.array([(time, -1, -1, 0, 0) for time in times], dtype=SAMPLE_DTYPE)
     rows = queue_rows(samples, switch="s", start_ns=start, dilation_factor=factor)["time_us"].to_list()
     assert rows == sorted(rows)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""docs/traces.md and the schemas say the same."""
+"""Tests that docs/traces.md agrees with the schemas."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ ALL = {**SCHEMAS, **OPTIONAL_SCHEMAS}
 
 
 def test_the_document_is_current() -> None:
-    """`python -m telemetry.document` would change nothing."""
+    """If this fails, run `python -m telemetry.document`."""
     assert document.main(["--check"]) == 0
 
 
-def test_every_column_stands_in_the_document() -> None:
-    """Each column has a row with its meaning."""
+def test_every_column_is_in_the_document() -> None:
     text = document.DOCUMENT.read_text(encoding="utf-8")
     for schema in ALL.values():
         for column in schema.columns:
@@ -28,10 +27,10 @@ def test_every_column_stands_in_the_document() -> None:
             assert column.meaning in text
 
 
-def test_a_stale_document_is_told_and_mended(
+def test_a_stale_document_is_reported_and_updated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """--check fails and changes nothing; without it the tables are made and the prose stays."""
+    """`--check` fails and changes nothing. Without it only the tables are replaced."""
     path = tmp_path / "traces.md"
     stale = "Prose.\n" + "".join(f"<!-- begin {name} -->\nold\n<!-- end {name} -->\n" for name in ALL) + "End.\n"
     path.write_text(stale)
@@ -46,6 +45,5 @@ def test_a_stale_document_is_told_and_mended(
 
 
 def test_missing_markers_are_an_error() -> None:
-    """A table without a place is not dropped silently."""
     with pytest.raises(ValueError, match="markers <!-- begin flows -->"):
         document.render_document("no markers")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Writing and reading traces: what comes back, what survives, what is refused."""
+"""Tests of writing and reading traces: round trips, interruptions and damaged files."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Read = Callable[[Path, TraceSchema], pl.DataFrame]
 
 @pytest.fixture(params=["at once", "when asked"])
 def read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Read:
-    """Both ways to read a trace, all of them being long for the second."""
+    """Return a function for each way to read a trace. The second treats every file as long."""
     if request.param == "at once":
         return read_trace
     monkeypatch.setattr(reader, "_LONG_BYTES", -1)
     return lambda path, schema: scan_trace(path, schema).collect()
 
 
-def test_rows_come_back_as_they_went_in(tmp_path: Path, signal_row: SignalRow, read: Read) -> None:
-    """Write two rows, one with nulls; read the same."""
+def test_rows_are_read_as_they_were_written(tmp_path: Path, signal_row: SignalRow, read: Read) -> None:
+    """The second row has nulls."""
     unknown = replace(signal_row, flow_id=None, obeyed=False, paused_until_us=None)
     with TraceWriter(tmp_path / "signals.parquet", SIGNALS, tmp_path / "segments") as writer:
         writer.append(signal_row)
@@ -41,8 +41,8 @@ def test_rows_come_back_as_they_went_in(tmp_path: Path, signal_row: SignalRow, r
     assert read(tmp_path / "signals.parquet", SIGNALS).to_dicts() == [asdict(signal_row), asdict(unknown)]
 
 
-def test_a_file_says_its_schema_and_version(tmp_path: Path) -> None:
-    """Name and version stand in the Parquet metadata, even of a trace without rows."""
+def test_a_file_contains_its_schema_and_version(tmp_path: Path) -> None:
+    """Name and version are in the Parquet metadata, even if the trace has no rows."""
     with TraceWriter(tmp_path / "flows.parquet", FLOWS, tmp_path / "segments"):
         pass
     metadata = pl.read_parquet_metadata(tmp_path / "flows.parquet")
@@ -51,7 +51,7 @@ def test_a_file_says_its_schema_and_version(tmp_path: Path) -> None:
 
 
 def test_the_same_rows_are_the_same_file_wherever_segments_end(tmp_path: Path) -> None:
-    """A run ends them by its own clock too: a trace of many rows must not tell how long it took."""
+    """Segments also end after some wall time. The trace must not depend on how long the run took."""
     rows = pl.DataFrame({"from_us": range(200_000)}).select(
         pl.col("from_us").cast(pl.Float64),
         (pl.col("from_us") + 10.0).alias("until_us"),
@@ -75,7 +75,7 @@ def test_the_same_rows_are_the_same_file_wherever_segments_end(tmp_path: Path) -
 def test_segments_and_flushes_do_not_change_the_rows(
     tmp_path_factory: pytest.TempPathFactory, segment_rows: int, rows: int, flush_after: int
 ) -> None:
-    """Whatever the size of segments and wherever a flush falls, all rows are there in order, few of them in memory."""
+    """All rows are read in order. At most the rows of one segment are in memory."""
     folder = tmp_path_factory.mktemp("trace")
     path, segments = folder / "goodput.parquet", folder / "segments"
     with TraceWriter(path, GOODPUT, segments, segment_rows=segment_rows) as writer:
@@ -91,17 +91,17 @@ def test_segments_and_flushes_do_not_change_the_rows(
 
 
 def test_an_interruption_keeps_what_was_measured(tmp_path: Path, signal_row: SignalRow) -> None:
-    """Ctrl-C inside the context leaves a whole file with the rows so far, and no temporary file."""
+    """Ctrl-C inside the context leaves a complete file with all rows up to then, and no temporary file."""
     path = tmp_path / "signals.parquet"
     with pytest.raises(KeyboardInterrupt), TraceWriter(path, SIGNALS, tmp_path / "segments") as writer:
         writer.append(signal_row)
         raise KeyboardInterrupt
     assert read_trace(path, SIGNALS).height == 1
-    assert {each.name for each in tmp_path.iterdir()} == {"signals.parquet", "segments"}
+    assert {path.name for path in tmp_path.iterdir()} == {"signals.parquet", "segments"}
 
 
-def test_a_bad_row_is_refused_and_the_good_ones_stay(tmp_path: Path, signal_row: SignalRow) -> None:
-    """The error names the column; rows before and after it are kept."""
+def test_an_invalid_row_is_refused_and_the_others_are_kept(tmp_path: Path, signal_row: SignalRow) -> None:
+    """The message contains the column."""
     path = tmp_path / "signals.parquet"
     with TraceWriter(path, SIGNALS, tmp_path / "segments") as writer:
         writer.append(signal_row)
@@ -113,8 +113,7 @@ def test_a_bad_row_is_refused_and_the_good_ones_stay(tmp_path: Path, signal_row:
     assert read_trace(path, SIGNALS).height == 2
 
 
-def test_samples_come_as_whole_frames_only(tmp_path: Path, signal_row: SignalRow) -> None:
-    """A trace without a class of rows takes none."""
+def test_a_trace_without_a_row_class_accepts_only_data_frames(tmp_path: Path, signal_row: SignalRow) -> None:
     with (
         TraceWriter(tmp_path / "queues.parquet", QUEUES, tmp_path / "segments") as writer,
         pytest.raises(ValueError, match="a row of queues"),
@@ -122,8 +121,8 @@ def test_samples_come_as_whole_frames_only(tmp_path: Path, signal_row: SignalRow
         writer.append(signal_row)
 
 
-def test_frames_are_taken_in_any_column_order(tmp_path: Path, signal_row: SignalRow) -> None:
-    """Rows and frames may be mixed; order of arrival stays."""
+def test_data_frames_may_have_any_order_of_columns(tmp_path: Path, signal_row: SignalRow) -> None:
+    """Rows and data frames may alternate. Rows are read in the order in which they were added."""
     frame = pl.DataFrame([asdict(replace(signal_row, host="h2"))]).select(reversed(SIGNALS.column_names))
     with TraceWriter(tmp_path / "signals.parquet", SIGNALS, tmp_path / "segments") as writer:
         writer.append(signal_row)
@@ -132,8 +131,7 @@ def test_frames_are_taken_in_any_column_order(tmp_path: Path, signal_row: Signal
     assert read_trace(tmp_path / "signals.parquet", SIGNALS)["host"].to_list() == ["h1", "h2", "h1"]
 
 
-def test_frames_with_other_columns_or_nulls_are_refused(tmp_path: Path, signal_row: SignalRow) -> None:
-    """A frame must fit as a row must."""
+def test_data_frames_with_other_columns_or_nulls_are_refused(tmp_path: Path, signal_row: SignalRow) -> None:
     writer = TraceWriter(tmp_path / "signals.parquet", SIGNALS, tmp_path / "segments")
     with pytest.raises(ValueError, match="missing cause"):
         writer.append_frame(pl.DataFrame([asdict(signal_row)]).drop("cause"))
@@ -143,19 +141,17 @@ def test_frames_with_other_columns_or_nulls_are_refused(tmp_path: Path, signal_r
 
 
 def test_a_segment_size_below_one_is_refused(tmp_path: Path) -> None:
-    """Zero rows a segment would never end."""
     with pytest.raises(ValueError, match="segment_rows"):
         TraceWriter(tmp_path / "x", FLOWS, tmp_path / "segments", segment_rows=0)
 
 
 def test_a_missing_trace_is_named(tmp_path: Path, read: Read) -> None:
-    """The error tells which file."""
     with pytest.raises(TraceError, match=r"flows\.parquet: no such trace"):
         read(tmp_path / "flows.parquet", FLOWS)
 
 
-def test_damage_of_a_long_trace_is_found_before_it_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is asked of it then: in the middle of a report it would be too late."""
+def test_damage_of_a_long_trace_is_found_before_any_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error in the middle of a report would be too late."""
     path = tmp_path / "goodput.parquet"
     rows = [GoodputRow(number, number + 1, number, number) for number in range(5_000)]
     write_trace(path, GOODPUT, pl.DataFrame(rows, schema=dict(GOODPUT.dtypes)))
@@ -168,18 +164,17 @@ def test_damage_of_a_long_trace_is_found_before_it_is_asked(tmp_path: Path, monk
         scan_trace(path, GOODPUT)
 
 
-@pytest.mark.parametrize("kept_bytes", [0, 3, 60])
-def test_a_short_file_is_an_error_not_a_short_trace(tmp_path: Path, kept_bytes: int, read: Read) -> None:
-    """A file cut anywhere is refused as a whole."""
+@pytest.mark.parametrize("size_bytes", [0, 3, 60])
+def test_a_truncated_file_is_an_error_and_not_a_short_trace(tmp_path: Path, size_bytes: int, read: Read) -> None:
     path = tmp_path / "flows.parquet"
     write_trace(path, FLOWS, FLOWS.empty())
-    path.write_bytes(path.read_bytes()[:kept_bytes])
+    path.write_bytes(path.read_bytes()[:size_bytes])
     with pytest.raises(TraceError, match="not a whole Parquet file"):
         read(path, FLOWS)
 
 
 def test_another_trace_or_version_is_refused(tmp_path: Path, read: Read) -> None:
-    """The reader says what it found and what it expected."""
+    """The message contains the actual and the expected schema or version."""
     path = tmp_path / "x.parquet"
     write_trace(path, QUEUES, QUEUES.empty())
     with pytest.raises(TraceError, match="a queues trace, expected flows"):
@@ -193,7 +188,7 @@ def test_another_trace_or_version_is_refused(tmp_path: Path, read: Read) -> None
 
 
 def test_wrong_columns_are_named(tmp_path: Path, read: Read) -> None:
-    """A missing column, one of another type, and further ones are each told."""
+    """A column is missing, has another type, or is unknown."""
     path = tmp_path / "queues.parquet"
     frame = QUEUES.empty()
     write_trace(path, QUEUES, frame.drop("port"))
@@ -216,7 +211,6 @@ def test_nulls_in_a_column_without_nulls_are_named(tmp_path: Path, signal_row: S
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    """If writing fails, the trace on disk is the one before."""
     path = tmp_path / "flows.parquet"
     write_trace(path, FLOWS, FLOWS.empty())
     before = path.read_bytes()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The trace schemas: what the contract promises of the columns."""
+"""Tests of the trace schemas and their columns."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from telemetry.schema import (
 ALL = {**SCHEMAS, **OPTIONAL_SCHEMAS}
 
 
-def test_column_names_are_those_of_the_contract() -> None:
-    """The traces have these columns in this order."""
+def test_column_names_and_their_order_are_stable() -> None:
+    """Scripts of users read the traces by these names."""
     assert FLOWS.column_names == tuple(
         [
             "flow_id",
@@ -74,8 +74,8 @@ def test_column_names_are_those_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
-def test_columns_are_distinct_and_say_what_they_mean(schema: TraceSchema) -> None:
-    """No name twice, no column without a meaning, and a unit in the name agrees with the unit column."""
+def test_columns_have_distinct_names_a_meaning_and_a_unit(schema: TraceSchema) -> None:
+    """A unit at the end of the name must agree with the unit of the column."""
     assert len(set(schema.column_names)) == len(schema.columns)
     for column in schema.columns:
         assert column.meaning
@@ -85,7 +85,6 @@ def test_columns_are_distinct_and_say_what_they_mean(schema: TraceSchema) -> Non
 
 @pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
 def test_an_empty_frame_has_the_columns(schema: TraceSchema) -> None:
-    """The empty frame carries names and types."""
     frame = schema.empty()
     assert frame.height == 0
     assert tuple(frame.columns) == schema.column_names
@@ -112,22 +111,20 @@ def test_an_empty_frame_has_the_columns(schema: TraceSchema) -> None:
         (pl.Boolean, None, False),
     ],
 )
-def test_a_column_knows_what_it_can_hold(dtype: type[pl.DataType], value: object, expected: bool) -> None:
-    """Values of another kind, out of range or not finite are refused."""
+def test_values_fit_a_column_or_not(dtype: type[pl.DataType], value: object, expected: bool) -> None:
+    """Values of another type, out of range or not finite do not fit."""
     column = Column("x", dtype, "", "x")
     assert fits(value, column) is check_of(column)(value) is expected
 
 
-def test_null_fits_only_where_the_column_says_so() -> None:
-    """Null is a value of nullable columns alone."""
+def test_null_fits_a_nullable_column() -> None:
     assert fits(None, Column("x", pl.Float64, "", "x", nullable=True))
 
 
 @pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
 @given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.integers(-300, 2**65)))
-def test_a_columns_own_check_says_what_fits_says(schema: TraceSchema, value: object) -> None:
-    """Whatever the value: the check of a column is only sooner done."""
-    for column in (*schema.columns, *(replace(each, nullable=True) for each in schema.columns)):
+def test_the_fast_check_of_a_column_agrees_with_fits(schema: TraceSchema, value: object) -> None:
+    for column in (*schema.columns, *(replace(column, nullable=True) for column in schema.columns)):
         assert check_of(column)(value) is fits(value, column)
 
 
@@ -136,8 +133,8 @@ _ORDINARY = {pl.Float64: 1.5, pl.String: "h1", pl.Boolean: True}
 
 @pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
 @given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.integers(-300, 2**65)))
-def test_a_row_that_is_usual_fits(schema: TraceSchema, value: object) -> None:
-    """One of ordinary values is; with another value in any place it is only if that fits."""
+def test_a_usual_row_fits(schema: TraceSchema, value: object) -> None:
+    """A row of ordinary values is usual. If one value is replaced, the row is usual only if the new value fits."""
     is_usual = usual_rows(schema.columns)
     ordinary = [_ORDINARY.get(column.dtype, 1) for column in schema.columns]
     assert is_usual(tuple(ordinary))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The Back-To-Sender packet: round trip, scapy's view, strictness."""
+"""Tests of the Back-To-Sender packet: encoding, decoding, agreement with scapy, and malformed payloads."""
 
 import pytest
 from hypothesis import given
@@ -46,14 +46,12 @@ EXAMPLE = BackToSender(
     )
 )
 def test_every_bts_round_trips(bts: BackToSender) -> None:
-    """What was packed is unpacked."""
     payload = pack_payload(bts)
     assert len(payload) == BTS_PAYLOAD_BYTES
     assert unpack_payload(payload) == bts
 
 
 def test_scapy_reads_the_same_fields() -> None:
-    """The layer for people and the packer for machines agree."""
     frame = pack_frame(EXAMPLE, destination_mac=1, source_mac=2, congested_ip=0x0A000002, paused_ip=0x0A000001)
     packet = Ether(frame)
     layer = packet[BTS]
@@ -73,7 +71,6 @@ def test_scapy_reads_the_same_fields() -> None:
     ids=["version 2", "unknown flag", "version 0", "cause 0", "cause 5", "ecn bits", "class 8"],
 )
 def test_values_out_of_range_are_refused(position: int, value: int) -> None:
-    """Anything the layout does not define is malformed."""
     payload = bytearray(pack_payload(EXAMPLE))
     payload[position] = value
     assert unpack_payload(bytes(payload)) is None
@@ -81,5 +78,4 @@ def test_values_out_of_range_are_refused(position: int, value: int) -> None:
 
 @given(st.binary(max_size=64).filter(lambda data: len(data) != BTS_PAYLOAD_BYTES))
 def test_any_other_length_is_refused(data: bytes) -> None:
-    """Truncated or prolonged, it is no BTS."""
     assert unpack_payload(data) is None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Rewriting the DSCP of a frame keeps its header right."""
+"""Tests of rewriting the DSCP of a frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ADDRESS = st.integers(0, 2**32 - 1)
 
 @given(ADDRESS, ADDRESS, st.integers(0, 255), st.integers(0, 63), st.binary(max_size=40))
 def test_dscp_is_replaced_and_the_checksum_right(src: int, dst: int, tos: int, dscp: int, payload: bytes) -> None:
-    """Only the DSCP changes: ECN bits, addresses, length and payload stay."""
+    """ECN bits, addresses, length and payload stay the same."""
     frame = bytes(14) + ipv4.pack_header(src, dst, 6, len(payload), tos) + payload
     changed = ipv4.with_dscp(frame, dscp, 14)
     header = ipv4.unpack_header(changed, 14)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""IPv4 and UDP headers against scapy, and what is refused."""
+"""Tests of IPv4 and UDP headers, compared with scapy, and of malformed headers."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,15 +13,13 @@ _U32 = st.integers(0, 2**32 - 1)
 
 @given(_U32, _U32, st.integers(0, 1400), st.integers(0, 255))
 def test_ipv4_header_has_scapys_bytes(source: int, destination: int, payload: int, tos: int) -> None:
-    """Checksum and layout agree."""
-    ours = ipv4.pack_header(source, destination, 17, payload, tos)
-    theirs = IP(src=_dotted(source), dst=_dotted(destination), proto=17, tos=tos, id=0, flags="DF", len=20 + payload)
-    assert ours == bytes(theirs)
+    header = ipv4.pack_header(source, destination, 17, payload, tos)
+    expected = IP(src=_dotted(source), dst=_dotted(destination), proto=17, tos=tos, id=0, flags="DF", len=20 + payload)
+    assert header == bytes(expected)
 
 
 @given(_U32, _U32, st.integers(0, 255))
 def test_ipv4_header_round_trips(source: int, destination: int, tos: int) -> None:
-    """What was packed is unpacked."""
     data = ipv4.pack_header(source, destination, 17, 8, tos) + bytes(8)
     assert ipv4.unpack_header(data) == ipv4.Ipv4Header(tos, 28, 64, 17, source, destination)
 
@@ -32,26 +30,23 @@ def _dotted(ip: int) -> str:
 
 @given(st.integers(0, 19), st.integers(0, 7))
 def test_one_wrong_bit_in_an_ipv4_header_is_noticed(byte: int, bit: int) -> None:
-    """Version, length, fragment or checksum gives it away."""
     data = bytearray(ipv4.pack_header(1, 2, 17, 0, 0))
     data[byte] ^= 1 << bit
     assert ipv4.unpack_header(bytes(data)) is None
 
 
 def test_truncated_ipv4_is_refused() -> None:
-    """Neither a short header nor a length beyond the data."""
+    """The header is too short, or its length field is larger than the data."""
     data = ipv4.pack_header(1, 2, 17, 8, 0) + bytes(8)
     assert ipv4.unpack_header(data[:19]) is None
     assert ipv4.unpack_header(data[:27]) is None
 
 
 def test_udp_header_has_scapys_bytes_and_zero_checksum() -> None:
-    """RoCEv2 sends checksum 0."""
     assert udp.pack_header(0xC001, 4791, 4) == bytes(UDP(sport=0xC001, dport=4791, len=12, chksum=0))
 
 
 def test_udp_length_must_fill_the_datagram() -> None:
-    """A length field that lies is refused."""
     data = udp.pack_header(1, 2, 4) + bytes(4)
     assert udp.unpack_header(data, 0, 12) == udp.UdpHeader(1, 2, 12)
     assert udp.unpack_header(data, 0, 11) is None

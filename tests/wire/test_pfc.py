@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""802.1Qbb frames and quanta."""
+"""Tests of 802.1Qbb frames and quanta."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ _QUANTA = st.dictionaries(st.integers(0, 7), st.integers(0, 65535))
 
 @given(_QUANTA)
 def test_frames_round_trip(quanta: dict[int, int]) -> None:
-    """Only enabled classes come back, zero quanta included."""
+    """Decoding returns exactly the enabled classes, including those with zero quanta."""
     frame = pack_frame(0x0200_0000_0001, quanta)
     decoded = unpack_frame(frame)
     assert len(frame) == 60
@@ -25,21 +25,20 @@ def test_frames_round_trip(quanta: dict[int, int]) -> None:
 
 
 def test_scapy_reads_the_same_classes() -> None:
-    """Class 3 paused for 100 quanta, class 0 resumed."""
+    """The frame pauses class 3 for 100 quanta and resumes class 0."""
     layer = Ether(pack_frame(1, {0: 0, 3: 100}))[PFC]
     assert (layer.c0_enabled, layer.c3_enabled, layer.c6_enabled) == (1, 1, 0)
     assert layer.c3_pause_time == 100
 
 
 @pytest.mark.parametrize("quanta", [{8: 1}, {-1: 1}, {0: 65536}, {0: -1}])
-def test_what_does_not_fit_is_refused(quanta: dict[int, int]) -> None:
-    """A class or time outside its field."""
+def test_classes_and_quanta_outside_their_fields_are_refused(quanta: dict[int, int]) -> None:
     with pytest.raises(ValueError, match="does not fit"):
         pack_frame(1, quanta)
 
 
 def test_other_frames_are_not_pfc() -> None:
-    """Plain PAUSE, truncated frames, other EtherTypes, a dirty enable vector."""
+    """The frames are truncated, a plain PAUSE, of another EtherType, and with an invalid enable vector."""
     frame = pack_frame(1, {3: 1})
     assert unpack_frame(frame[:33]) is None
     assert unpack_frame(frame[:14] + b"\0\1" + frame[16:]) is None
@@ -48,7 +47,7 @@ def test_other_frames_are_not_pfc() -> None:
 
 
 def test_quanta_follow_the_line_rate() -> None:
-    """195.3 quanta a microsecond at 100 Gb/s, rounded up; the same number when time is dilated."""
+    """A microsecond at 100 Gb/s has 195.3 quanta, rounded up. Time dilation does not change the number."""
     assert quanta_for(1_000, 100_000_000_000) == 196
     assert quanta_for(1_000_000, 100_000_000) == 196
     assert quanta_for(1 << 40, 100_000_000_000) == 65535
@@ -57,6 +56,5 @@ def test_quanta_follow_the_line_rate() -> None:
 
 @given(st.integers(0, 80_000), st.sampled_from([10_000_000, 100_000_000_000, 400_000_000_000]))
 def test_quanta_cover_the_pause_by_less_than_two(pause_ns: int, rate_bps: int) -> None:
-    """Never too short, hardly too long."""
     covered = quanta_ns(quanta_for(pause_ns, rate_bps), rate_bps)
     assert pause_ns <= covered <= pause_ns + quanta_ns(2, rate_bps)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""RoCEv2 packets against scapy, a packet captured from a real NIC, and damage."""
+"""Tests of RoCEv2 packets, compared with scapy and a packet captured from a real NIC, and of damaged packets."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ from wire.roce.packets import (
 )
 from wire.scapy_layers import AETH, BTH
 
-# A CNP captured on a ConnectX-4 Lx, as it stands in the tests of scapy's RoCE layer.
+# A CNP captured on a ConnectX-4 Lx, from the tests of scapy's RoCE layer.
 CONNECTX_CNP = bytes.fromhex(
     "e41d2dab2bc27cfe90643b32080045c2003c718c4000401191610a0011010a00"
     "1201000012b7002800008100ffff40000118000000000000000000000000000000000000000082fd002a"
@@ -33,7 +33,7 @@ CONNECTX_CNP = bytes.fromhex(
 
 
 def framer(tos: int = 0x68) -> RoceFramer:
-    """From QP 5 at 10.0.0.1 to QP 7 at 10.0.0.2."""
+    """Return a framer from QP 5 at 10.0.0.1 to QP 7 at 10.0.0.2."""
     return RoceFramer(
         destination_mac=0x0200_0000_0002,
         source_mac=0x0200_0000_0001,
@@ -47,7 +47,6 @@ def framer(tos: int = 0x68) -> RoceFramer:
 
 @given(st.binary(max_size=1500), st.integers(0, 2**24 - 1), st.booleans())
 def test_data_frame_has_scapys_fields_and_icrc(payload: bytes, psn: int, ack_request: bool) -> None:
-    """Scapy reads every field, and computes the same invariant CRC."""
     frame = framer().frame(Opcode.SEND_MIDDLE, pack_psn_word(psn, ack_request=ack_request), payload)
     packet = Ether(frame)
     bth = packet[BTH]
@@ -62,7 +61,6 @@ def test_data_frame_has_scapys_fields_and_icrc(payload: bytes, psn: int, ack_req
 
 @given(st.binary(max_size=1500), st.integers(0, 2**24 - 1))
 def test_data_frame_round_trips(payload: bytes, psn: int) -> None:
-    """The decoder gives back what the framer was given."""
     frame = framer().frame(Opcode.SEND_ONLY_WITH_IMMEDIATE, pack_psn_word(psn), pack_immediate(9) + payload)
     header = RoceDecoder().header(frame)
     assert header is not None
@@ -74,7 +72,6 @@ def test_data_frame_round_trips(payload: bytes, psn: int) -> None:
 
 
 def test_icrc_of_a_captured_cnp_is_right() -> None:
-    """Not only scapy agrees: so does a ConnectX-4 Lx."""
     header = parse_header(CONNECTX_CNP)
     assert header is not None
     assert header.opcode == Opcode.CNP
@@ -83,8 +80,8 @@ def test_icrc_of_a_captured_cnp_is_right() -> None:
     assert header.icrc_is_right(CONNECTX_CNP)
 
 
-def test_icrc_survives_what_routers_change() -> None:
-    """TTL, TOS (ECN marks) and the IP checksum are not covered."""
+def test_the_icrc_does_not_cover_fields_that_routers_change() -> None:
+    """Routers change TTL, TOS (ECN marks) and the IP checksum."""
     packet = Ether(framer(tos=0x6A).frame(Opcode.SEND_ONLY, pack_psn_word(1), b"abcd"))
     packet[IP].ttl = 61
     packet[IP].tos = 0x6B
@@ -98,7 +95,7 @@ def test_icrc_survives_what_routers_change() -> None:
 
 @given(st.data())
 def test_one_wrong_bit_in_transport_or_payload_is_noticed(data: st.DataObject) -> None:
-    """Header checks or the ICRC catch it, but for the masked FECN/BECN byte."""
+    """Header checks or the ICRC detect the error. The masked FECN/BECN byte is left out."""
     frame = bytearray(framer().frame(Opcode.SEND_MIDDLE, pack_psn_word(3), bytes(range(40))))
     position = data.draw(st.integers(26, len(frame) - 1).filter(lambda at: at not in (40, 41, 46)))
     frame[position] ^= 1 << data.draw(st.integers(0, 7))
@@ -108,20 +105,18 @@ def test_one_wrong_bit_in_transport_or_payload_is_noticed(data: st.DataObject) -
 
 @given(st.integers(0, 61))
 def test_truncated_frames_are_refused(length: int) -> None:
-    """Every prefix of an ACK is malformed."""
     frame = framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(3), pack_aeth(Syndrome.ACK, 1))
     assert len(frame) == ACK_FRAME_BYTES == 62
     assert parse_header(frame[:length]) is None
 
 
 @given(st.binary(max_size=120))
-def test_noise_is_refused_without_an_exception(noise: bytes) -> None:
-    """A decoder faces the network."""
+def test_random_bytes_are_refused_without_an_exception(noise: bytes) -> None:
     assert RoceDecoder().header(noise) is None
 
 
 def test_frames_padded_by_the_link_are_read_to_their_ip_length() -> None:
-    """Ethernet pads short frames; the padding is no part of the packet."""
+    """Ethernet pads short frames. The padding does not belong to the packet."""
     frame = framer().frame(Opcode.SEND_ONLY, pack_psn_word(3), b"") + bytes(6)
     header = parse_header(frame)
     assert header is not None
@@ -130,32 +125,28 @@ def test_frames_padded_by_the_link_are_read_to_their_ip_length() -> None:
 
 
 def test_a_datagram_too_short_for_a_transport_header_is_refused() -> None:
-    """UDP to the RoCEv2 port with eight bytes."""
     frame = framer().frame(Opcode.SEND_ONLY, pack_psn_word(0), b"")
     ip = ipv4.pack_header(1, 2, 17, 16, 0)
     assert parse_header(frame[:14] + ip + udp.pack_header(1, ROCE_UDP_PORT, 8) + bytes(60)) is None
 
 
 def test_unknown_opcodes_are_refused() -> None:
-    """An RDMA WRITE is well-formed, but nothing here answers it."""
+    """An RDMA WRITE is well-formed but not supported by the testbed."""
     assert parse_header(framer().frame(0x06, pack_psn_word(0), bytes(16))) is None
 
 
 def test_bodies_too_short_for_their_opcode_are_refused() -> None:
-    """No AETH, immediate or CNP padding, no packet."""
     for opcode, size in ((Opcode.ACKNOWLEDGE, 0), (Opcode.SEND_ONLY_WITH_IMMEDIATE, 0), (Opcode.CNP, 12)):
         assert parse_header(framer().frame(opcode, pack_psn_word(0), bytes(size))) is None
 
 
 def test_ack_and_nak_have_scapys_aeth() -> None:
-    """Syndrome and MSN lie where scapy looks for them."""
     for syndrome in Syndrome:
         packet = Ether(framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(3), pack_aeth(syndrome, 12)))
         assert (packet[AETH].syndrome, packet[AETH].msn) == (syndrome, 12)
 
 
 def test_cnp_has_scapys_layout() -> None:
-    """Opcode 0x81, BECN, sixteen reserved bytes."""
     frame = framer().frame(Opcode.CNP, pack_psn_word(0), CNP_RESERVED, becn=True)
     bth = Ether(frame)[BTH]
     assert (bth.opcode, bth.becn, bth.psn, bth.dqpn) == (0x81, 1, 0, 7)
@@ -163,7 +154,7 @@ def test_cnp_has_scapys_layout() -> None:
 
 
 def test_aeth_bodies_round_trip_or_are_refused() -> None:
-    """Four bytes, or eight with IRN's selective word whose top byte is zero."""
+    """A body has four bytes, or eight with IRN's selective word, whose top byte must be zero."""
 
     def read(body: bytes) -> tuple[int, int]:
         frame = framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(0), body)
@@ -178,16 +169,15 @@ def test_aeth_bodies_round_trip_or_are_refused() -> None:
 
 
 def test_source_port_carries_the_low_bits_of_the_qp() -> None:
-    """The BTS names the flow by it."""
+    """A BTS identifies its flow by the source port."""
     assert source_port(5) == 0xC005
     assert source_port(0x4001) == 0xC001
 
 
 def test_forged_headers_do_not_fill_the_decoders_memory() -> None:
-    """Beyond its bound it forgets the oldest, and still answers right."""
+    """The decoder discards the oldest header and still decodes frames with that header."""
     decoder = RoceDecoder()
-    made = framer()
-    frame = made.frame(Opcode.SEND_ONLY, pack_psn_word(0), b"abcd")
+    frame = framer().frame(Opcode.SEND_ONLY, pack_psn_word(0), b"abcd")
     template = bytearray(frame)
     for number in range(7_000):
         template[0:6] = number.to_bytes(6, "big")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Units, dilation and addresses."""
+"""Tests of units, dilation and addresses."""
 
 import pytest
 from hypothesis import given
@@ -12,27 +12,25 @@ from wire.units import bandwidth_delay_bytes, serialization_ns
 
 
 def test_the_papers_bdp_is_125_kilobytes() -> None:
-    """100 Gb/s times 10 us."""
+    """The paper has links of 100 Gb/s and a round trip of 10 us."""
     assert bandwidth_delay_bytes(100_000_000_000, 10_000) == 125_000
 
 
 def test_serialization_rounds_up() -> None:
-    """A wire is never faster than its rate."""
+    """Rounding down would exceed the rate of the wire."""
     assert serialization_ns(1000, 100_000_000_000) == 80
     assert serialization_ns(1, 3_000_000_000) == 3
 
 
 @given(st.integers(1, 10_000), st.integers(0, 10**12))
 def test_dilation_there_and_back_keeps_whole_model_nanoseconds(factor: int, model_ns: int) -> None:
-    """wall_ns is exact for integers, model_ns undoes it."""
     dilation = Dilation(factor)
     assert dilation.wall_ns(model_ns) == model_ns * factor
     assert dilation.model_ns(dilation.wall_ns(model_ns)) == pytest.approx(model_ns)
     assert dilation.model_us(dilation.wall_ns(model_ns)) == pytest.approx(model_ns / 1000)
 
 
-def test_dilation_divides_rates_and_keeps_bytes() -> None:
-    """Rate down, time up: the BDP stays."""
+def test_dilation_divides_rates_and_keeps_the_bdp() -> None:
     dilation = Dilation(1000)
     assert dilation.wall_bps(100_000_000_000) == 100_000_000
     assert bandwidth_delay_bytes(dilation.wall_bps(100_000_000_000), dilation.wall_ns(10_000)) == 125_000
@@ -40,21 +38,18 @@ def test_dilation_divides_rates_and_keeps_bytes() -> None:
 
 
 @pytest.mark.parametrize("factor", [0, -1, 1.5])
-def test_dilation_refuses_what_is_no_factor(factor: int) -> None:
-    """Only integers from 1 on."""
+def test_dilation_factors_must_be_integers_of_at_least_one(factor: int) -> None:
     with pytest.raises(ValueError, match="dilation factor"):
         Dilation(factor)
 
 
 def test_dilation_refuses_a_rate_that_is_not_positive() -> None:
-    """A rate of zero has no wall rate."""
     with pytest.raises(ValueError, match="positive"):
         Dilation(2).wall_bps(0)
 
 
 @given(st.integers(0, 2**48 - 1), st.integers(0, 2**32 - 1))
 def test_addresses_round_trip_through_text(mac: int, ip: int) -> None:
-    """Integers inside, text at the edges."""
     assert parse_mac(format_mac(mac)) == mac
     assert int.from_bytes(pack_mac(mac), "big") == mac
     assert parse_ip(format_ip(ip)) == ip
@@ -62,6 +57,5 @@ def test_addresses_round_trip_through_text(mac: int, ip: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "00:00:00:00:00", "0:0:0:0:0:0", "zz:00:00:00:00:00", "00-00-00-00-00-00"])
 def test_bad_mac_text_is_refused(text: str) -> None:
-    """Six pairs of hex digits with colons, nothing else."""
     with pytest.raises(ValueError):
         parse_mac(text)

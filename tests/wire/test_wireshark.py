@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Wireshark decodes what the wire modules pack."""
+"""Tests that Wireshark decodes the frames that wire builds."""
 
 import shutil
 import struct
@@ -46,8 +46,8 @@ def _write_pcap(path: Path, frames: list[bytes]) -> None:
     path.write_bytes(header + b"".join(records))
 
 
-def test_wireshark_sees_infiniband_and_nothing_malformed(tmp_path: Path) -> None:
-    """Protocol stack, opcode and PSN of every kind of packet we send."""
+def test_wireshark_decodes_every_kind_of_frame(tmp_path: Path) -> None:
+    """RoCEv2 frames are decoded as InfiniBand, with opcode and PSN, and no frame is malformed."""
     tshark = shutil.which("tshark")
     if tshark is None:
         pytest.skip("tshark is not installed")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Numbers in frames."""
+"""Tests of reading and writing numbers in frames."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from wire.words import half_word_at, little_word_at, signed, swapped, word_at
 
 
 @given(st.binary(max_size=20), st.binary(min_size=4, max_size=4))
-def test_words_are_read_wherever_they_lie(before: bytes, word: bytes) -> None:
-    """In both orders of bytes, without a sign."""
+def test_words_are_read_at_any_offset_in_both_byte_orders(before: bytes, word: bytes) -> None:
     frame = before + word
     assert word_at(frame, len(before)) == int.from_bytes(word, "big")
     assert little_word_at(frame, len(before)) == swapped(word_at(frame, len(before))) == int.from_bytes(word, "little")
@@ -21,8 +20,7 @@ def test_words_are_read_wherever_they_lie(before: bytes, word: bytes) -> None:
 
 
 @given(st.integers(0, (1 << 32) - 1))
-def test_what_is_written_has_the_same_bits(word: int) -> None:
-    """Of numbers that have no sign, the upper half is written as negative ones."""
+def test_unsigned_words_are_written_as_signed_numbers_with_the_same_bits(word: int) -> None:
     writer = BytesWriter()
     write_i32_be(writer, signed(word))
     assert writer.getvalue() == word.to_bytes(4, "big")
