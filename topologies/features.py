@@ -36,10 +36,10 @@ _US = 1_000_000
 _LN2 = 0.6931471805599453
 _LEAST_HALVINGS = 8
 _LEAST_INT_KBPS = 100
-"""Below these two limits the fixed-point error of the data plane exceeds 6 % and 1 %."""
+"""Lowest telemetry rate. Below it the rounding error exceeds 1 %, and below `_LEAST_HALVINGS` it exceeds 6 %."""
 _MOST_FEEDBACK = 63
 _FEEDBACK_LEVELS = 8
-"""The largest 6-bit feedback, and the number of its ranges with separate sampling intervals (docs/sources.md#qcn)."""
+"""Number of ranges of the 6-bit feedback with separate sampling intervals (docs/sources.md#qcn)."""
 _HEADROOM_DELAYS = 3  # docs/sources.md#pfc: the round trip, and frames already in flight
 
 
@@ -84,7 +84,7 @@ def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     for traffic_class in settings.bts_classes:
         yield f"table_add bts_trigger {action} {traffic_class} => {settings.q_th_bytes} {settings.q_tg_bytes}"
     for port in topology.ports[switch]:
-        byte_us = _fitting("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
+        byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
         yield f"table_add congested_port port_speed {port.number} => {byte_us} {int(port.peer_is_host)}"
     yield from _suppression_commands(settings, dilation)
     yield from _grain_commands(settings, dilation)
@@ -110,19 +110,19 @@ def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Itera
 
 
 def _grain_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
-    """The division by a grain as a multiplication by its reciprocal, rounded up to a word."""
+    """Yield the entries that divide by the grain, as a multiplication by its reciprocal that is rounded up."""
     grain_us = dilation.wall_ns(settings.pause_grain_ns) // 1000
     if grain_us <= 1:
         return
     shift = _WORD_BITS - 1 + (grain_us - 1).bit_length()
-    values = f"{_fitting_grain(grain_us)} {-(-(1 << shift) // grain_us)} {shift}"
+    values = f"{_require_grain_fits(grain_us)} {-(-(1 << shift) // grain_us)} {shift}"
     yield f"table_set_default cached_grain find_cause.whole {values}"
     yield f"table_set_default depth_grain bts_builder.whole {values}"
 
 
-def _fitting_grain(grain_us: int) -> int:
+def _require_grain_fits(grain_us: int) -> int:
     if grain_us >= 1 << _WORD_BITS:
-        raise FixedPointError(f"a pause grain of {grain_us} us of wall time is more than a pause can be")
+        raise FixedPointError(f"a pause grain of {grain_us} us of wall time is longer than the longest pause")
     return grain_us
 
 
@@ -136,11 +136,11 @@ def _estimator_commands(topology: Topology, switch: str, settings: SwitchSetting
         raise FixedPointError(f"estimator_tau_ns {settings.estimator_tau_ns} is too {word} for the estimator")
     q_th_bytes = settings.q_th_bytes if settings.estimator_q_th_bytes is None else settings.estimator_q_th_bytes
     q_tg_bytes = settings.q_tg_bytes if settings.estimator_q_tg_bytes is None else settings.estimator_q_tg_bytes
-    elsewhere = (host for host in topology.hosts if host.switch != switch)
-    for index, host in enumerate(elsewhere):
+    remote_hosts = (host for host in topology.hosts if host.switch != switch)
+    for index, host in enumerate(remote_hosts):
         rate_bps = topology.host_link[host.name].rate_bps
         tau_rate_bytes = round(settings.estimator_tau_ns * rate_bps / 8e9)
-        byte_us = _fitting("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
+        byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
         values = f"{index} {halvings} {tau_rate_bytes} {byte_us} {q_th_bytes} {q_tg_bytes}"
         yield f"table_add watched_destination watch {host.ip} => {values}"
 
@@ -153,7 +153,7 @@ def _sfc_p_commands(topology: Topology, switch: str, settings: SwitchSettings, d
             rate_bps = dilation.wall_bps(port.rate_bps)
             per_us = round(rate_bps * _Q24 / (PFC_QUANTUM_BITS * _US))
             mac = _mac(topology, switch, port)
-            longest_us = _fitting("a pause of 65535 quanta", _longest_pause_us(rate_bps), port.rate_bps)
+            longest_us = _require_word("a pause of 65535 quanta", _longest_pause_us(rate_bps), port.rate_bps)
             yield f"table_add sfc_p pause_server {port.number} => {per_us} {longest_us} {mac}"
 
 
@@ -173,7 +173,7 @@ def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
                 f"is too much for one of {port.rate_bps} bit/s"
             )
         longest_us = _longest_pause_us(dilation.wall_bps(port.rate_bps))
-        refresh_us = _fitting("a pause of 65535 quanta", longest_us, port.rate_bps) // 2
+        refresh_us = _require_word("a pause of 65535 quanta", longest_us, port.rate_bps) // 2
         values = f"{alpha} {settings.pfc_xon_offset_bytes} {shareable} {refresh_us}"
         yield f"table_add pfc lossless {port.number} {CLASS_DATA} => {values}"
 
@@ -218,7 +218,7 @@ def _trimming_commands(settings: SwitchSettings) -> Iterator[str]:
         yield "table_set_default spraying spray"
 
 
-def _fitting(what: str, value: int, rate_bps: int) -> int:
+def _require_word(what: str, value: int, rate_bps: int) -> int:
     if value >= 1 << _WORD_BITS:
         raise FixedPointError(f"{what} of a link of {rate_bps} bit/s is too long for the data plane")
     return value

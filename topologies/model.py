@@ -56,7 +56,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One end of a link: node name and port number (from 1 at switches; a host's only port is 0)."""
+    """An end of a link: node name and port number (from 1 at switches; a host's only port is 0)."""
 
     node: str
     number: int
@@ -114,19 +114,19 @@ class Topology:
 
     @cached_property
     def hops(self) -> Mapping[str, Mapping[str, int]]:
-        """For each ToR, the distance in links of every switch that reaches the ToR, nearest first."""
+        """The distance, in links, to each ToR from every switch that reaches it, nearest first."""
         return {switch.name: self._hops_to(switch.name) for switch in self.switches if switch.is_tor}
 
     def _hops_to(self, tor: str) -> Mapping[str, int]:
         """Return the distances by a breadth-first search from the ToR."""
         distance = {tor: 0}
-        waiting = deque([tor])
-        while waiting:
-            here = waiting.popleft()
-            for port in self.ports[here]:
+        queue = deque([tor])
+        while queue:
+            switch = queue.popleft()
+            for port in self.ports[switch]:
                 if not port.peer_is_host and port.peer.node not in distance:
-                    distance[port.peer.node] = distance[here] + 1
-                    waiting.append(port.peer.node)
+                    distance[port.peer.node] = distance[switch] + 1
+                    queue.append(port.peer.node)
         return distance
 
     def hosts_of(self, switch: str) -> tuple[Host, ...]:

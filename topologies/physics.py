@@ -72,7 +72,7 @@ class NetworkPhysics:
     most_switches: int = 0
     """The largest number of switches on the path of any pair."""
     pairs_of_nics: Mapping[int, PathPhysics] = field(default_factory=dict)
-    """For each NIC rate, the pair with the largest BDP; empty if all hosts have the same rate."""
+    """The pair with the largest BDP for each NIC rate; empty if all hosts have the same rate."""
     packet_bytes: int = data_frame_bytes(DEFAULT_PAYLOAD_BYTES, is_last=True)
     """Size on the wire of the longest data packet, which is the unit of the settings in packets."""
 

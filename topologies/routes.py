@@ -63,8 +63,8 @@ class Paths:
         topology = self._topology
         hops = topology.hops[tor]
         paths: dict[str, tuple[Link, ...]] = {tor: ()}
-        for here in hops:
-            if here != tor:
-                nearer = [port for port in topology.ports[here] if hops.get(port.peer.node) == hops[here] - 1]
-                paths[here] = (topology.link_at[Port(here, nearer[0].number)], *paths[nearer[0].peer.node])
+        for switch in hops:
+            if switch != tor:
+                nearer = [port for port in topology.ports[switch] if hops.get(port.peer.node) == hops[switch] - 1]
+                paths[switch] = (topology.link_at[Port(switch, nearer[0].number)], *paths[nearer[0].peer.node])
         return paths

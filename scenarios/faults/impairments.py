@@ -116,8 +116,8 @@ class Impairment(LinkedFault):
     def seeded(self, seed: int) -> Fault:
         if self.seed is not None:
             return self
-        drawn = int(random_stream(seed, f"fault {self}").integers(_MAX_SEED + 1))
-        return self.model_copy(update={"seed": drawn})
+        fault_seed = int(random_stream(seed, f"fault {self}").integers(_MAX_SEED + 1))
+        return self.model_copy(update={"seed": fault_seed})
 
     def meets(self, other: Impairment) -> bool:
         """Whether the two impairments overlap in time."""

@@ -54,8 +54,8 @@ def _dependents(requests: Sequence[FlowRequest]) -> list[list[int]]:
             other = requests[number - 1]
             if request.src not in (other.src, other.dst):
                 raise ScenarioError(
-                    f"flow {place + 1} waits for flow {number}, but its source {request.src} is no end of that flow, "
-                    f"which goes from {other.src} to {other.dst}"
+                    f"flow {place + 1} waits for flow {number}, but its source {request.src} is neither source nor "
+                    f"destination of that flow, which goes from {other.src} to {other.dst}"
                 )
             dependents[number - 1].append(place)
     return dependents

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from scenarios.model.flow import FlowRequest
-from scenarios.traffic.shares import are_mixed, chance_to_be_drawn, drawn, others_of, pull_of_hosts
+from scenarios.traffic.shares import are_mixed, chance_to_be_drawn, draw_positions, others_of, pull_of_hosts
 from scenarios.traffic.sizes import SizeDistribution
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def all_to_all(
 ) -> Iterator[FlowRequest]:
     """Yield messages of random size from every host to random other hosts.
 
-    Each host has its own random stream, so its messages do not depend on those of the other hosts.
+    Each host has its own random stream, so its messages do not depend on the messages of other hosts.
     """
     pull = pull_of_hosts(hosts, rates_bps) if are_mixed(rates_bps) else None
     for number, (src, rate_bps, stream) in enumerate(zip(hosts, rates_bps, random.spawn(len(hosts)), strict=True)):
@@ -101,7 +101,7 @@ class IncastEvents:
     def highest_share(self, load: float, rates_bps: Sequence[int]) -> float:
         """Return the highest share of its own rate that any host sends in incasts of this load.
 
-        It exceeds the load if an incast has so many senders that slow hosts must be drawn often.
+        It exceeds the load if an incast needs many senders and therefore draws slow hosts often.
         """
         if not are_mixed(rates_bps):
             return load
@@ -130,7 +130,7 @@ class IncastEvents:
         if not are_mixed(rates_bps):
             members: Iterable[int] = random.permutation(len(rates_bps))[: self.degree + 1]
             return members
-        [receiver] = drawn(chance_to_be_drawn(rates_bps, 1), 1, random)
+        [receiver] = draw_positions(chance_to_be_drawn(rates_bps, 1), 1, random)
         others = [place for place in range(len(rates_bps)) if place != receiver]
         chance = chance_to_be_drawn([rates_bps[place] for place in others], self.degree)
-        return [receiver, *(others[place] for place in drawn(chance, self.degree, random))]
+        return [receiver, *(others[place] for place in draw_positions(chance, self.degree, random))]

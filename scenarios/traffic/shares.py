@@ -81,7 +81,7 @@ def chance_to_be_drawn(rates_bps: Sequence[int], count: int) -> Floats:
             return chance
 
 
-def drawn(chance: Floats, count: int, random: np.random.Generator) -> Places:
+def draw_positions(chance: Floats, count: int, random: np.random.Generator) -> Places:
     """Draw `count` different positions with the probabilities `chance`, which add up to `count`."""
     import numpy as np
 

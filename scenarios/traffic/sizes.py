@@ -76,8 +76,8 @@ class SizeDistribution:
         """Draw independent sizes: linear between points, rounded down, at least 1 B, as the HPCC generator does."""
         import numpy as np
 
-        drawn = np.interp(random.uniform(0, 100, count), self.percents, self.sizes)
-        return np.maximum(drawn.astype(np.int64), 1)
+        sizes = np.interp(random.uniform(0, 100, count), self.percents, self.sizes)
+        return np.maximum(sizes.astype(np.int64), 1)
 
     def share_at_most(self, size_bytes: float) -> float:
         """Return the share of messages of at most this size, 0 to 1."""
@@ -90,26 +90,26 @@ def from_knots(name: str, knots: Sequence[Knot]) -> SizeDistribution:
     """Build a distribution from rows of the format. SizeError names the row that is invalid or does not rise."""
     if len(knots) < 2 or knots[0].percent != 0 or knots[-1].percent != 100:
         raise SizeError(f"sizes {name}: a distribution needs at least two rows, from 0 to 100 percent")
-    for number, (here, after) in enumerate(pairwise(knots), start=1):
-        if after.size_bytes < here.size_bytes or after.percent < here.percent:
+    for number, (lower, upper) in enumerate(pairwise(knots), start=1):
+        if upper.size_bytes < lower.size_bytes or upper.percent < lower.percent:
             raise SizeError(f"sizes {name}: row {number + 1} is below row {number}; both columns must rise")
-        if here.steps < 1 or (here.steps > 1 and here.size_bytes == 0):
+        if lower.steps < 1 or (lower.steps > 1 and lower.size_bytes == 0):
             raise SizeError(f"sizes {name}: row {number} has an invalid number of steps")
     if not 1 <= knots[-1].size_bytes <= MAX_SIZE_BYTES:
         raise SizeError(f"sizes {name}: the largest size must be 1 B to {MAX_SIZE_BYTES} B, not {knots[-1].size_bytes}")
     if sum(knot.steps for knot in knots) > MAX_POINTS:
         raise SizeError(f"sizes {name}: a distribution has at most {MAX_POINTS} points, with steps expanded")
-    points = [point for here, after in pairwise(knots) for point in _between(here, after)]
+    points = [point for lower, upper in pairwise(knots) for point in _between(lower, upper)]
     points.append((knots[-1].size_bytes, knots[-1].percent))
     return SizeDistribution(name, tuple(size for size, _ in points), tuple(percent for _, percent in points))
 
 
-def _between(here: Knot, after: Knot) -> Iterator[tuple[int, float]]:
-    yield here.size_bytes, here.percent
-    for step in range(1, here.steps):
-        part = step / here.steps
-        inverse = 1 / here.size_bytes + (1 / after.size_bytes - 1 / here.size_bytes) * part
-        yield round(1 / inverse), here.percent + (after.percent - here.percent) * part
+def _between(lower: Knot, upper: Knot) -> Iterator[tuple[int, float]]:
+    yield lower.size_bytes, lower.percent
+    for step in range(1, lower.steps):
+        part = step / lower.steps
+        inverse = 1 / lower.size_bytes + (1 / upper.size_bytes - 1 / lower.size_bytes) * part
+        yield round(1 / inverse), lower.percent + (upper.percent - lower.percent) * part
 
 
 def parse_sizes(name: str, lines: Iterable[str]) -> SizeDistribution:

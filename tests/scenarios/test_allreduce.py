@@ -45,7 +45,7 @@ def test_every_part_of_the_vector_passes_every_rank_twice() -> None:
 
 @pytest.mark.parametrize(("ring", "racks"), [("packed", 2), ("spread", 8)])
 def test_ring_setting_places_ranks_in_racks(ring: str, racks: int) -> None:
-    """Of the 8 hops of a spread ring all cross the spines; of a packed ring, only those between racks."""
+    """All 8 hops of a spread ring cross the spines. In a packed ring, only hops between racks do."""
     hops = {(flow.src, flow.dst) for flow in _flows(ranks=8, ring=ring)}
     assert len(hops) == 8
     assert sum(NETWORK.host[src].switch != NETWORK.host[dst].switch for src, dst in hops) == racks

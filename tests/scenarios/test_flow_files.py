@@ -84,7 +84,7 @@ def test_a_missing_or_binary_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_fct_table_has_the_simulator_s_columns() -> None:
-    """sip dip sport dport bytes start_ns fct_ns ideal_fct_ns, in order of completion."""
+    """The columns are sip dip sport dport bytes start_ns fct_ns ideal_fct_ns. Rows are in order of completion."""
     addresses = {"h1": IPv4Address("10.1.0.1"), "h2": IPv4Address("10.2.0.1")}
     flows = [
         FinishedFlow("h1", "h2", "hadoop", 2, 1000, 50.0, 10.0, 9.5),

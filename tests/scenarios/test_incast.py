@@ -45,7 +45,7 @@ def test_placement_chooses_the_racks(placement: str, racks: set[str]) -> None:
 
 
 def test_a_star_has_senders_whatever_the_placement() -> None:
-    """With a single switch, every sender counts as remote and as local."""
+    """If there is a single switch, every sender counts as remote and as local."""
     star = shape("star", {}).build()
     for placement in ("remote", "local", "spread"):
         requests = Incast(degree=8, placement=placement).flows(star, random_stream(1, "workload"))
@@ -77,7 +77,7 @@ def test_queue_pairs_are_numbered_at_each_end() -> None:
 
 
 def test_messages_of_a_persistent_queue_pair_share_its_numbers() -> None:
-    """Other queue pairs of the same hosts, and those of the reverse direction, have other numbers."""
+    """Other queue pairs of the same hosts, and queue pairs in the reverse direction, have other numbers."""
     messages = [("h1", "h2", 1), ("h1", "h2", 2), ("h2", "h1", 1), ("h1", "h3", 1), ("h1", "h2", 1), ("h1", "h2", 0)]
     flows = number_flows(
         FlowRequest(src, dst, 9, at, "x", queue_pair=pair) for at, (src, dst, pair) in enumerate(messages)

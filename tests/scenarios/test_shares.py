@@ -15,7 +15,7 @@ from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError, random_stream
 from scenarios.paper.bottleneck.fairness import JoinAndLeave
 from scenarios.traffic.datacentre import DataCentre
-from scenarios.traffic.shares import chance_to_be_drawn, drawn, others_of, pull_of_hosts
+from scenarios.traffic.shares import chance_to_be_drawn, draw_positions, others_of, pull_of_hosts
 from topologies.model import Topology
 from topologies.shapes import shape
 
@@ -73,7 +73,7 @@ def test_drawn_hosts_are_distinct_and_have_the_requested_count(rates: list[int],
     chance = chance_to_be_drawn(rates, count)
     assert chance.sum() == pytest.approx(count)
     assert (chance <= 1).all()
-    places = drawn(chance, count, np.random.default_rng(seed)).tolist()
+    places = draw_positions(chance, count, np.random.default_rng(seed)).tolist()
     assert len(set(places)) == len(places) == count
 
 

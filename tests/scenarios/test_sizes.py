@@ -51,15 +51,15 @@ def test_exact_mean_is_the_published_one(name: str) -> None:
 def test_sample_mean_is_within_sampling_error(name: str) -> None:
     """The mean of 200 000 draws lies within four standard errors, and sizes are between 1 B and the largest."""
     sizes = load_sizes(name)
-    drawn = sizes.sample(200_000, np.random.default_rng(5))
-    error = drawn.std() / np.sqrt(drawn.size)
-    assert abs(drawn.mean() + 0.5 - sizes.mean_bytes) < 4 * error
-    assert drawn.min() >= 1
-    assert drawn.max() <= sizes.sizes[-1]
+    samples = sizes.sample(200_000, np.random.default_rng(5))
+    error = samples.std() / np.sqrt(samples.size)
+    assert abs(samples.mean() + 0.5 - sizes.mean_bytes) < 4 * error
+    assert samples.min() >= 1
+    assert samples.max() <= sizes.sizes[-1]
 
 
 def test_rpc_table_has_the_published_points() -> None:
-    """The table has 843 points, and its percentages agree within their rounding."""
+    """The table has 843 points. Its percentages agree with the published ones within their rounding."""
     rpc = load_sizes("rpc")
     assert len(rpc.sizes) == 843
     percent_of_size = dict(zip(rpc.sizes, rpc.percents, strict=True))
@@ -87,9 +87,9 @@ def test_samples_follow_any_distribution(sizes: list[int], percents: list[float]
     knots = [Knot(0, 0.0), *(Knot(size, percent) for size, percent in rising), Knot(10**7, 100.0)]
     # Sizes are multiplied by 1000, so that rounding down to whole bytes changes no share.
     distribution = from_knots("any", [Knot(1000 * knot.size_bytes, knot.percent) for knot in knots])
-    drawn = distribution.sample(4_000, np.random.default_rng(seed))
+    samples = distribution.sample(4_000, np.random.default_rng(seed))
     for knot in knots[1:]:
-        assert abs((drawn <= 1000 * knot.size_bytes).mean() - knot.percent / 100) < 0.05
+        assert abs((samples <= 1000 * knot.size_bytes).mean() - knot.percent / 100) < 0.05
 
 
 @pytest.mark.parametrize("name", WORKLOADS)

@@ -18,7 +18,7 @@ def _flow(path: str, start_ns: int = 0, *after: int, delay_ns: int = 0, pair: in
 
 
 def test_a_waiting_message_is_numbered_after_those_it_waits_for() -> None:
-    """Its start is the earliest that the delays before it allow, and `after` has the new numbers."""
+    """The start of a message is the earliest that the delays before it allow. `after` has the new numbers."""
     flows = number_flows([_flow("3>1", 0, 2, delay_ns=70), _flow("2>3", 0, 3, delay_ns=5), _flow("1>2", 40)])
     assert [(flow.src, flow.flow_id, flow.start_ns, flow.after) for flow in flows] == [
         ("h1", 1, 40, ()),
@@ -41,7 +41,7 @@ def test_messages_without_dependencies_are_ordered_by_start() -> None:
         ([_flow("1>2"), _flow("2>3", 0, 0)], "^flow 2 waits for flow 0, which"),
         (
             [_flow("1>2"), _flow("3>4", 0, 1)],
-            "^flow 2 waits for flow 1, but its source h3 is no end of that flow, .*h1 to h2$",
+            "^flow 2 waits for flow 1, but its source h3 is neither source nor destination of that flow, .*h1 to h2$",
         ),
         ([_flow("1>2", 0, 1)], "in a circle: flow 1 waits for flow 1$"),
         (
@@ -74,7 +74,7 @@ _INTO_1 = [_flow("3>1", pair=1), _flow("3>1", 10, pair=1)]
 def test_messages_of_a_queue_pair_must_become_ready_in_order(
     first: FlowRequest, second: FlowRequest, is_known: bool
 ) -> None:
-    """Both ends rely on a fixed order, so the dependencies must imply it; other lists are refused."""
+    """The two ends rely on a fixed order. Lists whose dependencies do not imply this order are refused."""
     flows = [*_INTO_1, first, second]
     if is_known:
         assert [flow.flow_id for flow in number_flows(flows)] == [1, 2, 3, 4]

@@ -47,11 +47,11 @@ def test_routes_lead_to_every_host_without_a_loop() -> None:
     tables = routes(built)
     for switch in built.switches:
         for host in built.hosts:
-            here, hops = switch.name, 0
-            while here != host.name:
-                matching = [route for route in tables[here] if host.ip in route.prefix]
+            node, hops = switch.name, 0
+            while node != host.name:
+                matching = [route for route in tables[node] if host.ip in route.prefix]
                 best = max(matching, key=lambda route: route.prefix.prefixlen)
-                here = built.ports[here][best.ports[-1] - 1].peer.node
+                node = built.ports[node][best.ports[-1] - 1].peer.node
                 hops += 1
                 assert hops <= 4
 
@@ -85,7 +85,7 @@ def test_no_bts_mechanism_is_enabled_without_bts() -> None:
 
 
 def test_link_rates_and_delays_are_dilated() -> None:
-    """At a dilation of 1000, 100 Gb/s and 1 us become 100 Mb/s and 1 ms. A host link is delayed in both directions."""
+    """The dilation of 1000 turns 100 Gb/s and 1 us into 100 Mb/s and 1 ms. Host links are delayed in both directions."""
     built = shape("clos", {}).build()
     lines = wire_commands(built, "tor1", Dilation(1000))
     assert "port_rate 1 100000000" in lines
@@ -110,7 +110,7 @@ def test_target_depth_above_the_threshold_is_refused() -> None:
 @pytest.mark.parametrize("old", ["sfc", "irn", "pfc+hpcc", "sfc-est", "sfc-p+dcqcn"])
 @pytest.mark.parametrize("switch", ["tor1", "spine1"])
 def test_a_changed_switch_has_the_tables_of_a_new_one(switch: str, old: str, new: str) -> None:
-    """After change_commands, every table equals that of a switch configured with the new settings from the start."""
+    """Every table equals the table of a switch that had the new settings from the start."""
     built = shape("clos", {}).build()
     before, after = (_switch_settings(scheme) for scheme in (old, new))
     with bench_switch(built, switch, before) as changed, bench_switch(built, switch, after) as fresh:

@@ -52,7 +52,7 @@ def test_network_bdp_is_that_of_the_largest_pair() -> None:
 
 
 def test_a_nic_has_the_bdp_of_its_own_rate() -> None:
-    """The BDP of a NIC is that of the largest pair with its rate; it is not reported if all hosts have one rate."""
+    """A NIC has the largest BDP of the pairs with its rate. BDPs of NICs are not reported if all rates are equal."""
     rates = [100 * GBPS, 50 * GBPS, 10 * GBPS]
     physics = network_physics(shape("clos", {"host_rates_bps": rates}).build())
     assert physics.base_rtt_ns == 12_000  # 10 Gb/s at both ends: 1.7 us of serialization

@@ -22,7 +22,7 @@ LATE = "late"
 
 
 class Joining(Workload):
-    """One sender at line rate; others join at the same time, and optionally one more joins later."""
+    """A sender at line rate. Others join it at the same time, and optionally one more joins later."""
 
     joiners: Annotated[int, Field(ge=1, le=1_000)] = Field(1, description="Senders that join at the same instant.")
     join_us: Annotated[float, Field(ge=0)] = Field(40.0, description="Time at which they join.")

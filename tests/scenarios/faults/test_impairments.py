@@ -26,7 +26,7 @@ def _directions(text: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("share", "rate_ppb", "written"),
+    ("share", "rate_ppb", "formatted"),
     [
         ("1%", 10_000_000, "1%"),
         ("0.01", 10_000_000, "1%"),
@@ -37,11 +37,11 @@ def _directions(text: str) -> set[tuple[str, str]]:
         ("10%", 100_000_000, "10%"),
     ],
 )
-def test_a_share_is_a_percentage_or_a_fraction(share: str, rate_ppb: int, written: str) -> None:
-    """Both forms parse to the same rate, and it is formatted in percent."""
+def test_a_share_is_a_percentage_or_a_fraction(share: str, rate_ppb: int, formatted: str) -> None:
+    """A rate is always formatted in percent."""
     fault = impairment(f"loss:all,rate={share}")
     assert fault.rate_ppb == rate_ppb
-    assert str(fault) == f"loss:all,rate={written},from=0us"
+    assert str(fault) == f"loss:all,rate={formatted},from=0us"
     assert parse_fault(str(fault)) == fault
 
 

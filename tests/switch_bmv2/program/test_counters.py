@@ -49,7 +49,7 @@ def test_a_bts_of_the_switch_itself_without_a_route_is_counted_as_a_drop() -> No
         switch.engine.command("table_clear ipv4_lpm")
         route = f"{STAR.host['h4'].ip} => 4 02:00:00:00:0a:04 02:00:00:00:00:04"
         switch.engine.command(f"table_add ipv4_lpm next_hop {route.replace(' =>', '/32 =>')}")
-        assert not [each for each in switch.send(switch.data("h2", "h4"), 2, 0) if each.is_bts]
+        assert not any(departure.is_bts for departure in switch.send(switch.data("h2", "h4"), 2, 0))
         counts = switch.counts()
         assert counts.generated == before.generated + 1
         assert counts.drops == {"bts_no_route": 1}
