@@ -85,7 +85,7 @@ def test_no_bts_mechanism_is_enabled_without_bts() -> None:
 
 
 def test_link_rates_and_delays_are_dilated() -> None:
-    """The dilation of 1000 turns 100 Gb/s and 1 us into 100 Mb/s and 1 ms. Host links are delayed in both directions."""
+    """A dilation of 1000 makes 100 Mb/s and 1 ms of 100 Gb/s and 1 us. Host links are delayed in both directions."""
     built = shape("clos", {}).build()
     lines = wire_commands(built, "tor1", Dilation(1000))
     assert "port_rate 1 100000000" in lines
