@@ -110,7 +110,7 @@ def crc_between(frame: bytes, begin: i64, end: i64, before: i64) -> i64:
 
 
 def crcs_of_starts(block: bytes) -> vec[i64]:
-    """Return a list whose item n is the CRC-32 of a block's first n bytes, for n from 0 to the block's length."""
+    """Return a vector whose item n is the CRC-32 of a block's first n bytes, for n from 0 to the block's length."""
     steps = vec[i64]([_byte_step(value) for value in range(_BYTE_VALUES)])
     crcs = vec[i64]([0] * (len(block) + 1))
     state: i64 = _ALL_ONES

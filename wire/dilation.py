@@ -3,7 +3,7 @@
 """Time dilation: conversion between model units and wall units (docs/sources.md#time-dilation).
 
 With factor D every duration is multiplied by D and every rate is divided by D; sizes in bytes stay the same. "Wall"
-is CLOCK_MONOTONIC in a live run and the time of the event queue in a virtual one. No other module converts units.
+is CLOCK_MONOTONIC in a live run and the time of the event queue in a virtual one.
 """
 
 from dataclasses import dataclass

@@ -95,7 +95,7 @@ def pack(telemetry: Telemetry) -> bytes:
 
 
 def unpack(shim: bytes) -> Telemetry:
-    """Decode the shim and the records that `strip` returned, for tests and analysis."""
+    """Decode the shim and the records that `strip` returned, for tests."""
     flags = shim[1]
     records = tuple(HopRecord._make(fields) for fields in _RECORD.iter_unpack(shim[INT_SHIM_BYTES:]))
     is_echo = bool(flags & INT_FLAG_ECHO)
@@ -105,7 +105,7 @@ def unpack(shim: bytes) -> Telemetry:
 
 
 def has_telemetry(frame: bytes) -> bool:
-    """Whether a frame is addressed to the telemetry port. `strip` checks the rest."""
+    """Whether a frame may carry telemetry, judged by its UDP port. `strip` checks the rest."""
     return len(frame) > _PORT_LOW and frame[_PORT_LOW] == _LOW_BYTE and frame[_PORT_HIGH] == _HIGH_BYTE
 
 

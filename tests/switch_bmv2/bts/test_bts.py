@@ -42,7 +42,7 @@ def _to_h2(departures: list[Departure]) -> list[Departure]:
     return [departure for departure in _signals(departures) if departure.port == 2]
 
 
-def test_no_bts_at_the_threshold_one_at_the_next_packet() -> None:
+def test_only_packets_above_the_threshold_trigger_a_bts() -> None:
     """A packet that arrives at exactly Q_th queued bytes triggers no BTS. The next packet finds more bytes and does."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         _fill(switch, 4)  # 1 on the wire, 3 wait: exactly Q_th
@@ -90,7 +90,7 @@ def test_rounding_is_exact_for_every_pause(grain_us: int) -> None:
             assert [departure.bts.pause_us for departure in departures] == ([rounded_us] if rounded_us else [])
 
 
-def test_bts_names_the_flow_and_comes_from_the_congested_destination() -> None:
+def test_a_bts_identifies_the_flow_and_comes_from_the_congested_destination() -> None:
     """The addresses are swapped, and the BTS is cacheable because the congested port leads to a server."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         _fill(switch, 6)
@@ -134,7 +134,7 @@ def test_second_bts_of_a_flow_is_suppressed_until_the_next_period() -> None:
         assert events[BtsEvent.SUPPRESSED_QUEUE] == 2
 
 
-def test_suppression_counts_its_most_flows() -> None:
+def test_suppression_reports_the_highest_number_of_flows() -> None:
     """result.json reports as occupancy the highest number of flows that were signalled in a period."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         _fill(switch, 5)

@@ -114,7 +114,7 @@ def test_a_spine_without_sfc_learns_nothing() -> None:
         assert [departure.port for departure in departures if departure.is_bts] == [1]
 
 
-def test_own_bts_is_routed_not_learned() -> None:
+def test_a_tor_does_not_cache_its_own_bts() -> None:
     """The congested ToR does not cache its own pauses, since its queue is more accurate (docs/decisions/0006)."""
     congested = SFC.model_copy(update={"q_th_bytes": 2_000, "q_tg_bytes": 1_000})
     with bench_switch(CLOS, "tor1", congested) as switch:
@@ -125,7 +125,7 @@ def test_own_bts_is_routed_not_learned() -> None:
         assert switch.counts().bts[BtsEvent.CACHE_LEARNED] == 0
 
 
-def test_occupancy_counts_live_entries_and_forgets_dead_ones() -> None:
+def test_occupancy_counts_only_live_entries() -> None:
     """Three destinations at once give a maximum of three. Later entries that follow one another do not raise it."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
         for host in ("h4", "h5", "h6"):
