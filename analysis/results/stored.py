@@ -106,12 +106,12 @@ class Run:
 
 
 def load_run(folder: Path) -> Run:
-    """Reads a run folder. Raises ResultError if it has no result that can be read, or a file that nothing can hold."""
+    """Read a run folder. Raises ResultError if the result cannot be read or config.json is nested too deeply."""
     result = read_result(folder)
     problems: list[str] = []
     config = _read_config(folder, problems)
     if config and config.get("scenario") != result.scenario:
-        problems.append(f"{CONFIG_FILE} is not that of a run of {result.scenario}.")
+        problems.append(f"{CONFIG_FILE} is for another scenario than {result.scenario}.")
     flows, queues, signals, goodput = (_query(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT))
     lateness, congestion = (
         _query(folder, schema, problems) if (folder / schema.file_name).exists() else schema.empty().lazy()

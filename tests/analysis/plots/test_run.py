@@ -59,7 +59,7 @@ def test_buffer_plot_has_units_and_thresholds(make_queues: Maker) -> None:
     assert left.get_ylabel() == "High-water mark (MB)"
     assert (left.get_title(loc="left"), right.get_title(loc="left")) == (
         "Shared buffer of tor2",
-        "Hottest queue: tor2 port 9 class 3",
+        "Fullest queue: tor2 port 9 class 3",
     )
     assert SCHEME_COLORS["sfc"] in {line.get_color() for line in left.lines}
     assert [text.get_text() for text in right.texts] == ["Q_th"]
@@ -115,8 +115,8 @@ def test_empty_traces_say_so() -> None:
         "no size bin has enough flows",
         "no flow completed",
         "nothing was queued",
-        "no size bin has the 20 flows that a P95 needs",
-        "no size bin has the 100 flows that a P99 needs",
+        "P95 needs 20 flows per size bin",
+        "P99 needs 100 flows per size bin",
         "no flow completed",
     ]
 

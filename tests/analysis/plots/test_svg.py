@@ -70,8 +70,8 @@ def test_a_figure_is_cut_into_its_panels_and_left_as_it_was(make_flows: Maker, m
     sizes = figure.get_size_inches().tolist()
     left, right, *keys = to_svg(figure, name="b", description="b").split("<svg ")[1:]
     assert [re.findall(r"</svg>\s*([^<]+)</li>", key) for key in keys] == [["tor2"], ["other switches"]]
-    assert ("Shared buffer of tor2" in left, "Hottest queue" in left) == (True, False)
-    assert ("Shared buffer of tor2" in right, "Hottest queue" in right) == (False, True)
+    assert ("Shared buffer of tor2" in left, "Fullest queue" in left) == (True, False)
+    assert ("Shared buffer of tor2" in right, "Fullest queue" in right) == (False, True)
     assert figure.get_size_inches().tolist() == sizes
     assert all(axes.get_visible() and axes.get_in_layout() for axes in figure.axes)
     assert [axes.get_subplotspec().colspan.start for axes in figure.axes] == [0, 1]  # type: ignore[union-attr]

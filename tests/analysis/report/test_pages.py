@@ -129,7 +129,7 @@ def test_unlike_runs_are_warned_about(results: list[RunResult]) -> None:
     warnings = compare([results[0], results[1].model_copy(update=changes)]).warnings
     assert warnings == (
         "The runs differ in seed: 7, 8.",
-        "The runs did not have the same number of flows.",
+        "The runs have different numbers of flows.",
         "sfc is invalid: Lost.",
     )
 
@@ -153,7 +153,7 @@ def test_labels_say_what_differs(results: list[RunResult]) -> None:
 
 def test_nothing_cannot_be_compared() -> None:
     """A comparison needs a run."""
-    with pytest.raises(ValueError, match="no run to compare"):
+    with pytest.raises(ValueError, match="no runs to compare"):
         compare([])
 
 

@@ -18,7 +18,7 @@ from tests.analysis.conftest import FolderMaker
 
 
 def sweep_folder(make_run_folder: FolderMaker, folder: Path) -> Path:
-    """Two thresholds and two degrees; irn does not read the threshold."""
+    """Two thresholds and two degrees. The threshold does not affect irn."""
     rows = []
     for degree, load in ((8, 1.0), (16, 2.0)):
         results = {
@@ -44,7 +44,7 @@ def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderM
     assert "Peak buffer: " in page
     assert "(sfc, degree 8, q_th_bytes 250000) to" in page
     assert "(irn, degree 16)" in page
-    assert "irn does not read switch.q_th_bytes: its 4 jobs are 2 runs." in page
+    assert "switch.q_th_bytes does not affect irn: its 4 jobs share 2 runs." in page
     assert "sfc degree=32: no room" in page
     assert page.count("<figure>") == 2
     assert {"over-degree.png", "over-switch-q_th_bytes.png", "results.csv"} <= {each.name for each in folder.iterdir()}

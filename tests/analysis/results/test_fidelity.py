@@ -64,8 +64,8 @@ def test_a_good_run_is_faithful_and_says_why() -> None:
         "Every one of 1,000 packets sent is accounted for.",
         "Host lateness P99 is 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
         "Switch lateness P99 is 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
-        "Spacing of host frames is off (P99) by 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
-        "Spacing of switch frames is off (P99) by 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
+        "P99 error in the spacing of host frames is 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
+        "P99 error in the spacing of switch frames is 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
     )
 
 
@@ -73,7 +73,7 @@ def test_a_good_run_is_faithful_and_says_why() -> None:
     ("change", "level", "reason"),
     [
         ({"received": 999}, "invalid", "1 packet lost that no drop counter explains."),
-        ({"received": 1002}, "invalid", "2 packets received or dropped more than were sent."),
+        ({"received": 1002}, "invalid", "2 packets more received or dropped than sent."),
         ({"kernel_drops": 3}, "invalid", "The kernel dropped 3 packets outside the modelled queues."),
         ({"corrupted": 1}, "invalid", "1 message arrived corrupted."),
         ({"sent": 0, "received": 0}, "invalid", "No packet was sent, so nothing was measured."),
@@ -143,9 +143,9 @@ def test_a_run_that_was_not_late_advises_nothing() -> None:
 @pytest.mark.parametrize(
     ("switch", "who", "why"),
     [
-        ("soft", "host", "no frame followed another without a gap"),
-        ("soft", "switch", "no frame followed another without a gap"),
-        ("bmv2", "switch", "BMv2 sends them by itself"),
+        ("soft", "host", "there were no back-to-back frames"),
+        ("soft", "switch", "there were no back-to-back frames"),
+        ("bmv2", "switch", "not available with BMv2"),
     ],
 )
 def test_spacing_that_nobody_measured_is_noted(switch: str, who: str, why: str) -> None:
@@ -192,7 +192,7 @@ def test_unfinished_flows_are_noted_and_change_nothing() -> None:
             "degraded",
             "3 acknowledgements refused: they acknowledge packets that were never sent.",
         ),
-        ("messages_failed", "faithful", "3 messages given up: too many timeouts in a row without an answer."),
+        ("messages_failed", "faithful", "3 messages given up: too many consecutive timeouts without an answer."),
     ],
 )
 def test_what_honest_hosts_do_not_do_is_judged(event: str, level: str, reason: str) -> None:

@@ -93,13 +93,13 @@ def test_nothing_is_computed_from_what_is_absent(identity: RunIdentity) -> None:
         identity, ["Killed."], flows=FLOWS.empty(), queues=QUEUES.empty(), signals=SIGNALS.empty()
     )
     assert nothing.max_buffer_bytes is None
-    assert {card.name: card.value for card in run_cards(nothing)}["Max buffer"] == "-"
+    assert {card.name: card.value for card in run_cards(nothing)}["Peak buffer"] == "-"
     with pytest.raises(ResultError, match="killed before"):
         counted(nothing.max_buffer_bytes)
 
 
 def test_a_folder_without_a_result_names_what_finishes_it(tmp_path: Path) -> None:
-    with pytest.raises(ResultError, match="did not get as far as a result"):
+    with pytest.raises(ResultError, match="ended before it had a result"):
         read_result(tmp_path)
     (tmp_path / JOURNAL_FOLDER).mkdir()
     with pytest.raises(ResultError, match="report` finishes it"):
