@@ -31,7 +31,7 @@ PART_NAMES = {"host": "hosts", "switch": "switches"}
 
 @styled
 def plot_lateness(lateness: pl.DataFrame, *, base_rtt_us: float, faults: Sequence[FaultMark] = ()) -> Figure:
-    """Plot the highest lateness of the hosts and of the switches in each interval, with the verdict's limits for P99."""
+    """Plot the highest lateness of hosts and of switches in each interval, and the verdict's limits for the P99."""
     figure, (axes,) = new_figure(1, height_inches=3.6)
     axes.set_title("Lateness over time")
     axes.set_xlabel("Time (model µs)")

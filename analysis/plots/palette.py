@@ -3,7 +3,7 @@
 """The colours and dash patterns of curves. Curves of one plot differ in colour, and also in lightness or dashes.
 
 A scheme has the same colour in every plot. In a plot with several schemes, each congestion control has its own dash
-pattern. The colours are those of Okabe and Ito, and of Paul Tol, which colour-blind readers can tell apart.
+pattern. Okabe and Ito, and Paul Tol, chose the colours for colour-blind readers.
 """
 
 from __future__ import annotations

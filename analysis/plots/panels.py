@@ -66,7 +66,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot of a figure."""
+    """A plot with its own axes within a figure."""
 
     title: str
     x_label: str

@@ -4,8 +4,8 @@
 
 Each panel of a figure becomes an SVG of its own. A wide page shows the panels side by side, a narrow page below each
 other. A figure with one wide panel is drawn in two widths, and the page's style shows one of them. The shared legend
-becomes HTML text, which can wrap. Colours of `palette` become CSS variables (see `color_variables`), and the colours of
-text and axes become those of the page.
+becomes HTML text, which can wrap. Colours of `palette` become CSS variables (see `color_variables`), and texts and axes
+take the page's colours.
 """
 
 from __future__ import annotations
@@ -185,8 +185,8 @@ def _add(figure: Figure, artist: Artist, place: Transform) -> None:
 def _embedded(document: str, name: str, kind: str) -> str:
     """Reduce an SVG document to an element of a page.
 
-    Remove prologue, metadata, style sheet, namespaces and fonts, prefix ids with `name`, replace colours by those of
-    the page, and shorten the paths.
+    Remove prologue, metadata, style sheet, namespaces and fonts, prefix ids with `name`, insert the page's colours, and
+    shorten the paths.
     """
     svg = document[document.index("<svg") :]
     svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

@@ -103,7 +103,7 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
 def write_comparison_report(
     folders: Sequence[Path], out: Path, missing_schemes: Sequence[str] = (), claims: Sequence[HeldClaim] = ()
 ) -> Path:
-    """Write the comparison of run folders into the folder `out`, which is created if missing, and return the page's path.
+    """Write the comparison of run folders into the folder `out` (created if missing) and return the page's path.
 
     Ratios are relative to the first run. PNG plots, comparison.csv and comparison.json are written beside the page.
     `missing_schemes`: schemes that were requested but not run, which the page lists. `claims`: claims about these runs.
@@ -273,7 +273,7 @@ def run_row(out: Path, label: str, folder: Path, command: str, verdict: str) -> 
 
 
 def relative_link(out: Path, folder: Path) -> str:
-    """Return the relative address of a run's page for a page in `out`, with special characters of folder names quoted."""
+    """Return the relative address of a run's page for a page in `out`, with quoted special characters."""
     return quote(Path(os.path.relpath(folder / REPORT_FILE, out)).as_posix(), safe="/+,=@")
 
 

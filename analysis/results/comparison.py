@@ -93,7 +93,7 @@ class Comparison(BaseModel):
     over_seeds: tuple[SchemeOverSeeds, ...] = ()
     """Means and confidence intervals, if schemes were run with several seeds."""
     meaning: tuple[str, ...] = ()
-    """One sentence per scheme except the first, computed from the figures."""
+    """Sentences about each scheme except the first, computed from the figures."""
     other_classes: tuple[ClassRow, ...] = ()
     """The slowdown of the traffic classes that are not in `rows`, class by class."""
     completion: tuple[CompletionRow, ...] = ()

@@ -158,11 +158,7 @@ def faithful_dilation(identity: RunIdentity, counters: RunCounters) -> int | Non
         return None
     measured = (counters.host_lateness, counters.switch_lateness, counters.host_spacing, counters.switch_spacing)
     worst = max(
-        (
-            lateness_share(part.p99_ns, identity.base_rtt_us, identity.dilation)
-            for part in measured
-            if part is not None
-        ),
+        (lateness_share(part.p99_ns, identity.base_rtt_us, identity.dilation) for part in measured if part is not None),
         default=0.0,
     )
     if worst <= DEGRADED_ABOVE:

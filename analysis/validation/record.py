@@ -21,7 +21,7 @@ SCHEMA: Literal["sfc-testbed/validation/1"] = "sfc-testbed/validation/1"
 
 
 class MetricFinding(Figures):
-    """One figure on both clocks. Difference and tolerance are in the figure's unit."""
+    """A figure on both clocks. Difference and tolerance are in the figure's unit."""
 
     metric: str
     """The metric's name, followed by a dot and the traffic class if the figure is for one class."""
@@ -133,7 +133,7 @@ class Validation(Figures):
     failures: tuple[str, ...] = ()
     """Runs that could not be compared, and why."""
     left_out: tuple[str, ...] = ()
-    """Runs that were left out, and why: the switch does not support them, or they would have exceeded the time limit."""
+    """Runs that were left out, and why: unsupported by the switch, or longer than the time limit."""
 
     @property
     def is_trusted(self) -> bool:

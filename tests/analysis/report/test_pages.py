@@ -309,7 +309,7 @@ def test_an_empty_run_has_a_report(make_run_folder: FolderMaker) -> None:
     """No flow at all: tables say so."""
     page = Page(write_run_report(make_run_folder("sfc", flows=FLOWS.empty())))
     assert "no flow completed" in page.text
-    assert "Nothing was measured." in page.text
+    assert "No data." in page.text
 
 
 def test_the_numbers_behind_the_plots_are_beside_them(make_run_folder: FolderMaker) -> None:

@@ -69,7 +69,7 @@ def test_a_receiver_driven_run_tells_its_queues_and_what_goes_unasked() -> None:
     switch = {"bts": "off", "trim_queue_bytes": 8_496, "header_queue_bytes": 52_500}
     transport = {"rto_ns": 4_000_000, "loss_recovery_parameters": {"initial_window_packets": 53, "rto_ns": 1_000_000}}
     assert dict(physics_rows(config(switch, transport))[4:]) == {
-        "sent without a pull": "53 packets",
+        "initial window (NDP)": "53 packets",
         "timeout": "1 ms",
         "data queue, header queue": "8.5 KB, 52.5 KB",
     }
