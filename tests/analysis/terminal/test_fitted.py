@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tables on terminals of any width."""
+"""Tests for tables on terminals of any width."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_no_character_of_a_table_is_lost(width: int) -> None:
     assert Counter(text) == Counter((once + everywhere * parts).replace(" ", ""))
 
 
-def test_cells_wrap_between_words_before_a_table_is_parted() -> None:
+def test_cells_wrap_between_words_before_a_table_is_split() -> None:
     assert "egress-bts  786 KB (0.905x)  4.74 ±0.12  31.3 ±4.7  1,368" in _said(Fitted(_figures()), 80)
     narrower = [line.split() for line in _said(Fitted(_figures()), 54)]
     assert narrower[-2:] == [["egress-bts", "786", "KB", "4.74", "±0.12", "31.3", "±4.7", "1,368"], ["(0.905x)"]]
@@ -52,8 +52,8 @@ def test_cells_wrap_between_words_before_a_table_is_parted() -> None:
     assert rows == ["egress-bts  786 KB (0.905x)", "egress-bts  4.74 ±0.12  31.3 ±4.7", "egress-bts  1,368"]
 
 
-def test_sentences_give_way_before_figures() -> None:
-    """They have all the room that is left, and as little as can be read."""
+def test_sentences_wrap_before_figures() -> None:
+    """A column of sentences takes the remaining width, down to a legible minimum."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading, ratio in (("name", None), ("default", None), ("meaning", PROSE)):
         table.add_column(heading, ratio=ratio)
@@ -64,7 +64,7 @@ def test_sentences_give_way_before_figures() -> None:
     assert parted[1] == "switch.q_th_bytes  2 BDP or so" and parted[3] == "switch.q_th_bytes  The depth above"
 
 
-def test_a_table_wider_than_any_terminal_ends() -> None:
+def test_a_table_can_be_printed_on_a_terminal_of_one_column() -> None:
     console = Console(width=1, force_terminal=False)
     with console.capture() as capture:
         console.print(Fitted(_figures(), keys=3))
