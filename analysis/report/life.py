@@ -24,12 +24,12 @@ def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[Life
     """Return a title with the flow and its FCT, and a table with one row per event."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("model µs", justify="right")
-    table.add_column("where")
-    table.add_column("what")
+    table.add_column("node")
+    table.add_column("event")
     table.add_column("", ratio=PROSE)
     for event in events:
-        what = Text(event.what, style=_STYLES.get(event.what, ""))
-        table.add_row(f"{event.time_us:,.2f}", Text(event.where), what, Text(event.detail))
+        name = Text(event.what, style=_STYLES.get(event.what, ""))
+        table.add_row(f"{event.time_us:,.2f}", Text(event.where), name, Text(event.detail))
     return Group(Text(_title(result, flow), style="bold"), Text(_cost(flow)), Fitted(table, keys=3))
 
 

@@ -140,7 +140,7 @@ def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:
         problems.append(f"{CONFIG_FILE} cannot be read ({error.__class__.__name__}); the configuration is not shown.")
         return {}
     if not isinstance(content, dict) or not content:
-        problems.append(f"{CONFIG_FILE} holds no configuration; none is shown.")
+        problems.append(f"{CONFIG_FILE} has no configuration.")
         return {}
     return content
 

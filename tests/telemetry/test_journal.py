@@ -158,7 +158,7 @@ def test_a_journal_belongs_to_one_process_while_it_lives(tmp_path: Path) -> None
     with child:
         assert child.stdout is not None
         assert child.stdout.readline() == b"held\n"
-        with pytest.raises(JournalError, match="still goes on"):
+        with pytest.raises(JournalError, match="is still active"):
             open_journal(tmp_path)
         child.kill()
     journal, problems = open_journal(tmp_path)
