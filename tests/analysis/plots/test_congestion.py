@@ -73,7 +73,7 @@ def test_many_compared_runs_have_a_panel_each(count: int) -> None:
     assert [len(figure.axes) for figure in plot_congestion_compared(runs, FLOWS.empty()).values()] == [count] * 3
 
 
-def test_a_comparison_page_shows_congestion_control_if_a_run_was_traced(
+def test_a_comparison_page_shows_congestion_control_of_traced_runs(
     make_run_folder: FolderMaker, tmp_path: Path
 ) -> None:
     folders = [make_run_folder(scheme) for scheme in ("irn", "sfc")]

@@ -142,7 +142,7 @@ def test_a_signal_that_sets_no_pause_is_an_instant_at_the_host(draw: Draw) -> No
         {"sent_us": 3.0, "received_us": 4.0, "cause": "feedback", "pause_us": 0.0},
     )
     timeline = draw(flows=_flows({"start_us": 1.0, "finish_us": 20.0}), signals=signals)
-    ignored, slowed = timeline.named("BTS of")[0], timeline.named("slowed down")[0]
+    ignored, slowed = timeline.named("BTS from")[0], timeline.named("slowed down")[0]
     assert (ignored.name, ignored.begin_ns, ignored.is_instant) == ("BTS from tor2 ignored", 3000, True)
     assert (slowed.name, slowed.begin_ns, slowed.is_instant) == ("slowed down by tor2", 4000, True)
     assert [ignored.arrows_to, slowed.arrows_to] == [bts.arrows_from for bts in timeline.at(ROOT, "tor2", "BTS")]
