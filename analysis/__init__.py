@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Analysis: from the traces and counters of a run to metrics, a verdict, result.json, plots and a report page.
+"""Computes metrics, the verdict, result.json, plots and report pages from the traces and counters of a run.
 
-Everything here is a function of what is on disk or handed in. It runs nothing and knows no host, switch or scenario.
+The package only reads stored runs and its arguments. It starts no processes and does not depend on hosts, switches or
+scenarios.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Numbers as people read them: bytes, durations, ratios. Decimal units, as the paper uses them (1 KB = 1000 B)."""
+"""Formats bytes, durations, ratios and other numbers. Units are decimal, as in the paper (1 KB = 1000 B)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _TIME_UNITS = ((1e6, "s"), (1e3, "ms"))
 
 
 def three_digits(value: float) -> str:
-    """Three significant digits, never in exponent form below a million: 0.123, 12.3, 1230."""
+    """Return three significant digits, such as 0.123 or 12.3, and whole numbers from 100 on, such as 1,230.
+
+    Values below 0.001 have an exponent, such as 4.0e-04.
+    """
     if value == 0:
         return "0"
     magnitude = abs(value)
@@ -29,7 +32,7 @@ def three_digits(value: float) -> str:
 
 
 def format_bytes(count: float | None) -> str:
-    """12.3 MB, 125 KB, 70 B."""
+    """Return bytes as text, such as 12.3 MB, 125 KB or 70 B."""
     if count is None:
         return NOTHING
     for scale, unit in _BYTE_UNITS:
@@ -39,7 +42,7 @@ def format_bytes(count: float | None) -> str:
 
 
 def format_us(duration_us: float | None) -> str:
-    """12.3 µs, 4 ms, 1.5 s."""
+    """Return a duration as text, such as 12.3 µs, 4 ms or 1.5 s."""
     if duration_us is None:
         return NOTHING
     for scale, unit in _TIME_UNITS:
@@ -49,14 +52,14 @@ def format_us(duration_us: float | None) -> str:
 
 
 def format_number(value: float | None) -> str:
-    """1,234 for counts, three significant digits for other figures."""
+    """Return an integer such as 1,234, and other numbers with three significant digits."""
     if value is None:
         return NOTHING
     return f"{value:,}" if isinstance(value, int) else three_digits(value)
 
 
 def format_count(count: int | None) -> str:
-    """1,234; a count that nobody read is none, not 0."""
+    """Return a count such as 1,234; None gives the text for a count that was not measured."""
     return NOT_MEASURED if count is None else f"{count:,}"
 
 

@@ -28,7 +28,7 @@ def main(words: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(words)
     unknown = [name for name in arguments.names if name not in BENCHMARKS]
     if unknown:
-        print(f"bench: no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+        print(f"bench: unknown benchmark {unknown[0]!r}; choose from {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
     allow_any_encoding()
     console = TextConsole(stderr=arguments.json, markup=True)
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     names = "".join(f"\n  {name:<14}{benchmark.summary}" for name, benchmark in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog="python -m bench",
-        description="Measures packet paths, wires, simulation, start-up and all of a run that is no packet.",
+        description="Measures packet paths, wires, simulation, start-up and all other parts of a run.",
         epilog=f"benchmarks:{names}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -46,7 +46,7 @@ def show(report: Report, summary: str, console: Console) -> None:
     if report.skipped is not None:
         console.print(f"  skipped: {escape(report.skipped)}\n")
         return
-    table = Table("what", "value", "target", "note", box=None, pad_edge=True)
+    table = Table("figure", "value", "target", "note", box=None, pad_edge=True)
     table.columns[1].justify = "right"
     for figure in report.figures:
         table.add_row(figure.name, value_text(figure), target_text(figure), f"[dim]{escape(figure.note)}[/]")

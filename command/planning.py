@@ -42,7 +42,7 @@ def clock_of(text: str) -> ClockName:
     for clock in CLOCKS:
         if text == clock:
             return clock
-    raise UsageError(f"no clock {text!r}; there are {', '.join(CLOCKS)}")
+    raise UsageError(f"unknown clock {text!r}; choose from {', '.join(CLOCKS)}")
 
 
 def dilation_of(text: str) -> int | None:
@@ -115,7 +115,7 @@ def shared_out(plan: RunPlan, workers: int) -> Clock | None:
 def ranks_of(exchange: str, workers: int) -> Ranks | None:
     """Return the MPI ranks on the first rank; the others serve it and end here. None without `--exchange mpi`."""
     if exchange not in EXCHANGES:
-        raise UsageError(f"no exchange {exchange!r}; there are {', '.join(EXCHANGES)}")
+        raise UsageError(f"unknown exchange {exchange!r}; choose from {', '.join(EXCHANGES)}")
     if exchange != _MPI:
         return None
     if workers != 1:

@@ -79,13 +79,13 @@ def _check_parent(cache: Path, parent: Path) -> None:
     status = parent.stat()
     if status.st_uid not in (0, os.geteuid()):
         raise CacheRefused(
-            f"{cache} lies in {parent}, which belongs to user {status.st_uid}, who could replace what user "
+            f"{cache} is in {parent}, which belongs to user {status.st_uid}, who could replace the code that user "
             f"{os.geteuid()} executes; set XDG_CACHE_HOME to a folder of your own"
         )
     group_may_write = status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid)
     if (status.st_mode & stat.S_IWOTH or group_may_write) and not status.st_mode & stat.S_ISVTX:
         raise CacheRefused(
-            f"{cache} lies in {parent}, which others may write to (mode {status.st_mode & 0o7777:o}), and what is in "
+            f"{cache} is in {parent}, which others may write to (mode {status.st_mode & 0o7777:o}), and the code in "
             f"the cache is executed; run chmod go-w {parent}, or set XDG_CACHE_HOME to another folder"
         )
 
@@ -105,11 +105,11 @@ def _is_private(group: int) -> bool:
 def _check(cache: Path, status: os.stat_result) -> None:
     if status.st_uid != os.geteuid():
         raise CacheRefused(
-            f"{cache} belongs to user {status.st_uid}, not to {os.geteuid()}, who would execute what is in it; "
+            f"{cache} belongs to user {status.st_uid}, not to {os.geteuid()}, who would execute the code in it; "
             "set XDG_CACHE_HOME to a folder of your own"
         )
     if status.st_mode & _WRITABLE_BY_OTHERS:
         raise CacheRefused(
-            f"{cache} may be written to by others (mode {status.st_mode & 0o7777:o}), and what is in it is executed; "
-            "remove it, and it is created again"
+            f"others may write to {cache} (mode {status.st_mode & 0o7777:o}), and the code in it is executed; "
+            "remove the folder, and it is created again"
         )

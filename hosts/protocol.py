@@ -275,4 +275,4 @@ def _parsed(messages: TypeAdapter[Message], line: str) -> Message:
         reason = ": ".join([*(".".join(map(str, first["loc"])),) * bool(first["loc"]), first["msg"]])
         reason = visible(reason[:_QUOTED_CHARACTERS])
         quoted = repr(line[:_QUOTED_CHARACTERS])
-        raise ProtocolError(f"{quoted} is no message: {reason}") from error
+        raise ProtocolError(f"{quoted} is not a message: {reason}") from error

@@ -81,7 +81,7 @@ def jobs_of(
     """
     if scale not in experiment.grids:
         raise UsageError(
-            f"experiment {experiment.name} has no scale {scale!r}; there are {', '.join(experiment.grids)}"
+            f"experiment {experiment.name} has no scale {scale!r}; choose from {', '.join(experiment.grids)}"
         )
     points = experiment.grids[scale].points()
     if seed is not None:

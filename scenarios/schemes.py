@@ -122,11 +122,11 @@ def resolve_scheme(text: str) -> Scheme:
     """Return the scheme for a name such as `sfc` or `sfc+none`, with its congestion control settings applied."""
     base, plus, suffix = text.partition("+")
     if base not in SCHEMES:
-        raise UnknownScheme(f"no scheme {base!r}; there are {', '.join(SCHEMES)}{nearest(base, SCHEMES)}")
+        raise UnknownScheme(f"unknown scheme {base!r}; choose from {', '.join(SCHEMES)}{nearest(base, SCHEMES)}")
     if plus and suffix not in CONGESTION_SUFFIXES:
         known = ", ".join(f"+{name}" for name in CONGESTION_SUFFIXES)
         raise UnknownScheme(
-            f"no congestion control {suffix!r} for a scheme; there are {known}{nearest(suffix, CONGESTION_SUFFIXES)}"
+            f"unknown congestion control {suffix!r}; choose from {known}{nearest(suffix, CONGESTION_SUFFIXES)}"
         )
     control = RATE_CONTROLS[suffix or SCHEMES[base].congestion]
     scheme = SCHEMES[base]

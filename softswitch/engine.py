@@ -147,7 +147,7 @@ class SwitchEngine:
         program = ctypes.c_char.in_dll(self._library, "sw_program")
         self._handle = self._library.sw_switch_create(ctypes.addressof(program), ctypes.byref(config))
         if not self._handle:
-            raise MemoryError(f"{library} makes no switch: no memory, or built for another version of pipeline.h")
+            raise MemoryError(f"{library} created no switch: no memory, or built for another version of pipeline.h")
         self._loop: _Loop | None = _Loop(self._library)
         self._loop.add(self)
         self._owner = self._loop

@@ -60,7 +60,7 @@ class SoftSwitch(Switch):  # type: ignore[misc]
         **params: Any,
     ) -> None:
         if not Path(program).is_file():
-            raise SwitchError(f"{name}: there is no program '{program}'")
+            raise SwitchError(f"{name}: program '{program}' not found")
         self.program = program
         self.first_commands = commands
         self.rates_bps = rates_bps

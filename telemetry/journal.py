@@ -181,5 +181,5 @@ def _lock_folder(folder: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(descriptor)
-        raise JournalError(f"{folder}: its run still goes on, or is being reported; wait for its end") from error
+        raise JournalError(f"{folder}: the run is still active or being reported; wait for its end") from error
     return descriptor

@@ -27,10 +27,10 @@ def test_scripts_parse(script: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], "no suite ''; there are bookworm, trixie, jammy, noble and resolute"),
-        (["sarge"], "no suite 'sarge'"),
-        (["bookworm", "lunch"], "no part 'lunch'; there are demo, test, test-without-root and short-test"),
-        (["bookworm", "demo", ""], "no part ''"),
+        ([], "unknown suite ''; choose from bookworm, trixie, jammy, noble and resolute"),
+        (["sarge"], "unknown suite 'sarge'"),
+        (["bookworm", "lunch"], "unknown part 'lunch'; choose from demo, test, test-without-root and short-test"),
+        (["bookworm", "demo", ""], "unknown part ''"),
     ],
 )
 def test_unknown_words_are_one_line_exit_2_and_nothing_made(words: list[str], expected: str, tmp_path: Path) -> None:

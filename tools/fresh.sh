@@ -93,14 +93,14 @@ case $suite in
         origin=Ubuntu components=main,universe mirror_of_all=http://archive.ubuntu.com/ubuntu
         keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg
         ;;
-    *) refuse "no suite '$suite'; there are bookworm, trixie, jammy, noble and resolute" ;;
+    *) refuse "unknown suite '$suite'; choose from bookworm, trixie, jammy, noble and resolute" ;;
 esac
 keyring=${FRESH_KEYRING:-$keyring}
 shift
 [ $# -gt 0 ] || set -- demo test
 for part; do
     [[ $part =~ ^(demo|test|test-without-root|short-test)$ ]] ||
-        refuse "no part '$part'; there are demo, test, test-without-root and short-test"
+        refuse "unknown part '$part'; choose from demo, test, test-without-root and short-test"
 done
 
 [ "$(id -u)" -eq 0 ] || cannot "needs root"

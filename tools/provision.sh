@@ -33,7 +33,7 @@ case "${1:-}" in
     fresh) packages=(debian-archive-keyring debootstrap gpgv) ;; # the two beside debootstrap check the archive's signatures
     p4) exec "$(dirname "$0")/provision-p4.sh" ;;
     '') ;;
-    *) echo "provision.sh: no '$1'; there are tests, fresh and p4" >&2 && exit 2 ;;
+    *) echo "provision.sh: unknown part '$1'; choose from tests, fresh and p4" >&2 && exit 2 ;;
 esac
 
 missing=()

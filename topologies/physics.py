@@ -127,7 +127,7 @@ class NetworkPhysics:
                 continue
             other = absolute_name if absolute_name in settings else source_names.setdefault(absolute_name, name)
             if other != name:
-                raise ValueError(f"{name} and {other} say the same thing; give one of them")
+                raise ValueError(f"{name} and {other} set the same quantity; use only one of them")
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
                 raise ValueError(f"{name}: must be a number of at least 0, not {value!r}")
             converted[absolute_name] = round(value * unit)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The packets of one flow in the captures of a run. Knows headers, and neither queues nor what a packet's way was."""
+"""Finds the packets of one flow in the captures of a run by their headers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SYNDROME_KINDS = 0xE0
 
 
 class Kind(Enum):
-    """What a packet is to a flow."""
+    """The role of a packet in a flow."""
 
     DATA = "data"
     TRIMMED = "trimmed"
@@ -39,14 +39,14 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class FlowOnWire:
-    """How a flow's packets are told from others."""
+    """The header fields that identify a flow's packets."""
 
     source_ip: bytes
     destination_ip: bytes
     source_qpn: int
     destination_qpn: int
     first_psn: int
-    """Of its first packet: earlier messages of its queue pair have those before."""
+    """The PSN of the flow's first packet. Earlier messages of the queue pair have used the PSNs before it."""
     packets: int
 
 
@@ -57,43 +57,46 @@ class Sighting(NamedTuple):
     direction: Direction
     kind: Kind
     packet: int
-    """Its number in the message, from 0; of an answer, that of the packet that it names."""
+    """The number of the packet in the message, from 0; for an ACK or NAK, the number that its PSN refers to."""
     frame_bytes: int
 
 
 def sightings(path: Path, flow: FlowOnWire) -> list[Sighting]:
-    """Those at one interface, in order of time; none where the capture does not know it. CaptureError, OSError."""
-    found = [seen for each in read_capture(path) if (seen := _sighting(each, flow)) is not None]
-    return sorted(found, key=lambda each: each.time_us)
+    """Return the flow's packets in a capture, in order of time. Packets without a model time are left out.
+
+    Raises CaptureError or OSError if the capture cannot be read.
+    """
+    packets = [sighting for captured in read_capture(path) if (sighting := _sighting(captured, flow)) is not None]
+    return sorted(packets, key=lambda sighting: sighting.time_us)
 
 
-def _sighting(seen: CapturedFrame, flow: FlowOnWire) -> Sighting | None:
-    frame = seen.frame
+def _sighting(captured: CapturedFrame, flow: FlowOnWire) -> Sighting | None:
+    frame = captured.frame
     kinds: tuple[Kind, ...]
-    way = frame[26:34]
-    if way == flow.source_ip + flow.destination_ip:
+    addresses = frame[26:34]
+    if addresses == flow.source_ip + flow.destination_ip:
         kinds, qpn = (Kind.DATA, Kind.TRIMMED), flow.destination_qpn
-    elif way == flow.destination_ip + flow.source_ip:
+    elif addresses == flow.destination_ip + flow.source_ip:
         kinds, qpn = (Kind.ACK, Kind.NAK, Kind.RETURNED), flow.source_qpn
     else:
         return None
-    time_us = None if seen.interface.clock is None else seen.interface.clock.model_us(seen.time_ns)
-    at = _bth_offset(frame)
-    if time_us is None or at is None:
+    time_us = None if captured.interface.clock is None else captured.interface.clock.model_us(captured.time_ns)
+    bth = _bth_offset(frame)
+    if time_us is None or bth is None:
         return None
-    kind = _kind(frame, at)
+    kind = _kind(frame, bth)
     if kind is Kind.RETURNED:
-        qpn = flow.destination_qpn  # a header that goes back still names where it was to go
-    if kind is None or kind not in kinds or int.from_bytes(frame[at + 5 : at + 8], "big") != qpn:
+        qpn = flow.destination_qpn  # a returned header keeps the QPN of its original destination
+    if kind is None or kind not in kinds or int.from_bytes(frame[bth + 5 : bth + 8], "big") != qpn:
         return None
-    packet = (int.from_bytes(frame[at + 9 : at + 12], "big") - flow.first_psn) & PSN_MASK
+    packet = (int.from_bytes(frame[bth + 9 : bth + 12], "big") - flow.first_psn) & PSN_MASK
     if packet >= flow.packets and not (kind in (Kind.ACK, Kind.NAK) and packet == flow.packets):
         return None
-    return Sighting(time_us, seen.direction, kind, packet, len(frame))
+    return Sighting(time_us, captured.direction, kind, packet, len(frame))
 
 
 def _bth_offset(frame: bytes) -> int | None:
-    """Where the BTH of a RoCEv2 packet begins, telemetry or not."""
+    """Return the offset of a RoCEv2 packet's BTH, behind any telemetry; None if the frame is not RoCEv2."""
     if len(frame) < BTH_OFFSET + BTH_BYTES or int.from_bytes(frame[12:14], "big") != ETHERTYPE_IPV4:
         return None
     if frame[14] != _IP_VERSION_AND_LENGTH or frame[23] != IP_PROTOCOL_UDP:
@@ -107,11 +110,11 @@ def _bth_offset(frame: bytes) -> int | None:
     return offset if len(frame) >= offset + BTH_BYTES else None
 
 
-def _kind(frame: bytes, at: int) -> Kind | None:
-    dscp, opcode = frame[15] >> 2, frame[at]
+def _kind(frame: bytes, bth: int) -> Kind | None:
+    dscp, opcode = frame[15] >> 2, frame[bth]
     if opcode in SEND_OPCODES:
         return {DSCP_TRIMMED: Kind.TRIMMED, DSCP_RETURNED: Kind.RETURNED}.get(dscp, Kind.DATA)
-    if opcode != ACKNOWLEDGE or len(frame) <= at + BTH_BYTES:
+    if opcode != ACKNOWLEDGE or len(frame) <= bth + BTH_BYTES:
         return None
-    syndrome = frame[at + BTH_BYTES] & _SYNDROME_KINDS
+    syndrome = frame[bth + BTH_BYTES] & _SYNDROME_KINDS
     return Kind.ACK if syndrome == Syndrome.ACK & _SYNDROME_KINDS else Kind.NAK

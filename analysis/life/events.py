@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What happens to a flow, as lines in order of time; and many alike, such as packets, as one line."""
+"""The events of a flow, and the merging of consecutive packet events into one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LifeEvent:
-    """A line. Model µs."""
+    """An event of a flow, printed as one line. The time is in model µs."""
 
     time_us: float
     where: str
@@ -20,50 +20,50 @@ class LifeEvent:
 
 @dataclass(frozen=True)
 class PacketEvent:
-    """Something that happened to one packet of a flow."""
+    """An event of one packet of a flow. Times are in model µs."""
 
     time_us: float
     where: str
     what: str
     packet: int
-    """Its number in the message, from 0."""
+    """The number of the packet in the message, from 0."""
     towards: str = ""
+    """The next node; empty except at switches."""
     wait_us: float | None = None
-    """In a queue."""
+    """The time in the queue; None except for queued packets."""
 
 
 def joined(packets: Iterable[PacketEvent], gap_us: float) -> list[LifeEvent]:
-    """Packets to which the same happened at one place, one after the other with less than a gap between them, are one
-    line."""
-    kinds: dict[tuple[str, str, str], list[PacketEvent]] = {}
-    for each in packets:
-        kinds.setdefault((each.where, each.what, each.towards), []).append(each)
+    """Merge the packet events into lines: one for events of the same kind and place, at most `gap_us` apart."""
+    groups: dict[tuple[str, str, str], list[PacketEvent]] = {}
+    for event in packets:
+        groups.setdefault((event.where, event.what, event.towards), []).append(event)
     lines: list[LifeEvent] = []
-    for alike in kinds.values():
-        alike.sort(key=lambda each: each.time_us)
+    for events in groups.values():
+        events.sort(key=lambda event: event.time_us)
         begin = 0
-        for place in range(1, len(alike) + 1):
-            if place == len(alike) or alike[place].time_us - alike[place - 1].time_us > gap_us:
-                lines.append(_line(alike[begin:place]))
-                begin = place
+        for end in range(1, len(events) + 1):
+            if end == len(events) or events[end].time_us - events[end - 1].time_us > gap_us:
+                lines.append(_line(events[begin:end]))
+                begin = end
     return lines
 
 
-def _line(alike: Sequence[PacketEvent]) -> LifeEvent:
-    first, last = alike[0], alike[-1]
-    said = numbers([each.packet for each in alike])
+def _line(events: Sequence[PacketEvent]) -> LifeEvent:
+    first, last = events[0], events[-1]
+    detail = numbers([event.packet for event in events])
     if first.towards:
-        said += f" to {first.towards}"
-    waits = [each.wait_us for each in alike if each.wait_us is not None]
+        detail += f" to {first.towards}"
+    waits = [event.wait_us for event in events if event.wait_us is not None]
     if waits:
-        said += f", waited {_range(min(waits), max(waits))}"
-    if len(alike) > 1:
-        said += f", until {last.time_us:,.2f}"
-    return LifeEvent(first.time_us, first.where, first.what, said)
+        detail += f", waited {_range(min(waits), max(waits))}"
+    if len(events) > 1:
+        detail += f", until {last.time_us:,.2f}"
+    return LifeEvent(first.time_us, first.where, first.what, detail)
 
 
 def numbers(packets: Sequence[int]) -> str:
-    """packet 3, packets 0-124, 17 packets of 3-40."""
+    """Return packet numbers as text: `packet 3`, `packets 0-124` or `17 packets of 3-40`."""
     low, high = min(packets), max(packets)
     if low == high:
         return f"packet {low}" if len(packets) == 1 else f"packet {low}, {len(packets)} times"
@@ -73,5 +73,5 @@ def numbers(packets: Sequence[int]) -> str:
 
 
 def _range(low: float, high: float) -> str:
-    least, most = f"{low:,.2f}", f"{high:,.2f}"
-    return f"{most} µs" if least == most else f"{least} to {most} µs"
+    shortest, longest = f"{low:,.2f}", f"{high:,.2f}"
+    return f"{longest} µs" if shortest == longest else f"{shortest} to {longest} µs"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What captures tell of a flow's packets on their way: sent, queued, lost, arrived, acknowledged.
+"""Derives the events of a flow's packets from captures: sent, queued, lost, arrived, acknowledged.
 
-A packet that came to a switch and did not leave it is lost in it or on the link behind it, if all ports were captured.
+A packet that entered a switch and was not seen to leave it was lost in the switch or on the link behind it. Such losses
+are reported only if all ports of the switch were captured.
 """
 
 from __future__ import annotations
@@ -15,95 +16,109 @@ from telemetry.captures.pcapng import Direction
 from topologies.model import Port, Topology
 
 _NS_PER_US = 1000.0
-_ANSWERS = {Kind.ACK: "acknowledged", Kind.NAK: "asked again", Kind.RETURNED: "returned"}
-_WAYS = {Kind.DATA: "queued", Kind.TRIMMED: "queued, trimmed", Kind.RETURNED: "queued, going back"}
+_ANSWERS = {Kind.ACK: "acknowledged", Kind.NAK: "NAK received", Kind.RETURNED: "returned"}
+_FORWARDED = {Kind.DATA: "queued", Kind.TRIMMED: "queued, trimmed", Kind.RETURNED: "queued, returning"}
+"""The packets that switches queue, and the name of the event."""
 
 
 def packet_events(
-    seen: Mapping[Port, Sequence[Sighting]], topology: Topology, source: str, destination: str
+    captured: Mapping[Port, Sequence[Sighting]], topology: Topology, source: str, destination: str
 ) -> list[PacketEvent]:
-    """Of all that was seen of a flow, by the end of the link at which it was seen."""
-    found: list[PacketEvent] = []
-    for end, own in seen.items():
-        if end.node == source:
-            found += _at_source(end.node, own)
-        elif end.node == destination:
-            arrived = (each for each in own if each.direction is Direction.IN and each.kind in _WAYS)
-            found += [PacketEvent(each.time_us, end.node, "arrived", each.packet) for each in arrived]
-    for switch in dict.fromkeys(end.node for end in seen if end.node in topology.switch):
-        found += _at_switch(switch, {end: own for end, own in seen.items() if end.node == switch}, topology)
-    return found
+    """Return the events of a flow's packets at hosts and switches.
+
+    `captured`: the flow's packets in each captured port's capture.
+    """
+    events: list[PacketEvent] = []
+    for port, sightings in captured.items():
+        if port.node == source:
+            events += _at_source(port.node, sightings)
+        elif port.node == destination:
+            arrived = (packet for packet in sightings if packet.direction is Direction.IN and packet.kind in _FORWARDED)
+            events += [PacketEvent(packet.time_us, port.node, "arrived", packet.packet) for packet in arrived]
+    for switch in dict.fromkeys(port.node for port in captured if port.node in topology.switch):
+        at_switch = {port: sightings for port, sightings in captured.items() if port.node == switch}
+        events += _at_switch(switch, at_switch, topology)
+    return events
 
 
-def unseen_ports(seen: Mapping[Port, object], topology: Topology) -> dict[str, list[int]]:
-    """Of the switches of which some port was captured, those that were not."""
+def unseen_ports(captured: Mapping[Port, object], topology: Topology) -> dict[str, list[int]]:
+    """Return the ports that were not captured, by switch, for the switches with at least one captured port."""
     unseen = {
-        switch: [port.number for port in topology.ports[switch] if Port(switch, port.number) not in seen]
-        for switch in dict.fromkeys(end.node for end in seen if end.node in topology.switch)
+        switch: [port.number for port in topology.ports[switch] if Port(switch, port.number) not in captured]
+        for switch in dict.fromkeys(port.node for port in captured if port.node in topology.switch)
     }
     return {switch: ports for switch, ports in unseen.items() if ports}
 
 
-def _at_source(host: str, seen: Sequence[Sighting]) -> Iterator[PacketEvent]:
+def _at_source(host: str, sightings: Sequence[Sighting]) -> Iterator[PacketEvent]:
     sent: set[int] = set()
-    for each in seen:
-        if each.direction is Direction.OUT and each.kind is Kind.DATA:
-            yield PacketEvent(each.time_us, host, "resent" if each.packet in sent else "sent", each.packet)
-            sent.add(each.packet)
-        elif each.direction is Direction.IN and each.kind in _ANSWERS:
-            yield PacketEvent(each.time_us, host, _ANSWERS[each.kind], each.packet)
+    for sighting in sightings:
+        if sighting.direction is Direction.OUT and sighting.kind is Kind.DATA:
+            yield PacketEvent(sighting.time_us, host, "resent" if sighting.packet in sent else "sent", sighting.packet)
+            sent.add(sighting.packet)
+        elif sighting.direction is Direction.IN and sighting.kind in _ANSWERS:
+            yield PacketEvent(sighting.time_us, host, _ANSWERS[sighting.kind], sighting.packet)
 
 
-def _at_switch(switch: str, seen: Mapping[Port, Sequence[Sighting]], topology: Topology) -> Iterator[PacketEvent]:
-    is_whole = switch not in unseen_ports(seen, topology)
+def _at_switch(switch: str, captured: Mapping[Port, Sequence[Sighting]], topology: Topology) -> Iterator[PacketEvent]:
+    has_all_ports = switch not in unseen_ports(captured, topology)
     arrivals: dict[int, list[float]] = {}
-    for end, own in seen.items():
-        for each in own:
-            if each.direction is Direction.IN and each.kind in _WAYS:
-                arrivals.setdefault(each.packet, []).append(each.time_us + _arrival_us(end, topology))
+    for port, sightings in captured.items():
+        for sighting in sightings:
+            if sighting.direction is Direction.IN and sighting.kind in _FORWARDED:
+                arrivals.setdefault(sighting.packet, []).append(sighting.time_us + _arrival_us(port, topology))
     departures = sorted(
-        ((each, end) for end, own in seen.items() for each in own if _leaves(each)), key=lambda pair: pair[0].time_us
+        ((sighting, port) for port, sightings in captured.items() for sighting in sightings if _leaves(sighting)),
+        key=lambda departure: departure[0].time_us,
     )
-    left: dict[int, int] = {}
-    for each, _ in departures:
-        left[each.packet] = left.get(each.packet, 0) + 1
-    for each, end in departures:
-        begun_us = each.time_us - _departure_us(end, each.frame_bytes, topology)
-        came_us = _came_us(arrivals.get(each.packet, []), begun_us, left[each.packet])
-        left[each.packet] -= 1
-        towards = _neighbour(end, topology)
-        if came_us is None:
-            yield PacketEvent(each.time_us, switch, "passed on", each.packet, towards)
+    remaining: dict[int, int] = {}
+    for sighting, _ in departures:
+        remaining[sighting.packet] = remaining.get(sighting.packet, 0) + 1
+    for sighting, port in departures:
+        packet = sighting.packet
+        sending_us = sighting.time_us - _departure_us(port, sighting.frame_bytes, topology)
+        arrival_us = _take_arrival_us(arrivals.get(packet, []), sending_us, remaining[packet])
+        remaining[packet] -= 1
+        towards = _neighbour(port, topology)
+        if arrival_us is None:
+            yield PacketEvent(sighting.time_us, switch, "forwarded", packet, towards)
         else:
-            yield PacketEvent(came_us, switch, _WAYS[each.kind], each.packet, towards, max(0.0, begun_us - came_us))
-    if is_whole:
+            wait_us = max(0.0, sending_us - arrival_us)
+            yield PacketEvent(arrival_us, switch, _FORWARDED[sighting.kind], packet, towards, wait_us)
+    if has_all_ports:
         for packet, times in arrivals.items():
-            yield from (PacketEvent(time_us, switch, "lost here", packet) for time_us in times)
+            yield from (PacketEvent(time_us, switch, "lost", packet) for time_us in times)
 
 
-def _leaves(seen: Sighting) -> bool:
-    return seen.direction is Direction.OUT and seen.kind in _WAYS
+def _leaves(sighting: Sighting) -> bool:
+    return sighting.direction is Direction.OUT and sighting.kind in _FORWARDED
 
 
-def _came_us(waiting: list[float], begun_us: float, departures: int) -> float | None:
-    """Takes the arrival of a packet that starts to leave then. Of several the first, unless some will never leave: then
-    the last one that it can have been."""
-    able = [time_us for time_us in waiting if time_us <= begun_us + 1 / _NS_PER_US]
-    if not able:
+def _take_arrival_us(arrivals: list[float], sending_us: float, departures: int) -> float | None:
+    """Remove and return the arrival that belongs to a departure which began at `sending_us`; None if there is none.
+
+    With as many departures as arrivals, this is the first arrival. With more arrivals, some copies were lost: then it
+    is the last arrival before the departure.
+    """
+    earlier = [time_us for time_us in arrivals if time_us <= sending_us + 1 / _NS_PER_US]
+    if not earlier:
         return None
-    came_us = min(able) if len(waiting) <= departures else max(able)
-    waiting.remove(came_us)
-    return came_us
+    arrival_us = min(earlier) if len(arrivals) <= departures else max(earlier)
+    arrivals.remove(arrival_us)
+    return arrival_us
 
 
 def _arrival_us(end: Port, topology: Topology) -> float:
-    """From where a host's frame is captured to the switch: its port makes the link's delay."""
+    """Return the time from the capture of an incoming frame to its arrival at the switch, in µs.
+
+    A frame from a host is captured before the link's delay, which the switch's port adds.
+    """
     link = topology.link_at[end]
     return link.delay_ns / _NS_PER_US if {link.a.node, link.b.node} & set(topology.host) else 0.0
 
 
 def _departure_us(end: Port, frame_bytes: int, topology: Topology) -> float:
-    """From a queue to where a switch's frame is captured, across the link."""
+    """Return the time from a frame's departure from the queue to its capture behind the link, in µs."""
     wire_ns = 8e9 * frame_bytes / topology.link_at[end].rate_bps
     return (wire_ns + topology.departure_delay_ns(end)) / _NS_PER_US
 

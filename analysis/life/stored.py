@@ -26,22 +26,25 @@ _FEEDBACK = "feedback"
 
 
 def stored_events(flow: Mapping[str, Any], signals: Rows, goodput: Rows) -> list[LifeEvent]:
-    """Of a row of flows.parquet, and of signals.parquet and goodput.parquet as they are, in order of time."""
-    own = pl.col("flow_id") == flow["flow_id"]
-    heard = answer(signals.lazy().filter(own & (pl.col("host") == flow["src"])))
-    delivered = answer(goodput.lazy().filter(own))
-    found = [
+    """Return the events of a flow in order of time.
+
+    `flow`: a row of flows.parquet. `signals` and `goodput`: signals.parquet and goodput.parquet, with all flows.
+    """
+    is_of_flow = pl.col("flow_id") == flow["flow_id"]
+    received = answer(signals.lazy().filter(is_of_flow & (pl.col("host") == flow["src"])))
+    delivered = answer(goodput.lazy().filter(is_of_flow))
+    events = [
         *_ends(flow),
-        *_signals(flow, heard.sort("received_us", maintain_order=True)),
+        *_signals(flow, received.sort("received_us", maintain_order=True)),
         *_deliveries(flow["dst"], delivered.sort("from_us")),
     ]
-    return sorted(found, key=lambda each: each.time_us)
+    return sorted(events, key=lambda event: event.time_us)
 
 
 def _ends(flow: Mapping[str, Any]) -> Iterator[LifeEvent]:
     size = format_bytes(flow["size_bytes"])
     if flow["start_us"] is None:
-        yield LifeEvent(0.0, flow["src"], "waits", f"with {size} to {flow['dst']}, for messages that never ended")
+        yield LifeEvent(0.0, flow["src"], "waits", f"with {size} to {flow['dst']}, for messages that never completed")
     else:
         yield LifeEvent(flow["start_us"], flow["src"], "ready", f"{size} to {flow['dst']}")
     if flow["finish_us"] is not None:
@@ -51,19 +54,21 @@ def _ends(flow: Mapping[str, Any]) -> Iterator[LifeEvent]:
 
 
 def _signals(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]:
-    """A newer pause replaces the end of an older one, so only the last of several ends by itself. One that outlives the
-    flow ends nothing."""
+    """Yield the BTS of a flow and their effects at its sender.
+
+    A newer pause replaces the end of an older one. A flow that finishes before its pause ends does not resume.
+    """
     paused_until_us: float | None = None
     for row in rows.iter_rows(named=True):
         until_us = row["paused_until_us"]
         cause = _CAUSES.get(row["cause"], row["cause"]).format(depth=format_bytes(row["queue_depth_bytes"]))
-        asked = "lower rate" if row["cause"] == _FEEDBACK else f"pause for {format_us(row['pause_us'])}"
-        yield LifeEvent(row["sent_us"], row["switch"], "BTS", f"{cause}, {asked}")
+        request = "lower rate" if row["cause"] == _FEEDBACK else f"pause for {format_us(row['pause_us'])}"
+        yield LifeEvent(row["sent_us"], row["switch"], "BTS", f"{cause}, {request}")
         if row["obeyed"] and row["cause"] == _FEEDBACK:
             yield LifeEvent(row["received_us"], flow["src"], "slowed down", f"by {row['switch']}")
             continue
         if not row["obeyed"] or until_us is None:
-            yield LifeEvent(row["received_us"], flow["src"], "BTS ignored", f"of {row['switch']}")
+            yield LifeEvent(row["received_us"], flow["src"], "BTS ignored", f"from {row['switch']}")
             continue
         if paused_until_us is not None and paused_until_us <= row["received_us"]:
             yield _resumed(flow, paused_until_us)
@@ -74,7 +79,7 @@ def _signals(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]
 
 
 def _resumed(flow: Mapping[str, Any], time_us: float) -> LifeEvent:
-    return LifeEvent(time_us, flow["src"], "resumed", "the pause is over")
+    return LifeEvent(time_us, flow["src"], "resumed", "end of the pause")
 
 
 def _deliveries(receiver: str, rows: pl.DataFrame) -> Iterator[LifeEvent]:

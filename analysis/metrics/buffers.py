@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Metrics of the queues trace: how full each switch's shared buffer and its queues were. Knows only that trace."""
+"""Metrics of the queues trace: the occupancy of each switch's shared buffer and queues."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from telemetry.schema import WHOLE_BUFFER
 
 
 class BufferFigures(Figures):
-    """Bytes in the shared buffer of one switch over the run."""
+    """The bytes in the shared buffer of one switch over the run."""
 
     max: int
-    """Highest high-water mark."""
+    """The highest high-water mark."""
     p99: Figure | None
-    """99th percentile of the intervals' high-water marks, None below 100 intervals."""
+    """The 99th percentile of the intervals' high-water marks; None below 100 intervals."""
     mean: Figure | None
-    """Time-weighted mean of the sampled depth."""
+    """The time-weighted mean of the sampled depth."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class QueueName:
 
 
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key that puts tor2 before tor10."""
+    """Return a sort key that puts tor2 before tor10."""
     parts = re.findall(r"\d+|\D+", name)
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts)
 
 
 def switches(queues: Rows) -> list[str]:
-    """Names of the switches in the trace, in natural order."""
+    """Return the names of the switches in the trace, in natural order."""
     names = answer(queues.lazy().select(pl.col("switch").unique()))
     return sorted(names["switch"].to_list(), key=natural_key)
 
@@ -54,24 +54,24 @@ def whole_buffers(queues: Rows) -> pl.DataFrame:
 
 
 def whole_buffer(queues: Rows, switch: str) -> pl.DataFrame:
-    """The whole-buffer rows of one switch in time order."""
+    """Return the whole-buffer rows of one switch in time order."""
     return answer(queues.lazy().filter((pl.col("switch") == switch) & (pl.col("port") == WHOLE_BUFFER))).sort("time_us")
 
 
 def queue_series(queues: Rows, queue: QueueName) -> pl.DataFrame:
-    """Rows of one queue in time order, with a row of zeros for every interval in which it held nothing."""
-    here = queues.lazy().filter(pl.col("switch") == queue.switch)
-    mine = here.filter((pl.col("port") == queue.port) & (pl.col("class") == queue.traffic_class))
-    rows = answer(mine.select("time_us", "depth_bytes", "high_water_bytes"))
-    times = answer(here.select(pl.col("time_us").unique())).sort("time_us")
+    """Return the rows of one queue in time order, with a row of zeros for every interval in which it was empty."""
+    of_switch = queues.lazy().filter(pl.col("switch") == queue.switch)
+    of_queue = of_switch.filter((pl.col("port") == queue.port) & (pl.col("class") == queue.traffic_class))
+    rows = answer(of_queue.select("time_us", "depth_bytes", "high_water_bytes"))
+    times = answer(of_switch.select(pl.col("time_us").unique())).sort("time_us")
     joined = times.join(rows, on="time_us", how="left")
     return joined.fill_null(0).sort("time_us")
 
 
 def time_weighted_mean(times_us: Values, depths: Values) -> float | None:
-    """Mean of a depth that holds from its sample until the next one. The last sample ends the series and has no weight.
+    """Return the mean of depths that each last until the next sample; None without samples. Times must ascend.
 
-    A single sample is its own mean; none at all gives None. Times must ascend.
+    The last sample only ends the series and has no weight. The mean of a single sample is its depth.
     """
     if depths.size == 0:
         return None
@@ -83,7 +83,7 @@ def time_weighted_mean(times_us: Values, depths: Values) -> float | None:
 
 
 def buffer_figures(rows: pl.DataFrame) -> BufferFigures:
-    """Figures of the whole-buffer rows of one switch, in time order."""
+    """Return the figures of a switch's whole-buffer rows, which must be in time order."""
     high_water = rows["high_water_bytes"].to_numpy().astype(np.float64)
     depths = rows["depth_bytes"].to_numpy().astype(np.float64)
     return BufferFigures(
@@ -94,20 +94,20 @@ def buffer_figures(rows: pl.DataFrame) -> BufferFigures:
 
 
 def buffer_by_switch(queues: Rows) -> dict[str, BufferFigures]:
-    """Figures of every switch's shared buffer, switches in natural order."""
+    """Return the figures of every switch's shared buffer, with switches in natural order."""
     whole = whole_buffers(queues)
-    own = {switch: whole.filter(pl.col("switch") == switch).sort("time_us") for switch in switches(queues)}
-    return {switch: buffer_figures(rows) for switch, rows in own.items()}
+    rows_of = {switch: whole.filter(pl.col("switch") == switch).sort("time_us") for switch in switches(queues)}
+    return {switch: buffer_figures(rows) for switch, rows in rows_of.items()}
 
 
 def hottest_switch(queues: Rows) -> str | None:
-    """The switch whose shared buffer rose highest (the first in natural order among equals), None without a sample."""
+    """Return the switch with the highest peak buffer, the first in natural order among equals; None without samples."""
     peaks = {name: figures.max for name, figures in buffer_by_switch(queues).items()}
     return max(peaks, key=lambda name: peaks[name]) if peaks else None
 
 
 def hottest_queue(queues: Rows, switch: str | None = None) -> QueueName | None:
-    """The queue that rose highest, of one switch or of all; None if no queue ever held anything."""
+    """Return the queue with the highest peak, of one switch or of all; None if all queues were always empty."""
     rows = queues.lazy().filter(pl.col("port") != WHOLE_BUFFER)
     if switch is not None:
         rows = rows.filter(pl.col("switch") == switch)

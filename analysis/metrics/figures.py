@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What figures are made of: models whose floats are already as they stand in result.json.
+"""The base class of figures: models whose floats are rounded as in result.json.
 
-A metric gives such a model, and result.json, reports and plots take that very one, so that a figure is written down in
-one place only.
+Metrics return such models, and result.json, reports and plots use the same objects. So each figure is defined once.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ def _rounded(value: float) -> float:
 
 
 Figure = Annotated[float, AfterValidator(_rounded)]
-"""A float as it stands in result.json: without the noise of the last bits, and never -0."""
+"""A float as in result.json: rounded to nine significant digits, and never -0."""
 
 Interval = tuple[Figure, Figure]
 
 
 class Figures(BaseModel):
-    """Figures that belong together; None: the sample cannot carry the figure, or nobody measured it."""
+    """A group of figures. None: too few samples for the figure, or not measured."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Metrics of the flows trace: FCT slowdown by traffic class and message size, completion counts, throughput.
 
-Slowdowns are taken as recorded, never clamped to 1. Knows the flows trace and nothing of how it came to be.
+Slowdowns are used as recorded and never clamped to 1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.percentiles import Values, confidence_interval, largest, mean, percentile
 
 ALL_CLASSES = "all"
-"""Name under which all traffic classes together are reported."""
+"""The name for all traffic classes together."""
 
 _ROUNDING = 1e-9
 """The rounding error of a slowdown: a flow with exactly the ideal FCT may differ from 1 by a few 10^-14."""
@@ -39,40 +39,40 @@ class SlowdownFigures(Figures):
     mean: Figure | None
     max: Figure | None
     p50_interval: Interval | None
-    """95 % bootstrap confidence interval, as in the other `_interval` fields."""
+    """The 95 % bootstrap confidence interval, as in the other `_interval` fields."""
     p95_interval: Interval | None
     p99_interval: Interval | None
     below_one: int
-    """Flows faster than the ideal by more than rounding. They indicate a wrong ideal FCT or clock."""
+    """The number of flows faster than the ideal by more than rounding. They indicate a wrong ideal FCT or clock."""
 
 
 class SizeBinFigures(SlowdownFigures):
-    """Slowdown of the messages with low_bytes < size <= high_bytes."""
+    """The slowdown of the messages with low_bytes < size <= high_bytes."""
 
     low_bytes: int
     high_bytes: int
 
 
 def traffic_classes(flows: pl.DataFrame) -> list[str]:
-    """The tags of the trace, sorted; `all` in front where there are several."""
+    """Return the sorted tags of the trace, with `all` in front if there are several tags."""
     tags: list[str] = sorted(flows["tag"].unique().to_list())
     return [ALL_CLASSES, *tags] if len(tags) > 1 else tags
 
 
 def of_class(flows: pl.DataFrame, traffic_class: str) -> pl.DataFrame:
-    """The flows of one class; every flow for `all`, unless the trace has a tag of that name."""
+    """Return the flows of one class; `all` selects every flow, unless the trace has a tag of that name."""
     if traffic_class == ALL_CLASSES and ALL_CLASSES not in flows["tag"]:
         return flows
     return flows.filter(pl.col("tag") == traffic_class)
 
 
 def started_between(flows: pl.DataFrame, from_us: float, until_us: float) -> pl.DataFrame:
-    """The flows whose message was ready at from_us <= time < until_us (model µs): trims warm-up and cool-down."""
+    """Return the flows that start at from_us <= time < until_us (model µs), without warm-up and cool-down."""
     return flows.filter((pl.col("start_us") >= from_us) & (pl.col("start_us") < until_us))
 
 
 def slowdowns(flows: pl.DataFrame) -> Values:
-    """Slowdowns of the completed flows, ascending."""
+    """Return the slowdowns of the completed flows, ascending."""
     values: Values = flows["slowdown"].drop_nulls().sort().to_numpy().astype(np.float64)
     return values
 
@@ -101,14 +101,14 @@ def _slowdown_fields(flows: pl.DataFrame) -> dict[str, Any]:
 
 
 def slowdown_by_class(flows: pl.DataFrame) -> dict[str, SlowdownFigures]:
-    """Slowdown of each traffic class and of all together."""
+    """Return the slowdown figures of each traffic class and of all classes together."""
     return {name: slowdown_figures(of_class(flows, name)) for name in traffic_classes(flows)}
 
 
 def size_bin_edges(flows: pl.DataFrame, count: int = SIZE_BIN_COUNT) -> tuple[int, ...]:
-    """Upper edges (B) of at most `count` size bins that hold about equally many flows each, ascending and distinct.
+    """Return the upper edges of at most `count` size bins with about equally many flows, in bytes, ascending.
 
-    Made from all flows, completed or not, so that runs of the same flow file have the same bins whatever they finished.
+    Unfinished flows count, too. So runs of the same flow file have the same bins.
     """
     if flows.is_empty():
         return ()
@@ -118,7 +118,7 @@ def size_bin_edges(flows: pl.DataFrame, count: int = SIZE_BIN_COUNT) -> tuple[in
 
 
 def slowdown_by_size(flows: pl.DataFrame, edges: Sequence[int]) -> list[SizeBinFigures]:
-    """Slowdown of each size bin; flows larger than the last edge are in none."""
+    """Return the slowdown figures of each size bin. Flows larger than the last edge are left out."""
     lows = [0, *edges][: len(edges)]
     return [_size_bin(flows, low, high) for low, high in zip(lows, edges, strict=True)]
 
@@ -129,7 +129,7 @@ def _size_bin(flows: pl.DataFrame, low_bytes: int, high_bytes: int) -> SizeBinFi
 
 
 def active_span_us(flows: pl.DataFrame) -> float:
-    """Model µs from the first start to the last finish among completed flows; 0 if none completed."""
+    """Return the time from the first start of all flows to the last finish, in model µs; 0 if no flow completed."""
     finished = flows.filter(pl.col("finish_us").is_not_null())
     if finished.is_empty():
         return 0.0
@@ -138,7 +138,7 @@ def active_span_us(flows: pl.DataFrame) -> float:
 
 
 def throughput_gbps(flows: pl.DataFrame) -> float:
-    """Message bytes of completed flows over the active span, in model Gb/s summed over all receivers."""
+    """Return the message bytes of completed flows over the active span, in model Gb/s, summed over all receivers."""
     span_us = active_span_us(flows)
     delivered = int(flows.filter(pl.col("finish_us").is_not_null())["size_bytes"].sum())
     return 8 * delivered / (span_us * 1000) if span_us > 0 else 0.0

@@ -14,9 +14,10 @@ _GBPS = 8 * pl.col("delivered_bytes") / (1000 * (pl.col("until_us") - pl.col("fr
 
 
 def delivered(goodput: Rows, flows: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Bytes that all flows of one `tag`, `src` or `dst` got in each interval in which they got any, in order of time.
+    """Return the bytes delivered per interval and group of flows, in order of time, without empty intervals.
 
-    Whole numbers: their sums are the same whatever is added up first.
+    `by`: the flow column that groups the flows: `tag`, `src` or `dst`. Bytes are integers, so that the sums do not
+    depend on the order of addition.
     """
     interval = ("from_us", "until_us", by)
     known = goodput.lazy().join(flows.lazy().select("flow_id", by), on="flow_id")
@@ -26,56 +27,57 @@ def delivered(goodput: Rows, flows: pl.DataFrame, by: str) -> pl.DataFrame:
 def receiver_throughput_gbps(
     goodput: Rows, flows: pl.DataFrame, window_us: tuple[float, float] | None = None
 ) -> Values:
-    """Mean model Gb/s of message bytes of each receiver, ascending; without a window, from first start to last finish.
+    """Return the mean goodput of each receiver in the window, in model Gb/s, ascending.
 
-    An interval of the trace that the window cuts counts in proportion.
+    The default window is from the first start to the last finish. Intervals of the trace that are partly in the window
+    count in proportion.
     """
-    got = delivered(goodput, flows, "dst")
-    if got.is_empty():
+    received = delivered(goodput, flows, "dst")
+    if received.is_empty():
         return np.empty(0)
     ends = flows["finish_us"].drop_nulls()
-    last_us = got["until_us"].to_numpy().max() if ends.is_empty() else ends.to_numpy().max()
+    last_us = received["until_us"].to_numpy().max() if ends.is_empty() else ends.to_numpy().max()
     begin, end = window_us or (float(flows["start_us"].drop_nulls().to_numpy().min()), float(last_us))
     inside = pl.min_horizontal("until_us", pl.lit(end)) - pl.max_horizontal("from_us", pl.lit(begin))
-    bits = (
-        got.select("dst", bits=_GBPS * inside.clip(0) * 1000).group_by("dst", maintain_order=True).agg(pl.sum("bits"))
-    )
-    values: Values = np.sort(bits["bits"].to_numpy()) / (1000 * (end - begin))
+    in_window = received.select("dst", bits=_GBPS * inside.clip(0) * 1000)
+    by_receiver = in_window.group_by("dst", maintain_order=True).agg(pl.sum("bits"))
+    values: Values = np.sort(by_receiver["bits"].to_numpy()) / (1000 * (end - begin))
     return values
 
 
 def tag_rates(goodput: Rows, flows: pl.DataFrame) -> pl.DataFrame:
-    """Gb/s of each traffic class in each interval in which it got anything: from_us, until_us, tag, gbps."""
+    """Return the goodput of each traffic class per interval, without empty intervals: from_us, until_us, tag, gbps."""
     return delivered(goodput, flows, "tag").select("from_us", "until_us", "tag", gbps=_GBPS)
 
 
 def jain_index(rates: Values) -> float:
-    """Jain's index of shares: 1 when all are equal, 1 / n when one has everything."""
+    """Return Jain's fairness index: 1 if all n rates are equal, 1 / n if only one is not zero."""
     return float(rates.sum() ** 2 / (rates.size * (rates**2).sum()))
 
 
 def sharing(goodput: Rows, flows: pl.DataFrame) -> Values:
-    """Jain's index over the flows that are under way during all of an interval, for every interval with two or more.
+    """Return Jain's index of each interval, over the flows that are active during the whole interval.
 
-    A flow that got nothing in such an interval counts with a rate of 0.
+    Intervals with fewer than two such flows are left out. A flow without delivered bytes counts with a rate of 0.
     """
-    done = flows.filter(pl.col("finish_us").is_not_null())
+    completed = flows.filter(pl.col("finish_us").is_not_null())
     intervals = answer(goodput.lazy().select("from_us", "until_us").unique()).sort("from_us")
     rows = answer(goodput.lazy().select("from_us", "flow_id", gbps=_GBPS))
     rates = {(begin, flow): gbps for begin, flow, gbps in rows.iter_rows()}
-    found = []
+    indices = []
     for begin, end in intervals.iter_rows():
-        active = done.filter((pl.col("start_us") <= begin) & (pl.col("finish_us") >= end))["flow_id"].to_list()
+        active = completed.filter((pl.col("start_us") <= begin) & (pl.col("finish_us") >= end))["flow_id"].to_list()
         shares = np.array([rates.get((begin, flow), 0.0) for flow in active])
         if len(active) >= 2 and shares.any():
-            found.append(jain_index(shares))
-    return np.array(found)
+            indices.append(jain_index(shares))
+    return np.array(indices)
 
 
 def rates_without_gaps(rates: pl.DataFrame) -> tuple[Values, Values]:
-    """Of one class of `tag_rates`: begins of all intervals from time 0 to the last one's end, and the rates in them.
+    """Return the begins of all intervals from time 0 on and the rates in them, for one class of `tag_rates`.
 
-    Zero where an interval has no row, and at the end. Those of old live runs began before the run.
+    The rate is zero in intervals without a row, and at the end of the last interval. In old live runs, intervals may
+    begin before time 0.
     """
     begins, ends, values = (rates[name].to_numpy() for name in ("from_us", "until_us", "gbps"))
     width = ends[0] - begins[0]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Percentiles that a sample can carry, and how sure they are. Knows numbers only.
+"""Percentiles and their confidence intervals, if there are enough samples.
 
-The rule: the p-th percentile is given where at least one sample in expectation lies beyond it, that is where the count
-is at least ceil(100 / (100 - p)): 2 for P50, 20 for P95, 100 for P99, 1000 for P99.9. Below that it is None, never a
-guess; the count always stands beside it.
+A percentile p needs ceil(100 / (100 - p)) samples, so that at least one sample is expected above it: 2 for P50, 20 for
+P95, 100 for P99 and 1000 for P99.9. With fewer samples it is None.
 """
 
 from __future__ import annotations
@@ -21,25 +20,25 @@ _BOOTSTRAP_SEED = 1
 
 
 def minimum_count(percent: float) -> int:
-    """The least sample that carries the `percent`-th percentile. Raises ValueError unless 0 < percent < 100."""
+    """Return the fewest samples for the `percent`-th percentile. Raises ValueError unless 0 < percent < 100."""
     if not 0 < percent < 100:
-        raise ValueError(f"a percentile lies between 0 and 100, not at {percent}")
+        raise ValueError(f"percentile {percent} is not between 0 and 100")
     return math.ceil(round(100 / (100 - percent), 6))
 
 
 def percentile(values: Values, percent: float) -> float | None:
-    """The percentile, interpolated linearly between order statistics, or None where the sample cannot carry it."""
+    """Return the percentile, interpolated linearly between order statistics; None with too few samples."""
     if values.size < minimum_count(percent):
         return None
     return float(np.percentile(values, percent))
 
 
 def confidence_interval(values: Values, percent: float) -> tuple[float, float] | None:
-    """The 95 % bootstrap interval of a percentile, or None where the sample cannot carry one. Deterministic.
+    """Return the 95 % bootstrap interval of a percentile, for independent samples; None with too few samples.
 
-    The k-th order statistic of a resample of n values is the original of rank ceil(n u) with u ~ Beta(k, n - k + 1),
-    so ranks are drawn instead of whole resamples. None too where an end of the interval would be the sample's own
-    extreme: the truth may lie beyond it. It assumes independent samples.
+    The k-th order statistic of a resample of n values is the original value of rank ceil(n u) with
+    u ~ Beta(k, n - k + 1). So ranks are drawn instead of whole resamples, with a fixed seed. The result is also None if
+    an end of the interval would be the lowest or highest sample, because the true value may be outside it.
     """
     count = values.size
     if count < minimum_count(percent):

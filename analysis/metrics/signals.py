@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Metrics of the signals trace: how long feedback took by cause, and how much of the pause asked for was obeyed."""
+"""Metrics of the signals trace: feedback delay by cause, and the requested and obeyed pause times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_SIGNALS = 500_000
 
 
 class DelayFigures(Figures):
-    """Feedback delay of BTS packets, sent to received, in model µs."""
+    """The feedback delay of BTS packets, from sending to receipt, in model µs."""
 
     count: int
     p50: Figure | None
@@ -35,19 +35,19 @@ class SignalFigures(Figures):
     feedback_delay_us: dict[str, DelayFigures]
     """Delay from sent to received, by cause; `cache` is feedback from near the source."""
     pause_asked_us: Figure
-    """Sum of the pause durations that all signals requested."""
+    """The sum of the pause durations that all signals requested."""
     pause_obeyed_us: Figure
-    """Time that flows stood paused for them: a newer signal replaces the end that an older one had set."""
+    """The total time for which flows were paused. A newer signal replaces the end of an older pause."""
 
 
 def feedback_delays(signals: Rows) -> dict[str, DelayFigures]:
-    """Received - sent (µs) of each cause, causes sorted."""
+    """Return the feedback delay by cause, with sorted causes."""
     causes = answer(signals.lazy().select(pl.col("cause").unique()))["cause"].sort().to_list()
     return {cause: _delay(delays_us(signals, pl.col("cause") == cause)) for cause in causes}
 
 
 def delays_us(signals: Rows, which: pl.Expr) -> Values:
-    """Received - sent (µs) of some signals, in their order."""
+    """Return the feedback delays (µs) of the signals that `which` selects, in the order of the trace."""
     delays: Values = answer(signals.lazy().filter(which).select(_DELAY_US)).to_series().to_numpy().astype(np.float64)
     return delays
 
@@ -64,14 +64,17 @@ def _delay(values: Values) -> DelayFigures:
 
 
 def pause_obeyed_us(signals: Rows) -> float:
-    """Time that flows stood paused: a pause lasts to its end or to the next obeyed signal, which sets another."""
+    """Return the total time for which flows were paused, in µs.
+
+    A pause lasts to its end or to the flow's next obeyed signal, which sets a new end.
+    """
     obeyed = signals.lazy().filter(pl.col("obeyed") & pl.col("paused_until_us").is_not_null())
     spans = [_spans_us(obeyed.filter(pl.col("host").is_in(hosts))) for hosts in _shares(obeyed)]
     return float(np.clip(np.concatenate([np.empty(0), *spans]), 0.0, None).sum())
 
 
 def _shares(obeyed: pl.LazyFrame) -> list[list[str]]:
-    """Hosts in order, few enough together for their signals to be sorted in memory."""
+    """Return groups of hosts whose signals can be sorted in memory, with the hosts in alphabetical order."""
     counts = answer(obeyed.group_by("host").agg(pl.len())).sort("host")
     shares = counts.with_columns(share=pl.col("len").cum_sum() // _MOST_SIGNALS).group_by("share", maintain_order=True)
     return [share["host"].to_list() for _, share in shares]
@@ -88,12 +91,12 @@ def _spans_us(obeyed: pl.LazyFrame) -> Values:
 
 
 def signal_figures(signals: Rows) -> SignalFigures:
-    """Figures of the whole trace."""
-    told = answer(signals.lazy().select("obeyed", "pause_us"))
+    """Return the figures of the whole trace."""
+    received = answer(signals.lazy().select("obeyed", "pause_us"))
     return SignalFigures(
-        received=told.height,
-        obeyed=int(told["obeyed"].sum()),
+        received=received.height,
+        obeyed=int(received["obeyed"].sum()),
         feedback_delay_us=feedback_delays(signals),
-        pause_asked_us=float(told["pause_us"].to_numpy().sum()),
+        pause_asked_us=float(received["pause_us"].to_numpy().sum()),
         pause_obeyed_us=pause_obeyed_us(signals),
     )

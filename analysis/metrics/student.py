@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How sure a mean of few independent values is: Student's interval. Knows numbers only.
+"""The confidence interval of the mean of a few independent values, by Student's t distribution.
 
-SciPy has it too; it would be the testbed's largest dependency, for this one number.
+SciPy has this function, too, but would be the largest dependency of the testbed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _STEPS = 80
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % interval of the mean of values that are drawn independently; None of fewer than two."""
+    """Return the 95 % confidence interval of the mean of independent values; None for fewer than two values."""
     count = len(values)
     if count < 2:
         return None
@@ -36,7 +36,10 @@ def quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
 
 
 def _within(limit: float, freedom: int) -> float:
-    """The probability that |t| <= limit, for whole degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    """Return the probability that |t| <= limit, for integer degrees of freedom.
+
+    The formulas are 26.7.3 and 26.7.4 of Abramowitz and Stegun.
+    """
     angle = math.atan(limit / math.sqrt(freedom))
     sine, cosine = math.sin(angle), math.cos(angle)
     is_odd = freedom % 2 == 1

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Plots of runs: the canvas, the looks, and one file for each kind of plot."""
+"""Plots of runs: shared functions (`canvas`), looks of curves (`palette`), and one module per kind of plot."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The canvas under every plot: style, axes and their units, PNG for papers. Knows no trace."""
+"""Functions that all plots share: the style, axes with their units, legends and PNG files."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ STYLE: Any = {
     "font.size": 10,
     "legend.frameon": False,
     "legend.fontsize": 10,
-    "legend.handlelength": 3.6,  # one whole period of the longest dash pattern
+    "legend.handlelength": 3.6,  # one full period of the longest dash pattern
     "lines.linewidth": 1.9,
     "lines.solid_capstyle": "round",
     "text.color": INK,
-    "text.parse_math": False,  # a dollar in the name of a class or of a setting is one
+    "text.parse_math": False,  # names of classes and settings may contain a dollar sign
     "xtick.color": MUTED,
     "ytick.color": MUTED,
     "xtick.labelcolor": INK,
@@ -73,17 +73,17 @@ _LOG_DIGITS = ((12.0, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)), (300.0, (1.0, 2.0, 5
 """Leading digits that a logarithmic axis labels, by the ratio of its highest to its lowest value."""
 
 _EDGE = 1.001
-"""A tick on the end of an axis belongs to it, whatever its last bit."""
+"""The factor by which a tick may be outside the axis: ticks at the ends are kept in spite of rounding errors."""
 
 Arguments = ParamSpec("Arguments")
 Drawn = TypeVar("Drawn", Figure, dict[str, Figure])
 
 
 def styled(plot: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
-    """Draw one or several figures in our style and leave matplotlib's global settings as they were.
+    """Decorate a plot function so that its figures have the style `STYLE`. Global matplotlib settings do not change.
 
-    Labels may come from somebody else's files: in place of a character that no font has, such as ESC, there is its
-    escape. Tick labels are written by formatters; for them there is `visible_labels`.
+    Texts may come from files of other origin, so invisible characters such as ESC are replaced by escapes. Tick labels
+    are created later, by formatters; use `visible_labels` for those.
     """
 
     @wraps(plot)
@@ -104,7 +104,7 @@ def visible_labels(labels: Iterable[object]) -> list[str]:
 
 
 def new_figure(columns: int = 1, *, height_inches: float = 4.2) -> tuple[Figure, list[Axes]]:
-    """A figure of the standard width with `columns` plots side by side."""
+    """Return a figure of the standard width and the axes of its `columns` plots, which are side by side."""
     figure = Figure(figsize=(WIDTH_INCHES, height_inches))
     FigureCanvasAgg(figure)
     return figure, [figure.add_subplot(1, columns, column + 1) for column in range(columns)]
@@ -123,21 +123,21 @@ def byte_axis(axes: Axes, highest: float) -> tuple[float, str]:
 
 
 def log_x(axes: Axes, low: float, high: float) -> None:
-    """Makes the x axis logarithmic from `low` to `high` with plain numbers as ticks."""
+    """Make the x axis logarithmic from `low` to `high`, with plain numbers as tick labels."""
     axes.set_xscale("log")
     axes.set_xlim(low, high)
     _plain_log_ticks(axes.xaxis, low, high)
 
 
 def log_y(axes: Axes, low: float, high: float) -> None:
-    """Makes the y axis logarithmic from `low` to `high` with plain numbers as ticks."""
+    """Make the y axis logarithmic from `low` to `high`, with plain numbers as tick labels."""
     axes.set_yscale("log")
     axes.set_ylim(low, high)
     _plain_log_ticks(axes.yaxis, low, high)
 
 
 def _plain_log_ticks(axis: Axis, low: float, high: float) -> None:
-    """Only ticks that are seen: each takes as long to make and to measure as one that is."""
+    """Set the ticks between `low` and `high` only: matplotlib spends as much time on ticks that are not visible."""
     digits = next(digits for highest, digits in _LOG_DIGITS if high / low <= highest)
     ticks = [digit * 10.0**power for power in range(-3, 7) for digit in digits]
     axis.set_major_locator(FixedLocator([tick for tick in ticks if low / _EDGE <= tick <= high * _EDGE]))
@@ -146,7 +146,7 @@ def _plain_log_ticks(axis: Axis, low: float, high: float) -> None:
 
 
 def draw_level(axes: Axes, name: str, value: float) -> None:
-    """A dotted line across the axes with its name at the right."""
+    """Draw a dotted horizontal line across the axes, with its name at the right."""
     axes.axhline(value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
     axes.annotate(
         name,
@@ -161,7 +161,7 @@ def draw_level(axes: Axes, name: str, value: float) -> None:
 
 
 def say(axes: Axes, text: str) -> None:
-    """Puts a sentence where there is nothing to draw, on axes without ticks."""
+    """Show a text instead of data, and remove the ticks."""
     axes.set_xticks([])
     axes.set_yticks([])
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=MUTED)
@@ -173,7 +173,7 @@ def legend_name(name: str) -> str:
 
 
 def share_legend(figure: Figure, *, columns: int = 6) -> None:
-    """One legend below all panels, each label once."""
+    """Draw one legend below all panels. A label that several panels use appears once."""
     entries = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
@@ -182,7 +182,7 @@ def share_legend(figure: Figure, *, columns: int = 6) -> None:
 
 
 def write_png(figure: Figure, path: Path) -> None:
-    """Writes a PNG of WIDTH_PIXELS, in one step."""
+    """Write a PNG that is WIDTH_PIXELS wide, atomically."""
     dpi = WIDTH_PIXELS / WIDTH_INCHES
     with mpl.rc_context(STYLE):
         lay_out(figure, FigureCanvasAgg, dpi)
@@ -190,7 +190,7 @@ def write_png(figure: Figure, path: Path) -> None:
 
 
 def lay_out(figure: Figure, canvas: type[FigureCanvasBase], dpi: float) -> None:
-    """Gives the axes their places on a canvas. A figure that lays itself out is drawn twice whenever it is saved."""
+    """Place the axes on the canvas once. A figure with its own layout engine would be drawn twice per save."""
     canvas(figure)
     figure.dpi = dpi
     ConstrainedLayoutEngine().execute(figure)

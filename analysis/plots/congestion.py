@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Plots of the trace `cc`: window, rate and round trip of a few flows over time, of one run or of several."""
+"""Plots of the trace `cc`: window, rate and round-trip time of the largest flows, for one run or several runs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from telemetry.reader import Rows, answer
 
 MAXIMUM_FLOWS = 6
 MAXIMUM_POINTS = 500
-"""The most points of a line, which are more than the pixels that a panel is wide."""
+"""The most points of a line, which is more than the width of a panel in pixels."""
 _PANELS_IN_A_ROW = 4
 _PANEL_INCHES = 3.6
 
 
 @dataclass(frozen=True)
 class TracedRun:
-    """One run of a comparison, with its trace `cc`."""
+    """The name of one run in a comparison, and its trace `cc`."""
 
     label: str
     congestion: Rows
@@ -46,7 +46,7 @@ class _Quantity:
 
 
 def _quantities(traces: Sequence[pl.DataFrame]) -> tuple[_Quantity, _Quantity, _Quantity]:
-    """Return window, rate and round trip, the window in the unit that suits the highest one."""
+    """Return the quantities window, rate and round trip. The unit of the window depends on the largest window."""
     highest = max((float(traced["cwnd_bytes"].drop_nulls().to_numpy().max(initial=0)) for traced in traces), default=0)
     scale, unit = byte_scale(highest)
     return (
@@ -58,7 +58,7 @@ def _quantities(traces: Sequence[pl.DataFrame]) -> tuple[_Quantity, _Quantity, _
 
 @styled
 def plot_congestion(congestion: Rows, flows: pl.DataFrame) -> Figure:
-    """Draw window, rate and round trip of a run, a panel each and a line for each of the largest flows."""
+    """Plot window, rate and round trip of a run: one panel per quantity, one line for each of the largest flows."""
     figure, panels = new_figure(3, height_inches=_PANEL_INCHES)
     shown = _largest([congestion], flows)
     traced = _rows_of(congestion, shown)
@@ -71,7 +71,7 @@ def plot_congestion(congestion: Rows, flows: pl.DataFrame) -> Figure:
 
 @styled
 def plot_congestion_compared(runs: Sequence[TracedRun], flows: pl.DataFrame) -> dict[str, Figure]:
-    """Draw a figure each for window, rate and round trip: runs side by side, on one scale, with the same flows."""
+    """Plot window, rate and round trip, one figure per quantity: one panel per run, with equal scales and flows."""
     shown = _largest([run.congestion for run in runs], flows)
     traces = [_rows_of(run.congestion, shown) for run in runs]
     return {quantity.name: _side_by_side(runs, traces, shown, quantity) for quantity in _quantities(traces)}
@@ -91,8 +91,8 @@ def _side_by_side(
         if _panel(axes, traced, shown, quantity):
             drawn.append(axes)
     for axes in drawn:
-        axes.set_xlim(0, max(each.get_xlim()[1] for each in drawn))
-        axes.set_ylim(0, max(each.get_ylim()[1] for each in drawn))
+        axes.set_xlim(0, max(other.get_xlim()[1] for other in drawn))
+        axes.set_ylim(0, max(other.get_ylim()[1] for other in drawn))
     share_legend(figure)
     return figure
 
@@ -102,7 +102,7 @@ def _rows_of(congestion: Rows, shown: list[int]) -> pl.DataFrame:
 
 
 def _largest(traces: Sequence[Rows], flows: pl.DataFrame) -> list[int]:
-    """Return the ids of the largest traced flows; of flows of one size, and of unknown size, the lowest ids."""
+    """Return the IDs of the largest traced flows. Equal sizes are ordered by ID, and unknown sizes come last."""
     ids = pl.concat([answer(rows.lazy().select(pl.col("flow_id").unique())) for rows in traces]).unique()
     sized = ids.join(flows.select("flow_id", "size_bytes"), on="flow_id", how="left")
     ordered = sized.sort("size_bytes", "flow_id", descending=[True, False], nulls_last=True)
@@ -110,7 +110,7 @@ def _largest(traces: Sequence[Rows], flows: pl.DataFrame) -> list[int]:
 
 
 def _panel(axes: Axes, traced: pl.DataFrame, shown: list[int], quantity: _Quantity) -> bool:
-    """Draw a line for each flow that has values; return whether there is any."""
+    """Draw a line for each flow that has values, and return whether any flow has values."""
     axes.set_xlabel("Time (model µs)")
     drawn = False
     for flow_id, look in zip(shown, numbered_looks(len(shown)), strict=True):
@@ -129,7 +129,7 @@ def _panel(axes: Axes, traced: pl.DataFrame, shown: list[int], quantity: _Quanti
 
 
 def _thinned(values: Points) -> Points:
-    """Return at most MAXIMUM_POINTS of the values, evenly chosen, the last one among them."""
+    """Return at most MAXIMUM_POINTS of the values, at equal distances, including the last value."""
     if values.size <= MAXIMUM_POINTS:
         return values
     return values[np.linspace(0, values.size - 1, MAXIMUM_POINTS).astype(np.int64)]

@@ -27,7 +27,7 @@ NEAR_CAUSES = ("cache", "estimator")
 
 @dataclass(frozen=True)
 class DistributedRun:
-    """What these plots need of one run."""
+    """The data of one run in these plots."""
 
     label: str
     scheme: str
@@ -39,21 +39,24 @@ class DistributedRun:
 
 
 def buffer_samples(queues: Rows) -> Values:
-    """High-water marks of every switch's shared buffer in every interval, ascending (B)."""
+    """Return the high-water marks of all switches' shared buffers in all intervals, in bytes, ascending."""
     values: Values = whole_buffers(queues)["high_water_bytes"].sort().to_numpy().astype(np.float64)
     return values
 
 
 def feedback_delays_us(signals: Rows, *, near: bool) -> Values:
-    """Sent-to-received delays of the BTS from near the source, or from the congested switch, ascending."""
+    """Return the delays of BTS from sending to receipt, ascending.
+
+    `near`: whether to select the BTS from the sender's own ToR (True) or from congested switches (False).
+    """
     return np.sort(delays_us(signals, pl.col("cause").is_in(NEAR_CAUSES) == near))
 
 
 @styled
 def plot_distributions(runs: Sequence[DistributedRun]) -> Figure:
-    """Draw cumulative distributions: per-switch buffer, throughput of receivers, feedback delay near and remote.
+    """Plot the CDFs of buffer occupancy per switch, receiver throughput, and feedback delay (near and remote).
 
-    The throughput is left out if there is only one receiver, the delay if no BTS reached a host.
+    The throughput panel is left out if no run has several receivers, the delay panel if no BTS reached a host.
     """
     labelled = list(zip(runs, scheme_looks([run.scheme for run in runs]), strict=True))
     means = [
@@ -103,8 +106,8 @@ def _draw(axes: Axes, lines: Sequence[tuple[str, LineLook, Values]], name: str, 
         return
     for label, look, values in drawn:
         shares = np.arange(1, values.size + 1) / values.size
-        kept = np.unique(np.linspace(0, values.size - 1, min(values.size, MAXIMUM_STEPS)).astype(np.int64))
-        x = np.concatenate([values[:1], values[kept]])
-        y = np.concatenate([[0.0], shares[kept]])
+        selected = np.unique(np.linspace(0, values.size - 1, min(values.size, MAXIMUM_STEPS)).astype(np.int64))
+        x = np.concatenate([values[:1], values[selected]])
+        y = np.concatenate([[0.0], shares[selected]])
         axes.step(x, y, where="post", color=look.color, linestyle=look.dashes, label=label)
     axes.set_xlim(left=0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Faults on a time axis: a shade for as long as each holds, its name at the top."""
+"""Marks faults on a time axis: a shaded area from begin to end, with the fault's name at the top."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHADE = 0.12
 
 @dataclass(frozen=True)
 class FaultMark:
-    """When a fault held; without an end, until the run was over. Model units."""
+    """The name and the times of a fault, in model units. None: the fault lasts to the end of the run."""
 
     label: str
     begin_us: float
@@ -25,7 +25,7 @@ class FaultMark:
 
 
 def draw_faults(axes: Axes, marks: Sequence[FaultMark]) -> None:
-    """Shades what lies on the axis as it is; marks that begin after its end are left out."""
+    """Shade the faults without changing the time axis. Faults that begin after its end are left out."""
     left, right = axes.get_xlim()
     for mark in marks:
         end_us = right if mark.end_us is None else min(mark.end_us, right)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Goodput over time, one panel a run, one line a traffic class (Fig. 15 of the paper)."""
+"""The plot of goodput over time: one panel per run, one line per traffic class (Fig. 15 of the paper)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAXIMUM_PANELS = 4
 
 @dataclass(frozen=True)
 class GoodputRun:
-    """What this plot needs of one run."""
+    """The data of one run in a goodput plot."""
 
     label: str
     flows: pl.DataFrame
@@ -33,22 +33,22 @@ class GoodputRun:
 
 @styled
 def plot_goodput(runs: Sequence[GoodputRun]) -> Figure:
-    """Draw the Gb/s of every class, all its receivers together, in every interval; all panels have one scale."""
+    """Plot the goodput of every traffic class, summed over its receivers. All panels have the same y axis."""
     shown = list(runs)[:MAXIMUM_PANELS]
     figure, panels = new_figure(max(1, len(shown)), height_inches=3.6)
     rates = [tag_rates(run.goodput, run.flows) for run in shown]
-    tags = sorted({tag for each in rates for tag in each["tag"].unique()}, key=natural_key)
-    highest = max((float(each["gbps"].to_numpy().max()) for each in rates if each.height), default=1.0)
-    for axes, run, each in zip(panels, shown, rates, strict=True):
+    tags = sorted({tag for of_run in rates for tag in of_run["tag"].unique()}, key=natural_key)
+    highest = max((float(of_run["gbps"].to_numpy().max()) for of_run in rates if of_run.height), default=1.0)
+    for axes, run, of_run in zip(panels, shown, rates, strict=True):
         axes.set_title(run.label)
         axes.set_xlabel("Time (model µs)")
         axes.set_ylabel("Goodput (Gb/s)")
-        if each.is_empty():
+        if of_run.is_empty():
             say(axes, "nothing was delivered")
             continue
         axes.set_ylim(0, 1.08 * highest)
         for tag, look in zip(tags, numbered_looks(len(tags)), strict=True):
-            _draw(axes, each.filter(pl.col("tag") == tag), legend_name(str(tag)), look)
+            _draw(axes, of_run.filter(pl.col("tag") == tag), legend_name(str(tag)), look)
         axes.set_xlim(left=0)
         draw_faults(axes, run.faults)
     share_legend(figure)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Plots about lateness: when a run was late, and what it costs, over many runs."""
+"""Plots of lateness: over the time of one run, and the errors that it causes over many runs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from analysis.plots.series import Steps, thin
 from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, INVALID_ABOVE
 
 _LEAST_PERCENT = 0.1
-"""Lowest point of a logarithmic axis: what is less is drawn there."""
+"""The lowest value of the logarithmic axes. Smaller values are drawn there."""
 
 _MOST_MARKERS = 60
-"""Beyond them a line says the same, and each is as many bytes as ten points of it."""
+"""The most points that get markers. With more points a line is clear without them, and a marker takes as many bytes
+as ten points."""
 
 PART_COLORS = {"host": OTHER_COLORS[0], "switch": OTHER_COLORS[1]}
 PART_NAMES = {"host": "hosts", "switch": "switches"}
@@ -30,14 +31,14 @@ PART_NAMES = {"host": "hosts", "switch": "switches"}
 
 @styled
 def plot_lateness(lateness: pl.DataFrame, *, base_rtt_us: float, faults: Sequence[FaultMark] = ()) -> Figure:
-    """The latest frame of any host and of any switch in each interval; the verdict's limits, which hold for P99."""
+    """Plot the highest lateness of hosts and of switches in each interval, and the verdict's limits for the P99."""
     figure, (axes,) = new_figure(1, height_inches=3.6)
     axes.set_title("Lateness over time")
     axes.set_xlabel("Time (model µs)")
     axes.set_ylabel("Latest departure (% of base RTT)")
     latest = lateness.group_by("part", "time_us").agg(pl.col("max_us").max()).sort("time_us")
     if latest.is_empty():
-        say(axes, "nothing was measured")
+        say(axes, "no data")
         return figure
     highest = 100 * INVALID_ABOVE
     for part, name in PART_NAMES.items():
@@ -62,10 +63,13 @@ def plot_lateness(lateness: pl.DataFrame, *, base_rtt_us: float, faults: Sequenc
 
 @dataclass(frozen=True)
 class ErrorPoint:
-    """A live run against the virtual one: lateness as a share of the base RTT, errors as shares of virtual figures."""
+    """A live run compared with its virtual run.
+
+    Lateness is a share of the base RTT. Errors are shares of the virtual figures.
+    """
 
     curve: str
-    """Runs that differ in D alone share it."""
+    """The name of the curve. Runs that differ only in dilation belong to one curve."""
     scheme: str
     lateness: float
     peak_error: float
@@ -74,9 +78,12 @@ class ErrorPoint:
 
 @styled
 def plot_error_against_lateness(points: Sequence[ErrorPoint]) -> Figure:
-    """Left the peak buffer, right the P95 slowdown; a line for each curve, the verdict's limits upright."""
+    """Plot the errors of the peak buffer (left) and of the P95 slowdown (right) against lateness, one line per curve.
+
+    Vertical lines show the verdict's limits.
+    """
     figure, (left, right) = new_figure(2, height_inches=4.6)
-    curves = {point.curve: [each for each in points if each.curve == point.curve] for point in points}
+    curves = {point.curve: [other for other in points if other.curve == point.curve] for point in points}
     looks = scheme_looks([curve[0].scheme for curve in curves.values()])
     for axes, title in ((left, "Error of peak buffer"), (right, "Error of P95 slowdown")):
         axes.set_title(title)

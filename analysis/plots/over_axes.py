@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Figures of a sweep over one of its axes: slowest flows and fullest switch. Knows no trace."""
+"""The figure of a sweep over one of its axes: FCT slowdown and peak buffer."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from analysis.plots.canvas import byte_axis, new_figure, say, share_legend, styl
 from analysis.plots.palette import LineLook, scheme_looks
 
 _WIDE_RANGE = 16
-"""Values that far apart stand on a logarithmic axis."""
+"""The ratio of the highest to the lowest value from which the x axis is logarithmic."""
 _MOST_TICKS = 8
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over the seeds."""
+    """The mean and the range of a figure over the seeds."""
 
     mean: float
     lowest: float
@@ -30,7 +30,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class AxisLine:
-    """A scheme's figures at the places of the axis; None where there is none."""
+    """A scheme's figures at the values of the axis; None where the scheme has no figure."""
 
     label: str
     scheme: str
@@ -40,14 +40,17 @@ class AxisLine:
 
 @styled
 def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine], *, slowdown_title: str) -> Figure:
-    """Left the slowdown, right the peak buffer; a line a scheme, means with a bar over the seeds."""
+    """Plot the slowdown (left) and the peak buffer (right), one line per scheme.
+
+    Points are means over the seeds, and vertical bars show the range over the seeds.
+    """
     figure, (left, right) = new_figure(2)
     looks = scheme_looks([line.scheme for line in lines])
     left.set_title(slowdown_title)
     left.set_ylabel("FCT slowdown")
     _draw(left, places, [(line.label, look, line.slowdowns) for line, look in zip(lines, looks, strict=True)], 1.0)
     right.set_title("Peak buffer")
-    highest = max((each.highest for line in lines for each in line.buffers_bytes if each), default=0.0)
+    highest = max((spread.highest for line in lines for spread in line.buffers_bytes if spread), default=0.0)
     scale, unit = byte_axis(right, highest)
     right.set_ylabel(f"Peak buffer of the fullest switch ({unit})")
     _draw(
@@ -64,29 +67,29 @@ def _draw(
 ) -> None:
     ticks = _ticks(axes, places)
     for label, look, spreads in lines:
-        known = [(tick, each) for tick, each in zip(ticks, spreads, strict=True) if each is not None]
+        known = [(tick, spread) for tick, spread in zip(ticks, spreads, strict=True) if spread is not None]
         if not known:
             continue
         x = [tick for tick, _ in known]
-        means = [each.mean / scale for _, each in known]
+        means = [spread.mean / scale for _, spread in known]
         axes.plot(x, means, color=look.color, linestyle=look.dashes, marker="o", markersize=5, label=label)
-        spread = [(tick, each) for tick, each in known if each.highest > each.lowest]
+        bars = [(tick, spread) for tick, spread in known if spread.highest > spread.lowest]
         axes.vlines(
-            [tick for tick, _ in spread],
-            [each.lowest / scale for _, each in spread],
-            [each.highest / scale for _, each in spread],
+            [tick for tick, _ in bars],
+            [spread.lowest / scale for _, spread in bars],
+            [spread.highest / scale for _, spread in bars],
             color=look.color,
             linewidth=1.2,
         )
     if not axes.lines:
-        say(axes, "nothing was measured")
+        say(axes, "no data")
         return
-    highest = max(each.highest for *_, spreads in lines for each in spreads if each is not None)
+    highest = max(spread.highest for *_, spreads in lines for spread in spreads if spread is not None)
     axes.set_ylim(0, 1.08 * highest / scale or 1.0)
 
 
 def _ticks(axes: Axes, places: Sequence[object]) -> list[float]:
-    """Where the places stand: numbers by their values, all else equally far apart."""
+    """Set and return the x positions of the places: their values if all are numbers, else equal distances."""
     numbers = [float(place) for place in places if isinstance(place, (int, float)) and not isinstance(place, bool)]
     if len(numbers) < len(places):
         ticks = [float(number) for number in range(len(places))]
@@ -102,7 +105,7 @@ def _ticks(axes: Axes, places: Sequence[object]) -> list[float]:
 
 
 def place_text(place: object) -> str:
-    """As an axis says it: 250 KB would hide that the setting is 250000, 250,000 does not."""
+    """Return the tick label of a place. A setting of 250000 is shown as 250,000, not as 250 KB, to keep its value."""
     if isinstance(place, bool):
         return str(place).lower()
     if not isinstance(place, (int, float)):

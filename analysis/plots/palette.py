@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The colours and dash patterns of curves. Curves of one plot differ in colour, and in a grey print by grey or dashes.
+"""The colours and dash patterns of curves. Curves of one plot differ in colour, and also in lightness or dashes.
 
-A scheme has one colour in every plot, and a congestion control has one dash pattern where several schemes are drawn.
-The colours are Okabe and Ito's, with Paul Tol's for the rest, so that colour-blind readers can tell them apart.
+A scheme has the same colour in every plot. In a plot with several schemes, each congestion control has its own dash
+pattern. Okabe and Ito, and Paul Tol, chose the colours for colour-blind readers.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ SCHEME_COLORS: Mapping[str, str] = {
 """Colour of each named scheme, without the congestion control after its plus sign."""
 
 OTHER_COLORS = ("#332288", "#117733", "#AA4499", "#999933", "#44AA99", "#661100")
-"""Colours for schemes that people add and for curves that are no scheme's."""
+"""Colours for schemes that users add, and for curves that do not stand for schemes."""
 
 BACKDROP = "#C4C8CE"
-"""For series that only give context."""
+"""The colour of background series."""
 
 IN_THE_DARK: Mapping[str, str] = {
     "#444444": "#C9CED6",
@@ -59,7 +59,7 @@ IN_THE_DARK: Mapping[str, str] = {
     "#661100": "#CF6A52",
     BACKDROP: "#4A525C",
 }
-"""What each colour of a line becomes on a dark page: there, too, far from its background and from the others."""
+"""The replacement of each line colour on a dark page, chosen for contrast with the background and the other colours."""
 
 SOLID: Dashes = (0, ())
 DASH_CYCLE: tuple[Dashes, ...] = (
@@ -77,7 +77,7 @@ CONGESTION_DASHES: Mapping[str, Dashes] = {"": SOLID, "hpcc": SOLID, "dcqcn": DA
 _LEAST_GREY_STEP = 6.0
 """The difference of lightness (0 to 100) from which two greys can be told apart in thin curves."""
 _CLEAR_GREY_STEP = 15.0
-"""The difference of lightness from which two greys differ at first sight."""
+"""The difference of lightness from which two greys are clearly different."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def scheme_color(scheme: str) -> str:
 def scheme_looks(schemes: Sequence[str]) -> list[LineLook]:
     """Return a look for each line of one plot, in the order of `schemes`; no two lines look alike.
 
-    Among several schemes, colour tells the scheme and dashes tell the congestion control. If all lines are of one
-    scheme, each line has a colour of its own, and the first line has the scheme's usual colour.
+    With several schemes, the colour shows the scheme and the dashes show the congestion control. If all lines are of
+    one scheme, each line has its own colour, and the first line has the scheme's usual colour.
     """
     names, controls = ([scheme.partition("+")[place] for scheme in schemes] for place in (0, 2))
     dashes = _one_each(controls, CONGESTION_DASHES, lambda control: SOLID, DASH_CYCLE)
@@ -111,15 +111,15 @@ def scheme_looks(schemes: Sequence[str]) -> list[LineLook]:
 
 
 def numbered_looks(count: int) -> list[LineLook]:
-    """Return looks for `count` lines that are no scheme's, such as flows or traffic classes; no two look alike."""
+    """Return looks for `count` lines that do not stand for schemes, such as flows; no two lines look alike."""
     numbers = range(count)
     return different_looks(
-        [LineLook(OTHER_COLORS[each % len(OTHER_COLORS)], DASH_CYCLE[each % len(DASH_CYCLE)]) for each in numbers]
+        [LineLook(OTHER_COLORS[number % len(OTHER_COLORS)], DASH_CYCLE[number % len(DASH_CYCLE)]) for number in numbers]
     )
 
 
 def different_looks(wanted: Iterable[LineLook], drawn: Iterable[LineLook] = ()) -> list[LineLook]:
-    """Return each wanted look, or its nearest variant that no other line of the plot looks like.
+    """Return each wanted look, or its nearest variant that differs from all other lines of the plot.
 
     A variant has other dashes or, once all dashes of the colour are taken, another colour. `drawn` are the looks of
     further lines in the same plot.
@@ -143,13 +143,13 @@ def lightness(color: str) -> float:
 
 
 def _contrasting(usual: str) -> list[str]:
-    """Return a colour and those to draw beside it, colours of a similar grey last."""
+    """Return the colour and the other colours to use with it; colours of similar lightness come last."""
     others = [color for color in OTHER_COLORS if color != usual]
     return [usual, *sorted(others, key=lambda color: abs(lightness(color) - lightness(usual)) < _CLEAR_GREY_STEP)]
 
 
 def _look_alike(one: LineLook, other: LineLook) -> bool:
-    """Return whether only hue, or nothing at all, tells two lines apart, on the light or the dark page."""
+    """Return whether two lines have the same dashes and a similar lightness, on the light or the dark page."""
     greys = ((one.color, other.color), (IN_THE_DARK[one.color], IN_THE_DARK[other.color]))
     return one.dashes == other.dashes and any(
         abs(lightness(left) - lightness(right)) < _LEAST_GREY_STEP for left, right in greys
@@ -157,7 +157,7 @@ def _look_alike(one: LineLook, other: LineLook) -> bool:
 
 
 def _variants(look: LineLook, usual: set[str]) -> Iterator[LineLook]:
-    """Yield the look, the look with other dashes, then other colours; colours that other lines want come last."""
+    """Yield the look, the look with other dashes, then other colours. The colours in `usual` come last."""
     start = DASH_CYCLE.index(look.dashes)
     others = sorted((*OTHER_COLORS, *SCHEME_COLORS.values()), key=lambda color: color in usual)
     for color in (look.color, *others):
@@ -167,15 +167,15 @@ def _variants(look: LineLook, usual: set[str]) -> Iterator[LineLook]:
 def _one_each(
     keys: Iterable[str], fixed: Mapping[str, Choice], usual: Callable[[str], Choice], spare: Sequence[Choice]
 ) -> dict[str, Choice]:
-    """Assign a choice of its own to each key: its usual choice, or a spare one if another key has that already.
+    """Assign a different choice to each key: its preferred choice, or a spare one if another key has that already.
 
-    Keys with a fixed choice come first, in the order of `fixed`. When no spare choice is left, keys share their usual
-    choices.
+    Keys with a fixed choice come first, in the order of `fixed`. When no spare choice is left, keys share their
+    preferred choices.
     """
-    chosen: dict[str, Choice] = {}
+    choices: dict[str, Choice] = {}
     wanted = dict.fromkeys(keys)
     for key in (*(key for key in fixed if key in wanted), *(key for key in wanted if key not in fixed)):
-        own = fixed[key] if key in fixed else usual(key)
-        free = [choice for choice in (own, *spare) if choice not in chosen.values()]
-        chosen[key] = next(iter(free), own)
-    return chosen
+        preferred = fixed[key] if key in fixed else usual(key)
+        free = [choice for choice in (preferred, *spare) if choice not in choices.values()]
+        choices[key] = next(iter(free), preferred)
+    return choices

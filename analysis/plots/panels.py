@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Figures of panels (a), (b), ... as papers print them, with one legend below. Knows numbers and names, no trace.
+"""Figures with panels (a), (b), ... and one legend below, as in papers. The data are numbers and names, not traces.
 
-Dashes and markers tell curves apart as well as colours do, so that a print without colour can be read.
+Curves also differ in dashes or markers, so that they can be told apart in a black-and-white print.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from analysis.plots.palette import DASH_CYCLE, SOLID, Dashes, LineLook, differen
 from analysis.plots.series import MAXIMUM_STEPS, Points, Steps, thin
 
 Kind = Literal["points", "marks", "steps", "shares"]
-"""Points joined by lines; points alone; values that each hold until their time; a cumulative distribution."""
+"""The kind of a panel: points joined by lines, points only, step curves (each value ends at its time), or a CDF."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
-_MARKS_A_CURVE = 9
-"""On curves that have many points."""
+_MARKERS_PER_CURVE = 9
+"""The number of markers on a step curve or CDF."""
 _MARKER_POINTS = (7.5, 5.0)
-"""The first curve's and the last one's: where curves coincide, the earlier one's marker looks out below."""
+"""The marker sizes of the first and the last curve. Earlier markers are larger, so that they show behind later ones."""
 _MARKER_EDGE_POINTS = 0.6
 _ROW_INCHES = 3.0
 _LEGEND_INCHES = 0.7
 _MOST_ENTRIES_IN_A_LINE = 4
-"""Of the legend; of more, three stand in each."""
+"""The most legend entries that share one line. A longer legend has three entries per line."""
 _LABEL_CHARACTERS = 28
-"""As many stand beside a panel."""
+"""The characters in a line of a y axis label."""
 _SMALL = 8
-"""Size of the names of bins, of which a panel has ten."""
+"""The font size of tick labels in a panel with many of them, such as ten size bins."""
 
 
 @dataclass(frozen=True)
 class CurveLook:
-    """What a curve is told from others by."""
+    """The colour, dashes and marker of a curve."""
 
     color: str
     dashes: Dashes = SOLID
@@ -56,7 +56,7 @@ class CurveLook:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of one curve; of a distribution `x` alone, ascending."""
+    """The points of one curve. A cumulative distribution has only `x`: its values, ascending."""
 
     label: str
     look: CurveLook
@@ -66,7 +66,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot of a figure."""
+    """A plot with its own axes within a figure."""
 
     title: str
     x_label: str
@@ -74,18 +74,19 @@ class Panel:
     kind: Kind
     curves: Sequence[Curve]
     ticks: Sequence[str] = ()
-    """Names of the places 0, 1, ... on the x axis; none: the axis is of numbers."""
+    """Names for the values 0, 1, ... of the x axis; empty: the x axis shows numbers."""
     is_log: bool = False
-    """The y axis."""
+    """Whether the y axis is logarithmic."""
     level: tuple[str, float] | None = None
-    """A line across it, with its name, which is in the legend: beside the line curves would run through it."""
+    """The name and value of a horizontal line. Its name is in the legend, where no curve can cross it."""
     has_common_time: bool = False
-    """Whether the panels of steps that say so have one scale of time."""
-    empty: str = "nothing was measured"
+    """Whether the time axis ends with the longest of all step panels that have this flag."""
+    empty: str = "no data"
+    """The text of a panel without points."""
 
     @property
     def drawn(self) -> list[Curve]:
-        """Curves that have a point."""
+        """The curves that have at least one point."""
         return [curve for curve in self.curves if np.isfinite(curve.x if self.kind == "shares" else curve.y).any()]
 
 
@@ -110,9 +111,10 @@ _SCHEME_MARKERS = {
 
 
 def scheme_looks(schemes: Sequence[str]) -> list[CurveLook]:
-    """Return a look for each scheme of one figure: colour, dashes and marker of its flow control where those are free.
+    """Return a look for each scheme of one figure, with the usual colour, dashes and marker of its flow control.
 
-    With DCQCN the marker is hollow if another scheme of the figure has another congestion control.
+    A scheme whose usual marker is taken gets a free one. Markers of schemes with DCQCN are hollow if the schemes of the
+    figure have different congestion controls.
     """
     names, controls = ([scheme.partition("+")[place] for scheme in schemes] for place in (0, 2))
     lines = different_looks(LineLook(scheme_color(name), _SCHEME_DASHES.get(name, SOLID)) for name in names)
@@ -127,13 +129,13 @@ def scheme_looks(schemes: Sequence[str]) -> list[CurveLook]:
 
 
 def numbered_looks(count: int) -> list[CurveLook]:
-    """Return looks for curves that are no scheme's, such as one scheme under several settings."""
+    """Return looks for curves that do not stand for schemes, such as one scheme under several settings."""
     markers = [(MARKERS[number % len(MARKERS)], True) for number in range(count)]
     return _with_markers(palette.numbered_looks(count), markers)
 
 
 def with_hollow_markers(looks: Sequence[CurveLook]) -> list[CurveLook]:
-    """Return looks for second curves of the same schemes: hollow markers, and dashes that no first curve has."""
+    """Return looks for a second curve per scheme: the same markers but hollow, and dashes that no first curve has."""
     first = [LineLook(look.color, look.dashes) for look in looks]
     second = different_looks(first, drawn=first)
     return [
@@ -143,7 +145,7 @@ def with_hollow_markers(looks: Sequence[CurveLook]) -> list[CurveLook]:
 
 
 def _with_markers(lines: Sequence[LineLook], wanted: Sequence[tuple[str, bool]]) -> list[CurveLook]:
-    """Give each line its wanted marker and filling, or the next free pair of these, for as long as there is any."""
+    """Give each line its wanted marker and filling, or the next free pair. With no free pair left, pairs repeat."""
     spare = sorted(product(MARKERS, (True, False)), key=lambda pair: pair in wanted)
     taken: list[tuple[str, bool]] = []
     for marker in wanted:
@@ -154,7 +156,7 @@ def _with_markers(lines: Sequence[LineLook], wanted: Sequence[tuple[str, bool]])
 
 @styled
 def plot_panels(panels: Sequence[Panel], *, columns: int | None = None) -> Figure:
-    """The panels in rows of `columns`, by default all in one. Those of one quantity have one scale."""
+    """Draw the panels in rows of `columns`, by default in one row. Panels with the same y label share its scale."""
     wide = columns or len(panels)
     rows = ceil(len(panels) / wide)
     figure = Figure(figsize=(WIDTH_INCHES, _ROW_INCHES * rows + _LEGEND_INCHES))
@@ -163,27 +165,27 @@ def plot_panels(panels: Sequence[Panel], *, columns: int | None = None) -> Figur
         axes = figure.add_subplot(rows, wide, number + 1)
         letter = f"({ascii_lowercase[number]}) " if len(panels) > 1 else ""
         axes.set_title(f"{letter}{panel.title}")
-        _draw(axes, panel, _alike(panels, panel), _last(panels, panel))
+        _draw(axes, panel, _y_limits(panels, panel), _end_time(panels, panel))
     names = {curve.label for panel in panels for curve in panel.drawn if not curve.label.startswith("_")}
     names |= {panel.level[0] for panel in panels if panel.level and panel.drawn}
     share_legend(figure, columns=_MOST_ENTRIES_IN_A_LINE if len(names) <= _MOST_ENTRIES_IN_A_LINE else 3)
     return figure
 
 
-def _alike(panels: Sequence[Panel], panel: Panel) -> tuple[float, float]:
-    """Lowest and highest value of the panels with this panel's y axis."""
-    same = [each for each in panels if (each.y_label, each.kind) == (panel.y_label, panel.kind)]
-    values = [curve.y[np.isfinite(curve.y)] for each in same for curve in each.drawn]
-    values += [np.array([each.level[1]]) for each in same if each.level and each.drawn]
-    found = np.concatenate(values) if values else np.empty(0)
-    return (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
+def _y_limits(panels: Sequence[Panel], panel: Panel) -> tuple[float, float]:
+    """Return the lowest and highest value among the panels with the same y label and kind as this panel."""
+    same = [other for other in panels if (other.y_label, other.kind) == (panel.y_label, panel.kind)]
+    parts = [curve.y[np.isfinite(curve.y)] for other in same for curve in other.drawn]
+    parts += [np.array([other.level[1]]) for other in same if other.level and other.drawn]
+    values = np.concatenate(parts) if parts else np.empty(0)
+    return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
 
 
-def _last(panels: Sequence[Panel], panel: Panel) -> float:
-    """Where the panel's time ends; with curves only."""
-    same = [each for each in panels if each.has_common_time and each.kind == panel.kind]
-    shown = same if panel.has_common_time else [panel]
-    return max((float(curve.x[-1]) for each in shown for curve in each.drawn if curve.x.size), default=0.0)
+def _end_time(panels: Sequence[Panel], panel: Panel) -> float:
+    """Return the end of the panel's time axis, 0 without curves."""
+    common = [other for other in panels if other.has_common_time and other.kind == panel.kind]
+    timed = common if panel.has_common_time else [panel]
+    return max((float(curve.x[-1]) for other in timed for curve in other.drawn if curve.x.size), default=0.0)
 
 
 def _draw(axes: Axes, panel: Panel, limits: tuple[float, float], last: float) -> None:
@@ -231,7 +233,7 @@ def _draw_curve(axes: Axes, kind: Kind, curve: Curve, marker_points: float) -> N
         axes.plot(curve.x, curve.y, **style)
         return
     x, y = _thinned(curve) if kind == "steps" else _shares(curve.x)
-    every = max(1, x.size // _MARKS_A_CURVE)
+    every = max(1, x.size // _MARKERS_PER_CURVE)
     where: Literal["pre", "post"] = "pre" if kind == "steps" else "post"
     axes.step(x, y, where=where, linewidth=1.5, markevery=(every // 2, every), **style)
 
@@ -242,10 +244,10 @@ def _thinned(curve: Curve) -> tuple[Points, Points]:
 
 
 def _shares(values: Points) -> tuple[Points, Points]:
-    """From the share 0 at the lowest value."""
+    """Return the points of the CDF of ascending values, thinned. The curve begins with share 0 at the lowest value."""
     shares = np.arange(1, values.size + 1) / values.size
-    kept = np.unique(np.linspace(0, values.size - 1, min(values.size, MAXIMUM_STEPS)).astype(np.int64))
-    return np.concatenate([values[:1], values[kept]]), np.concatenate([[0.0], shares[kept]])
+    selected = np.unique(np.linspace(0, values.size - 1, min(values.size, MAXIMUM_STEPS)).astype(np.int64))
+    return np.concatenate([values[:1], values[selected]]), np.concatenate([[0.0], shares[selected]])
 
 
 def _name_places(axes: Axes, ticks: Sequence[str]) -> None:

@@ -75,7 +75,7 @@ def plot_buffer(
     thresholds_bytes: Mapping[str, int] | None = None,
     faults: Sequence[FaultMark] = (),
 ) -> Figure:
-    """Plot high-water marks over time: left the fullest switch's shared buffer, right its fullest queue."""
+    """Plot high-water marks over time: the shared buffer of the fullest switch (left) and its fullest queue (right)."""
     figure, (left, right) = new_figure(2)
     whole = whole_buffers(queues)
     hottest = hottest_buffer_steps(whole)
@@ -101,10 +101,10 @@ def plot_buffer(
 
 @styled
 def plot_fct(flows: pl.DataFrame, *, scheme: str, traffic_class: str = ALL_CLASSES) -> Figure:
-    """Draw FCT slowdowns: left P50, P95 and P99 by message size of one class, right the distribution of every class."""
+    """Plot FCT slowdowns: P50, P95 and P99 of one class by message size (left) and the CDFs of all classes (right)."""
     figure, (left, right) = new_figure(2)
-    chosen = of_class(flows, traffic_class)
-    bins = slowdown_by_size(chosen, size_bin_edges(chosen))
+    class_flows = of_class(flows, traffic_class)
+    bins = slowdown_by_size(class_flows, size_bin_edges(class_flows))
     left.set_title(f"FCT slowdown by message size ({traffic_class})")
     color = scheme_color(scheme)
     lines = [
@@ -133,7 +133,7 @@ def plot_buffers_compared(
 ) -> Figure:
     """Plot the high-water marks of each run's fullest switch over time."""
     figure, (axes,) = new_figure(1)
-    axes.set_title("Shared buffer of the hottest switch")
+    axes.set_title("Shared buffer of the fullest switch")
     lines = []
     for run, look in zip(runs, scheme_looks([run.scheme for run in runs]), strict=True):
         hottest = hottest_buffer_steps(run.queues)
@@ -147,7 +147,10 @@ def plot_buffers_compared(
 
 @styled
 def plot_beside_incast(runs: Sequence[PlottedRun], traffic_class: str, faults: Sequence[FaultMark] = ()) -> Figure:
-    """Plot the effect of an incast on other traffic: left its FCT slowdown, right the buffer of the fullest switch."""
+    """Plot the effect of an incast on other traffic.
+
+    Left: the FCT slowdown of the other traffic. Right: the buffer of the fullest switch over time.
+    """
     figure, (left, right) = new_figure(2)
     looks = scheme_looks([run.scheme for run in runs])
     left.set_title(f"FCT slowdown of {traffic_class} flows")
@@ -156,7 +159,7 @@ def plot_beside_incast(runs: Sequence[PlottedRun], traffic_class: str, faults: S
     )
     right.set_title("Peak buffer of the fullest switch")
     hottest = [hottest_buffer_steps(run.queues) for run in runs]
-    lines = [_Line(run.label, look, found[1]) for run, look, found in zip(runs, looks, hottest, strict=True) if found]
+    lines = [_Line(run.label, look, named[1]) for run, look, named in zip(runs, looks, hottest, strict=True) if named]
     _draw_steps(right, lines)
     draw_faults(right, faults if lines else ())
     share_legend(figure)
@@ -177,7 +180,7 @@ def plot_fct_by_size_compared(runs: Sequence[PlottedRun], traffic_class: str = A
             (run.label, look, bin_percentiles(bins, percent), PERCENT_MARKERS[percent])
             for run, look, bins in zip(runs, looks, binned, strict=True)
         ]
-        empty = f"no size bin has the {minimum_count(percent)} flows that a P{percent} needs"
+        empty = f"P{percent} needs {minimum_count(percent)} flows per size bin"
         _draw_bins(axes, binned[0] if binned else [], lines, empty)
     drawn = [axes for axes in panels if axes.lines]
     for axes in drawn:
@@ -202,8 +205,8 @@ def plot_fct_compared(runs: Sequence[PlottedRun], traffic_classes: Sequence[str]
 
 def _queue_title(queue: QueueName | None) -> str:
     if queue is None:
-        return "Hottest queue"
-    return f"Hottest queue: {queue.switch} port {queue.port} class {queue.traffic_class}"
+        return "Fullest queue"
+    return f"Fullest queue: {queue.switch} port {queue.port} class {queue.traffic_class}"
 
 
 def _draw_steps(

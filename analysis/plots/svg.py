@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Figures as SVG for pages: readable on a telephone, in the page's font, in colours that follow light and dark.
+"""Converts figures to SVG for HTML pages: readable on a phone, in the page's font and its light or dark colours.
 
-A figure is cut into its panels, which a wide page puts side by side and a narrow one below each other; a lone wide
-panel is drawn twice, and the page's style shows one of the two. A shared legend becomes text of the page, so that it
-may break. Colours of `palette` become CSS variables (`color_variables`), ink becomes the page's.
+Each panel of a figure becomes an SVG of its own. A wide page shows the panels side by side, a narrow page below each
+other. A figure with one wide panel is drawn in two widths, and the page's style shows one of them. The shared legend
+becomes HTML text, which can wrap. Colours of `palette` become CSS variables (see `color_variables`), and texts and axes
+take the page's colours.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from analysis.plots.canvas import GRID, INK, MUTED, PAPER, SPINE, STYLE, lay_out
 from analysis.plots.palette import IN_THE_DARK
 
 PANEL_INCHES = 5.0
-"""Width of a panel: 480 pixels of a page, and still legible at the 350 that a telephone has."""
+"""The width of a panel: 480 pixels on a page, and still legible at the 350 pixels of a phone."""
 _SVG_DPI = 72
-"""matplotlib's own: an SVG is in points."""
+"""The resolution of matplotlib's SVG, whose unit is the point."""
 _KEY_INCHES = (0.6, 0.14)
 
 Size = tuple[float, float]
 
-_OF_THE_PAGE = {
+_PAGE_COLORS = {
     INK: "currentColor",
     MUTED: "var(--muted)",
     GRID: "var(--line)",
@@ -46,21 +47,22 @@ _OF_THE_PAGE = {
     "#000000": "currentColor",
 }
 _COLORS = {
-    **{color.lower(): value for color, value in _OF_THE_PAGE.items()},
+    **{color.lower(): value for color, value in _PAGE_COLORS.items()},
     **{color.lower(): f"var(--plot-{color[1:].lower()}, {color.lower()})" for color in IN_THE_DARK},
 }
 
 
 def color_variables() -> str:
-    """CSS declarations of the dark page's colours; on a light one the colours of a plot are those it was drawn in."""
+    """Return the CSS variables with the plot colours of a dark page. A light page uses the colours of the drawing."""
     return " ".join(f"--plot-{light[1:].lower()}: {dark.lower()};" for light, dark in IN_THE_DARK.items())
 
 
 def to_svg(figure: Figure, *, name: str, description: str) -> str:
-    """The figure as elements to put into a page: its panels as <svg>, and its legend. The figure is left as it was.
+    """Return the figure as HTML: its panels as <svg> elements and its legend as a list. The figure does not change.
 
-    Names no external resource; ids carry `name`, so that several figures can share a page; `description` is what a
-    screen reader says. Panels lie on the figure's grid and are read alone: each needs labels of its own.
+    The HTML refers to no external resource. All ids begin with `name`, so that several figures can share a page.
+    `description` is the text for screen readers. Panels are cut out by their cell in the figure's grid, so each panel
+    needs its own axis labels.
     """
     with mpl.rc_context(STYLE), _without_legends(figure) as legends:
         drawn = "\n".join(_drawings(figure, name))
@@ -84,7 +86,10 @@ def _drawings(figure: Figure, name: str) -> Iterator[str]:
 
 
 def _panels(figure: Figure) -> list[list[Axes]]:
-    """Axes that share a place on the grid belong together; all are one panel where some have no place of their own."""
+    """Group the axes into panels by their cell in the grid.
+
+    A figure with a title, or with axes outside the grid, is one panel.
+    """
     places: dict[tuple[int, int], list[Axes]] = {}
     for axes in figure.axes:
         spec = axes.get_subplotspec()
@@ -101,7 +106,7 @@ def _rows(panel: Sequence[Axes]) -> int:
 
 @contextmanager
 def _without_legends(figure: Figure) -> Iterator[Sequence[Legend]]:
-    """Those of the figure as a whole, which axes do not own."""
+    """Remove the figure's own legends for the duration of the context, and yield them. Legends of axes stay."""
     legends = figure.legends
     figure.legends = []
     try:
@@ -112,26 +117,26 @@ def _without_legends(figure: Figure) -> Iterator[Sequence[Legend]]:
 
 @contextmanager
 def _alone(figure: Figure, panel: Sequence[Axes], size: Size) -> Iterator[None]:
-    """The figure with one panel, of this size."""
+    """Show one panel of the figure, at this size, for the duration of the context."""
     full_width, full_height = figure.get_size_inches()
-    hidden = [(each, each.get_visible(), each.get_in_layout()) for each in figure.axes if each not in panel]
-    specs = [(each, each.get_subplotspec()) for each in panel]
+    hidden = [(axes, axes.get_visible(), axes.get_in_layout()) for axes in figure.axes if axes not in panel]
+    specs = [(axes, axes.get_subplotspec()) for axes in panel]
     cell = GridSpec(1, 1, figure=figure)[0, 0]
     try:
         for other, _, _ in hidden:
             other.set_visible(False)
             other.set_in_layout(False)
-        for own in panel:
-            own.set_subplotspec(cell)
+        for axes in panel:
+            axes.set_subplotspec(cell)
         figure.set_size_inches(*size)
         yield
     finally:
         for other, was_visible, was_in_layout in hidden:
             other.set_visible(was_visible)
             other.set_in_layout(was_in_layout)
-        for own, spec in specs:
+        for axes, spec in specs:
             if spec is not None:
-                own.set_subplotspec(spec)
+                axes.set_subplotspec(spec)
         figure.set_size_inches(full_width, full_height)
 
 
@@ -147,7 +152,7 @@ def _document(figure: Figure) -> str:
 
 
 def _keys(legend: Legend, name: str) -> str:
-    """A legend as a list: each line or patch as a small picture before its words."""
+    """Return a legend as an HTML list, with a small picture of the line or patch before each label."""
     entries = zip(legend.legend_handles, legend.get_texts(), strict=True)
     items = (
         f"<li>{_key(handle, f'{name}-key-{number}')} {escape(text.get_text())}</li>"
@@ -170,7 +175,7 @@ def _key(handle: Artist | None, name: str) -> str:
 
 
 def _add(figure: Figure, artist: Artist, place: Transform) -> None:
-    """What was copied from a legend is cut to the legend's own place."""
+    """Add an artist copied from a legend, without the legend's position and clipping."""
     artist.set_transform(place)
     artist.set_clip_box(None)
     artist.set_clip_path(None)
@@ -178,7 +183,11 @@ def _add(figure: Figure, artist: Artist, place: Transform) -> None:
 
 
 def _embedded(document: str, name: str, kind: str) -> str:
-    """Without prologue, metadata, style sheet and namespace addresses; ids under `name`."""
+    """Reduce an SVG document to an element of a page.
+
+    Remove prologue, metadata, style sheet, namespaces and fonts, prefix ids with `name`, insert the page's colours, and
+    shorten the paths.
+    """
     svg = document[document.index("<svg") :]
     svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"\s*<defs>\s*<style.*?</style>\s*</defs>", "", svg, flags=re.DOTALL)
@@ -187,13 +196,13 @@ def _embedded(document: str, name: str, kind: str) -> str:
     svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     svg = re.sub(r'font-family: [^;"]+;? ?', "", svg)
-    svg = re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda found: _COLORS.get(found[0], found[0]), svg)
-    svg = re.sub(r'(?<=\bd=")[^"]*', lambda found: _shortened(found[0]), svg)
+    svg = re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda match: _COLORS.get(match[0], match[0]), svg)
+    svg = re.sub(r'(?<=\bd=")[^"]*', lambda match: _shortened(match[0]), svg)
     return svg.replace("<svg", f'<svg class="{kind}" aria-hidden="true"', 1)
 
 
 def _shortened(path: str) -> str:
-    """Path data to a tenth of a point, which nobody sees, and without the letters that follow from each other."""
+    """Cut path data to a tenth of a point, which is not visible, and remove repeated `L` commands."""
     short = re.sub(r"(\.\d)\d+", r"\1", path)
     if not re.search("[CQ]", short):
         short = short.replace("L", " ")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A figure of runs over something that was swept: one line a scheme. Knows numbers and names, no trace."""
+"""A figure of one quantity over a swept setting, one line per scheme."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analysis.plots.palette import scheme_looks
 
 @dataclass(frozen=True)
 class SweepLine:
-    """The values of one scheme at the places of the axis; None where there is none."""
+    """The values of one scheme at the places of the axis; None where the scheme has no value."""
 
     label: str
     scheme: str
@@ -24,7 +24,7 @@ class SweepLine:
 
 @styled
 def plot_sweep(places: Sequence[object], lines: Sequence[SweepLine], *, x_label: str, y_label: str) -> Figure:
-    """Lines over the axis; places that are not numbers stand equally far apart."""
+    """Plot the lines over the axis. Unless all places are numbers, they are drawn at equal distances."""
     figure, (axes,) = new_figure(1)
     numbers = [float(place) for place in places if isinstance(place, (int, float))]
     are_numbers = len(numbers) == len(places)
@@ -37,7 +37,7 @@ def plot_sweep(places: Sequence[object], lines: Sequence[SweepLine], *, x_label:
             x, y = zip(*points, strict=True)
             axes.plot(x, y, color=look.color, linestyle=look.dashes, marker="o", markersize=5, label=line.label)
     if not axes.lines:
-        say(axes, "nothing was measured")
+        say(axes, "no data")
         return figure
     axes.set_xticks(ticks, visible_labels(places))
     axes.set_ylim(bottom=0)

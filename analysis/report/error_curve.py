@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The section of docs/fidelity.md about how much error lateness makes, and where the verdict's limits come from.
+"""The section of docs/fidelity.md about the error that lateness causes, and the origin of the verdict's limits.
 
-A curve is of one scenario, scheme, switch and scale: its runs at several D that were given, and the one whose D the
-testbed chose beside them.
+A curve has the runs of one scenario, scheme, switch and scale at several given dilations (D), and the run at the D that
+the testbed chose.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ HEADING = "## Error against lateness\n"
 PICTURE = "images/error-against-lateness.png"
 """The path of the plot, relative to the document."""
 _HEADINGS = ("D", "seed", "host lateness", "switch lateness", "peak buffer", "worst P95", "wall s", "by lateness")
-_NO_RUN = "No run with a given D is stored yet: `sudo ./runner.py validate SCENARIO --dilation D` makes them.\n"
+_NO_RUN = "No run with a given D is stored yet. Use `sudo ./runner.py validate SCENARIO --dilation D`.\n"
 _LEGEND = (
     f"![Error of peak buffer and P95 slowdown against lateness]({PICTURE})\n\n"
-    "*How far the peak buffer and the worst class's P95 slowdown are off the virtual clock, by the later one of hosts "
-    "and switches (P99, share of the base RTT). Upright lines: the limits; the rising one: the error that they assume. "
-    "A D in italics below is the one that the testbed chose.*\n"
+    "*Error of the peak buffer and of the worst class's P95 slowdown, relative to the virtual clock, over the lateness "
+    "of hosts or switches, whichever is later (P99, share of the base RTT). Vertical lines: the limits. Rising line: "
+    "the error that they assume. In the tables, a D in italics is the one that the testbed chose.*\n"
 )
 
 
@@ -103,17 +103,17 @@ def _let_through(runs: Sequence[ValidatedRun]) -> Iterator[str]:
     """Yield the number of runs and the largest error within each limit."""
     parts = []
     for words, low, high, allowed in (
-        ("within the first limit", -1.0, DEGRADED_ABOVE, FAITHFUL_ERROR),
-        ("between the two", DEGRADED_ABOVE, INVALID_ABOVE, TRUSTED_ERROR),
-        ("beyond the second", INVALID_ABOVE, float("inf"), TRUSTED_ERROR),
+        ("below the first limit", -1.0, DEGRADED_ABOVE, FAITHFUL_ERROR),
+        ("between the limits", DEGRADED_ABOVE, INVALID_ABOVE, TRUSTED_ERROR),
+        ("above the second limit", INVALID_ABOVE, float("inf"), TRUSTED_ERROR),
     ):
         errors = [abs(run.peak_error or 0) for run in runs if run.lateness is not None and low < run.lateness <= high]
         if errors:
             noun = "run" if len(errors) == 1 else "runs"
             beyond = sum(error > allowed for error in errors)
             parts.append(
-                f"{len(errors)} {noun} {words}, peak buffer off by {format_share(max(errors))} at most, "
-                f"{beyond} of them by more than {format_share(allowed)}"
+                f"{len(errors)} {noun} {words}, error of the peak buffer at most {format_share(max(errors))}, "
+                f"above {format_share(allowed)} in {beyond}"
             )
     if parts:
         yield f"Measured: {'; '.join(parts)}.\n"
@@ -121,11 +121,10 @@ def _let_through(runs: Sequence[ValidatedRun]) -> Iterator[str]:
 
 def _limits() -> str:
     return (
-        "What a live run gets wrong, it gets wrong by being late. The verdict's limits of lateness (P99 of hosts or "
-        "switches, as a share of the dilated base RTT) are those errors of the peak buffer that they let through: "
-        f"**faithful up to {format_share(DEGRADED_ABOVE)}**, since a faithful run may be off by "
-        f"{format_share(FAITHFUL_ERROR)}; **invalid beyond {format_share(INVALID_ABOVE)}**, which is "
-        f"{format_share(TRUSTED_ERROR)}, as much as the paper's effects. The scheme that lateness moves most, `sfc`, "
-        f"goes wrong by {format_number(ERROR_PER_LATENESS)} % for each % of lateness "
-        "(`analysis/results/limits.py`).\n"
+        "Errors of live runs come from lateness. The verdict depends on the P99 lateness of hosts or switches, as a "
+        "share of the dilated base RTT. Its limits follow from the error of the peak buffer that they permit. A run is "
+        f"**faithful up to {format_share(DEGRADED_ABOVE)}**, which permits an error of {format_share(FAITHFUL_ERROR)}. "
+        f"It is **invalid above {format_share(INVALID_ABOVE)}**, which permits {format_share(TRUSTED_ERROR)}, as much "
+        "as the paper's effects. The scheme that is most sensitive to lateness, `sfc`, has an error of "
+        f"{format_number(ERROR_PER_LATENESS)} % for each % of lateness (`analysis/results/limits.py`).\n"
     )

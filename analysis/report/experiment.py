@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The page of an experiment: what the paper shows, our plot, our figures, the verdict, and how to repeat it.
 
-Takes plain data. Beside the page lie every figure as PNG, the claims and the runs' figures as CSV.
+Each figure is also written as PNG, and the claims and the figures of the runs as CSV files.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class ExperimentPage:
 def write_experiment_page(
     folder: Path, page: ExperimentPage, figures: Sequence[tuple[str, str, Figure]], runs: pl.DataFrame
 ) -> Path:
-    """Writes report.html, two CSVs and a PNG a figure (name, caption, figure) into a folder; gives the page.
+    """Write report.html, two CSV files and a PNG per figure into a folder, and return the page's path.
 
-    The first figure is the paper's; others follow at the end.
+    `figures`: name, caption and figure. The first figure is the one of the paper and is shown first, the others last.
     """
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(folder / "claims.csv", pl.DataFrame([vars(row) for row in page.claims], orient="row"))

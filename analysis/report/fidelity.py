@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""docs/fidelity.md from docs/stored/fidelity.json: `python -m analysis.report.fidelity [--check] [FOLDER...]`.
+"""Writes docs/fidelity.md from docs/stored/fidelity.json: `python -m analysis.report.fidelity [--check] [FOLDER...]`.
 
-Folders are those of `validate`: what stands in every validation.json below them goes into docs/stored/fidelity.json,
-where the last run of a scenario, place, scheme, switch and scale counts, and the last one of each D that was given:
-those make the curve of error against lateness. Without folders document and curve are made of that file.
+The runs in every validation.json below the folders, which `validate` has written, are added to
+docs/stored/fidelity.json. A new run replaces the stored run with the same scenario, place, scheme, switch and scale.
+Runs whose dilation was given are replaced for each dilation and seed: they form the curve of error against lateness.
+Without folders, the document and the curve are written from the stored runs.
 """
 
 from __future__ import annotations
@@ -39,42 +40,54 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "fidelity.md"
 STORE = DOCUMENT.parent / "stored" / "fidelity.json"
 
 _HEAD = """<!-- Made by `python -m analysis.report.fidelity` from docs/stored/fidelity.json; do not edit. -->
-# Live runs against virtual ones
+# Live runs compared with virtual runs
 
-`sudo ./runner.py validate SCENARIO|all` runs the same flow list twice: on the virtual clock, which is never late, and
-on live Mininet. Each figure below stands beside its difference (live - virtual, as a share of the virtual figure) and
-its tolerance. **The tolerances were written down before the first comparison**, each with its reason, and a figure
-that misses its own says "no" here. Of two tolerances the larger counts; that a fixed one is at most half of the figure
-was added when a live run without any BTS had passed for one with eight. A scenario of the paper runs as its experiment
-does, at the last place on its axes. A pair was measured by the code of its day: where a mechanism has changed since
-([the paper, mechanism by mechanism](paper.md)), its command gives other figures on both clocks. What counts here is how
-far apart the clocks are. The last run of a pair counts: the 17 pairs on softswitch that missed a tolerance on
-2026-11-22 were made once more, with `--spread`, and 7 of them missed none then.
+To compare the live testbed with the virtual clock, run `sudo ./runner.py validate SCENARIO|all`. It runs the same flow
+list twice: on the virtual clock, which is never late, and on live Mininet. The tables below have each figure, the
+difference (live - virtual, as a share of the virtual figure) and the tolerance. A figure outside its tolerance has "no"
+in the last column.
+
+**The tolerances were fixed before the first comparison**, each with its reason. If there are two, the larger one
+applies. One rule was added later, after a live run without any BTS was accepted for a virtual run with eight: a fixed
+tolerance is at most half of the figure.
+
+A scenario of the paper runs with the settings of its experiment, at the last place on its axes. Each pair was measured
+with the code of its time. If a mechanism has changed since ([the paper, mechanism by mechanism](paper.md)), the command
+now gives other figures on both clocks. The comparison shows the difference between the clocks.
+
+The tables have the last run of each pair. The 17 pairs on softswitch that were outside a tolerance on 2026-11-22 were
+run again with `--spread`, and 7 of them were then within all tolerances.
 """
-_BEYOND = """Is it the testbed that is wrong there, or is the figure one draw of many? `--spread N` answers by N more
-virtual runs of the same flows: every link is late by up to as much as the live run was (P99), at random, a few ns to
-some hundreds. The last columns say how far they are off the plain virtual run, and whether the live figure lies between
-the lowest and the highest. {reached} of {all} do; for the others this is no explanation.
+_BEYOND = """A live figure may be outside its tolerance because the testbed is wrong, or because it is one of many
+possible outcomes. `--spread N` tests this with N more virtual runs of the same flows. In these runs, every link adds a
+random delay of at most the P99 lateness of the live run, from a few ns to several hundred. The last columns show the
+lowest and highest difference from the plain virtual run, and whether the live figure is between them. This is the case
+for {reached} of {all} figures. For the others, such delays are no explanation.
 """
-_NO_RUN = "No run is stored yet: `python -m analysis.report.fidelity FOLDER...` takes them from folders of `validate`."
+_NO_RUN = (
+    "No run is stored yet. Add runs with `python -m analysis.report.fidelity FOLDER...` from folders of `validate`."
+)
 
 
 def merged(stored: Iterable[ValidatedRun], new: Iterable[ValidatedRun]) -> tuple[ValidatedRun, ...]:
-    """All runs in the order in which they came; a newer one takes the place of its elder."""
+    """Return all runs in order of their first appearance. New runs replace stored runs of the same identity."""
     runs = {_identity(run): run for run in stored}
     runs.update({_identity(run): run for run in new})
     return tuple(runs.values())
 
 
 def _identity(run: ValidatedRun) -> tuple[str | int, ...]:
-    given = (run.dilation, run.seed) if run.dilation_given else ()
-    return run.scenario, run.place, run.scheme, run.switch, run.scale, *given
+    given_settings = (run.dilation, run.seed) if run.dilation_given else ()
+    return run.scenario, run.place, run.scheme, run.switch, run.scale, *given_settings
 
 
 def runs_below(folders: Sequence[Path]) -> Iterator[ValidatedRun]:
-    """Those of every validation.json with the testbed's own P4 program, oldest file first. ResultError if there is no
-    file, or one cannot be read."""
-    paths = sorted((path for each in folders for path in each.rglob(FILE_NAME)), key=lambda path: path.stat().st_mtime)
+    """Yield the runs in every validation.json, oldest file first. Runs with a user's P4 program are left out.
+
+    Raises ResultError if there is no file, or if a file cannot be read.
+    """
+    files = (path for folder in folders for path in folder.rglob(FILE_NAME))
+    paths = sorted(files, key=lambda path: path.stat().st_mtime)
     if not paths:
         raise ResultError(f"no {FILE_NAME} below {', '.join(map(str, folders))}")
     for path in paths:
@@ -82,21 +95,21 @@ def runs_below(folders: Sequence[Path]) -> Iterator[ValidatedRun]:
 
 
 def document(runs: Sequence[ValidatedRun]) -> str:
-    """The whole text."""
+    """Return the text of docs/fidelity.md."""
     parts = [_HEAD, "## Tolerances\n", markdown_table(("figure", "meaning", "tolerance", "reason"), tolerance_rows())]
     parts += error_section(runs)
     chosen = [run for run in runs if not run.dilation_given]
     if not chosen:
         return "\n".join([*parts, _NO_RUN, ""])
     for scale in dict.fromkeys(run.scale for run in chosen):
-        own = [run for run in chosen if run.scale == scale]
+        of_scale = [run for run in chosen if run.scale == scale]
         parts += [
             f"## Scale {scale}\n",
-            _counts(own),
-            markdown_table(SUMMARY_HEADINGS, [summary_cells(run) for run in own]),
-            *_beyond([run for run in own if run.jitter_runs]),
+            _counts(of_scale),
+            markdown_table(SUMMARY_HEADINGS, [summary_cells(run) for run in of_scale]),
+            *_beyond([run for run in of_scale if run.jitter_runs]),
         ]
-        parts += [_details(run) for run in own]
+        parts += [_details(run) for run in of_scale]
     return "\n".join(parts)
 
 
@@ -104,36 +117,44 @@ def _counts(runs: Sequence[ValidatedRun]) -> str:
     verdicts = [run.verdict for run in runs]
     counted = ", ".join(f"{verdicts.count(level)} {level}" for level in dict.fromkeys(verdicts))
     within = sum(not run.outside for run in runs)
-    return f"Verdicts of {len(runs)} pairs of runs: {counted}. Within every tolerance: {within}.\n"
+    return f"Verdicts of {len(runs)} pairs of runs: {counted}. Within all tolerances: {within}.\n"
 
 
 def _beyond(runs: Sequence[ValidatedRun]) -> Iterator[str]:
-    """The figures beyond their tolerances, each beside what jitter does to the virtual one."""
+    """Yield a table of the figures outside their tolerances, with the effect of jitter on the virtual figure."""
     rows = [
-        (run.label, run.switch, *finding_cells(found)[:-1], spread_cell(found), "yes" if found.is_reached else "no")
+        (
+            run.label,
+            run.switch,
+            *finding_cells(finding)[:-1],
+            spread_cell(finding),
+            "yes" if finding.is_reached else "no",
+        )
         for run in runs
-        for found in run.outside
+        for finding in run.outside
     ]
     if rows:
-        reached = sum(found.is_reached for run in runs for found in run.outside)
-        yield "### Beyond the tolerances\n"
+        reached = sum(finding.is_reached for run in runs for finding in run.outside)
+        yield "### Outside the tolerances\n"
         yield _BEYOND.format(reached=reached, all=len(rows))
         yield markdown_table(("run", "switch", *HEADINGS[:-1], SPREAD_HEADING, "reached"), rows)
 
 
 def _details(run: ValidatedRun) -> str:
-    shown = [row_cells(run, found) for found in run.metrics if not found.is_nothing]
+    rows = [row_cells(run, finding) for finding in run.metrics if not finding.is_nothing]
     reasons = [f"- {reason}" for reason in run.verdict_reasons]
     lines = [f"### {run.label}, {run.switch}, scale {run.scale}", "", f"**{run.verdict}**: `{run.live_command}`", ""]
     spread = [spread_sentence(run), ""] if run.jitter_runs else []
-    return "\n".join([*lines, *reasons, *([""] if reasons else []), *spread, markdown_table(headings(run), shown)])
+    return "\n".join([*lines, *reasons, *([""] if reasons else []), *spread, markdown_table(headings(run), rows)])
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Takes runs from the folders named, and writes the document; with --check says whether it is current."""
+    """Add the runs in the folders and write the document, or check that the document is current (--check)."""
     parser = argparse.ArgumentParser(prog="python -m analysis.report.fidelity")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if the document is not current")
-    parser.add_argument("folders", nargs="*", type=Path, help="folders of validate")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; exit with 1 if the document is not current"
+    )
+    parser.add_argument("folders", nargs="*", type=Path, help="folders written by validate")
     options = parser.parse_args(arguments)
     try:
         runs = read_validation(STORE).runs if STORE.exists() else ()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The life of a flow for the terminal (rich). Computes nothing."""
+"""The table of a flow's events for the terminal."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from analysis.life.events import LifeEvent
 from analysis.results.result import RunResult
 from analysis.terminal.fitted import PROSE, Fitted
 
-_STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost here": "red", "acknowledged": "green"}
+_STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost": "red", "acknowledged": "green"}
 
 
 def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[LifeEvent]) -> RenderableType:
-    """A head that says which flow and how it went, and a line for each event."""
+    """Return a title with the flow and its FCT, and a table with one row per event."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("model µs", justify="right")
-    table.add_column("where")
-    table.add_column("what")
+    table.add_column("node")
+    table.add_column("event")
     table.add_column("", ratio=PROSE)
-    for each in events:
-        what = Text(each.what, style=_STYLES.get(each.what, ""))
-        table.add_row(f"{each.time_us:,.2f}", Text(each.where), what, Text(each.detail))
+    for event in events:
+        name = Text(event.what, style=_STYLES.get(event.what, ""))
+        table.add_row(f"{event.time_us:,.2f}", Text(event.where), name, Text(event.detail))
     return Group(Text(_title(result, flow), style="bold"), Text(_cost(flow)), Fitted(table, keys=3))
 
 
@@ -40,9 +40,9 @@ def _title(result: RunResult, flow: Mapping[str, Any]) -> str:
 
 
 def _cost(flow: Mapping[str, Any]) -> str:
-    done = "did not finish" if flow["fct_us"] is None else f"took {format_us(flow['fct_us'])}"
+    outcome = "did not finish" if flow["fct_us"] is None else f"FCT {format_us(flow['fct_us'])}"
     slowdown = "" if flow["slowdown"] is None else f", slowdown {format_number(flow['slowdown'])}"
     if flow["packets_sent"] is None:
-        return f"{done}{slowdown}; its packets and pauses were not counted"
-    resent = f"{format_count(flow['packets_sent'])} packets sent, {format_count(flow['packets_resent'])} of them again"
-    return f"{done}{slowdown}; {resent}; paused for {format_us(flow['paused_us'])}"
+        return f"{outcome}{slowdown}; packets and pauses not counted"
+    packets = f"{format_count(flow['packets_sent'])} packets sent, {format_count(flow['packets_resent'])} resent"
+    return f"{outcome}{slowdown}; {packets}; paused for {format_us(flow['paused_us'])}"

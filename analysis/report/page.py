@@ -31,7 +31,7 @@ from analysis.results.stored import Run
 
 @dataclass(frozen=True)
 class Card:
-    """One key figure."""
+    """A key figure of a run, shown as a card at the top of its page."""
 
     name: str
     value: str
@@ -57,7 +57,7 @@ def run_cards(result: RunResult) -> list[Card]:
     asked = bts.sent + bts.suppressed if bts else 0
     suppressed = f"{format_share(bts.suppressed / asked)} suppressed" if bts and asked else ""
     return [
-        Card("Max buffer", format_bytes(result.max_buffer_bytes), hottest or ""),
+        Card("Peak buffer", format_bytes(result.max_buffer_bytes), hottest or ""),
         Card("P99 FCT slowdown", format_number(slowdown.p99 if slowdown else None), name),
         Card("P50 FCT slowdown", format_number(slowdown.p50 if slowdown else None), name),
         Card("Flows completed", f"{result.flows.completed:,}", f"of {result.flows.total:,}"),
@@ -135,7 +135,7 @@ _AVERAGED = (
     ("p50_slowdown", "P50 slowdown"),
     ("p95_slowdown", "P95 slowdown"),
     ("p99_slowdown", "P99 slowdown"),
-    ("max_buffer_bytes", "max buffer"),
+    ("max_buffer_bytes", "peak buffer"),
     ("incast_p50_slowdown", "incast, P50"),
     ("incast_last_slowdown", "incast, last flow"),
     ("throughput_gbps", "throughput, Gb/s"),
@@ -334,7 +334,7 @@ def _overview_table(comparison: Comparison) -> DataTable:
             "P95",
             "P99",
             "ratio",
-            "max buffer",
+            "peak buffer",
             "ratio",
             *incast,
             "completed / flows",

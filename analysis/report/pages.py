@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Writes the report of a run folder or of a comparison: one HTML page that needs nothing else, PNG and CSV beside it.
+"""Writes the reports of runs and comparisons: one self-contained HTML page each, with PNG and CSV files beside it.
 
-Everything is read from disk, so a report can be made again at any time, on any machine, by a newer release.
+All data are read from disk, so a report can be written again at any time, on any machine and by a newer release.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ _CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max
 
 
 def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
-    """Writes report.html and two CSVs into a run folder; gives the page. `pictures`: each of its figures as PNG, too.
+    """Write report.html and two CSV files into a run folder, and return the page's path.
 
-    Traces that are missing or damaged are named on the page. Raises ResultError without a readable result.json.
+    `pictures`: whether to write each figure as PNG, too. The page lists missing and damaged traces. Raises ResultError
+    if result.json cannot be read.
     """
     run = load_run(folder)
     scheme, traffic_class = run.result.scheme, headline_class(run.result)
@@ -102,12 +103,12 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
 def write_comparison_report(
     folders: Sequence[Path], out: Path, missing_schemes: Sequence[str] = (), claims: Sequence[HeldClaim] = ()
 ) -> Path:
-    """Writes the comparison of run folders into the folder `out` (made if missing) and gives the page's path.
+    """Write the comparison of run folders into the folder `out` (created if missing) and return the page's path.
 
-    `missing_schemes` were to be compared as well: the page names them. `claims` are about these runs.
+    Ratios are relative to the first run. PNG plots, comparison.csv and comparison.json are written beside the page.
+    `missing_schemes`: schemes that were requested but not run, which the page lists. `claims`: claims about these runs.
 
-    The first run is the one that ratios refer to. Beside the page: PNG plots, comparison.csv, comparison.json. Raises
-    ValueError for no folder and ResultError if one has no readable result.json.
+    Raises ValueError if `folders` is empty, and ResultError if a result.json cannot be read.
     """
     results = [read_result(folder) for folder in folders]
     comparison = compare(results, missing_schemes, claims)
@@ -149,7 +150,7 @@ def slowdown_rows(result: RunResult) -> pl.DataFrame:
 
 
 def write_csv(path: Path, frame: pl.DataFrame) -> None:
-    """Writes a CSV with a header row, in one step."""
+    """Write a CSV with a header row, atomically."""
     replace_file(path, frame.write_csv)
 
 
@@ -173,7 +174,7 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
     figures = {
         **(
             {"beside_incast": plots.plot_beside_incast(plotted, comparison.traffic_class, faults=faults)}
-            if comparison.has_incast  # what the hottest switches held is half of it
+            if comparison.has_incast  # this plot already shows the buffers of the fullest switches
             else {"buffer": plots.plot_buffers_compared(plotted, faults=faults)}
         ),
         "fct_by_size": plots.plot_fct_by_size_compared(plotted, comparison.traffic_class),
@@ -272,12 +273,12 @@ def run_row(out: Path, label: str, folder: Path, command: str, verdict: str) -> 
 
 
 def relative_link(out: Path, folder: Path) -> str:
-    """Return the address of a run's page for a page in `out`; no name of a folder makes another scheme or an anchor."""
+    """Return the relative address of a run's page for a page in `out`, with quoted special characters."""
     return quote(Path(os.path.relpath(folder / REPORT_FILE, out)).as_posix(), safe="/+,=@")
 
 
 def _visible_value(value: object) -> object:
-    """Return what a template shows of a value: text of a file keeps its line ends and no other control character."""
+    """Return a value for a template. In texts, control characters except line ends are replaced by escapes."""
     return visible(value, keep="\n\t") if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

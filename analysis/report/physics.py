@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The numbers that a run took from its network, or that were set in their place, as names and texts.
+"""The numbers of a run that follow from its network or were set, such as base RTT and thresholds, as text.
 
-Read from config.json; one of an older release says nothing of physics and gives no rows.
+They are read from config.json. Files of older releases do not have them and give no rows.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ Config = Mapping[str, object]
 
 
 def physics_rows(config: Config) -> list[tuple[str, str]]:
-    """Base RTT, BDP, NICs, windows, timeouts, thresholds: those that the run used."""
+    """Return name and value of the base RTT, BDP, NICs, windows, timeouts and thresholds that the run used."""
     physics, switch, transport = (_part(config, name) for name in ("physics", "switch_settings", "transport_settings"))
     if not physics:
         return []
     try:
         return [*_network(physics), *_limits(transport), *_thresholds(switch)]
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        return [("network and limits", "not told by config.json, which is damaged")]
+        return [("network and limits", "unknown, because config.json is damaged")]
 
 
 def physics_tables(config: Config) -> list[DataTable]:
-    """The same for a page."""
+    """Return the rows of `physics_rows` as a table for a page; no table without rows."""
     rows = physics_rows(config)
     note = (
-        "From the topology, unless they were set: windows, timeouts and thresholds follow from the base RTT of its "
-        "longest pair of hosts and the largest BDP of any."
+        "Derived from the topology unless set. Windows, timeouts and thresholds follow from the base RTT between the "
+        "most distant hosts and from the largest BDP of all NICs."
     )
     return [DataTable("Network and limits", ("quantity", "value"), rows, note)] if rows else []
 
 
 def _part(config: Config, name: str) -> Mapping[str, Any]:
-    found = config.get(name)
-    return found if isinstance(found, Mapping) else {}
+    part = config.get(name)
+    return part if isinstance(part, Mapping) else {}
 
 
 def _network(physics: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -51,10 +51,10 @@ def _network(physics: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _of_nics(by_rate: Mapping[str, int | None], of_all: int | None) -> str:
-    """One number, or where NICs differ that of each rate."""
+    """Return the value of all NICs; if it depends on the NIC rate, the value of each rate."""
     if len(set(by_rate.values())) < 2:
         return _bytes(of_all)
-    return ", ".join(f"{_bytes(own)} at {_rate(rate)}" for rate, own in by_rate.items())
+    return ", ".join(f"{_bytes(size_bytes)} at {_rate(rate)}" for rate, size_bytes in by_rate.items())
 
 
 def _bytes(size_bytes: int | None) -> str:
@@ -68,7 +68,7 @@ def _rate(rate_bps: str) -> str:
 def _limits(transport: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     recovery = transport.get("loss_recovery_parameters") or {}
     if "initial_window_packets" in recovery:
-        yield "sent without a pull", f"{recovery['initial_window_packets']:,} packets"
+        yield "initial window (NDP)", f"{recovery['initial_window_packets']:,} packets"
     if "cap_packets" in recovery:
         yield "cap in flight (BDP-FC)", f"{recovery['cap_packets']:,} packets" if recovery["cap_packets"] else "none"
     if "rto_high_ns" in recovery:

@@ -32,7 +32,7 @@ Place = tuple[str, ...]
 
 @dataclass(frozen=True)
 class _Group:
-    """Jobs of one scheme that differ in one axis and in the seed only."""
+    """Jobs of one scheme that differ only in one axis and in the seed."""
 
     scheme: str
     others: Place
@@ -44,9 +44,9 @@ class _Group:
 
 
 def write_sweep_page(folder: Path, failures: Sequence[str] = ()) -> Path:
-    """Writes report.html, a PNG a figure and results.csv into a sweep's folder, from what lies there; gives the page.
+    """Write report.html, a PNG per figure and results.csv from a sweep's folder into it, and return the page's path.
 
-    `failures`: jobs that left no result, a line each. ResultError where the sweep cannot be read.
+    `failures`: one text for each job without a result. Raises ResultError if the sweep cannot be read.
     """
     sweep = read_sweep_results(folder)
     drawn = {f"over-{_word(axis)}": _over(sweep, axis) for axis in sweep.axes if len(_places(sweep, axis)) > 1}
@@ -74,7 +74,7 @@ def _program(sweep: Sweep) -> list[str]:
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
-    """A CSV has no lists."""
+    """Return the table with lists converted to text, because CSV has no lists."""
     nested = [name for name, kind in table.schema.items() if kind.is_nested()]
     return table.with_columns(pl.Series(name, [str(value) for value in table[name].to_list()]) for name in nested)
 
@@ -158,7 +158,7 @@ def _spread(rows: Sequence[Row], name: str) -> Spread | None:
 
 
 def _tail(table: pl.DataFrame) -> tuple[str, str]:
-    """The furthest percentile that every job has; the median where none has all."""
+    """Return the highest percentile that every job has, else the median: its column and its title."""
     for name, title in _PERCENTILES.items():
         if name in table.columns and table[name].null_count() == 0:
             return name, title
@@ -184,7 +184,7 @@ def _job_table(sweep: Sweep) -> DataTable:
             "folder",
         ),
         [_job_cells(sweep, row) for row in sweep.table.head(_MOST_ROWS).iter_rows(named=True)],
-        "Slowdowns are of the class that stands for the run. ./runner.py report draws a run's page from its folder."
+        "P50 and P99: slowdown of the main traffic class. Write a run's page with ./runner.py report FOLDER."
         + (f" {more:,} more jobs are in {CSV_FILE}." if more > 0 else ""),
     )
 

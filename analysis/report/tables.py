@@ -83,7 +83,7 @@ def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]
 
 def _fill_alone(comparison: Comparison) -> Table:
     title = f"slowdown of {comparison.traffic_class} flows"
-    table = _comparison_head(comparison, title, ("flows", "max buffer", "P50", "P95", "P99", "drops", "BTS"))
+    table = _comparison_head(comparison, title, ("flows", "peak buffer", "P50", "P95", "P99", "drops", "BTS"))
     for row in comparison.rows:
         slowdowns = map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown))
         buffer = f"{format_bytes(row.max_buffer_bytes)} ({format_ratio(row.ratios['max_buffer_bytes'])})"
@@ -138,7 +138,7 @@ def _fill_averages(comparison: Comparison) -> Table:
     seeds = max(len(each.seeds) for each in comparison.over_seeds)
     title = f"slowdown of {comparison.traffic_class} flows, mean of {seeds} seeds ± 95 % interval"
     names = ["p50_slowdown", "p99_slowdown", "max_buffer_bytes"]
-    headings = ["P50", "P99", "max buffer"]
+    headings = ["P50", "P99", "peak buffer"]
     if comparison.has_incast:
         names += ["incast_p50_slowdown", "incast_last_slowdown"]
         headings += ["incast\nP50", "incast\nlast"]
@@ -203,7 +203,7 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
     wall, speed = format_wall(result.wall_s, result.packets_per_s)
     return [
         ("flows completed", f"{result.flows.completed:,} of {result.flows.total:,}"),
-        ("max buffer", format_bytes(result.max_buffer_bytes)),
+        ("peak buffer", format_bytes(result.max_buffer_bytes)),
         ("throughput", f"{format_number(result.throughput_gbps)} Gb/s"),
         *((f"completion of {tag}", _completion(figures)) for tag, figures in result.completion.items()),
         ("drops", _drops(result)),

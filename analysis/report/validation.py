@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Live against virtual: tables for the terminal, and a page with both clocks' buffers in one plot for each run."""
+"""The comparison of live and virtual runs: tables for the terminal, and a page with a buffer plot for each pair."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ SUMMARY_HEADINGS = ("run", "switch", "D", "verdict", "peak buffer", "worst P95",
 _SLOWDOWN = "fct_slowdown_"
 
 
-def finding_cells(found: MetricFinding) -> tuple[str, ...]:
+def finding_cells(finding: MetricFinding) -> tuple[str, ...]:
     """Return the cells of a figure, in the order of `HEADINGS`."""
     return (
-        finding_name(found),
-        _written(found, found.virtual),
-        _written(found, found.live),
-        _difference(found),
-        _tolerance(found),
-        "yes" if found.within else "no",
+        finding_name(finding),
+        _formatted(finding, finding.virtual),
+        _formatted(finding, finding.live),
+        _difference(finding),
+        _tolerance(finding),
+        "yes" if finding.within else "no",
     )
 
 
@@ -47,34 +47,34 @@ def headings(run: ValidatedRun) -> tuple[str, ...]:
     return (*HEADINGS, SPREAD_HEADING) if run.jitter_runs else HEADINGS
 
 
-def row_cells(run: ValidatedRun, found: MetricFinding) -> tuple[str, ...]:
+def row_cells(run: ValidatedRun, finding: MetricFinding) -> tuple[str, ...]:
     """Return the cells of a run's figure, in the order of its `headings`."""
-    return (*finding_cells(found), spread_cell(found)) if run.jitter_runs else finding_cells(found)
+    return (*finding_cells(finding), spread_cell(finding)) if run.jitter_runs else finding_cells(finding)
 
 
-def spread_cell(found: MetricFinding) -> str:
-    """`-4.6 % to +0.2 %`: how far virtual runs with jitter are off the plain one."""
-    if found.spread is None or found.virtual is None:
+def spread_cell(finding: MetricFinding) -> str:
+    """Return the difference of virtual runs with jitter from the plain one, such as `-4.6 % to +0.2 %`."""
+    virtual = finding.virtual
+    if finding.spread is None or virtual is None:
         return NOTHING
     return " to ".join(
-        _signed(found, value - found.virtual, (value - found.virtual) / found.virtual if found.virtual else None)
-        for value in found.spread
+        _signed(finding, value - virtual, (value - virtual) / virtual if virtual else None) for value in finding.spread
     )
 
 
 def spread_sentence(run: ValidatedRun) -> str:
     """Return the explanation of the column `with jitter`, and the number of figures that jitter can explain."""
-    reached = sum(found.is_reached for found in run.outside)
+    reached = sum(finding.is_reached for finding in run.outside)
     return (
-        f"With jitter: {run.jitter_runs} more virtual runs, every link late by up to {run.jitter_ns} ns at random, the "
-        f"live run's own lateness (P99). They reach {reached} of the {len(run.outside)} live figures beyond their "
-        "tolerance."
+        f"With jitter: {run.jitter_runs} more virtual runs, in which every link adds a random delay of up to "
+        f"{run.jitter_ns} ns, the P99 lateness of the live run. Their range includes {reached} of the "
+        f"{len(run.outside)} live figures that are outside their tolerance."
     )
 
 
 def summary_cells(run: ValidatedRun) -> tuple[str, ...]:
     """Return the cells of a run, in the order of `SUMMARY_HEADINGS`."""
-    peak = [found for found in run.metrics if found.name == "peak_buffer_bytes"]
+    peak = [finding for finding in run.metrics if finding.name == "peak_buffer_bytes"]
     worst = run.worst_p95
     return (
         run.label,
@@ -87,46 +87,46 @@ def summary_cells(run: ValidatedRun) -> tuple[str, ...]:
     )
 
 
-def finding_name(found: MetricFinding) -> str:
-    """`P95 slowdown, hadoop`."""
-    traffic_class = found.metric.partition(".")[2]
-    metric = METRIC.get(found.name)
+def finding_name(finding: MetricFinding) -> str:
+    """Return the name of a figure in texts, such as `P95 slowdown, hadoop`."""
+    traffic_class = finding.metric.partition(".")[2]
+    metric = METRIC.get(finding.name)
     name = metric.shown if metric else ""
-    name = name or found.name.removesuffix("_bytes").removesuffix("_us").replace("_", " ")
-    if found.name.startswith(_SLOWDOWN):
-        name = f"{found.name.removeprefix(_SLOWDOWN).upper()} slowdown"
+    name = name or finding.name.removesuffix("_bytes").removesuffix("_us").replace("_", " ")
+    if finding.name.startswith(_SLOWDOWN):
+        name = f"{finding.name.removeprefix(_SLOWDOWN).upper()} slowdown"
     return f"{name}, {traffic_class}" if traffic_class else name
 
 
-def _written(found: MetricFinding, value: float | None) -> str:
+def _formatted(finding: MetricFinding, value: float | None) -> str:
     if value is None:
         return NOTHING
-    metric = METRIC.get(found.name)
+    metric = METRIC.get(finding.name)
     return format_number(value) if metric is None else metric.write(value)
 
 
-def _difference(found: MetricFinding) -> str:
+def _difference(finding: MetricFinding) -> str:
     """Return the difference as a share of the virtual figure; in the figure's unit if that is zero."""
-    return NOTHING if found.difference is None else _signed(found, found.difference, found.share)
+    return NOTHING if finding.difference is None else _signed(finding, finding.difference, finding.share)
 
 
-def _signed(found: MetricFinding, difference: float, share: float | None) -> str:
-    value = _written(found, abs(difference)) if share is None else format_share(abs(share))
+def _signed(finding: MetricFinding, difference: float, share: float | None) -> str:
+    value = _formatted(finding, abs(difference)) if share is None else format_share(abs(share))
     return value if difference == 0 else f"{'+' if difference > 0 else '-'}{value}"
 
 
-def _tolerance(found: MetricFinding) -> str:
+def _tolerance(finding: MetricFinding) -> str:
     """Return the tolerance in the same unit as the difference."""
-    if found.tolerance is None:
+    if finding.tolerance is None:
         return NOTHING
-    if found.virtual:
-        return f"±{format_share(found.tolerance / abs(found.virtual))}"
-    return f"±{_written(found, found.tolerance)}"
+    if finding.virtual:
+        return f"±{format_share(finding.tolerance / abs(finding.virtual))}"
+    return f"±{_formatted(finding, finding.tolerance)}"
 
 
 def tolerance_rows() -> list[tuple[str, str, str, str]]:
-    """Name, meaning, tolerance and reason of every figure."""
-    return [(each.name, each.meaning, each.tolerance_text, each.tolerance.reason) for each in METRICS]
+    """Return name, meaning, tolerance and reason of every metric."""
+    return [(metric.name, metric.meaning, metric.tolerance_text, metric.tolerance.reason) for metric in METRICS]
 
 
 def validation_summary(validation: Validation) -> RenderableType:
@@ -149,21 +149,21 @@ def validated_run_table(run: ValidatedRun) -> RenderableType:
     table = Table(box=SIMPLE_HEAD)
     for heading in headings(run):
         table.add_column(heading, justify="left" if heading == HEADINGS[0] else "right")
-    for found in run.metrics:
-        if not found.is_nothing:
-            *cells, within = finding_cells(found)
-            style = "green" if found.within else "bold yellow"
-            table.add_row(*cells, Text(within, style=style), *row_cells(run, found)[len(HEADINGS) :])
+    for finding in run.metrics:
+        if not finding.is_nothing:
+            *cells, within = finding_cells(finding)
+            style = "green" if finding.within else "bold yellow"
+            table.add_row(*cells, Text(within, style=style), *row_cells(run, finding)[len(HEADINGS) :])
     verdict = Text(run.verdict, style=VERDICT_STYLES[run.verdict])
     reasons = [Text(f"  {reason}") for reason in run.verdict_reasons]
-    nothing = ", ".join(finding_name(found) for found in run.metrics if found.is_nothing)
-    below = [Text(f"none on either clock: {nothing}", style="dim")] if nothing else []
+    zeros = ", ".join(finding_name(finding) for finding in run.metrics if finding.is_nothing)
+    below = [Text(f"zero on both clocks: {zeros}", style="dim")] if zeros else []
     spread = [Text(spread_sentence(run), style="dim")] if run.jitter_runs else []
     return Group(Text(title, style="bold"), verdict, *reasons, Fitted(table), *spread, *below)
 
 
 def write_validation_page(folder: Path, validation: Validation) -> Path:
-    """Writes report.html beside validation.json, from it and from the runs that lie there; gives the page."""
+    """Write report.html beside validation.json, from the validation and its run folders, and return the page's path."""
     sections = [_section(folder, number, run) for number, run in enumerate(validation.runs, 1)]
     html = render(
         "validation.html.j2",
@@ -180,11 +180,12 @@ def write_validation_page(folder: Path, validation: Validation) -> Path:
 
 
 def _outside(validation: Validation) -> list[str]:
-    """`incast sfc: peak buffer +7.1 %`, for every figure that misses its tolerance."""
+    """Return a text for every figure outside its tolerance, such as `incast sfc: peak buffer +7.1 %`."""
     return [
-        f"{run.label}: {finding_name(found)} {'only on one clock' if found.difference is None else _difference(found)}"
+        f"{run.label}: {finding_name(finding)} "
+        + ("only on one clock" if finding.difference is None else _difference(finding))
         for run in validation.runs
-        for found in run.outside
+        for finding in run.outside
     ]
 
 
@@ -192,12 +193,12 @@ def _section(folder: Path, number: int, run: ValidatedRun) -> dict[str, object]:
     name = f"buffer-{number}"
     figure = plot_buffers_compared(list(_plotted(folder, run)))
     caption = (
-        f"{run.label}: buffer of the fullest switch on both clocks, the most bytes held in each sampling interval."
+        f"{run.label}: buffer of the fullest switch on both clocks, as the high-water mark of each sampling interval."
     )
     return {
         "run": run,
         "spread": spread_sentence(run) if run.jitter_runs else "",
-        "table": DataTable(run.label, headings(run), [row_cells(run, found) for found in run.metrics]),
+        "table": DataTable(run.label, headings(run), [row_cells(run, finding) for finding in run.metrics]),
         "plots": place_figures(folder, {name: figure}, {name: caption}),
         "links": [(clock, relative_link(folder, path), command) for clock, path, command in _runs(folder, run)],
     }

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run's result: its fields, how it is built, the verdict, what is stored of it, and several side by side."""
+"""The result of a run: its fields, its computation, the verdict, its files, and the comparison of several runs."""

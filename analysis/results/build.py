@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Builds a RunResult from the traces and counters of a run. The one place where metrics, counters and verdict meet."""
+"""Builds a RunResult from the traces and counters of a run: it joins metrics, counters and the verdict."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def build_result(
     queues: Rows,
     signals: Rows,
 ) -> RunResult:
-    """The result of a run, its verdict included. The traces may be without a row."""
+    """Build the result of a run, including its verdict. Empty traces are accepted."""
     return RunResult.model_validate(
         {
             **_identity(identity),
@@ -81,7 +81,7 @@ def build_result(
 def build_unfinished_result(
     identity: RunIdentity, reasons: Sequence[str], *, flows: pl.DataFrame, queues: Rows, signals: Rows
 ) -> RunResult:
-    """The result of a run whose runner ended before it had read any counter: invalid, for these reasons."""
+    """Build the result of a run whose runner was killed before it read the counters. The verdict is invalid."""
     counted = _flow_counts(flows).model_copy(update={"timeouts": None, "packets_resent": None, "never_started": 0})
     return RunResult.model_validate(
         {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Several runs side by side: a row each, ratios against the first, what that means, warnings where they are not alike.
+"""Compares several runs: one row per run, ratios to the first run, their meaning, and warnings about differences.
 
-Made from results alone, so that a comparison of a hundred runs reads no trace.
+A comparison reads results only, so comparing a hundred runs reads no traces.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Comparison(BaseModel):
     over_seeds: tuple[SchemeOverSeeds, ...] = ()
     """Means and confidence intervals, if schemes were run with several seeds."""
     meaning: tuple[str, ...] = ()
-    """One sentence per scheme except the first, computed from the figures."""
+    """Sentences about each scheme except the first, computed from the figures."""
     other_classes: tuple[ClassRow, ...] = ()
     """The slowdown of the traffic classes that are not in `rows`, class by class."""
     completion: tuple[CompletionRow, ...] = ()
@@ -124,7 +124,7 @@ def compare(
 ) -> Comparison:
     """Compare at least one result; `missing_schemes` have none. Raises ValueError if `results` is empty."""
     if not results:
-        raise ValueError("there is no run to compare")
+        raise ValueError("no runs to compare")
     traffic_class = headline_class(results[0])
     labels = run_labels(results)
     rows: list[ComparisonRow] = []
@@ -149,7 +149,7 @@ def compare(
 
 
 def _contrasts(rows: Sequence[ComparisonRow], traffic_class: str) -> list[Contrast]:
-    """Each run against the first."""
+    """Return the comparison of each run with the first run."""
     sides = [Side(row.label, row.model_dump(include=set(RATIOS)), row.verdict) for row in rows]
     return [
         Contrast(
@@ -163,20 +163,24 @@ def _contrasts(rows: Sequence[ComparisonRow], traffic_class: str) -> list[Contra
 
 
 def _seed_contrasts(schemes: Sequence[SchemeOverSeeds], traffic_class: str) -> list[Contrast]:
-    """Each scheme against the first, over their seeds."""
+    """Return the comparison of each scheme with the first scheme, by their means over the seeds."""
     sides = [
-        Side(each.scheme, {name: found.mean if found else None for name, found in each.figures.items()}, each.verdict)
-        for each in schemes
+        Side(
+            scheme.scheme,
+            {name: estimate.mean if estimate else None for name, estimate in scheme.figures.items()},
+            scheme.verdict,
+        )
+        for scheme in schemes
     ]
     return [
         Contrast(
             sides[0],
             side,
-            {name: _ratio_over_seeds(ratio) for name, ratio in each.ratios.items()},
+            {name: _ratio_over_seeds(ratio) for name, ratio in scheme.ratios.items()},
             traffic_class,
-            len(each.seeds),
+            len(scheme.seeds),
         )
-        for side, each in zip(sides[1:], schemes[1:], strict=True)
+        for side, scheme in zip(sides[1:], schemes[1:], strict=True)
     ]
 
 
@@ -185,8 +189,7 @@ def _ratio_over_seeds(estimate: Estimate | None) -> Ratio | None:
 
 
 def run_labels(results: Sequence[RunResult]) -> list[str]:
-    """The scheme of each run and the program that it was given, and what tells it apart where these repeat; a number as
-    the last resort."""
+    """Return a unique label for each run: scheme and program, then the settings that differ, then a number."""
     differing = [name for name in _LABEL_FIELDS if len({getattr(result, name) for result in results}) > 1]
     variants = Counter(result.variant for result in results)
     labels = []
@@ -230,24 +233,25 @@ def _other_classes(
             continue
         averaged = over_seeds(results, name)
         if averaged:
-            yield from (_class_over_seeds(name, each, results) for each in averaged)
+            yield from (_class_over_seeds(name, scheme, results) for scheme in averaged)
             continue
         for label, result in zip(labels, results, strict=True):
-            found = result.fct_slowdown.get(name)
-            if found is not None:
-                percentiles = (found.p50, found.p95, found.p99)
-                yield _class_row(name, label, found.completed, found.flows, percentiles)
+            figures = result.fct_slowdown.get(name)
+            if figures is not None:
+                percentiles = (figures.p50, figures.p95, figures.p99)
+                yield _class_row(name, label, figures.completed, figures.flows, percentiles)
 
 
 def _class_over_seeds(name: str, scheme: SchemeOverSeeds, results: Sequence[RunResult]) -> ClassRow:
-    own = [
+    by_run = [
         result.fct_slowdown[name]
         for result in results
         if result.variant == scheme.scheme and name in result.fct_slowdown
     ]
     estimates = (scheme.figures[f"{figure}_slowdown"] for figure in ("p50", "p95", "p99"))
-    means = tuple(None if each is None else each.mean for each in estimates)
-    return _class_row(name, scheme.scheme, sum(each.completed for each in own), sum(each.flows for each in own), means)
+    means = tuple(None if estimate is None else estimate.mean for estimate in estimates)
+    completed, flows = sum(figures.completed for figures in by_run), sum(figures.flows for figures in by_run)
+    return _class_row(name, scheme.scheme, completed, flows, means)
 
 
 def _class_row(name: str, label: str, completed: int, flows: int, percentiles: Sequence[float | None]) -> ClassRow:
@@ -264,7 +268,7 @@ def _class_row(name: str, label: str, completed: int, flows: int, percentiles: S
 
 
 def _exists(name: str, figures: Mapping[str, float | None], base: Mapping[str, float | None]) -> bool:
-    """Whether a ratio is one of this comparison: none is of an incast where there is none."""
+    """Return whether the comparison has a ratio of this figure. Without an incast there are no ratios of the incast."""
     return not name.startswith(INCAST_TAG) or figures[name] is not None or base[name] is not None
 
 
@@ -281,7 +285,7 @@ def _warnings(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds:
     # Each seed draws its own number of flows, the same for every scheme.
     groups = {(result.seed if has_seeds else None): result.flows.total for result in results}
     if any(result.flows.total != groups[result.seed if has_seeds else None] for result in results):
-        warnings.append("The runs did not have the same number of flows.")
+        warnings.append("The runs have different numbers of flows.")
     for label, result in zip(labels, results, strict=True):
         if result.verdict != "faithful":
             warnings.append(f"{label} is {result.verdict}: {' '.join(result.verdict_reasons)}")

@@ -84,7 +84,7 @@ class RunCounters:
 
     @property
     def unexplained_loss(self) -> int:
-        """Frames sent, generated or duplicated, less those received, absorbed, held or dropped; negative: gained."""
+        """Frames sent, generated or duplicated minus those received, absorbed, queued or dropped; negative: gained."""
         packets = self.packets
         entered = packets.sent + packets.switch_generated + packets.link_duplicated
         left = packets.received + packets.switch_absorbed + packets.in_flight + sum(self.drops.values())

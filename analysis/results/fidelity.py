@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The verdict on whether a run can be trusted: a pure function of what was measured while it ran.
+"""The verdict on whether the figures of a run can be trusted, computed from its counters and lateness.
 
-The rules, worst first. *Invalid*: a part of the run broke (a switch, an agent, a wire, a program beside the flows
-ended, was not understood or no longer answered), frames lost (or gained) that no counter explains, a drop by the kernel
-outside the modelled queues, a corrupted message or one acknowledged but not there, no frame sent at all, or the P99
-lateness of hosts or switches, or how far their frames' spacing is off bytes over rate, above `INVALID_ABOVE` of the
-dilated base RTT. *Degraded*: one of those above `DEGRADED_ABOVE` (`analysis.results.limits` has both), no lateness
-measured under the real clock, acknowledgements that cannot be true, an interrupted run, or something lacking beside the
-figures: a capture whose tcpdump ended early or lost packets falsifies no queue and no flow, but is not what was asked
-for. Otherwise *faithful*. The virtual clock is never late. Flows that did not finish are noted and change nothing: some
-scenarios mean to end that way. So is spacing that nobody measured: of BMv2's departures only lateness is known.
-(docs/sources.md#fidelity)
+A run is *invalid* in any of these cases:
+
+- a switch, an agent, a link or a program beside the flows ended, failed or stopped responding;
+- frames were lost (or gained) that no counter explains;
+- the kernel dropped a frame outside the modelled queues;
+- a message was corrupted, or was acknowledged but not received;
+- no frame was sent;
+- the P99 lateness of hosts or switches exceeds `INVALID_ABOVE` of the dilated base RTT;
+- the P99 error of the spacing of their frames exceeds the same limit (the ideal spacing is frame bytes / link rate).
+
+A run is *degraded* in any of these cases:
+
+- lateness or spacing exceeds `DEGRADED_ABOVE` (both limits are in `analysis.results.limits`);
+- lateness was not measured with the real clock;
+- acknowledgements were refused because they cannot be true;
+- the run was interrupted;
+- an output is incomplete that does not affect the figures, such as a capture whose tcpdump lost packets.
+
+All other runs are *faithful*. A run with the virtual clock is never late. Unfinished flows are noted but do not change
+the verdict, because some scenarios end that way intentionally. Spacing that was not measured is noted, too: BMv2
+reports lateness only. (docs/sources.md#fidelity)
 """
 
 from __future__ import annotations
@@ -29,7 +40,7 @@ from wire.dilation import next_step
 
 @dataclass(frozen=True)
 class Verdict:
-    """The level, and short sentences that say why, worst first."""
+    """The level of trust, and the reasons in short sentences, worst first."""
 
     level: Level
     reasons: tuple[str, ...]
@@ -38,10 +49,10 @@ class Verdict:
 
 
 class _Weight(Enum):
-    """What a finding does to the verdict, worst first.
+    """The effect of a finding on the verdict, worst first.
 
-    `EVIDENCE` says why a run can be trusted ("no packet is missing") and is left out as soon as one finding says that
-    it cannot. A `NOTE` is worth knowing whatever the verdict is, and is always printed.
+    `EVIDENCE` is a reason to trust the run, such as that no packet is missing. It is shown for faithful runs only. A
+    `NOTE` does not affect the verdict and is always shown.
     """
 
     INVALID = 0
@@ -71,12 +82,12 @@ def judge(identity: RunIdentity, counters: RunCounters, flows: FlowCounts) -> Ve
     elif _Weight.DEGRADED in weights:
         level = "degraded"
     shown = set(_Weight) if level == "faithful" else set(_Weight) - {_Weight.EVIDENCE}
-    ordered = sorted((found for found in findings if found[0] in shown), key=lambda found: found[0].value)
+    ordered = sorted((finding for finding in findings if finding[0] in shown), key=lambda finding: finding[0].value)
     return Verdict(level, tuple(sentence for _, sentence in ordered), faithful_dilation(identity, counters))
 
 
 def _packet_findings(counters: RunCounters) -> Iterable[_Finding]:
-    if counters.packets.sent == 0 and not counters.broken:  # what broke may have been what counts
+    if counters.packets.sent == 0 and not counters.broken:  # a broken part may be the one that counts packets
         yield _Weight.INVALID, "No packet was sent, so nothing was measured."
     loss = counters.unexplained_loss
     if counters.unbalanced:
@@ -84,7 +95,7 @@ def _packet_findings(counters: RunCounters) -> Iterable[_Finding]:
     elif loss > 0:
         yield _Weight.INVALID, f"{_count(loss, 'packet')} lost that no drop counter explains."
     elif loss < 0:
-        yield _Weight.INVALID, f"{_count(-loss, 'packet')} received or dropped more than were sent."
+        yield _Weight.INVALID, f"{_count(-loss, 'packet')} more received or dropped than sent."
     elif counters.packets.sent:
         yield _Weight.EVIDENCE, f"Every one of {_count(counters.packets.sent, 'packet')} sent is accounted for."
     if counters.kernel_drops > 0:
@@ -116,9 +127,9 @@ def _lateness_finding(who: str, lateness: Lateness | None, identity: RunIdentity
 def _spacing_finding(who: str, spacing: Spacing | None, identity: RunIdentity) -> _Finding:
     if spacing is None:
         is_bmv2 = who == "switch" and identity.switch == "bmv2"
-        why = "BMv2 sends them by itself" if is_bmv2 else "no frame followed another without a gap"
-        return _Weight.NOTE, f"Spacing of {who} frames was not measured: {why}."
-    return _limited(f"Spacing of {who} frames is off (P99) by", spacing.p99_ns, identity)
+        reason = "not available with BMv2" if is_bmv2 else "there were no back-to-back frames"
+        return _Weight.NOTE, f"Spacing of {who} frames was not measured: {reason}."
+    return _limited(f"P99 error in the spacing of {who} frames is", spacing.p99_ns, identity)
 
 
 def _limited(what: str, p99_ns: float, identity: RunIdentity) -> _Finding:
@@ -136,18 +147,18 @@ def _limited(what: str, p99_ns: float, identity: RunIdentity) -> _Finding:
 
 
 def faithful_dilation(identity: RunIdentity, counters: RunCounters) -> int | None:
-    """The D at which the run should be within the first limit, rounded up; None for a run that was not late.
+    """Return the estimated dilation at which the run would be faithful, rounded up; None if the run was not late.
 
-    Lateness as a share of the base RTT falls with the square of D or faster: the base RTT takes longer, and the wall
-    time by which parts are late falls with their load (docs/fidelity.md#error-against-lateness: an incast is late by
-    66 %, 19 %, 5 % at D = 3000, 7000, 10 000). What is beyond a whole base RTT is a backlog, which goes as soon as the
-    machine keeps up and says little of the D for that: it is left out.
+    Lateness as a share of the base RTT falls with the square of the dilation or faster. The base RTT takes more wall
+    time, and a lower load makes the parts less late in wall time. An incast, for example, was late by 66 %, 19 % and
+    5 % at dilations 3000, 7000 and 10,000 (docs/fidelity.md#error-against-lateness). Lateness beyond one base RTT is a
+    backlog, which disappears when the machine keeps up. It says little about the necessary dilation, so it is ignored.
     """
     if identity.clock == "virtual":
         return None
     measured = (counters.host_lateness, counters.switch_lateness, counters.host_spacing, counters.switch_spacing)
     worst = max(
-        (lateness_share(each.p99_ns, identity.base_rtt_us, identity.dilation) for each in measured if each is not None),
+        (lateness_share(part.p99_ns, identity.base_rtt_us, identity.dilation) for part in measured if part is not None),
         default=0.0,
     )
     if worst <= DEGRADED_ABOVE:
@@ -168,7 +179,7 @@ def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Findin
             f"{_count(refused, 'acknowledgement')} refused: they acknowledge packets that were never sent.",
         )
     if failed := events.get("messages_failed", 0):
-        yield _Weight.NOTE, f"{_count(failed, 'message')} given up: too many timeouts in a row without an answer."
+        yield _Weight.NOTE, f"{_count(failed, 'message')} given up: too many consecutive timeouts without an answer."
     if counters.interrupted:
         yield _Weight.DEGRADED, "The run was interrupted; figures cover what was measured until then."
     for sentence in unfinished_flows(flows):
@@ -180,7 +191,7 @@ def unfinished_flows(flows: FlowCounts) -> Iterable[str]:
     unfinished = flows.total - flows.completed
     if unfinished > 0:
         never = flows.never_started
-        waited = f"; {never} of them never started because the messages they wait for did not end" if never else ""
+        waited = f"; {never} of them never started because the messages they wait for did not complete" if never else ""
         yield f"{unfinished} of {_count(flows.total, 'flow')} did not finish{waited}."
 
 

@@ -1,37 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How late a run may be: the one place where the verdict's limits come from.
+"""The limits of lateness on which the verdict depends.
 
-Two errors are chosen; how much error a lateness makes is measured; the limits of lateness follow. Whoever measures anew
-(`validate --dilation D` over several D; docs/fidelity.md#error-against-lateness draws it) changes
-`ERROR_PER_LATENESS` alone.
+Two limits of the error in the peak buffer are chosen. The error per lateness is measured. The limits of lateness are
+computed from these. To measure the error again, run `validate --dilation D` for several dilations, see
+docs/fidelity.md#error-against-lateness, and change `ERROR_PER_LATENESS` only.
 """
 
 from __future__ import annotations
 
 FAITHFUL_ERROR = 0.05
-"""Peak buffer, live against virtual, that lateness may put off in a faithful run: the testbed's goal."""
+"""The largest error of the peak buffer, relative to the virtual run, in a faithful run: the testbed's goal."""
 
 TRUSTED_ERROR = 0.25
-"""The same beyond which a run is invalid: the paper's effects are of 20 % and more, so that it could show none."""
+"""The error of the peak buffer above which a run is invalid. The paper's effects are 20 % and more, so such a run could
+not show them."""
 
 ERROR_PER_LATENESS = 5 / 3
-"""Share of error in peak buffer per share of the base RTT in P99 lateness, of the most sensitive scheme (`sfc`).
+"""The relative error of the peak buffer divided by the P99 lateness (a share of the base RTT), for the scheme `sfc`,
+which is the most sensitive to lateness.
 
-Feedback that comes x base RTTs late lets senders at line rate go on for so long, hence x BDP more per BTS loop and a
-chance of a second one. Measured on incast of the scales ci and laptop, three seeds, 40 runs on two cores: up to 3 % of
-lateness the error was 4.5 % at most, at 3.7 % it was 10 %. P99 is no bound: what counts is whether the few packets that
-trigger the first BTS are late, so one of the runs between the limits was off by 34 %. `irn`, whose queue needs no
-feedback, was 0.2 % off at 36 %.
+If feedback is x base RTTs late, senders continue at line rate for that time. This adds x BDP per BTS loop and may cause
+a second BTS. Measured with 40 incasts at the scales ci and laptop, with three seeds, on two cores: the error was at
+most 4.5 % up to a lateness of 3 %, and 10 % at 3.7 %. The P99 does not bound the error, because the error depends on
+the few packets that trigger the first BTS: one run between the limits had an error of 34 %. The queue of `irn` does not
+depend on feedback, and its error was 0.2 % at a lateness of 36 %.
 """
 
-# Spacing of frames back to back, measured against bytes over rate, has the same limits: a frame x base RTTs off its
-# place brings the queue behind it x BDP too early or too late, just as one that is late by x. It is not the same
-# measure: it is taken on busy wires alone, where queues grow, while lateness is that of all departures; a run whose
-# idle ports are punctual and whose bottleneck stutters fails by this one.
+# The spacing of back-to-back frames has the same limits, relative to the ideal of frame bytes / link rate: a frame that
+# departs x base RTTs off its ideal time shifts the arrival of the queue behind it by x BDP, as lateness x does. Spacing
+# is measured on busy links only, where queues grow, while lateness covers all departures. So a run whose idle ports are
+# punctual but whose bottleneck is irregular fails by its spacing.
 
 DEGRADED_ABOVE = FAITHFUL_ERROR / ERROR_PER_LATENESS
-"""Share of the base RTT that P99 lateness may reach in a faithful run."""
+"""The highest P99 lateness of a faithful run, as a share of the base RTT."""
 
 INVALID_ABOVE = TRUSTED_ERROR / ERROR_PER_LATENESS
-"""Share of the base RTT beyond which lateness makes a run invalid."""
+"""The P99 lateness above which a run is invalid, as a share of the base RTT."""

@@ -60,8 +60,8 @@ class Contrast:
 
 def sentence(contrast: Contrast) -> str | None:
     """Return the meaning of a comparison, or None if the runs have no figure in common."""
-    held = contrast.ratios.get("max_buffer_bytes")
-    parts = [*_others(contrast), *([_HELD[held.sign]] if held else []), *_incast(contrast)]
+    buffer = contrast.ratios.get("max_buffer_bytes")
+    parts = [*_others(contrast), *([_BUFFER_EFFECTS[buffer.sign]] if buffer else []), *_incast(contrast)]
     details = [
         detail
         for name, title in (
@@ -91,10 +91,10 @@ def _others(contrast: Contrast) -> list[str]:
     """Return the effect on the main traffic class, in its tail (if large enough for a P99) and at its median."""
     tail, middle = contrast.ratios.get("p99_slowdown"), contrast.ratios.get("p50_slowdown")
     name = f"{contrast.traffic_class} flows"
-    told = [f"the slowest {name} {_FEEL[tail.sign]}"] if tail else []
+    effects = [f"the slowest {name} {_FLOW_EFFECTS[tail.sign]}"] if tail else []
     if middle:
-        told.append(f"the median {'flows' if tail else name} {_FEEL[middle.sign]}")
-    return told
+        effects.append(f"the median {'flows' if tail else name} {_FLOW_EFFECTS[middle.sign]}")
+    return effects
 
 
 def _incast(contrast: Contrast) -> list[str]:
@@ -103,16 +103,16 @@ def _incast(contrast: Contrast) -> list[str]:
     if last is None:
         return []
     differs = middle is not None and middle.sign not in (0, last.sign)
-    return [_DONE[last.sign] + (f", its median flow {_WHEN[middle.sign]}" if middle and differs else "")]
+    return [_INCAST_EFFECTS[last.sign] + (f", its median flow {_WHEN[middle.sign]}" if middle and differs else "")]
 
 
-_FEEL = {-1: "finish earlier", 0: "show no clear difference", 1: "finish later"}
-_HELD = {
+_FLOW_EFFECTS = {-1: "finish earlier", 0: "show no clear difference", 1: "finish later"}
+_BUFFER_EFFECTS = {
     -1: "the peak buffer is smaller",
     0: "the peak buffer shows no clear difference",
     1: "the peak buffer is larger",
 }
-_DONE = {
+_INCAST_EFFECTS = {
     -1: "the incast completes earlier",
     0: "the incast completes at about the same time",
     1: "the incast completes later",
@@ -124,5 +124,5 @@ def _detail(contrast: Contrast, name: str, title: str) -> str | None:
     ratio, value, base = contrast.ratios.get(name), contrast.scheme.figures.get(name), contrast.base.figures.get(name)
     if ratio is None or value is None or base is None:
         return None
-    shown = format_bytes if name.endswith("_bytes") else format_number
-    return f"{title} {shown(value)} vs. {shown(base)}, {ratio}"
+    formatted = format_bytes if name.endswith("_bytes") else format_number
+    return f"{title} {formatted(value)} vs. {formatted(base)}, {ratio}"

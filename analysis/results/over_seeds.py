@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Schemes that were run with the same several seeds: means with their confidence intervals.
+"""Means over seeds with confidence intervals, for schemes that were run with the same seeds.
 
-Ratios are taken seed by seed, for the runs of a seed have the same flows, and only then averaged: what one draw of
-flows does to both schemes alike drops out.
+Ratios are computed for each seed and then averaged. The runs of one seed have the same flows, so the effect of the
+random flows on both schemes cancels.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Estimate(BaseModel):
 
 
 class SchemeOverSeeds(BaseModel):
-    """A scheme's runs. A figure is None where no run has it; ratios are geometric means, against the first scheme."""
+    """The means over a scheme's runs. A figure is None if no run has it. Ratios are geometric means, relative to the
+    first scheme."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,22 +54,24 @@ class SchemeOverSeeds(BaseModel):
 
 
 def over_seeds(results: Sequence[RunResult], traffic_class: str) -> tuple[SchemeOverSeeds, ...]:
-    """Return the schemes in order of first appearance, or nothing unless the runs differ only in scheme, program and
-    seed, with at least two seeds."""
+    """Return the schemes in order of first appearance, if there are at least two seeds.
+
+    The result is empty if the runs differ in anything but scheme, program and seed.
+    """
     runs: dict[str, dict[int, RunResult]] = {}
     for result in results:
         runs.setdefault(result.variant, {})[result.seed] = result
-    are_distinct = sum(len(each) for each in runs.values()) == len(results)
+    are_distinct = sum(len(by_seed) for by_seed in runs.values()) == len(results)
     are_alike = all(len({getattr(result, name) for result in results}) == 1 for name in _ALIKE_FIELDS)
-    if not are_distinct or not are_alike or all(len(each) == 1 for each in runs.values()):
+    if not are_distinct or not are_alike or all(len(by_seed) == 1 for by_seed in runs.values()):
         return ()
-    found: list[SchemeOverSeeds] = []
+    summaries: list[SchemeOverSeeds] = []
     base: FiguresBySeed | None = None
     for scheme, by_seed in runs.items():
         figures = {seed: compared_figures(result, traffic_class) for seed, result in by_seed.items()}
         base = figures if base is None else base
-        found.append(_summary(scheme, by_seed, figures, base))
-    return tuple(found)
+        summaries.append(_summary(scheme, by_seed, figures, base))
+    return tuple(summaries)
 
 
 def _summary(
@@ -81,7 +84,7 @@ def _summary(
         verdict=max((run.verdict for run in runs.values()), key=_WORST_LAST.index),
         flows_completed=sum(run.flows.completed for run in runs.values()),
         flows_total=sum(run.flows.total for run in runs.values()),
-        figures={name: _estimate([each[name] for each in figures.values()]) for name in names},
+        figures={name: _estimate([by_name[name] for by_name in figures.values()]) for name in names},
         ratios={
             name: _geometric([ratio_of(figures[seed][name], base[seed][name]) for seed in figures if seed in base])
             for name in RATIOS
@@ -97,7 +100,7 @@ def _estimate(values: Sequence[float | None]) -> Estimate | None:
 
 
 def _geometric(ratios: Sequence[float | None]) -> Estimate | None:
-    """Of factors, so that half and double cancel; None if one is zero."""
+    """Return the geometric mean, in which ratios of one half and two cancel; None without ratios or if one is zero."""
     known = [ratio for ratio in ratios if ratio is not None]
     if not known or min(known) <= 0:
         return None
@@ -111,5 +114,5 @@ def _geometric(ratios: Sequence[float | None]) -> Estimate | None:
 
 
 def _exp(value: float) -> float:
-    """Two runs that disagree widely leave an interval that no float holds."""
+    """Return e to the power of `value`, limited to avoid overflow: the interval of two very different runs is huge."""
     return math.exp(min(value, 700.0))

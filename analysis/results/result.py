@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""result.json: the fields of a run's result, their order and version. Knows no trace and computes no metric.
+"""result.json: the fields of a run's result, their order and version.
 
-Two runs with identical traces and counters give identical bytes but for `wall_s` and `packets_per_s`: fields stand in
-the order below, keys of mappings are put in natural order by whoever fills them, and floats are rounded to nine
-significant digits (`analysis.metrics.figures`). All figures are in model units; a None means that the sample cannot
-carry the figure or that it was not measured.
+Two runs with identical traces and counters give identical files, except for `wall_s` and `packets_per_s`. Fields are in
+the order below, the code that fills mappings sorts their keys in natural order, and floats are rounded to nine
+significant digits (`analysis.metrics.figures`). All figures are in model units. None means that there are too few
+samples for the figure, or that it was not measured.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ MAX_FILE_BYTES = 64_000_000
 
 
 class ResultError(Exception):
-    """A result.json is missing, damaged or of a version that this release does not read."""
+    """Raised if a result.json is missing, damaged or of a version that this release cannot read."""
 
 
 class FlowCounts(Figures):
-    """Messages of the run."""
+    """The numbers of messages in a run."""
 
     total: int
     completed: int
@@ -77,7 +77,7 @@ class PacketCounts(Figures):
     """Frames still in a switch's queue at the end of the run."""
 
     @model_serializer(mode="wrap")
-    def _without_copies_that_nobody_made(self, handler: SerializerFunctionWrapHandler) -> dict[str, int]:
+    def _without_zero_duplicates(self, handler: SerializerFunctionWrapHandler) -> dict[str, int]:
         fields: dict[str, int] = handler(self)
         return {name: count for name, count in fields.items() if count or name != "link_duplicated"}
 
@@ -214,21 +214,21 @@ def count_of(counts: PacketCounts | BtsCounts | PfcCounts | None, name: str) -> 
 
 
 def counted(figure: Counted | None) -> Counted:
-    """A figure for which there is no use but a measured one. Raises ResultError where it was not."""
+    """Return the figure. Raises ResultError if it was not measured."""
     if figure is None:
-        raise ResultError("the runner was killed before this was counted")
+        raise ResultError("not counted: the runner was killed before it read the counters")
     return figure
 
 
 def write_result(folder: Path, result: RunResult) -> Path:
-    """Writes result.json into a run folder in one step and gives its path."""
+    """Write result.json into a run folder atomically, and return its path."""
     path = folder / RESULT_FILE
     replace_text(path, result.to_json())
     return path
 
 
 def read_result(folder: Path) -> RunResult:
-    """The result of a run folder. Raises ResultError, whose message names the file and the reason."""
+    """Return the result in a run folder. Raises ResultError with the file and the reason if it cannot be read."""
     path = folder / RESULT_FILE
     try:
         content = json.loads(read_bounded_text(path, MAX_FILE_BYTES))
@@ -237,7 +237,7 @@ def read_result(folder: Path) -> RunResult:
             raise ResultError(
                 f"{folder}: the run has not ended, or its runner was killed: then `runner.py report` finishes it"
             ) from error
-        raise ResultError(f"{path}: no such file; the run did not get as far as a result") from error
+        raise ResultError(f"{path}: no such file; the run ended before it had a result") from error
     except FileRefused as error:
         raise ResultError(f"{path}: it {error}") from error
     except RecursionError as error:

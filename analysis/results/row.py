@@ -9,7 +9,7 @@ from analysis.results.result import RunResult, count_of
 
 
 def result_row(result: RunResult) -> dict[str, object]:
-    """The figures of a run that a table of many runs has."""
+    """Return the figures of a run for a table of many runs."""
     traffic_class = headline_class(result)
     slowdown = result.fct_slowdown.get(traffic_class)
     figures = ("p50", "p95", "p99", "p99_9", "mean")

@@ -106,12 +106,12 @@ class Run:
 
 
 def load_run(folder: Path) -> Run:
-    """Reads a run folder. Raises ResultError if it has no result that can be read, or a file that nothing can hold."""
+    """Read a run folder. Raises ResultError if the result cannot be read or config.json is nested too deeply."""
     result = read_result(folder)
     problems: list[str] = []
     config = _read_config(folder, problems)
     if config and config.get("scenario") != result.scenario:
-        problems.append(f"{CONFIG_FILE} is not that of a run of {result.scenario}.")
+        problems.append(f"{CONFIG_FILE} is for another scenario than {result.scenario}.")
     flows, queues, signals, goodput = (_query(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT))
     lateness, congestion = (
         _query(folder, schema, problems) if (folder / schema.file_name).exists() else schema.empty().lazy()
@@ -140,7 +140,7 @@ def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:
         problems.append(f"{CONFIG_FILE} cannot be read ({error.__class__.__name__}); the configuration is not shown.")
         return {}
     if not isinstance(content, dict) or not content:
-        problems.append(f"{CONFIG_FILE} holds no configuration; none is shown.")
+        problems.append(f"{CONFIG_FILE} has no configuration.")
         return {}
     return content
 

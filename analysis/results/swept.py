@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The results of a sweep as they lie on disk: a table with a row a job, of which several may share a run."""
+"""The stored results of a sweep: a table with one row per job. Several jobs may share a run."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Sweep:
     scenario: str
     table: pl.DataFrame
     program: str = ""
-    """File and hash of the P4 program that all its runs were given; nothing where that is the testbed's own."""
+    """File and hash of the P4 program of all its runs; empty for the testbed's own program."""
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class Sweep:
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
-        """Each run by its scheme and its place on those axes that the scheme reads."""
+        """The label of each run, by its job: the scheme, the values of the axes that affect it, and the seed."""
         rows_of: dict[str, list[dict[str, Any]]] = {}
         for row in self.table.iter_rows(named=True):
             rows_of.setdefault(row["job"], []).append(row)
@@ -77,51 +77,54 @@ class Sweep:
 
     @cached_property
     def has_seeds(self) -> bool:
-        """Whether there are several."""
+        """Whether there are several seeds."""
         return self.table["seed"].n_unique() > 1
 
     @property
     def runs(self) -> pl.DataFrame:
-        """A row for each run."""
+        """The table with one row per run."""
         return self.table.unique("job", keep="first", maintain_order=True)
 
 
 def is_sweep(folder: Path) -> bool:
-    """Whether a folder is one of `sweep`."""
+    """Return whether a folder was written by `sweep`."""
     return (folder / SWEEP_FILE).is_file() and (folder / TABLE_FILE).is_file()
 
 
 def read_sweep_results(folder: Path) -> Sweep:
-    """ResultError, which names the file, where one cannot be read or holds no job."""
+    """Read the results of a sweep. Raises ResultError with the file if one cannot be read or has no finished job."""
     try:
-        told = _SweepSettings.model_validate_json(read_bounded_text(folder / SWEEP_FILE, MAX_FILE_BYTES))
+        settings = _SweepSettings.model_validate_json(read_bounded_text(folder / SWEEP_FILE, MAX_FILE_BYTES))
         table = pl.read_parquet(folder / TABLE_FILE, glob=False)
     except (FileRefused, OSError, ValueError, ValidationError, PolarsError) as error:
-        reason = next(iter(str(error).splitlines()), "nothing said")
+        reason = next(iter(str(error).splitlines()), "no details")
         raise ResultError(f"{folder}: the sweep is not readable ({reason})") from error
     missing = _NEEDED - set(table.columns)
     if missing:
-        raise ResultError(f"{folder / TABLE_FILE}: it holds no finished job (there is no {min(missing)})")
-    given = told.program
-    return Sweep(told.name, told.scenario, table, f"{given.path}, SHA-256 {given.sha256}" if given else "")
+        raise ResultError(f"{folder / TABLE_FILE}: no finished jobs (column {min(missing)} is missing)")
+    program = settings.program
+    program_text = f"{program.path}, SHA-256 {program.sha256}" if program else ""
+    return Sweep(settings.name, settings.scenario, table, program_text)
 
 
 def axes_of(table: pl.DataFrame) -> tuple[str, ...]:
-    """Settings that were swept."""
+    """Return the names of the swept settings."""
     return tuple(name.removeprefix(AXIS) for name in table.columns if name.startswith(AXIS))
 
 
 def shared_runs(table: pl.DataFrame) -> tuple[str, ...]:
-    """A sentence for each scheme whose jobs share runs, because it does not read an axis."""
+    """Return a sentence for each scheme whose jobs share runs because an axis does not affect it."""
     axes = axes_of(table)
     rows_of: dict[str, list[dict[str, object]]] = {}
     for row in table.iter_rows(named=True):
         rows_of.setdefault(row["scheme"], []).append(row)
-    said = []
+    sentences = []
     for scheme, rows in rows_of.items():
         first = {row["job"]: row for row in reversed(rows)}
         unread = [axis for axis in axes if any(row[AXIS + axis] != first[row["job"]][AXIS + axis] for row in rows)]
         noun = "run" if len(first) == 1 else "runs"
         if unread:
-            said.append(f"{scheme} does not read {', '.join(unread)}: its {len(rows)} jobs are {len(first)} {noun}.")
-    return tuple(said)
+            sentences.append(
+                f"{', '.join(unread)} does not affect {scheme}: its {len(rows)} jobs share {len(first)} {noun}."
+            )
+    return tuple(sentences)

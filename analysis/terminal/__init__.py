@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How tables are laid out on a terminal."""
+"""Tables that fit the width of a terminal."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tables that lose nothing on a narrow terminal. Rich by itself cuts off what has no room."""
+"""Tables that show all their text on a narrow terminal, where Rich would cut cells."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from rich.table import Column, Table
 from rich.text import Text
 
 PROSE = 1
-"""`ratio` of a column of sentences: where room is short, it is these that give way first."""
+"""The `ratio` that marks a column of sentences. These columns become narrower first if there is not enough room."""
 
 _LEAST_PROSE, _MOST_PROSE = 12, 24
-"""Characters: a column of sentences need be no wider than this to be read, whatever words are in it."""
+"""The minimum width of a column of sentences depends on its longest word, but is between these, in characters."""
 
 _ENDLESS = 10_000
 
 
 class Fitted:
-    """Shows a table in whatever width there is: sentences wrap, then other cells between words.
+    """A table that fits the available width: sentences wrap first, then other cells, between words.
 
-    Where even that is too wide, the table goes on below, with its first columns once more. Only where those and one
-    more have no room beside one another does a word go on in the next line.
+    If this is not enough, the table is split into parts below each other, and each part repeats the key columns. A word
+    is split only if the key columns and one more column do not fit.
     """
 
     def __init__(self, table: Table, keys: int = 1) -> None:
-        """`keys`: so many of the first columns say what a row is of."""
+        """Wrap a table. `keys`: the number of key columns, which come first and identify a row."""
         self._table = table
         self._keys = keys
 
@@ -50,22 +50,25 @@ class Fitted:
                 yield ""
 
     def _parts(self, spans: Sequence[_Span], beside: Sequence[int], width: int) -> Iterator[list[int]]:
-        """Numbers of the columns that stand side by side: all, else as many as fit without a wrap of their own."""
+        """Yield the column numbers of each part: all columns if they fit, else as many as fit at their good width.
+
+        `beside`: the characters outside the columns, by the number of columns.
+        """
         numbers = list(range(len(spans)))
-        if beside[-1] + sum(each.least for each in spans) <= width:
+        if beside[-1] + sum(span.least for span in spans) <= width:
             yield numbers
             return
         part = keys = numbers[: self._keys]
         for number in numbers[self._keys :]:
             wider = [*part, number]
-            if len(part) > len(keys) and beside[len(wider)] + sum(spans[each].good for each in wider) > width:
+            if len(part) > len(keys) and beside[len(wider)] + sum(spans[column].good for column in wider) > width:
                 yield part
                 wider = [*keys, number]
             part = wider
         yield part
 
     def _beside(self, columns: Sequence[Column], console: Console, endless: ConsoleOptions) -> int:
-        """Characters of a row that belong to no column."""
+        """Return the number of characters in a row that are outside the columns, such as borders."""
         narrow = self._part(columns, [1] * len(columns))
         return Measurement.get(console, endless, narrow).maximum - len(columns)
 
@@ -73,8 +76,8 @@ class Fitted:
         table = self._table
         part = Table(
             *(
-                Column(each.header, justify=each.justify, style=each.style, overflow="fold", width=width)
-                for each, width in zip(columns, widths, strict=True)
+                Column(column.header, justify=column.justify, style=column.style, overflow="fold", width=width)
+                for column, width in zip(columns, widths, strict=True)
             ),
             box=table.box,
             padding=table.padding,
@@ -89,7 +92,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class _Span:
-    """Characters that a column needs, and that it would like."""
+    """The minimum width of a column and its width without wrapping, in characters."""
 
     least: int
     whole: int
@@ -97,22 +100,22 @@ class _Span:
 
     @property
     def good(self) -> int:
-        """Where there are several parts, no cell but a sentence need wrap."""
+        """The width in a table with several parts, in which only sentences wrap."""
         return self.least if self.is_prose else self.whole
 
 
 def _span_of(column: Column, console: Console, endless: ConsoleOptions) -> _Span:
-    found = [Measurement.get(console, endless, cell) for cell in (column.header, *column.cells)]
-    least, whole = (max(getattr(each, name) for each in found) for name in ("minimum", "maximum"))
+    widths = [Measurement.get(console, endless, cell) for cell in (column.header, *column.cells)]
+    least, whole = (max(getattr(width, name) for width in widths) for name in ("minimum", "maximum"))
     if column.ratio:
         return _Span(min(whole, max(_LEAST_PROSE, min(least, _MOST_PROSE))), whole, is_prose=True)
     return _Span(least, max(least, min(whole, column.max_width or whole)), is_prose=False)
 
 
 def _widths(spans: Sequence[_Span], room: int) -> list[int]:
-    """Characters for each column, as near to what it would like as there is room."""
-    widths = [each.whole for each in spans]
-    prose = [number for number, each in enumerate(spans) if each.is_prose]
+    """Return the width of each column, in characters, as near to its full width as possible."""
+    widths = [span.whole for span in spans]
+    prose = [number for number, span in enumerate(spans) if span.is_prose]
     while sum(widths) > room:
         wide = [number for number in prose if widths[number] > spans[number].least]
         if wide:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Draws flows and their pauses at hosts, BTS at switches, and an arrow from each BTS to what it did.
+"""Draws flows and their pauses at hosts, BTS at switches, and an arrow from each BTS to its effect.
 
-A BTS and the pause that it sets are written together, because only here is it known that the two belong together.
+A BTS and the pause that it sets are written together, because only this module relates the two.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class FlowTracks:
         """Write all flows and signals."""
         timed = self._signals.with_columns(in_ns("sent_us"), in_ns("received_us"), in_ns("paused_until_us"))
         for part in self._flows.iter_slices(_FLOWS_AT_ONCE):
-            for flow, heard in _with_signals(part, timed):
-                self._flow(flow, heard)
+            for flow, flow_signals in _with_signals(part, timed):
+                self._flow(flow, flow_signals)
         named = pl.col("flow_id").is_in(self._flows["flow_id"].unique().implode())
         for batch in batches(timed.filter(named.not_().fill_null(True))):
             for signal in batch.iter_rows(named=True):
@@ -108,12 +108,12 @@ class FlowTracks:
                 self._file.end(track, min(pause_end_ns, received_ns))
             arrow = self._bts_sent(signal)
             if is_pause:
-                words = f"paused by {signal['switch']} ({signal['cause']})"
-                self._file.begin(track, received_ns, words, _arguments(signal, _PAUSE_ARGUMENTS), arrow=arrow)
+                name = f"paused by {signal['switch']} ({signal['cause']})"
+                self._file.begin(track, received_ns, name, _arguments(signal, _PAUSE_ARGUMENTS), arrow=arrow)
                 until_ns = max(received_ns, signal["paused_until_ns"])
                 pause_end_ns = until_ns if finish_ns is None else min(until_ns, finish_ns)
             else:
-                self._heard(track, signal, arrow)
+                self._signal_received(track, signal, arrow)
         if pause_end_ns is not None:
             self._file.end(track, pause_end_ns)
         if finish_ns is not None:
@@ -125,7 +125,7 @@ class FlowTracks:
         host = signal["host"]
         if host not in self._outside:
             self._outside[host] = self._file.track("BTS outside flows", self._nodes[host])
-        self._heard(self._outside[host], signal, arrow)
+        self._signal_received(self._outside[host], signal, arrow)
 
     def _bts_sent(self, signal: Row) -> int:
         """Draw the BTS at the switch that sent it and return the number of the arrow that begins there."""
@@ -135,10 +135,10 @@ class FlowTracks:
         self._file.instant(self._bts[signal["switch"]], signal["sent_ns"], name, arguments, arrow_from=arrow)
         return arrow
 
-    def _heard(self, track: int, signal: Row, arrow: int) -> None:
+    def _signal_received(self, track: int, signal: Row, arrow: int) -> None:
         """Draw a signal at the host as an instant."""
         if not signal["obeyed"]:
-            name = f"BTS of {signal['switch']} ignored"
+            name = f"BTS from {signal['switch']} ignored"
         elif signal["cause"] == _FEEDBACK:
             name = f"slowed down by {signal['switch']}"
         else:
@@ -157,8 +157,8 @@ def _arguments(row: Row, names: tuple[str, ...]) -> dict[str, Argument]:
 def _with_signals(flows: pl.DataFrame, signals: pl.LazyFrame) -> Iterator[tuple[Row, list[Row]]]:
     """Yield each flow with its signals in the order in which the host received them."""
     numbered = flows.with_columns(in_ns("start_us"), in_ns("finish_us")).with_row_index("place")
-    heard = answer(signals.join(numbered.lazy().select("flow_id", "place"), on="flow_id"))
-    ordered = heard.sort("place", "received_ns", "sent_ns", maintain_order=True)
+    joined = answer(signals.join(numbered.lazy().select("flow_id", "place"), on="flow_id"))
+    ordered = joined.sort("place", "received_ns", "sent_ns", maintain_order=True)
     groups = groupby(ordered.iter_rows(named=True), key=lambda row: row["place"])
     place, group = next(groups, (None, iter(())))
     for flow in numbered.iter_rows(named=True):

@@ -75,7 +75,7 @@ class QueueTracks:
             name = _name(port, traffic_class if has_classes else None, peers.get((switch, port)))
             track = file.counter(name, nodes[switch], BYTES, _MEANING)
             tracks.setdefault(switch, {})[port, traffic_class] = track
-        self._switches = {switch: _SwitchCounters(file, own) for switch, own in tracks.items()}
+        self._switches = {switch: _SwitchCounters(file, of_switch) for switch, of_switch in tracks.items()}
 
     def write(self) -> None:
         """Write all samples. The rows of one switch are in the order of time."""
@@ -83,8 +83,8 @@ class QueueTracks:
         for batch in batches(self._queues.select(*columns)):
             for time_ns, switch, port, traffic_class, depth_bytes, peak_bytes in batch.iter_rows():
                 self._switches[switch].add(time_ns, (port, traffic_class), depth_bytes, peak_bytes)
-        for each in self._switches.values():
-            each.finish()
+        for switch_counters in self._switches.values():
+            switch_counters.finish()
 
 
 def _name(port: int, traffic_class: int | None, peer: str | None) -> str:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Draws what hosts send and receive, the state of congestion controls, and lateness as counters."""
+"""Draws the goodput of hosts, the state of congestion controls, and lateness as counters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GOODPUT = {
 
 
 class GoodputTracks:
-    """The counters of what each host sends and receives."""
+    """The counters of each host's goodput, sent and received."""
 
     def __init__(
         self, file: PerfettoFile, nodes: Mapping[str, int], flows: pl.DataFrame, goodput: pl.LazyFrame
@@ -35,8 +35,8 @@ class GoodputTracks:
     def write(self) -> None:
         """Write all intervals. A host without a row in an interval transferred nothing then."""
         for end, rates in self._rates.items():
-            for (host,), own in rates.group_by("host", maintain_order=True):
-                self._write_host(self._tracks[end, str(host)], own)
+            for (host,), of_host in rates.group_by("host", maintain_order=True):
+                self._write_host(self._tracks[end, str(host)], of_host)
 
     def _write_host(self, track: int, rates: pl.DataFrame) -> None:
         last_ns = 0
@@ -73,10 +73,10 @@ class CongestionTracks:
         self._file = file
         self._congestion = congestion
         columns = pl.col("cwnd_bytes", "rtt_us").is_not_null().any()
-        seen = answer(congestion.group_by("flow_id").agg(columns).sort("flow_id"))
+        traced = answer(congestion.group_by("flow_id").agg(columns).sort("flow_id"))
         groups: dict[str, int] = {}
         self._tracks: dict[tuple[int, str], int] = {}
-        for row in seen.join(flows.select("flow_id", "src"), on="flow_id").sort("flow_id").iter_rows(named=True):
+        for row in traced.join(flows.select("flow_id", "src"), on="flow_id").sort("flow_id").iter_rows(named=True):
             host, flow = row["src"], row["flow_id"]
             if host not in groups:
                 groups[host] = file.track("congestion control", nodes[host], "The state of each flow's control.")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Puts a run on a timeline: the run itself, then every switch, then every host, each with its own tracks."""
+"""Writes a run as a timeline: tracks of the run itself, then of every switch, then of every host."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_timeline(
     peers: Mapping[tuple[str, int], str],
     captures: Sequence[CapturedPort],
 ) -> list[str]:
-    """Write all that a run has recorded and return a sentence for each capture that cannot be read.
+    """Write all records of a run, and return a sentence for each capture that cannot be read.
 
     `peers`: the neighbour at each port of each switch; the name of a port without one is its number.
     """
@@ -66,7 +66,7 @@ def _name(result: RunResult) -> str:
 
 
 def _totals(result: RunResult) -> dict[str, Argument]:
-    """Return what result.json says about the whole run. Drops and PFC frames have no times in any trace."""
+    """Return the totals in result.json. Drops and PFC frames are totals, because no trace has their times."""
     totals: dict[str, Argument] = {
         "verdict": result.verdict,
         "verdict_reasons": " ".join(result.verdict_reasons),
@@ -93,8 +93,8 @@ def _end_us(run: Run) -> float:
         run.signals.select(pl.col("received_us").max()),
         run.goodput.select(pl.col("until_us").max()),
     )
-    found = [answer(query).item() for query in queries]
-    return max((float(each) for each in found if each is not None), default=0.0)
+    times_us = [answer(query).item() for query in queries]
+    return max((float(time_us) for time_us in times_us if time_us is not None), default=0.0)
 
 
 def _nodes(run: Run, captures: Sequence[CapturedPort]) -> list[str]:

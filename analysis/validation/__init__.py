@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A live run held against the virtual one of the same flows: in which figures, and how far apart they may be."""
+"""The comparison of a live run with the virtual run of the same flows: its metrics and their tolerances."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A live run held against the virtual one, metric by metric. Decides only what is within its tolerance."""
+"""Compares a live run with the virtual run of the same flows, metric by metric, and checks the tolerances."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from analysis.validation.record import MetricFinding, ValidatedRun
 
 _LEVELS: tuple[Level, ...] = ("faithful", "degraded", "invalid")
 _LAST_BITS = 1e-9
-"""Figures are stored in nine digits: what is equal there is equal."""
+"""The relative error from rounding: figures are stored with nine significant digits."""
 _FLOW_COLUMNS = ("flow_id", "src", "dst", "tag", "size_bytes")
 
 
 def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
-    """The findings about one scenario and scheme. ResultError if the two runs did not have the same flow list."""
+    """Compare one scenario and scheme on both clocks. Raises ResultError if the runs had different flow lists.
+
+    `place`: the values of the experiment's axes, as text.
+    """
     _check_same_flows(virtual, live)
     result = live.result
     return ValidatedRun(
@@ -33,8 +36,8 @@ def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
         seed=result.seed,
         dilation=result.dilation,
         dilation_given=live.dilation_was_given,
-        host_lateness=_late(result.lateness.host),
-        switch_lateness=_late(result.lateness.switch),
+        host_lateness=_p99_lateness(result.lateness.host),
+        switch_lateness=_p99_lateness(result.lateness.switch),
         verdict=max(virtual.result.verdict, result.verdict, key=_LEVELS.index),
         verdict_reasons=(*_reasons("virtual", virtual), *_reasons("live", live)),
         metrics=tuple(finding for metric in METRICS for finding in _findings(metric, virtual, live)),
@@ -46,29 +49,33 @@ def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
     )
 
 
-def with_spread(found: ValidatedRun, jitter_ns: int, runs: Sequence[Run]) -> ValidatedRun:
-    """The findings with what virtual runs reached whose links jitter. ResultError as above."""
+def with_spread(validated: ValidatedRun, jitter_ns: int, runs: Sequence[Run]) -> ValidatedRun:
+    """Add to each finding the range of the figure over `runs`: virtual runs with jitter of up to `jitter_ns` per link.
+
+    Raises ResultError if the runs had different flow lists.
+    """
     if not runs:
-        return found
+        return validated
     _check_same_flows(*runs)
-    taken = {metric.name: [metric.take(run) for run in runs] for metric in METRICS}
-    return found.model_copy(
+    figures = {metric.name: [metric.take(run) for run in runs] for metric in METRICS}
+    return validated.model_copy(
         update={
             "jitter_ns": jitter_ns,
             "jitter_runs": len(runs),
             "metrics": tuple(
-                _spread(each, [one.get(each.traffic_class) for one in taken[each.name]]) for each in found.metrics
+                _spread(finding, [by_class.get(finding.traffic_class) for by_class in figures[finding.name]])
+                for finding in validated.metrics
             ),
         }
     )
 
 
-def _spread(found: MetricFinding, others: Sequence[float | None]) -> MetricFinding:
-    values = [each for each in (found.virtual, *others) if each is not None]
-    return found.model_copy(update={"spread": (min(values), max(values)) if values else None})
+def _spread(finding: MetricFinding, figures: Sequence[float | None]) -> MetricFinding:
+    values = [value for value in (finding.virtual, *figures) if value is not None]
+    return finding.model_copy(update={"spread": (min(values), max(values)) if values else None})
 
 
-def _late(figures: LatenessFigures | None) -> float | None:
+def _p99_lateness(figures: LatenessFigures | None) -> float | None:
     return None if figures is None else figures.p99_of_base_rtt
 
 
@@ -76,30 +83,36 @@ def _check_same_flows(first: Run, *others: Run) -> None:
     for run in (first, *others):
         if run.problems:
             raise ResultError(f"{run.folder}: {' '.join(run.problems)}")
-    mine = _flow_list(first)
+    first_flows = _flow_list(first)
     for other in others:
-        if not mine.equals(_flow_list(other)):
-            raise ResultError(f"{first.folder} and {other.folder} did not have the same flow list")
+        if not first_flows.equals(_flow_list(other)):
+            raise ResultError(f"{first.folder} and {other.folder} have different flow lists")
 
 
 def _flow_list(run: Run) -> pl.DataFrame:
-    """Without starts where messages wait: they begin when the network lets them."""
+    """Return the planned flows of a run. Start times are left out if messages depend on others: the network sets them.
+
+    A run with a completion time has dependent messages.
+    """
     columns = _FLOW_COLUMNS if run.result.completion else (*_FLOW_COLUMNS, "start_us")
     return run.flows.select(columns).sort("flow_id")
 
 
 def _reasons(clock: str, run: Run) -> tuple[str, ...]:
-    """Of a run that is less than faithful."""
-    return () if run.result.verdict == "faithful" else tuple(f"{clock}: {each}" for each in run.result.verdict_reasons)
+    """Return the reasons of the verdict, unless the run is faithful."""
+    if run.result.verdict == "faithful":
+        return ()
+    return tuple(f"{clock}: {reason}" for reason in run.result.verdict_reasons)
 
 
 def _findings(metric: Metric, virtual: Run, live: Run) -> Iterator[MetricFinding]:
-    """One, or one for each traffic class; none where neither run can carry the figure."""
-    before, after = metric.take(virtual), metric.take(live)
-    for name in dict.fromkeys((*before, *after)):
-        one, other = before.get(name), after.get(name)
-        if one is not None or other is not None:
-            yield _finding(metric, metric.name if name == WHOLE_RUN else f"{metric.name}.{name}", one, other)
+    """Yield a finding for the run or for each traffic class, unless both runs have too few samples for the figure."""
+    virtual_figures, live_figures = metric.take(virtual), metric.take(live)
+    for traffic_class in dict.fromkeys((*virtual_figures, *live_figures)):
+        virtual_figure, live_figure = virtual_figures.get(traffic_class), live_figures.get(traffic_class)
+        if virtual_figure is not None or live_figure is not None:
+            name = metric.name if traffic_class == WHOLE_RUN else f"{metric.name}.{traffic_class}"
+            yield _finding(metric, name, virtual_figure, live_figure)
 
 
 def _finding(metric: Metric, name: str, virtual: float | None, live: float | None) -> MetricFinding:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""validation.json: what came out when live runs were held against virtual ones. In model units."""
+"""validation.json: the results of comparing live runs with virtual runs, in model units."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SCHEMA: Literal["sfc-testbed/validation/1"] = "sfc-testbed/validation/1"
 
 
 class MetricFinding(Figures):
-    """One figure on both clocks; difference and tolerance are in its unit."""
+    """A figure on both clocks. Difference and tolerance are in the figure's unit."""
 
     metric: str
-    """Its name; with a point and the traffic class where it has one."""
+    """The metric's name, followed by a dot and the traffic class if the figure is for one class."""
     unit: str
     virtual: Figure | None
     live: Figure | None
-    """None, here and above: that run cannot carry the figure, and the other can."""
+    """The figures of the two runs. One of them may be None: that run has too few samples for the figure."""
     difference: Figure | None
     """live - virtual."""
     share: Figure | None
@@ -36,26 +36,26 @@ class MetricFinding(Figures):
     tolerance: Figure | None
     within: bool
     spread: tuple[Figure, Figure] | None = None
-    """Lowest and highest of the virtual runs, plain and with jitter; None: there was no run with jitter."""
+    """The lowest and highest figure of the virtual runs, with and without jitter; None: no run with jitter."""
 
     @property
     def name(self) -> str:
-        """Of the metric, without the traffic class."""
+        """The metric's name without the traffic class."""
         return self.metric.partition(".")[0]
 
     @property
     def traffic_class(self) -> str:
-        """Empty: of the run as a whole."""
+        """The traffic class; empty for a figure of the whole run."""
         return self.metric.partition(".")[2]
 
     @property
     def is_reached(self) -> bool:
-        """Jitter alone moves the virtual figure as far as the live one is."""
+        """Whether the live figure is within the range of the virtual runs with jitter."""
         return self.spread is not None and self.live is not None and self.spread[0] <= self.live <= self.spread[1]
 
     @property
     def is_nothing(self) -> bool:
-        """Neither clock saw any of it."""
+        """Whether the figure is zero on both clocks."""
         return self.virtual == 0 and self.live == 0
 
 
@@ -65,101 +65,103 @@ class ValidatedRun(Figures):
     scenario: str
     scheme: str
     program: str | None = None
-    """As in result.json, on both clocks."""
+    """The name of the P4 program of both runs; None for the testbed's own, as in result.json."""
     switch: str
-    """Of the live run; the virtual one is always of softswitch."""
+    """The switch of the live run; the virtual run always uses softswitch."""
     scale: str
     place: str
-    """Where on the axes of its experiment; empty: the scenario as it is."""
+    """The values on the axes of the experiment, as text; empty for the unchanged scenario."""
     seed: int
     dilation: int
-    """Of the live run."""
+    """The dilation of the live run."""
     dilation_given: bool = False
-    """By whoever asked for the run: a point on the curve of error against lateness, not what the testbed chooses."""
+    """Whether the user set the dilation, for a point on the curve of error against lateness."""
     host_lateness: Figure | None = None
     switch_lateness: Figure | None = None
-    """P99 of the live run, as a share of the base RTT. None: not measured."""
+    """The P99 lateness of hosts and of switches in the live run, as a share of the base RTT; None: not measured."""
     verdict: Level
-    """The worse one of the two."""
+    """The worse verdict of the two runs."""
     verdict_reasons: tuple[str, ...]
     metrics: tuple[MetricFinding, ...]
     virtual_command: str
     live_command: str
     virtual_folder: str
     live_folder: str
-    """Names of the run folders, beside validation.json."""
+    """The names of the run folders, which are beside validation.json."""
     live_wall_s: Figure | None
     jitter_ns: int = 0
-    """Each link's at most in the runs that `spread` is of: the live run's lateness (P99)."""
+    """The highest jitter per link in the virtual runs for `spread`; it equals the P99 lateness of the live run."""
     jitter_runs: int = 0
 
     @property
     def label(self) -> str:
-        """`incast sfc`, and the place where there is one."""
-        what = f"{self.scenario} {variant_of(self.scheme, self.program)}"
-        return ", ".join(part for part in (what, self.place) if part)
+        """Scenario, scheme and place, such as `incast sfc, degree 8`."""
+        run = f"{self.scenario} {variant_of(self.scheme, self.program)}"
+        return ", ".join(part for part in (run, self.place) if part)
 
     @property
     def lateness(self) -> float | None:
-        """The later one of hosts and switches; None unless both were measured."""
+        """The higher P99 lateness of hosts and switches; None unless both were measured."""
         if self.host_lateness is None or self.switch_lateness is None:
             return None
         return max(self.host_lateness, self.switch_lateness)
 
     @property
     def peak_error(self) -> float | None:
-        """Of the peak buffer, as a share of the virtual one."""
-        return next((found.share for found in self.metrics if found.name == "peak_buffer_bytes"), None)
+        """The error of the peak buffer, as a share of the virtual figure."""
+        return next((finding.share for finding in self.metrics if finding.name == "peak_buffer_bytes"), None)
 
     @property
     def worst_p95(self) -> MetricFinding | None:
-        """The P95 slowdown that is furthest off."""
-        found = [each for each in self.metrics if each.name == "fct_slowdown_p95" and each.share is not None]
-        return max(found, key=lambda each: abs(each.share or 0), default=None)
+        """The P95 slowdown with the largest error among the traffic classes."""
+        findings = [
+            finding for finding in self.metrics if finding.name == "fct_slowdown_p95" and finding.share is not None
+        ]
+        return max(findings, key=lambda finding: abs(finding.share or 0), default=None)
 
     @property
     def outside(self) -> tuple[MetricFinding, ...]:
-        """Figures that miss their tolerance."""
-        return tuple(each for each in self.metrics if not each.within)
+        """The figures outside their tolerance."""
+        return tuple(finding for finding in self.metrics if not finding.within)
 
 
 class Validation(Figures):
-    """validation.json."""
+    """The content of validation.json."""
 
     schema_name: Literal["sfc-testbed/validation/1"] = Field(default=SCHEMA, alias="schema")
     runs: tuple[ValidatedRun, ...]
     failures: tuple[str, ...] = ()
     """Runs that could not be compared, and why."""
     left_out: tuple[str, ...] = ()
-    """What was left out: the switch cannot do it, or it would have taken longer than somebody wanted to wait."""
+    """Runs that were left out, and why: unsupported by the switch, or longer than the time limit."""
 
     @property
     def is_trusted(self) -> bool:
-        """No run failed or is invalid."""
+        """Whether every run could be compared and none is invalid."""
         return not self.failures and all(run.verdict != "invalid" for run in self.runs)
 
     @property
     def is_within(self) -> bool:
-        """Every figure of every run."""
+        """Whether every figure of every run is within its tolerance."""
         return not any(run.outside for run in self.runs)
 
     def to_json(self) -> str:
-        """The text of the file, newline at its end."""
+        """Return the text of the file, with a newline at the end."""
         return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
 
 
 def is_validation(folder: Path) -> bool:
-    """Whether a folder is one of `validate`."""
+    """Return whether a folder was written by `validate`."""
     return (folder / FILE_NAME).exists()
 
 
 def write_validation(path: Path, validation: Validation) -> None:
-    """In one step."""
+    """Write validation.json atomically."""
     replace_text(path, validation.to_json())
 
 
 def read_validation(path: Path) -> Validation:
-    """Raises ResultError, whose message names the file and the reason."""
+    """Read validation.json. Raises ResultError with the file and the reason if it cannot be read."""
     try:
         return Validation.model_validate_json(read_bounded_text(path, MAX_FILE_BYTES))
     except FileNotFoundError as error:

@@ -34,7 +34,7 @@ def verb(
     if force:
         raise UsageError("--force needs --calibrate")
     table = Table(box=None, padding=(0, 3, 0, 0))
-    table.add_column("what")
+    table.add_column("capability")
     for heading in ("needed for", "state"):
         table.add_column(heading, ratio=PROSE)
     for capability in CAPABILITIES:
@@ -46,6 +46,6 @@ def verb(
 
 def _state(capability: Capability) -> Text:
     if capability.is_unknown:
-        return Text.assemble(("unknown", "yellow"), ": only root can tell; sudo ./runner.py doctor")
+        return Text.assemble(("unknown", "yellow"), ": only root can check it; use sudo ./runner.py doctor")
     missing = capability.probe()
     return Text("available", "green") if missing is None else Text.assemble(("missing", "yellow"), f": {missing}")

@@ -57,7 +57,7 @@ def _unknown(name: str) -> str:
     for option, table in (("--schemes", SCHEMES), ("--topologies", SHAPES)):
         if name.partition("+")[0] in table:
             return f"{name} is not a scenario: ./runner.py list {option} shows it"
-    return f"no scenario {shown(name)}; there are {', '.join(SCENARIOS)}{nearest(name, SCENARIOS)}"
+    return f"unknown scenario {shown(name)}; choose from {', '.join(SCENARIOS)}{nearest(name, SCENARIOS)}"
 
 
 def _overview() -> Iterator[RenderableType]:

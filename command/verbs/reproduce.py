@@ -122,7 +122,7 @@ def say_left_out(changed: Mapping[str, Sequence[str]], settings: Sequence[str]) 
     for setting in settings:
         with_it = [name for name, own in changed.items() if setting in own]
         if len(with_it) < len(changed):
-            line = f"--set {setting}: used by {', '.join(with_it)}; the other experiments have no such setting"
+            line = f"--set {setting}: used by {', '.join(with_it)}; the other experiments do not have this setting"
             complain(line)
 
 
@@ -130,7 +130,7 @@ def _experiments(text: str) -> list[str]:
     if text == "all":
         return list(EXPERIMENTS)
     if text not in EXPERIMENTS:
-        raise UsageError(f"no experiment {text!r}; there are all, {', '.join(EXPERIMENTS)}")
+        raise UsageError(f"unknown experiment {text!r}; choose from all, {', '.join(EXPERIMENTS)}")
     return [text]
 
 

@@ -77,7 +77,7 @@ def _steady(run: Run) -> float:
     switch = hottest_switch(run.queues)
     ends = run.flows["finish_us"].drop_nulls()
     if switch is None or ends.is_empty():
-        raise NotMeasured("there is no buffer sample or no finished flow")
+        raise NotMeasured("no buffer samples or no finished flows")
     begin, end = float(run.flows["start_us"].drop_nulls().to_numpy().min()), float(ends.to_numpy().max())
     quarter = (end - begin) / 4
     inside = pl.col("time_us").is_between(begin + quarter, end - quarter)

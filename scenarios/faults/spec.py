@@ -29,7 +29,7 @@ def parse_fault(text: str) -> Fault:
     """Parse one fault, such as link:tor1-spine1,down=200us,up=500us."""
     kind, colon, rest = text.partition(":")
     if kind not in FAULTS:
-        raise FaultError(f"no fault {shown(kind)}; there are {', '.join(FAULTS)}{nearest(kind, FAULTS)}")
+        raise FaultError(f"unknown fault {shown(kind)}; choose from {', '.join(FAULTS)}{nearest(kind, FAULTS)}")
     place, *words = rest.split(",")
     usage = FAULTS[kind].usage
     if not colon or not place:

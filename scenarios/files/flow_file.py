@@ -76,7 +76,7 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
     try:
         lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
     except FileNotFoundError as error:
-        raise ScenarioError(f"{path}: cannot be read as a flow list: there is no such file") from error
+        raise ScenarioError(f"{path}: cannot be read as a flow list: no such file") from error
     except FileRefused as error:
         raise ScenarioError(f"{path}: cannot be read as a flow list: it {error}") from error
     try:
@@ -85,7 +85,7 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
     except (ValueError, csv.Error) as error:
         raise ScenarioError(f"{path}: {error}") from error
     if not flow_list.requests:
-        raise ScenarioError(f"{path}: there are no flows in it")
+        raise ScenarioError(f"{path}: the file has no flows")
     for flow in flow_list.requests:
         _check(flow, topology, path)
     try:

@@ -135,7 +135,7 @@ def load_sizes(name: str) -> SizeDistribution:
         lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
     except FileNotFoundError as error:
         raise SizeError(
-            f"sizes: there is no {shown(name)}; there are {', '.join(WORKLOADS)}, or the path of a file"
+            f"sizes: unknown workload or file {shown(name)}; choose from {', '.join(WORKLOADS)}, or give a file's path"
         ) from error
     except FileRefused as error:
         raise SizeError(f"sizes {shortened(name)}: the file {error}") from error

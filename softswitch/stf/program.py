@@ -64,7 +64,7 @@ class ProgramNames:
         try:
             return ProgramNames(json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, KeyError, TypeError) as error:
-            raise StfError(f"{path} is no BMv2 program: {error}") from None
+            raise StfError(f"{path} is not a BMv2 program: {error}") from None
 
     def table(self, name: str) -> Table:
         """Return a table by its name or by a unique suffix of it."""

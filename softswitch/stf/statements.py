@@ -301,5 +301,5 @@ def _check(number: int, keyword: str, words: _Words) -> Check:
             raise StfError(f"'{unit}' is neither packets nor bytes")
     condition = words.take("mark")
     if condition not in _CONDITIONS:
-        raise StfError(f"'{condition}' is no condition")
+        raise StfError(f"'{condition}' is not a condition")
     return Check(number, name, cell, unit, condition, int(words.take("number"), 0))

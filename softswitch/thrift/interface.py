@@ -58,4 +58,4 @@ def _text(name: str, value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        raise WrongType(f"{name!r} is no text") from None
+        raise WrongType(f"{name!r} is not text") from None

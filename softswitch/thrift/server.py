@@ -63,9 +63,9 @@ class Server:
         try:
             await self._answer_all(reader, writer)
         except Malformed as error:
-            self._tell(f"a client is cut off: {error}")
+            self._tell(f"disconnected a client: {error}")
         except TimeoutError:
-            self._tell(f"a client is cut off: nothing went on for {self._timeout_s:g} s within a call")
+            self._tell(f"disconnected a client: no data for {self._timeout_s:g} s within a call")
         except (EOFError, OSError):
             pass  # the client has disconnected
         finally:
@@ -79,7 +79,7 @@ class Server:
             try:
                 writer.write(self._answer(call))
             except OSError as error:  # raised by the connection to the switch, not by the client's
-                self.end(f"the switch is gone: {error}")
+                self.end(f"lost the switch: {error}")
                 return
             try:
                 await asyncio.wait_for(writer.drain(), self._timeout_s)

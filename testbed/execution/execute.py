@@ -174,7 +174,7 @@ def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
     if interrupt.is_urgent:
         return Interrupted(f"the run was dropped at the second signal; ./runner.py report {folder} finishes its traces")
     shutil.rmtree(folder)
-    return Interrupted("nothing was measured yet, so nothing is kept")
+    return Interrupted("nothing was measured yet, so the folder was removed")
 
 
 def _draw(folder: Path) -> Path | None:
@@ -218,8 +218,8 @@ def _remove_partial_files(folder: Path) -> str:
     segments = [path for path in (folder / JOURNAL_FOLDER).glob("*/*") if path.parent.name != _PLANNED_SEGMENTS]
     if not segments and not any(name.endswith(".parquet") for name in complete):
         shutil.rmtree(folder, ignore_errors=True)
-        return "nothing was measured and nothing kept"
-    journal = f"; `report {folder}` makes traces of its journal once there is room" if has_journal(folder) else ""
+        return "nothing was measured, so the folder was removed"
+    journal = f"; with more room, `report {folder}` writes traces from its journal" if has_journal(folder) else ""
     return f"kept in {folder}: {', '.join(complete)}{journal}"
 
 

@@ -80,4 +80,4 @@ class WatchedShell:
 
 def _last_line(output: str) -> str:
     lines = output.strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no output"

@@ -41,7 +41,7 @@ def _ends(word: str, topology: Topology) -> list[Port]:
         return [Port(name, switch_port.number) for switch_port in ports]
     matches = [switch_port for switch_port in ports if port in (str(switch_port.number), switch_port.peer.node)]
     if len(matches) != 1:
-        raise UsageError(f"--pcap: no single port {shown(port)} of {name}; there are {_listed(ports)}")
+        raise UsageError(f"--pcap: unknown or ambiguous port {shown(port)} of {name}; choose from {_listed(ports)}")
     return [Port(name, matches[0].number)]
 
 

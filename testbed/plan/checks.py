@@ -46,13 +46,14 @@ def scenario_at_scale(request: RunRequest) -> tuple[Scenario, Scale]:
         return LISTED, LISTED.scales["ci"]
     if request.scenario not in SCENARIOS:
         raise UsageError(
-            f"no scenario {request.scenario!r}; there are {', '.join(SCENARIOS)}{nearest(request.scenario, SCENARIOS)}"
+            f"unknown scenario {request.scenario!r}; choose from {', '.join(SCENARIOS)}"
+            f"{nearest(request.scenario, SCENARIOS)}"
         )
     scenario = SCENARIOS[request.scenario]
     scales: Mapping[str, Scale] = {str(name): scale for name, scale in scenario.scales.items()}
     if request.scale not in scales:
         known = f"{', '.join(scales)}{nearest(request.scale, scales)}"
-        raise UsageError(f"scenario {scenario.name} has no scale {request.scale!r}; there are {known}")
+        raise UsageError(f"scenario {scenario.name} has no scale {request.scale!r}; choose from {known}")
     return scenario, scales[request.scale]
 
 
@@ -67,7 +68,7 @@ def scheme_named(text: str) -> Scheme:
 def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
     """Return the network of a topology by name and parameters."""
     if name not in SHAPES:
-        raise UsageError(f"no topology {name!r}; there are {', '.join(SHAPES)}{nearest(name, SHAPES)}")
+        raise UsageError(f"unknown topology {name!r}; choose from {', '.join(SHAPES)}{nearest(name, SHAPES)}")
     try:
         return shape(name, parameters).build()
     except ValidationError as error:
@@ -142,7 +143,7 @@ def check_background(request: RunRequest) -> None:
     if request.background is None:
         return
     if request.background not in BACKGROUND_NAMES:
-        raise UsageError(f"no background {request.background!r}; there are {', '.join(BACKGROUND_NAMES)}")
+        raise UsageError(f"unknown background {request.background!r}; choose from {', '.join(BACKGROUND_NAMES)}")
     if request.clock != "real":
         raise UsageError("--background needs --clock real: ordinary programs cannot run in virtual time")
 

@@ -197,7 +197,7 @@ def _check_telemetry(physics: NetworkPhysics, algorithms: Algorithms, congestion
     is_stamped = algorithms.congestion.wants_delay or algorithms.flow_control.wants_delay
     room = INT_MAX_HOPS - is_stamped
     if algorithms.congestion.wants_telemetry and physics.most_switches > room:
-        extra = " beside the time stamp" if is_stamped else ""
+        extra = " with a time stamp" if is_stamped else ""
         raise UsageError(
             f"{congestion} supports at most {room} switches on a path{extra}; "
             f"paths of this network have up to {physics.most_switches}"

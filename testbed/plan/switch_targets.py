@@ -65,7 +65,7 @@ def switch_target(name: str, clock: str, settings: SwitchSettings) -> SwitchTarg
     """Return a target by name. Raises UsageError for what it cannot do; its installation is not checked here."""
     target = SWITCH_TARGETS.get(DEFAULT_TARGET if name == "auto" else name)
     if target is None:
-        raise UsageError(f"no switch {name!r}; there are auto, {', '.join(SWITCH_TARGETS)}")
+        raise UsageError(f"unknown switch {name!r}; choose from auto, {', '.join(SWITCH_TARGETS)}")
     if clock == "virtual" and target.no_virtual_clock is not None:
         raise UsageError(f"--switch {name} has no virtual clock: {target.no_virtual_clock}; use --clock real")
     if settings.pfc and target.no_pfc is not None:

@@ -131,13 +131,13 @@ def _array(item: Mapping[str, Any]) -> Array:
 
 def _word(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no name")
+        raise TypeError(f"{value!r} is not a name")
     return value
 
 
 def _number(value: Any) -> int:
     if not isinstance(value, int) or value < 0:
-        raise TypeError(f"{value!r} is no number of bits or cells")
+        raise TypeError(f"{value!r} is not a number of bits or cells")
     return value
 
 

@@ -156,7 +156,7 @@ class Child:
         """Return the last line of the log. If the log is empty, return the signal that killed the child."""
         status = self._process.poll()
         killed = f"killed by {signal.Signals(-status).name}" if status is not None and status < 0 else ""
-        return _last_line(self._log) or killed or "it said nothing"
+        return _last_line(self._log) or killed or "no output"
 
     @property
     def _stdout(self) -> IO[bytes]:
@@ -176,7 +176,7 @@ def how_ended(status: int) -> str:
 
 def log_words(log: Path) -> str:
     """Return the last line of a child's log and the log's place."""
-    return f"{_last_line(log) or 'it said nothing'}; see {log.parent.name}/{log.name}"
+    return f"{_last_line(log) or 'no output'}; see {log.parent.name}/{log.name}"
 
 
 def _last_line(log: Path) -> str:

@@ -64,7 +64,7 @@ def clean(
         if not is_run_id(name):
             raise UsageError(f"not a run ID: {name!a}")
         if name not in known:
-            raise UsageError(f"there is no run {name}")
+            raise UsageError(f"unknown run {name}")
     return [
         _clean_run(run_id, run_ids is not None, before_waiting)
         for run_id in known

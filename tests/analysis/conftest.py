@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Made-up but plausible runs for the analysis tests: traces from a seed, and whole run folders."""
+"""Plausible synthetic runs for the analysis tests: traces from a seed, and complete run folders."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ FolderMaker = Callable[..., Path]
 
 
 def _flows(count: int = 2000, incast: int = 256, seed: int = 1, load: float = 1.0) -> pl.DataFrame:
-    """Background flows of Hadoop-like sizes and incast flows of 250 kB; a few of each do not finish."""
+    """Return background flows of Hadoop-like sizes and incast flows of 250 kB. Some of both do not finish."""
     random = np.random.default_rng(seed)
-    # Sizes, starts and tags are the same for every load, as with one flow file under several schemes.
+    # Sizes, starts and tags do not depend on the load, as in runs of one flow file under several schemes.
     background = np.exp(random.uniform(np.log(60), np.log(2_000_000), count)).astype(np.int64)
     sizes = np.concatenate([background, np.full(incast, 250_000)])
     total = count + incast
@@ -61,7 +61,7 @@ def _flows(count: int = 2000, incast: int = 256, seed: int = 1, load: float = 1.
 
 
 def _queues(peak_bytes: float = 3e6, duration_us: float = 4000, seed: int = 1) -> pl.DataFrame:
-    """Three switches sampled every 10 us; the queue towards h32 on tor2 swings and holds nearly all of its buffer."""
+    """Return samples of three switches, every 10 us. The queue to h32 has nearly all of tor2's buffer and varies."""
     random = np.random.default_rng(seed)
     times = np.arange(10.0, duration_us + 1, 10.0)
     wave = 0.6 + 0.4 * np.sin(times / 260) * np.exp(-times / 2500)
@@ -103,7 +103,7 @@ def _signals(count: int = 300, seed: int = 1) -> pl.DataFrame:
 
 
 def _goodput(flows: pl.DataFrame, interval_us: float = 100.0) -> pl.DataFrame:
-    """Each completed flow's bytes in the intervals of its life, as many in each."""
+    """Distribute the bytes of each completed flow evenly over the intervals in which it is active."""
     rows = []
     for flow, size, start, finish in flows.select("flow_id", "size_bytes", "start_us", "finish_us").iter_rows():
         if finish is None:
@@ -168,43 +168,43 @@ def _run_folder(
 
 @pytest.fixture
 def make_flows() -> FlowsMaker:
-    """Makes a flows trace."""
+    """Return a function that creates a flows trace."""
     return _flows
 
 
 @pytest.fixture
 def make_queues() -> FlowsMaker:
-    """Makes a queues trace."""
+    """Return a function that creates a queues trace."""
     return _queues
 
 
 @pytest.fixture
 def make_signals() -> FlowsMaker:
-    """Makes a signals trace."""
+    """Return a function that creates a signals trace."""
     return _signals
 
 
 @pytest.fixture
 def make_goodput() -> FlowsMaker:
-    """Makes a goodput trace of flows."""
+    """Return a function that creates a goodput trace of flows."""
     return _goodput
 
 
 @pytest.fixture
 def identity() -> RunIdentity:
-    """A run's identity."""
+    """Return the identity of a run."""
     return IDENTITY
 
 
 @pytest.fixture
 def counters() -> RunCounters:
-    """Counters that balance."""
+    """Return counters without unexplained loss."""
     return COUNTERS
 
 
 @pytest.fixture
 def make_run_folder(tmp_path: Path) -> FolderMaker:
-    """Makes a whole run folder below the test's own directory."""
+    """Return a function that creates a complete run folder below the test's directory."""
     root = tmp_path / "runs"
     root.mkdir()
 

@@ -113,8 +113,8 @@ def test_a_wrong_setting_is_refused(setting: str, expected: str, capsys: pytest.
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--scheme", "sfc+"], "no congestion control ''"),
-        (["--scheme", "sfc++none"], "no congestion control '+none'"),
+        (["--scheme", "sfc+"], "unknown congestion control ''"),
+        (["--scheme", "sfc++none"], "unknown congestion control '+none'"),
         (
             ["--scheme", "ndp", "--set", "transport.ack_priority=data"],
             "ack_priority: must be control where switches cut",

@@ -140,11 +140,11 @@ def test_a_format_that_does_not_exist_is_refused_in_one_line(folder: Path, capsy
         (_cut("flows.parquet"), "flows.parquet cannot be read"),
         (_gone("queues.parquet"), "queues.parquet cannot be read (no such trace)"),
         (_text("signals.parquet", ""), "signals.parquet cannot be read"),
-        (_text("config.json", "{}"), "config.json holds no configuration"),
-        (_text("config.json", "[]"), "config.json holds no configuration"),
+        (_text("config.json", "{}"), "config.json has no configuration"),
+        (_text("config.json", "[]"), "config.json has no configuration"),
         (_text("config.json", ""), "config.json cannot be read"),
         (_gone("config.json"), "config.json cannot be read"),
-        (_text("config.json", '{"physics": 3}'), "config.json is not that of a run of incast"),
+        (_text("config.json", '{"physics": 3}'), "config.json is for another scenario than incast"),
     ],
 )
 def test_report_writes_what_it_can_and_names_the_damaged_files(

@@ -40,7 +40,7 @@ def test_without_mpi4py_one_line_names_the_package_extra(
     ("words", "expected"),
     [
         (["--workers", "2"], "mpirun -n sets the number"),
-        (["--exchange", "udp"], "no exchange 'udp'; there are memory, mpi"),
+        (["--exchange", "udp"], "unknown exchange 'udp'; choose from memory, mpi"),
     ],
 )
 def test_incompatible_options_are_refused_before_mpi_is_loaded(

@@ -53,7 +53,7 @@ def test_a_cache_that_others_may_write_to_is_refused(
     monkeypatch.chdir(tmp_path)
     assert main([*RUN, "--out", "runs"]) == 2
     errors = capsys.readouterr().err
-    assert len(errors.splitlines()) == 1 and "may be written to by others" in errors
+    assert len(errors.splitlines()) == 1 and "others may write to" in errors
     assert not (tmp_path / "runs").exists()
     assert cache.stat().st_mode & 0o777 == mode
 
@@ -86,7 +86,7 @@ def test_a_cache_below_a_folder_that_others_may_write_to_is_refused(
         parent.chmod(mode)
         assert main([*RUN, "--out", "runs"]) == 2
         [line] = capsys.readouterr().err.splitlines()
-        assert f"lies in {parent}, which others may write to (mode {mode:o})" in line
+        assert f"is in {parent}, which others may write to (mode {mode:o})" in line
         assert f"run chmod go-w {parent}, or set XDG_CACHE_HOME" in line
         parent.chmod(mode | 0o1000)
         assert private_cache() == cache
@@ -117,7 +117,7 @@ def test_root_executes_nothing_below_another_users_folder(
     monkeypatch.chdir(tmp_path)
     assert main([*RUN, "--out", "runs"]) == 2
     [line] = capsys.readouterr().err.splitlines()
-    assert f"lies in {cache.parent}, which belongs to user 65534" in line
+    assert f"is in {cache.parent}, which belongs to user 65534" in line
     assert "set XDG_CACHE_HOME to a folder of your own" in line
     assert list(cache.parent.iterdir()) == []
 

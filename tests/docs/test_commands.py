@@ -258,7 +258,7 @@ def test_a_program_of_ones_own_does_what_the_page_measured(tree: Path) -> None:
     [compared] = [each for each in COMMANDS if each.page == page and each.words[1:2] == ("compare",)]
     status, said = typed(["early.json" if word == "mine/early.p4" else word for word in compared.words[1:]])
     assert status == 0, said
-    table = (ROOT / page).read_text(encoding="utf-8").partition("| scheme | flows | max buffer | P50 | BTS |")[2]
+    table = (ROOT / page).read_text(encoding="utf-8").partition("| scheme | flows | peak buffer | P50 | BTS |")[2]
     rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:4]]
     assert len(rows) == 2
     for name, *cells in rows:

@@ -236,7 +236,7 @@ def test_a_quiesced_agent_reports_unfinished_flows_and_refused_commands(
         running.until(Stopped)
     assert sorted(event.flow_id for event in running.of(FlowSent) if event.finish_us is None) == [1, 2, 3]
     nonsense, second_start = (event.reason for event in running.of(Refused))
-    assert nonsense.startswith("'nonsense' is no message")
+    assert nonsense.startswith("'nonsense' is not a message")
     assert "comes a second time" in second_start
     hosts = running.of(HostStatistics)
     assert hosts[0].nic.frames_sent == hosts[1].nic.frames_received > 0

@@ -84,7 +84,7 @@ EVENTS: list[AgentEvent] = [
     Looked(3),
     Late(12.5, "host", "agent1", 40, 3.25),
     AgentLateness(LatenessSummary(5, 1.0, 2.5, 9.0), SpacingSummary(4, 1.0, 2.5, 9.0, 850.0)),
-    Refused("'nonsense' is no message"),
+    Refused("'nonsense' is not a message"),
     Stopped(),
 ]
 
@@ -135,7 +135,7 @@ def test_an_invalid_line_is_quoted_with_the_reason(line: str, reason: str) -> No
 
 @pytest.mark.parametrize("line", ["start 5", '{"command":"start"}', '{"command":"pause"}', '{"event":"stopped"}'])
 def test_only_commands_are_parsed_as_commands(line: str) -> None:
-    with pytest.raises(ProtocolError, match="is no message"):
+    with pytest.raises(ProtocolError, match="is not a message"):
         parse_command(line)
 
 

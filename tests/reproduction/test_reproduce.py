@@ -138,9 +138,9 @@ def test_the_claim_of_signaling_about_the_cache_fails_without_the_cache(tmp_path
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["nothing"], "no experiment 'nothing'; there are all, signaling"),
+        (["nothing"], "unknown experiment 'nothing'; choose from all, signaling"),
         (["theory", "--scale", "huge"], "has no scale 'huge'"),
-        (["theory", "--clock", "wall"], "no clock 'wall'"),
+        (["theory", "--clock", "wall"], "unknown clock 'wall'"),
         (["theory", "--set", "arrivals_us=1000"], "arrivals_us: there is no such setting"),
         (
             ["all", "--set", "arrival_us=1000"],
@@ -204,7 +204,9 @@ def test_all_gives_each_experiment_the_settings_that_it_has(capsys: pytest.Captu
     output = capsys.readouterr().err
     assert output.startswith("--set arrivals_us=1000: used by incast-degree, ")
     assert len(output.splitlines()) == 1
-    names = output.partition(": used by ")[2].partition("; the other experiments have no such setting")[0].split(", ")
+    names = (
+        output.partition(": used by ")[2].partition("; the other experiments do not have this setting")[0].split(", ")
+    )
     assert names == [name for name, own in changed.items() if own == settings]
     for name, own in changed.items():
         assert {job.changed for job in jobs_of(EXPERIMENTS[name], "paper", changed=own)} == {own}

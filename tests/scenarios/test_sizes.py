@@ -124,5 +124,5 @@ def test_an_invalid_table_is_refused(text: str, words: str) -> None:
 
 
 def test_an_unknown_workload_name_lists_the_known_ones() -> None:
-    with pytest.raises(SizeError, match="there are hadoop, rpc"):
+    with pytest.raises(SizeError, match="choose from hadoop, rpc"):
         load_sizes("facebook")

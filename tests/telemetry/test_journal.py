@@ -167,7 +167,7 @@ def test_a_journal_is_locked_as_long_as_its_process_lives(tmp_path: Path) -> Non
     with child:
         assert child.stdout is not None
         assert child.stdout.readline() == b"held\n"
-        with pytest.raises(JournalError, match="still goes on"):
+        with pytest.raises(JournalError, match="is still active"):
             open_journal(tmp_path)
         child.kill()
     journal, problems = open_journal(tmp_path)

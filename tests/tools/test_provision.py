@@ -254,4 +254,4 @@ def test_an_unknown_word_installs_nothing(machine: Machine) -> None:
     """One line, exit 2."""
     done = machine.provision("lunch")
     assert (done.returncode, machine.asked()) == (2, "")
-    assert done.stderr == "provision.sh: no 'lunch'; there are tests, fresh and p4\n"
+    assert done.stderr == "provision.sh: unknown part 'lunch'; choose from tests, fresh and p4\n"

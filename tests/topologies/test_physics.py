@@ -114,9 +114,9 @@ def test_multiples_follow_the_network() -> None:
     assert star.absolute(multiples, NAMES) == expected
     assert star.absolute({"q_th_packets": 8}, NAMES) == {"q_th_bytes": 8 * 1_062}
     assert star.with_payload(4_000).absolute({"q_th_packets": 1.5}, NAMES) == {"q_th_bytes": 6_093}
-    with pytest.raises(ValueError, match="q_th_packets and q_th_bdp say the same thing"):
+    with pytest.raises(ValueError, match="q_th_packets and q_th_bdp set the same quantity"):
         star.absolute({"q_th_bdp": 2, "q_th_packets": 5}, NAMES)
-    with pytest.raises(ValueError, match="say the same thing"):
+    with pytest.raises(ValueError, match="set the same quantity"):
         star.absolute({"q_th_bdp": 2, "q_th_bytes": 5}, NAMES)
     for value in ("two", -1, True, float("nan"), None):
         with pytest.raises(ValueError, match="must be a number of at least 0"):

@@ -29,7 +29,7 @@ static int read_kind(struct sw_command *command, const char *word)
         if (strcmp(word, kind_names[i]) == 0)
             return i;
     }
-    return sw_command_fail(command, "no kind '%s'; there are loss, udp_loss, corrupt, duplicate, jitter, reorder",
+    return sw_command_fail(command, "unknown kind '%s'; choose from loss, udp_loss, corrupt, duplicate, jitter, reorder",
                            word);
 }
 

@@ -128,14 +128,14 @@ class LiveSession:
     def switch(self, name: str) -> ControlledSwitch:
         """Return a switch by name. Raises UsageError if there is none."""
         if name not in self.switches:
-            raise UsageError(f"no switch {name!r}; there are {', '.join(self.switches)}")
+            raise UsageError(f"unknown switch {name!r}; choose from {', '.join(self.switches)}")
         return self.switches[name]
 
     def host(self, name: str) -> Host:
         """Return a host by name. Raises UsageError if there is none."""
         if name not in self.topology.host:
             hosts = self.topology.hosts
-            raise UsageError(f"no host {name!r}; there are {hosts[0].name} to {hosts[-1].name}")
+            raise UsageError(f"unknown host {name!r}; choose from {hosts[0].name} to {hosts[-1].name}")
         return self.topology.host[name]
 
     def port(self, switch: str, word: str) -> SwitchPort:
@@ -144,7 +144,7 @@ class LiveSession:
         ports = [port for port in self.topology.ports[switch] if word in (str(port.number), port.peer.node)]
         if len(ports) != 1:
             known = ", ".join(f"{port.number} ({port.peer.node})" for port in self.topology.ports[switch])
-            raise UsageError(f"no single port {word!r} of {switch}; there are {known}")
+            raise UsageError(f"unknown or ambiguous port {word!r} of {switch}; choose from {known}")
         return ports[0]
 
     def start_switch(self, name: str) -> None:

@@ -106,7 +106,7 @@ class ContainerSwitch:
             words: bytes = self._container.logs(tail=1)
         except DockerException:
             return "its container is gone"
-        return words.decode(errors="replace").strip() or "it said nothing"
+        return words.decode(errors="replace").strip() or "no output"
 
     def obituary(self) -> str:
         return f"the container of {self._spec.name} has ended ({self.last_words()})"

@@ -120,7 +120,7 @@ class Bmv2Control:
             raise CommandError(f"table {table.name} has {len(table.keys)} keys, not {len(keys)}")
         priority = int(rest.pop()) if table.has_priorities and len(rest) > len(action.parameter_bits) else None
         if table.has_priorities and priority is None:
-            raise CommandError(f"table {table.name} wants a priority at the end")
+            raise CommandError(f"table {table.name} needs a priority as its last value")
         handle = self._call(
             "bm_mt_add_entry",
             _CONTEXT,

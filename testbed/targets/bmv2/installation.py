@@ -46,9 +46,9 @@ def _checked(path: str | None, printed: str) -> Installation | str:
     name = path or "Docker's image of BMv2"
     numbers = _VERSION.search(printed)
     if numbers is None:
-        return f"{name} does not say its version"
+        return f"{name} reports no version"
     if tuple(map(int, numbers.groups())) < OLDEST:
-        return f"{name} is version {numbers.group()}; {'.'.join(map(str, OLDEST))} is the oldest that will do"
+        return f"{name} is version {numbers.group()}; {'.'.join(map(str, OLDEST))} or later is needed"
     return Installation(numbers.group(), path)
 
 

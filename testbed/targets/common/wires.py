@@ -244,6 +244,6 @@ def check_netem(interface: str, delay_ns: int, answer: str) -> None:
     except (ValueError, LookupError, TypeError):
         set_ns = 0
     if not set_ns:
-        raise RunError(f"no delay by netem on {interface}: tc said {' '.join(answer.split()) or 'nothing'}")
+        raise RunError(f"netem has set no delay on {interface}; output of tc: {' '.join(answer.split()) or 'none'}")
     if abs(set_ns - delay_ns) > max(_NETEM_TOLERANCE * delay_ns, _NETEM_TOLERANCE_NS):
         raise RunError(f"netem on {interface} delays frames by {set_ns:.0f} ns instead of {delay_ns} ns")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A flow's life from made-up traces and sightings: each line by hand."""
+"""Tests for the events of a flow, with small traces and sightings whose expected lines were computed by hand."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def _signal(sent_us: float, until_us: float | None) -> dict[str, object]:
 
 
 def test_pauses_end_unless_a_newer_one_replaces_their_end() -> None:
-    """A BTS that nobody obeyed pauses nothing; signals of other flows are none of it."""
+    """An ignored BTS sets no pause, and signals of other flows are left out."""
     rows = [_signal(10, 22), _signal(15, 40), _signal(50, None), _signal(60, 72), {**_signal(11, 99), "flow_id": 4}]
     events = stored_events(FLOW, pl.DataFrame(rows, schema=SIGNALS.dtypes), GOODPUT.empty())
-    assert [(each.time_us, each.where, each.what) for each in events] == [
+    assert [(event.time_us, event.where, event.what) for event in events] == [
         (1.0, "h1", "ready"),
         (10.0, "tor2", "BTS"),
         (12.0, "h1", "paused"),
@@ -67,37 +67,37 @@ def test_pauses_end_unless_a_newer_one_replaces_their_end() -> None:
 
 
 def test_feedback_slows_a_flow_down_and_pauses_nothing() -> None:
-    """QCN's, if the flow's congestion control listens to it; a pause goes on beside it."""
+    """QCN feedback is obeyed if the flow's congestion control supports it. A current pause continues."""
     feedback = {**_signal(14, None), "cause": "feedback", "pause_us": 0.0, "obeyed": True}
     rows = [_signal(10, 22), feedback, {**feedback, "sent_us": 30.0, "received_us": 32.0, "obeyed": False}]
     events = stored_events(FLOW, pl.DataFrame(rows, schema=SIGNALS.dtypes), GOODPUT.empty())
-    assert [(each.time_us, each.what, each.detail) for each in events[3:-1]] == [
+    assert [(event.time_us, event.what, event.detail) for event in events[3:-1]] == [
         (14.0, "BTS", "feedback of QCN (300 KB), lower rate"),
         (16.0, "slowed down", "by tor2"),
-        (22.0, "resumed", "the pause is over"),
+        (22.0, "resumed", "end of the pause"),
         (30.0, "BTS", "feedback of QCN (300 KB), lower rate"),
-        (32.0, "BTS ignored", "of tor2"),
+        (32.0, "BTS ignored", "from tor2"),
     ]
 
 
-def test_deliveries_without_a_gap_are_one() -> None:
+def test_deliveries_without_a_gap_are_merged() -> None:
     rows = [(0.0, 2.0, 3, 1000), (2.0, 4.0, 3, 2000), (6.0, 8.0, 3, 500), (4.0, 6.0, 5, 9)]
     goodput = pl.DataFrame(rows, schema=GOODPUT.dtypes, orient="row")
     events = stored_events({**FLOW, "finish_us": None}, SIGNALS.empty(), goodput)
-    assert [(each.time_us, each.what, each.detail) for each in events] == [
+    assert [(event.time_us, event.what, event.detail) for event in events] == [
         (0.0, "received", "3 KB in order, until 4.00"),
         (1.0, "ready", "9 KB to h4"),
         (6.0, "received", "500 B in order, until 8.00"),
     ]
 
 
-def test_alike_events_are_one_line_until_there_is_a_gap() -> None:
+def test_packet_events_of_one_kind_are_merged_unless_there_is_a_gap() -> None:
     packets = [
         PacketEvent(time_us, "tor1", "queued", number, "h3", wait_us=number / 2)
         for number, time_us in ((0, 1.0), (1, 2.0), (2, 9.0), (4, 9.5))
     ]
     lines = joined([*packets, PacketEvent(1.5, "h1", "sent", 2)], 5.0)
-    assert sorted((each.time_us, each.what, each.detail) for each in lines) == [
+    assert sorted((line.time_us, line.what, line.detail) for line in lines) == [
         (1.0, "queued", "packets 0-1 to h3, waited 0.00 to 0.50 µs, until 2.00"),
         (1.5, "sent", "packet 2"),
         (9.0, "queued", "2 packets of 2-4 to h3, waited 1.00 to 2.00 µs, until 9.50"),
@@ -109,9 +109,9 @@ def _sighting(time_us: float, direction: Direction, packet: int, kind: Kind = Ki
     return Sighting(time_us, direction, kind, packet, 1250)
 
 
-def test_waits_are_what_wires_and_links_do_not_explain() -> None:
-    """A packet that stays is lost; one that is resent is matched with its own arrival."""
-    [switch] = [each.name for each in NETWORK.switches]
+def test_waits_exclude_the_delays_of_wires_and_links() -> None:
+    """A packet that does not leave is lost. The departure of a resent packet is matched with its second arrival."""
+    [switch] = [node.name for node in NETWORK.switches]
     entry, way_out, other = (Port(switch, number) for number in (1, 2, 3))
     delay_us = NETWORK.link_at[way_out].delay_ns / 1000
     wire_us = 8e6 * 1250 / NETWORK.link_at[way_out].rate_bps
@@ -127,16 +127,15 @@ def test_waits_are_what_wires_and_links_do_not_explain() -> None:
     assert unseen_ports(seen, NETWORK) == {switch: [3]}
     partly = packet_events(seen, NETWORK, "h1", "h2")
     whole = packet_events({**seen, other: []}, NETWORK, "h1", "h2")
-    assert [each for each in whole if each not in partly] == [PacketEvent(11 + delay_us, switch, "lost here", 1)]
-    queued = [each for each in whole if each.what == "queued"]
-    assert [(each.packet, each.towards) for each in queued] == [(0, "h2"), (1, "h2")]
-    assert [round(each.wait_us or 0, 6) for each in queued] == [0.0, 4.0]
-    assert [each.what for each in whole if each.where == "h1"] == ["sent", "sent", "resent"]
-    assert [each.packet for each in whole if each.what == "arrived"] == [0, 1]
+    assert [event for event in whole if event not in partly] == [PacketEvent(11 + delay_us, switch, "lost", 1)]
+    queued = [event for event in whole if event.what == "queued"]
+    assert [(event.packet, event.towards) for event in queued] == [(0, "h2"), (1, "h2")]
+    assert [round(event.wait_us or 0, 6) for event in queued] == [0.0, 4.0]
+    assert [event.what for event in whole if event.where == "h1"] == ["sent", "sent", "resent"]
+    assert [event.packet for event in whole if event.what == "arrived"] == [0, 1]
 
 
-def test_an_answer_is_the_senders() -> None:
-    """ACK and NAK at the source, as they come in."""
+def test_ack_and_nak_are_events_of_the_sender() -> None:
     seen = {Port("h1", 0): [_sighting(5, Direction.IN, 0, Kind.ACK), _sighting(6, Direction.IN, 1, Kind.NAK)]}
-    found = packet_events(seen, NETWORK, "h1", "h2")
-    assert [(each.what, each.packet) for each in found] == [("acknowledged", 0), ("asked again", 1)]
+    events = packet_events(seen, NETWORK, "h1", "h2")
+    assert [(event.what, event.packet) for event in events] == [("acknowledged", 0), ("NAK received", 1)]

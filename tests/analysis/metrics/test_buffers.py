@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Metrics of the queues trace, against values computed by hand."""
+"""Tests for the metrics of the queues trace, with values computed by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from telemetry.schema import QUEUES
 
 
 def queue_trace(*rows: tuple[float, str, int, int, int, int]) -> pl.DataFrame:
-    """Rows as in the trace."""
+    """Return queue rows as in the trace."""
     return pl.DataFrame(rows, schema=dict(QUEUES.dtypes), orient="row")
 
 
@@ -39,7 +39,7 @@ TRACE = queue_trace(
 
 
 def test_buffer_figures_by_hand() -> None:
-    """Mean: 100 for 10 us, 300 for 30 us. Three samples carry no P99."""
+    """Mean: 100 for 10 us, 300 for 30 us. Three samples are too few for a P99."""
     summary = buffer_by_switch(TRACE)["tor10"]
     assert (summary.max, summary.p99) == (400, None)
     assert summary.mean == pytest.approx((100 * 10 + 300 * 30) / 40)
@@ -49,21 +49,21 @@ def test_a_single_sample_is_its_own_mean() -> None:
     assert buffer_by_switch(TRACE)["tor2"].mean == 400.0
 
 
-def test_hundred_intervals_carry_a_p99() -> None:
+def test_a_hundred_intervals_have_a_p99() -> None:
     """High-water marks 1..100: P99 at rank 99.01."""
     trace = queue_trace(*[(float(n), "s1", -1, -1, 0, n) for n in range(1, 101)])
     assert buffer_by_switch(trace)["s1"].p99 == pytest.approx(99.01)
 
 
-def test_switches_are_in_natural_order_and_the_first_of_equals_is_hottest() -> None:
-    """tor2 comes before tor10 and both rose to 400 B."""
+def test_switches_are_in_natural_order_and_the_first_of_equals_is_the_fullest() -> None:
+    """tor2 comes before tor10, and both have a peak of 400 B."""
     assert switches(TRACE) == ["tor2", "tor10"]
     assert hottest_switch(TRACE) == "tor2"
     assert natural_key("tor2") < natural_key("tor10")
 
 
 def test_the_hottest_queue_is_found_and_filled_with_zeros() -> None:
-    """The queue that rose highest, with a zero for each interval in which it was empty."""
+    """The queue with the highest peak has a zero for each interval in which it was empty."""
     assert hottest_queue(TRACE) == QueueName("tor10", 1, 3)
     assert hottest_queue(TRACE, "tor2") is None
     series = queue_series(TRACE, QueueName("tor10", 1, 3))
@@ -72,7 +72,6 @@ def test_the_hottest_queue_is_found_and_filled_with_zeros() -> None:
 
 
 def test_an_empty_trace_has_no_figures() -> None:
-    """No sample, no switch, no queue."""
     assert buffer_by_switch(QUEUES.empty()) == {}
     assert hottest_switch(QUEUES.empty()) is None
     assert hottest_queue(QUEUES.empty()) is None
@@ -80,7 +79,7 @@ def test_an_empty_trace_has_no_figures() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 100), st.integers(0, 10**7)), min_size=1, max_size=50))
-def test_the_mean_lies_between_least_and_greatest(steps: list[tuple[float, int]]) -> None:
+def test_the_mean_is_between_the_lowest_and_the_highest_depth(steps: list[tuple[float, int]]) -> None:
     times = np.cumsum([span for span, _ in steps])
     depths = np.array([depth for _, depth in steps], dtype=np.float64)
     mean = time_weighted_mean(times, depths)
@@ -90,6 +89,6 @@ def test_the_mean_lies_between_least_and_greatest(steps: list[tuple[float, int]]
 
 @given(st.integers(1, 40), st.integers(0, 10**6))
 def test_a_constant_depth_is_its_own_mean(count: int, depth: int) -> None:
-    """Evenly or not, a depth that never changes is the mean."""
+    """A depth that never changes is the mean, with even and uneven intervals."""
     times = np.cumsum(np.arange(1.0, count + 1.0))
     assert time_weighted_mean(times, np.full(count, float(depth))) == pytest.approx(depth)

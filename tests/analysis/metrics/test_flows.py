@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Metrics of the flows trace, against values computed by hand and invariants."""
+"""Tests for the metrics of the flows trace, with values computed by hand and invariants."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from telemetry.schema import FLOWS
 
 
 def flow_trace(*rows: tuple[str, int, float, float | None, float]) -> pl.DataFrame:
-    """Flows from (tag, size, start, finish, ideal)."""
+    """Return flows from (tag, size, start, finish, ideal)."""
     return pl.DataFrame(
         [
             {
@@ -47,7 +47,7 @@ THREE = flow_trace(
 
 
 def test_slowdown_by_class_by_hand() -> None:
-    """Unfinished flows count as flows only; a slowdown below 1 is kept and counted."""
+    """Unfinished flows count in `flows` only. A slowdown below 1 is kept and counted."""
     summaries = slowdown_by_class(THREE)
     assert list(summaries) == ["all", "incast", "web"]
     web = summaries["web"]
@@ -60,11 +60,11 @@ def test_slowdown_by_class_by_hand() -> None:
 
 
 def test_a_flow_that_takes_the_ideal_is_not_faster() -> None:
-    """4.07488 us from 100.3 us on, over 4.07488 us, is a few 10^-15 below 1."""
-    found = slowdown_by_class(
+    """The slowdown of a flow that takes 4.07488 us from 100.3 us on, with an ideal of 4.07488 us, is 1 - 10^-15."""
+    by_class = slowdown_by_class(
         flow_trace(("web", 1000, 100.3, 100.3 + 4.07488, 4.07488), ("web", 1000, 0.0, 1.0, 1.0 + 1e-6))
     )
-    assert found["web"].below_one == 1
+    assert by_class["web"].below_one == 1
 
 
 def test_one_class_is_not_reported_twice() -> None:
@@ -79,7 +79,7 @@ def test_throughput_by_hand() -> None:
     assert throughput_gbps(THREE) == pytest.approx(32_000 / 13_000)
 
 
-def test_nothing_completed_has_no_throughput() -> None:
+def test_without_completed_flows_there_is_no_throughput() -> None:
     assert throughput_gbps(FLOWS.empty()) == 0.0
     assert throughput_gbps(of_class(THREE, "incast")) == 0.0
     assert slowdown_by_class(FLOWS.empty()) == {}
@@ -92,7 +92,6 @@ def test_the_measured_window_is_half_open() -> None:
 
 
 def test_ten_sizes_make_ten_bins() -> None:
-    """Each of ten distinct sizes gets its own bin."""
     flows = flow_trace(*[("w", size, 0.0, 1.0, 1.0) for size in range(100, 1100, 100)])
     edges = size_bin_edges(flows)
     assert edges == tuple(range(100, 1100, 100))
@@ -100,7 +99,7 @@ def test_ten_sizes_make_ten_bins() -> None:
 
 
 def test_one_size_makes_one_bin() -> None:
-    """Incast messages of one size share one bin, from nothing up to that size."""
+    """Incast messages of one size share one bin, from 0 to that size."""
     flows = flow_trace(*[("incast", 250_000, 0.0, 1.0, 1.0)] * 20)
     (only,) = slowdown_by_size(flows, size_bin_edges(flows))
     assert (only.low_bytes, only.high_bytes, only.flows) == (0, 250_000, 20)
@@ -122,7 +121,7 @@ sizes = st.lists(st.integers(1, 10**7), min_size=1, max_size=200)
 
 @given(sizes, st.integers(1, 12))
 def test_every_flow_is_in_exactly_one_bin(values: list[int], count: int) -> None:
-    """Bins ascend, cover all sizes, and hold every flow once."""
+    """Bins ascend, cover all sizes, and contain every flow once."""
     flows = flow_trace(*[("w", size, 0.0, 2.0, 1.0) for size in values])
     edges = size_bin_edges(flows, count)
     assert 1 <= len(edges) <= count
@@ -133,7 +132,7 @@ def test_every_flow_is_in_exactly_one_bin(values: list[int], count: int) -> None
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.one_of(st.none(), st.floats(1, 100))), max_size=60))
 def test_classes_partition_the_flows(rows: list[tuple[str, float | None]]) -> None:
-    """Flows and completions of the classes add up to those of `all`."""
+    """The counts of flows and completions of the classes add up to the counts of `all`."""
     flows = flow_trace(*[(tag, 10, 0.0, finish, 1.0) for tag, finish in rows])
     summaries = slowdown_by_class(flows)
     total = summaries.pop("all", None)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Rates of receivers and flows over time, by hand."""
+"""Tests for the rates of receivers and flows over time, with values computed by hand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _frames(
 
 
 def test_receiver_throughput_by_hand() -> None:
-    """h1 gets 125 KB in a window of 20 us (50 Gb/s); of h2's interval half lies inside; h3 got nothing."""
+    """h1 receives 125 KB in a window of 20 us (50 Gb/s). Half of h2's interval is in the window. h3 has no bytes."""
     goodput, flows = _frames(
         [_flow(0, "h1", "x", 0, 10), _flow(1, "h2", "x", 15, 25), _flow(2, "h3", "x", 0, None)],
         [(0, 10, 0, 125_000), (15, 25, 1, 125_000)],
@@ -44,14 +44,14 @@ def test_receiver_throughput_by_hand() -> None:
 
 
 def test_without_a_window_it_is_from_first_start_to_last_finish() -> None:
-    """250 KB in 20 us; of the interval in which the flow ends, the part until then."""
+    """The flow has 250 KB in 20 us. Its last interval counts up to the end of the flow."""
     goodput, flows = _frames([_flow(0, "h1", "x", 0, 15)], [(0, 10, 0, 125_000), (10, 20, 0, 125_000)])
     assert receiver_throughput_gbps(goodput, flows)[0] == pytest.approx(100.0)
     goodput, flows = _frames([_flow(0, "h1", "x", 0, 20)], [(0, 10, 0, 125_000), (10, 20, 0, 125_000)])
     assert receiver_throughput_gbps(goodput, flows)[0] == pytest.approx(100.0)
 
 
-def test_what_flows_got_is_added_up() -> None:
+def test_rates_of_the_flows_of_a_class_add_up() -> None:
     """12,500 B and 25,000 B in 10 us are 30 Gb/s for their class."""
     goodput, flows = _frames(
         [_flow(0, "h1", "a", 0, 20), _flow(1, "h1", "a", 0, 20)], [(0, 10, 0, 12_500), (0, 10, 1, 25_000)]
@@ -61,7 +61,7 @@ def test_what_flows_got_is_added_up() -> None:
 
 
 def test_jain_index() -> None:
-    """1 for equal shares, 1 / n for one taker."""
+    """The index is 1 for equal rates, and 1 / n if one flow has all."""
     assert jain_index(np.array([3.0, 3.0, 3.0])) == pytest.approx(1.0)
     assert jain_index(np.array([3.0, 0.0, 0.0])) == pytest.approx(1 / 3)
 
@@ -73,8 +73,8 @@ def test_rates_have_no_gaps() -> None:
     assert list(values) == [0.0, 5.0, 0.0, 7.0, 0.0]
 
 
-def test_sharing_is_of_flows_under_way_all_the_interval() -> None:
-    """Equal in the first, all to one in the second (the other has no row there), alone in the third."""
+def test_sharing_covers_flows_that_are_active_for_the_whole_interval() -> None:
+    """The flows share equally in the first interval. One flow has all in the second, and is alone in the third."""
     goodput, flows = _frames(
         [_flow(0, "h1", "a", 0, 30), _flow(1, "h1", "a", 0, 20), _flow(2, "h1", "a", 5, 8)],
         [(0, 10, 0, 100), (0, 10, 1, 100), (0, 10, 2, 50), (10, 20, 0, 200), (20, 30, 0, 100)],
@@ -82,7 +82,7 @@ def test_sharing_is_of_flows_under_way_all_the_interval() -> None:
     assert sharing(goodput, flows) == pytest.approx([1.0, 0.5])
 
 
-def test_the_plot_has_a_panel_a_run_and_a_line_a_class(make_flows: FlowsMaker, make_goodput: FlowsMaker) -> None:
+def test_the_plot_has_a_panel_per_run_and_a_line_per_class(make_flows: FlowsMaker, make_goodput: FlowsMaker) -> None:
     flows = make_flows()
     figure = plot_goodput(
         [GoodputRun("sfc", flows, make_goodput(flows)), GoodputRun("irn", FLOWS.empty(), GOODPUT.empty())]

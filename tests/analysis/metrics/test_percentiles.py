@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Percentiles: the rule of what a sample can carry, and their values."""
+"""Tests for percentiles: the minimum sample size and the values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ samples = st.lists(st.floats(0, 1e9), max_size=300).map(lambda values: np.array(
 
 
 @pytest.mark.parametrize(("percent", "count"), [(50, 2), (90, 10), (95, 20), (99, 100), (1, 2)])
-def test_minimum_count_is_one_expected_sample_beyond(percent: int, count: int) -> None:
-    """ceil(100 / (100 - p)), without the rounding of 1 / (1 - 0.95)."""
+def test_minimum_count_is_one_expected_sample_above(percent: int, count: int) -> None:
+    """The count is ceil(100 / (100 - p)), without the rounding error of 1 / (1 - 0.95)."""
     assert minimum_count(percent) == count
     assert percentile(np.zeros(count - 1), percent) is None
     assert percentile(np.zeros(count), percent) == 0.0
@@ -24,7 +24,7 @@ def test_minimum_count_is_one_expected_sample_beyond(percent: int, count: int) -
 
 @pytest.mark.parametrize("percent", [0, 100, -1])
 def test_a_percentile_outside_its_range_is_refused(percent: int) -> None:
-    """0 and 100 are minimum and maximum."""
+    """0 and 100 are the minimum and the maximum."""
     with pytest.raises(ValueError, match="between 0 and 100"):
         minimum_count(percent)
 
@@ -36,15 +36,15 @@ def test_values_computed_by_hand() -> None:
     assert percentile(values, 99) == pytest.approx(99.01)
 
 
-def test_nothing_has_no_figure() -> None:
-    """An empty sample has neither mean nor maximum; a single value has no percentile."""
+def test_an_empty_sample_has_no_figures() -> None:
+    """A single value has no percentile."""
     assert (mean(np.empty(0)), largest(np.empty(0)), percentile(np.empty(0), 50)) == (None, None, None)
     assert (mean(np.ones(1)), largest(np.ones(1)), percentile(np.ones(1), 50)) == (1.0, 1.0, None)
 
 
 @pytest.mark.parametrize("percent", [50, 90])
 def test_confidence_interval_is_that_of_whole_resamples(percent: int) -> None:
-    """Drawing ranks gives what drawing 4000 resamples of 1..100 gives, within a rank or two of sampling error."""
+    """Drawing ranks gives the same interval as 4000 resamples of 1..100, within a sampling error of two ranks."""
     random = np.random.default_rng(9)
     values = np.arange(1.0, 101.0)
     rank = percent - 1
@@ -55,23 +55,23 @@ def test_confidence_interval_is_that_of_whole_resamples(percent: int) -> None:
 
 
 def test_a_small_sample_has_no_interval() -> None:
-    """100 samples carry a P99 and no upper bound on it."""
+    """100 samples are enough for a P99, but not for its upper bound."""
     assert confidence_interval(np.arange(100.0), 99) is None
     assert confidence_interval(np.empty(0), 50) is None
 
 
 @given(samples)
 def test_figures_are_ordered_and_inside_the_sample(values: np.ndarray) -> None:
-    """P50 <= P95 <= P99 <= max, and every figure lies between least and greatest."""
-    found = [*(percentile(values, percent) for percent in (50, 95, 99)), largest(values)]
-    figures = [figure for figure in found if figure is not None]
+    """P50 <= P95 <= P99 <= max, and every figure is between the lowest and the highest sample."""
+    known_or_none = [*(percentile(values, percent) for percent in (50, 95, 99)), largest(values)]
+    figures = [figure for figure in known_or_none if figure is not None]
     assert figures == sorted(figures)
     assert all(values.min() <= figure <= values.max() for figure in figures)
 
 
 @given(samples, st.randoms())
 def test_order_of_samples_does_not_matter(values: np.ndarray, random: object) -> None:
-    """The same sample in any order gives the same bits."""
+    """The figures are bit-identical for any order of the samples."""
     shuffled = list(values)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     other = np.array(shuffled, dtype=np.float64)
@@ -79,7 +79,7 @@ def test_order_of_samples_does_not_matter(values: np.ndarray, random: object) ->
 
 
 @given(samples, st.sampled_from([50, 95, 99]))
-def test_an_interval_holds_its_percentile(values: np.ndarray, percent: int) -> None:
+def test_an_interval_contains_its_percentile(values: np.ndarray, percent: int) -> None:
     interval = confidence_interval(values, percent)
     if interval is not None:
         value = percentile(values, percent)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Metrics of the signals trace, against values computed by hand."""
+"""Tests for the metrics of the signals trace, with values computed by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from telemetry.schema import SIGNALS
 
 
 def signal_trace(*rows: tuple[float, float, str, int | None, str, float, bool]) -> pl.DataFrame:
-    """Signals from (sent, received, host, flow, cause, pause, obeyed)."""
+    """Return signals from (sent, received, host, flow, cause, pause, obeyed)."""
     return pl.DataFrame(
         [
             {
@@ -38,12 +38,12 @@ TRACE = signal_trace(
 
 
 def test_pause_obeyed_by_hand() -> None:
-    """A newer signal replaces the end of an older pause; flows of other hosts are other flows."""
+    """A newer signal replaces the end of an older pause. Equal flow numbers of different hosts are different flows."""
     assert pause_obeyed_us(TRACE) == pytest.approx(10 + 3 + 7 + 4)
 
 
 def test_summary_by_hand() -> None:
-    """Counts, delays by cause, and pauses asked for."""
+    """The summary has counts, delays by cause, and requested pauses."""
     summary = signal_figures(TRACE)
     assert (summary.received, summary.obeyed) == (5, 4)
     assert summary.pause_asked_us == pytest.approx(134.0)
@@ -55,16 +55,16 @@ def test_summary_by_hand() -> None:
     assert summary.feedback_delay_us["queue"].max == 11.0
 
 
-def test_no_signals_are_no_pause() -> None:
-    """A run without SFC has an empty trace."""
+def test_an_empty_trace_has_no_pauses() -> None:
+    """Runs without SFC have an empty trace."""
     summary = signal_figures(SIGNALS.empty())
     assert (summary.received, summary.obeyed, summary.feedback_delay_us) == (0, 0, {})
     assert (summary.pause_asked_us, summary.pause_obeyed_us) == (0.0, 0.0)
 
 
 @given(st.lists(st.tuples(st.floats(0, 100), st.integers(0, 3), st.floats(0, 50), st.booleans()), max_size=40))
-def test_nobody_pauses_longer_than_asked(rows: list[tuple[float, int, float, bool]]) -> None:
-    """Obeyed time is never negative nor more than the pauses that obeyed signals asked for, in any order of rows."""
+def test_pauses_are_not_longer_than_requested(rows: list[tuple[float, int, float, bool]]) -> None:
+    """The obeyed time is between 0 and the pauses that obeyed signals requested, in any order of rows."""
     trace = signal_trace(*[(0.0, time, "h1", flow, "queue", pause, obeyed) for time, flow, pause, obeyed in rows])
     obeyed = pause_obeyed_us(trace)
     assert -1e-9 <= obeyed <= sum(pause for _, _, pause, followed in rows if followed) + 1e-6
@@ -72,5 +72,5 @@ def test_nobody_pauses_longer_than_asked(rows: list[tuple[float, int, float, boo
 
 
 def _tied(rows: list[tuple[float, int, float, bool]]) -> bool:
-    """Whether two signals reach a flow at one instant: then their order in the trace decides."""
+    """Return whether two signals reach a flow at the same time, so that their order in the trace matters."""
     return len({(time, flow) for time, flow, _, _ in rows}) < len(rows)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Checks that a reader can tell the curves of a plot apart, and the schemes that people can type."""
+"""Checks that the curves of a plot can be told apart, and test data with schemes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEAST_GREY_STEP = 5.0
 _NAMES = st.one_of(st.sampled_from([*SCHEMES]), st.text("abcxyz-", min_size=1, max_size=8))
 _CONTROLS = st.one_of(st.just(""), st.sampled_from([*CONGESTION_SUFFIXES]), st.text("mnp", min_size=1, max_size=4))
 SCHEME_TEXTS = st.builds(lambda name, control: f"{name}+{control}" if control else name, _NAMES, _CONTROLS)
-"""Known schemes and somebody's own, with and without a congestion control."""
+"""Known and user-defined schemes, with and without a congestion control."""
 
 MANY_SCHEMES = (
     ("irn", "irn+hpcc", "irn+dcqcn"),

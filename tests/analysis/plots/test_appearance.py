@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Small things that readers see: colours of schemes and formatted numbers."""
+"""Tests for the colours of schemes and for formatted numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from analysis.plots.palette import SCHEME_COLORS, scheme_color, scheme_looks
 
 
 def test_a_scheme_keeps_its_colour_under_any_congestion_control() -> None:
-    """sfc, sfc+hpcc and sfc+dcqcn are one colour; the dashes tell them apart."""
+    """sfc, sfc+hpcc and sfc+dcqcn have one colour and different dashes."""
     looks = scheme_looks(["sfc", "sfc+dcqcn", "irn"])
     assert looks[0].color == looks[1].color == SCHEME_COLORS["sfc"]
     assert looks[0].dashes != looks[1].dashes
@@ -53,12 +53,11 @@ def test_an_added_scheme_gets_the_same_colour_every_time() -> None:
         (format_share(None), "-"),
     ],
 )
-def test_numbers_read_well(text: str, expected: str) -> None:
-    """Three significant digits, decimal units, a dash for nothing."""
+def test_numbers_are_formatted(text: str, expected: str) -> None:
+    """Numbers have three significant digits and decimal units. None is a dash."""
     assert text == expected
 
 
 def test_a_tree_becomes_dotted_names() -> None:
-    """Nested settings, lists of values and lists of settings."""
     tree = {"a": {"b": 1, "c": None}, "words": ["x", "y"], "links": [{"rate": 5}], "empty": {}}
     assert flatten(tree) == {"a.b": "1", "a.c": "-", "words": "x y", "links.0.rate": "5", "empty": "{}"}

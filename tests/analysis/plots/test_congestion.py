@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Congestion controls over time: what is drawn of a traced run, and on its page."""
+"""Tests for the plots of congestion controls over time, and for the pages with them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROWS = pl.DataFrame(
 )  # fmt: skip
 
 
-def test_each_flow_has_a_line_in_every_panel_that_it_has_values_for() -> None:
+def test_each_flow_has_a_line_in_every_panel_for_which_it_has_values() -> None:
     panels = plot_congestion(ROWS, FLOWS.empty()).axes
     drawn = [{line.get_label(): np.asarray(line.get_ydata()).tolist() for line in axes.lines} for axes in panels]
     assert [axes.get_title(loc="left") for axes in panels] == ["Window (KB)", "Rate (Gb/s)", "Round trip (model µs)"]
@@ -39,7 +39,7 @@ def test_each_flow_has_a_line_in_every_panel_that_it_has_values_for() -> None:
 
 
 def test_the_largest_flows_are_drawn() -> None:
-    """The first of equals; more would be a thicket."""
+    """Among equal sizes, the lowest IDs are drawn."""
     sizes = {1: 10, 2: 99, 3: 50, 4: 50, 5: 60, 6: 70, 7: 80, 8: 20}
     flows = pl.DataFrame({"flow_id": list(sizes), "size_bytes": list(sizes.values())}, schema_overrides=FLOWS.dtypes)
     rows = [(1.0, flow_id, 1, 1, 1.0) for flow_id in sizes]
@@ -73,7 +73,9 @@ def test_many_compared_runs_have_a_panel_each(count: int) -> None:
     assert [len(figure.axes) for figure in plot_congestion_compared(runs, FLOWS.empty()).values()] == [count] * 3
 
 
-def test_a_comparison_page_shows_them_where_a_run_was_asked(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+def test_a_comparison_page_shows_congestion_control_of_traced_runs(
+    make_run_folder: FolderMaker, tmp_path: Path
+) -> None:
     folders = [make_run_folder(scheme) for scheme in ("irn", "sfc")]
     assert (
         "Congestion window of the largest flows" not in write_comparison_report(folders, tmp_path / "plain").read_text()
@@ -90,8 +92,8 @@ def test_a_comparison_page_shows_them_where_a_run_was_asked(make_run_folder: Fol
     assert len([page.parent, *page.parent.iterdir()]) == needs_of_page(2).files
 
 
-def test_a_page_shows_them_where_the_run_was_asked(make_run_folder: FolderMaker) -> None:
-    """Others have no such trace, and lack nothing."""
+def test_a_run_page_shows_congestion_control_if_the_run_was_traced(make_run_folder: FolderMaker) -> None:
+    """A missing trace `cc` is not a problem, because it is optional."""
     folder = make_run_folder()
     assert load_run(folder).congestion.collect().is_empty()
     write_trace(folder / CONGESTION.file_name, CONGESTION, ROWS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Distributions over switches, receivers and signals, and the figures of them."""
+"""Tests for the distributions over switches, receivers and signals, and for their plots."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from tests.analysis.plots.looks import MANY_SCHEMES, assert_curves_differ
 
 
 def test_near_and_remote_feedback_are_told_apart(make_signals: FlowsMaker) -> None:
-    """Cache and estimator answer near the source, everything else comes from the congested switch."""
+    """BTS from cache and estimator come from near the source, all others from the congested switch."""
     signals = make_signals()
-    near, remote = (feedback_delays_us(signals, near=each) for each in (True, False))
+    near, remote = (feedback_delays_us(signals, near=is_near) for is_near in (True, False))
     assert near.size + remote.size == signals.height
     assert near.max() < remote.min()
 
 
-def test_buffer_samples_are_of_every_switch(make_queues: FlowsMaker) -> None:
-    """Whole-buffer rows only, ascending."""
+def test_buffer_samples_cover_every_switch(make_queues: FlowsMaker) -> None:
+    """Only whole-buffer rows count, in ascending order."""
     queues = make_queues()
     samples = buffer_samples(queues)
     assert samples.size == queues.filter(pl.col("port") == -1).height
@@ -35,7 +35,7 @@ def test_buffer_samples_are_of_every_switch(make_queues: FlowsMaker) -> None:
 def test_the_figure_has_three_panels_with_units(
     make_flows: FlowsMaker, make_queues: FlowsMaker, make_signals: FlowsMaker, make_goodput: FlowsMaker
 ) -> None:
-    """Buffers, receivers, feedback; an empty run draws a sentence instead."""
+    """The panels are buffers, receivers and feedback. An empty run has one panel with a text."""
     run = DistributedRun(
         "sfc", "sfc", make_flows(), make_queues(), make_signals(), make_goodput(make_flows()), (100.0, 3000.0)
     )
@@ -60,7 +60,7 @@ def test_remote_and_near_delays_of_several_runs_can_be_told_apart(
     assert_curves_differ(plot_distributions(runs))
 
 
-def test_one_receiver_is_no_distribution(
+def test_the_panel_of_receivers_is_left_out_for_one_receiver(
     make_flows: FlowsMaker, make_queues: FlowsMaker, make_signals: FlowsMaker, make_goodput: FlowsMaker
 ) -> None:
     flows = make_flows().with_columns(dst=pl.lit("h32"))
@@ -72,7 +72,7 @@ def test_one_receiver_is_no_distribution(
     assert list(np.asarray(line.get_ydata())) == [0.0, 1.0]
 
 
-def test_a_sweep_figure_leaves_out_what_was_not_measured() -> None:
+def test_a_sweep_figure_leaves_out_missing_values() -> None:
     figure = plot_sweep([8, 16], [SweepLine("sfc", "sfc", [1.0, None])], x_label="degree", y_label="peak")
     [axes] = figure.axes
     assert [len(line.get_xdata()) for line in axes.lines] == [1]  # type: ignore[arg-type]
@@ -80,6 +80,6 @@ def test_a_sweep_figure_leaves_out_what_was_not_measured() -> None:
     assert [tick.get_text() for tick in words.axes[0].get_xticklabels()] == ["a", "b"]
 
 
-@pytest.mark.parametrize(("count", "given"), [(999, False), (1000, True)])
-def test_p99_9_needs_a_thousand(count: int, given: bool) -> None:
-    assert (percentile(np.arange(float(count)), 99.9) is not None) is given
+@pytest.mark.parametrize(("count", "has_p99_9"), [(999, False), (1000, True)])
+def test_p99_9_needs_a_thousand_samples(count: int, has_p99_9: bool) -> None:
+    assert (percentile(np.arange(float(count)), 99.9) is not None) is has_p99_9

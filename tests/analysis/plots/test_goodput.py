@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Goodput over time: the curves of the traffic classes."""
+"""Tests for the plot of goodput over time."""
 
 from __future__ import annotations
 

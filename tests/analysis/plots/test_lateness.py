@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Lateness over time: what is drawn of a live run, and on its page."""
+"""Tests for the plot of lateness over time, and for the pages with it."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ ROWS = pl.DataFrame(
 )  # fmt: skip
 
 
-def test_the_latest_of_hosts_and_of_switches_is_drawn_with_the_limits() -> None:
+def test_the_highest_lateness_of_hosts_and_switches_is_drawn_with_the_limits() -> None:
     [axes] = plot_lateness(ROWS, base_rtt_us=10.0, faults=[FaultMark("down", 5, 8)]).axes
     curves = {line.get_label(): np.asarray(line.get_ydata()).tolist() for line in axes.lines}
     assert curves["hosts"] == pytest.approx([3, 60])
     assert curves["switches"] == pytest.approx([0.2, 0.4])
-    levels = {each[0] for each in curves.values() if len(each) == 2 and each[0] == each[1]}
+    levels = {values[0] for values in curves.values() if len(values) == 2 and values[0] == values[1]}
     assert levels == {100 * DEGRADED_ABOVE, 100 * INVALID_ABOVE}
     assert axes.get_ylim()[1] > 60
 
 
-def test_a_page_shows_when_its_run_was_late(make_run_folder: FolderMaker) -> None:
+def test_a_page_shows_lateness_over_time_if_it_was_recorded(make_run_folder: FolderMaker) -> None:
     folder = make_run_folder()
     (folder / "lateness.parquet").unlink(missing_ok=True)
     assert load_run(folder).problems == ()
@@ -48,4 +48,4 @@ def test_a_page_shows_when_its_run_was_late(make_run_folder: FolderMaker) -> Non
     assert "Lateness over time" in write_run_report(folder, pictures=True).read_text()
     assert (folder / "lateness.png").exists()
     shutil.copy(folder / "goodput.parquet", folder / "lateness.parquet")
-    assert any("lateness.parquet cannot be read" in each for each in load_run(folder).problems)
+    assert any("lateness.parquet cannot be read" in problem for problem in load_run(folder).problems)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Looks of curves: different from each other in colour and in grey, on a light and on a dark page."""
+"""Tests that the looks of curves differ in colour and in lightness or dashes, on light and dark pages."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_named_scheme_keeps_its_colour_among_others(names: list[str], data: st
     assert [look.color for look in scheme_looks(schemes)] == [SCHEME_COLORS[name] for name in names]
 
 
-def test_of_several_schemes_colour_tells_the_scheme_and_dashes_tell_the_congestion_control() -> None:
+def test_with_several_schemes_colours_show_schemes_and_dashes_show_congestion_controls() -> None:
     irn, irn_hpcc, sfc, sfc_hpcc = scheme_looks(["irn", "irn+hpcc", "sfc", "sfc+hpcc"])
     assert (irn.color, sfc.color) == (irn_hpcc.color, sfc_hpcc.color)
     assert (irn.dashes, irn_hpcc.dashes) == (sfc.dashes, sfc_hpcc.dashes)
@@ -68,18 +68,18 @@ def test_congestion_controls_of_one_scheme_differ_in_colour_too() -> None:
     assert len({look.color for look in looks}) == 4
 
 
-def test_a_further_curve_differs_from_those_already_drawn() -> None:
+def test_an_additional_curve_differs_from_existing_curves() -> None:
     drawn = scheme_looks(["irn", "sfc"])
     wanted = [LineLook(look.color, DASH_CYCLE[2]) for look in drawn]
     assert_distinguishable([*drawn, *different_looks(wanted, drawn)])
 
 
-def test_more_curves_than_looks_are_drawn_all_the_same() -> None:
+def test_looks_repeat_if_there_are_more_curves_than_looks() -> None:
     assert len(scheme_looks(["sfc"] * 500)) == 500
 
 
 @pytest.mark.parametrize(("color", "expected"), [("#000000", 0.0), ("#FFFFFF", 100.0), ("#777777", 50.0)])
-def test_lightness_is_that_of_cielab(color: str, expected: float) -> None:
+def test_lightness_equals_cielab(color: str, expected: float) -> None:
     assert lightness(color) == pytest.approx(expected, abs=0.3)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Figures of panels: letters, one scale for one quantity, one legend, and curves that print can tell apart."""
+"""Tests for figures with panels: letters, common scales, the legend, and curves that differ without colour."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _panel(title: str, *values: float, y_label: str = "Peak (MB)") -> Panel:
     ids="+".join,
 )
 def test_curves_differ_without_their_colours(schemes: tuple[str, ...]) -> None:
-    """Schemes that the paper has in one figure: by dashes, by marker, or by whether it is hollow."""
+    """The schemes of a figure in the paper differ in dashes, marker, or whether the marker is hollow."""
     looks = scheme_looks(schemes)
     assert len({(look.dashes, look.marker, look.is_filled) for look in looks}) == len(schemes)
 
@@ -75,8 +75,8 @@ def test_numbered_curves_differ_without_their_colours() -> None:
     assert len({look.dashes for look in looks}) == len({look.marker for look in looks}) == 5
 
 
-def test_panels_have_letters_and_one_scale_for_one_quantity() -> None:
-    """A panel of another quantity has its own; a lone panel has no letter."""
+def test_panels_have_letters_and_a_common_scale_per_quantity() -> None:
+    """A single panel has no letter."""
     figure = plot_panels([_panel("ours", 1, 2), _panel("theirs", 1, 9), _panel("delay", 1, 100, y_label="Delay (us)")])
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["(a) ours", "(b) theirs", "(c) delay"]
     ours, theirs, delay = (axes.get_ylim() for axes in figure.axes)
@@ -87,7 +87,7 @@ def test_panels_have_letters_and_one_scale_for_one_quantity() -> None:
     assert alone.get_title(loc="left") == "alone"
 
 
-def test_a_level_is_in_sight() -> None:
+def test_a_level_is_inside_the_panel_and_in_the_legend() -> None:
     panel = _panel("drops", 1, 2)
     high = Panel(panel.title, panel.x_label, panel.y_label, panel.kind, panel.curves, level=("drops begin", 16.0))
     figure = plot_panels([high, high])
@@ -96,7 +96,7 @@ def test_a_level_is_in_sight() -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["SFC", "drops begin"]
 
 
-def test_of_curves_that_coincide_each_can_be_seen() -> None:
+def test_coinciding_curves_are_all_visible() -> None:
     x, y = np.arange(3.0), np.ones(3)
     looks = (CurveLook("#444444", marker="o"), CurveLook("#E69F00", marker="s"), CurveLook("#0072B2", marker="^"))
     panel = Panel("peaks", "Degree", "MB", "points", [Curve(look.marker, look, x, y) for look in looks])
@@ -106,7 +106,7 @@ def test_of_curves_that_coincide_each_can_be_seen() -> None:
     assert {line.get_markeredgecolor() for line in axes.lines} == {"#FFFFFF"}
 
 
-def test_times_that_are_to_be_compared_have_one_scale() -> None:
+def test_panels_with_common_time_have_one_time_axis() -> None:
     short, long, other = (
         Panel(title, "Time (ms)", "Gb/s", "steps", [Curve("SFC", LOOK, np.array([1.0, end]), np.ones(2))])
         for title, end in (("with", 12.0), ("without", 20.0), ("beside", 7.0))
@@ -115,7 +115,7 @@ def test_times_that_are_to_be_compared_have_one_scale() -> None:
     assert [axes.get_xlim()[1] for axes in plot_panels([*common, other]).axes] == [20.0, 20.0, 7.0]
 
 
-def test_a_distribution_begins_at_its_lowest_value_and_ends_at_all() -> None:
+def test_a_cdf_begins_at_the_lowest_value_and_ends_at_one() -> None:
     values = np.sort(np.random.default_rng(1).exponential(size=9_000))
     panel = Panel("receivers", "Gb/s", "Share", "shares", [Curve("SFC", LOOK, values)])
     [line] = plot_panels([panel]).axes[0].lines
@@ -125,8 +125,8 @@ def test_a_distribution_begins_at_its_lowest_value_and_ends_at_all() -> None:
     assert x.size < values.size
 
 
-def test_what_was_not_measured_is_a_sentence() -> None:
-    """A curve of no point does not count."""
+def test_a_panel_without_points_shows_a_text() -> None:
+    """A curve without finite values has no points."""
     panel = Panel(
         "peak", "Degree", "MB", "points", [Curve("SFC", LOOK, np.arange(2.0), np.full(2, np.nan))], (), empty="no"
     )

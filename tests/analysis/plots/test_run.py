@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Points that plots draw, and the plots: axes, units, labels; PNG and embeddable SVG."""
+"""Tests for the plots of runs: their points, axes, units and labels, and PNG files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Maker = Callable[..., pl.DataFrame]
 
 @given(st.lists(st.floats(0, 1e9), max_size=200), st.integers(1, 50))
 def test_thinning_keeps_peak_span_and_order(values: list[float], limit: int) -> None:
-    """Never more than the limit; the highest value, the last time and the order of times survive."""
+    """The highest value, the last time and the order of times do not change."""
     steps = Steps(np.arange(1.0, len(values) + 1.0), np.array(values, dtype=np.float64))
     thinned = thin(steps, limit)
     assert thinned.values.size == thinned.times_us.size == min(len(values), limit)
@@ -39,7 +39,7 @@ def test_thinning_keeps_peak_span_and_order(values: list[float], limit: int) -> 
 
 
 def test_the_distribution_ends_at_the_completed_share(make_flows: Maker) -> None:
-    """Flows that did not finish keep the curve below 1, thinned or not."""
+    """Unfinished flows keep the curve below 1, with and without thinning."""
     flows = make_flows()
     share = flows["finish_us"].is_not_null().mean()
     for limit in (50, 10_000):
@@ -52,21 +52,21 @@ def test_the_distribution_ends_at_the_completed_share(make_flows: Maker) -> None
 
 
 def test_buffer_plot_has_units_and_thresholds(make_queues: Maker) -> None:
-    """Model time below, bytes at the side, the scheme's colour, and the lines asked for."""
+    """The plot has model time, bytes, the scheme's colour and the threshold lines."""
     figure = plots.plot_buffer(make_queues(), scheme="sfc", thresholds_bytes={"Q_th": 250_000})
     left, right = figure.axes
     assert left.get_xlabel() == "Time (model µs)"
     assert left.get_ylabel() == "High-water mark (MB)"
     assert (left.get_title(loc="left"), right.get_title(loc="left")) == (
         "Shared buffer of tor2",
-        "Hottest queue: tor2 port 9 class 3",
+        "Fullest queue: tor2 port 9 class 3",
     )
     assert SCHEME_COLORS["sfc"] in {line.get_color() for line in left.lines}
     assert [text.get_text() for text in right.texts] == ["Q_th"]
 
 
 @pytest.mark.parametrize(("peak_bytes", "names"), [(400_000, ["Q_th", "Q_tg"]), (4_000_000, ["Q_th, Q_tg", ""])])
-def test_names_of_levels_do_not_lie_on_each_other(make_queues: Maker, peak_bytes: int, names: list[str]) -> None:
+def test_names_of_levels_do_not_overlap(make_queues: Maker, peak_bytes: int, names: list[str]) -> None:
     levels = {"Q_tg": 125_000, "Q_th": 250_000}
     figure = plots.plot_buffer(make_queues(peak_bytes=peak_bytes), scheme="sfc", thresholds_bytes=levels)
     assert [text.get_text() for text in figure.axes[1].texts] == names
@@ -74,13 +74,12 @@ def test_names_of_levels_do_not_lie_on_each_other(make_queues: Maker, peak_bytes
 
 
 def test_small_buffers_are_drawn_in_kilobytes(make_queues: Maker) -> None:
-    """The unit follows the peak."""
     figure = plots.plot_buffer(make_queues(peak_bytes=50_000), scheme="sfc")
     assert figure.axes[0].get_ylabel() == "High-water mark (KB)"
 
 
 def test_fct_plot_shows_each_percentile_and_class(make_flows: Maker) -> None:
-    """Left three percentiles, right every tag."""
+    """The left plot has three percentiles, the right one every tag."""
     figure = plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop")
     left, right = figure.axes
     assert left.get_legend_handles_labels()[1] == ["P50", "P95", "P99"]
@@ -89,13 +88,12 @@ def test_fct_plot_shows_each_percentile_and_class(make_flows: Maker) -> None:
 
 
 def test_a_percentile_without_samples_is_not_drawn(make_flows: Maker) -> None:
-    """50 flows a bin carry a P95 and no P99."""
+    """50 flows per bin are enough for a P95 but not for a P99."""
     figure = plots.plot_fct(make_flows(count=500, incast=0), scheme="sfc", traffic_class="hadoop")
     assert figure.axes[0].get_legend_handles_labels()[1] == ["P50", "P95"]
 
 
-def test_empty_traces_say_so() -> None:
-    """A plot of nothing is a sentence, not a crash and not an empty frame."""
+def test_plots_of_empty_traces_show_a_text() -> None:
     empty_run = plots.PlottedRun("sfc", "sfc", FLOWS.empty(), QUEUES.empty())
     texts = [
         text.get_text()
@@ -115,8 +113,8 @@ def test_empty_traces_say_so() -> None:
         "no size bin has enough flows",
         "no flow completed",
         "nothing was queued",
-        "no size bin has the 20 flows that a P95 needs",
-        "no size bin has the 100 flows that a P99 needs",
+        "P95 needs 20 flows per size bin",
+        "P99 needs 100 flows per size bin",
         "no flow completed",
     ]
 
@@ -159,13 +157,12 @@ def test_a_traffic_class_whose_name_begins_with_an_underscore_is_in_the_legend(m
 
 
 def test_compared_percentiles_share_one_scale(make_flows: Maker, make_queues: Maker) -> None:
-    """P95 and P99 can be read against each other."""
     runs = [plots.PlottedRun("irn", "irn", make_flows(load=3), make_queues())]
     p95, p99 = plots.plot_fct_by_size_compared(runs, "hadoop").axes
     assert p95.get_ylim() == p99.get_ylim()
 
 
-def test_beside_an_incast_every_run_is_in_sight(make_flows: Maker, make_queues: Maker) -> None:
+def test_the_plot_beside_an_incast_includes_the_lowest_slowdown(make_flows: Maker, make_queues: Maker) -> None:
     flows, queues = make_flows(), make_queues()
     faster = flows.with_columns(slowdown=pl.col("slowdown") / 4)
     runs = [plots.PlottedRun("irn", "irn", flows, queues), plots.PlottedRun("sfc", "sfc", faster, queues)]
@@ -173,7 +170,7 @@ def test_beside_an_incast_every_run_is_in_sight(make_flows: Maker, make_queues: 
     assert left.get_xlim()[0] <= faster["slowdown"].drop_nulls().to_numpy().min()
 
 
-def test_a_logarithmic_axis_makes_only_ticks_that_are_seen() -> None:
+def test_a_logarithmic_axis_has_only_visible_ticks() -> None:
     _, (axes,) = new_figure()
     log_x(axes, 1.0, 10.0)
     log_y(axes, 0.97, 250.0)
@@ -181,8 +178,8 @@ def test_a_logarithmic_axis_makes_only_ticks_that_are_seen() -> None:
     assert axes.get_yticks().tolist() == [1, 2, 5, 10, 20, 50, 100, 200]
 
 
-def test_a_png_is_legibly_wide(tmp_path: Path, make_queues: Maker) -> None:
-    """1280 pixels, and nothing but the file is left behind."""
+def test_a_png_is_1280_pixels_wide(tmp_path: Path, make_queues: Maker) -> None:
+    """No temporary file remains."""
     write_png(plots.plot_buffer(make_queues(), scheme="sfc"), tmp_path / "buffer.png")
     header = (tmp_path / "buffer.png").read_bytes()[:24]
     assert header[:8] == b"\x89PNG\r\n\x1a\n"
@@ -191,13 +188,13 @@ def test_a_png_is_legibly_wide(tmp_path: Path, make_queues: Maker) -> None:
 
 
 def test_plots_leave_global_settings_alone(make_flows: Maker) -> None:
-    """A notebook that imports us keeps its own style."""
+    """A notebook that imports this package keeps its own style."""
     before = dict(mpl.rcParams)
     plots.plot_fct(make_flows(count=50), scheme="sfc")
     assert dict(mpl.rcParams) == before
 
 
-def test_faults_are_shaded_where_they_hold(make_queues: Maker) -> None:
+def test_faults_are_shaded_from_begin_to_end(make_queues: Maker) -> None:
     queues = make_queues()
     bare = plots.plot_buffer(queues, scheme="sfc").axes[0]
     left, right = bare.get_xlim()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Figures in a page: cut into panels, in the page's colours and font, small, and the same every time."""
+"""Tests for figures in a page: their panels, colours and font, their size, and reproducibility."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from telemetry.schema import QUEUES, WHOLE_BUFFER
 Maker = Callable[..., pl.DataFrame]
 STYLE_SHEET = Path(plots.__file__).parents[1] / "report" / "templates" / "style.css"
 GRAPHICS_CONTRAST = 3.0
-"""WCAG 2.1, success criterion 1.4.11."""
+"""The minimum contrast of graphics (WCAG 2.1, success criterion 1.4.11)."""
 
 
-def test_an_svg_is_embeddable_and_the_same_every_time(make_flows: Maker) -> None:
-    """No address in it, ids of its own, none twice, a description for screen readers, the same bytes twice."""
+def test_an_svg_is_embeddable_and_reproducible(make_flows: Maker) -> None:
+    """The SVG has no external address, unique ids with the figure's name, and a description for screen readers."""
 
     def draw() -> str:
         figure = plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop")
@@ -43,7 +43,7 @@ def test_an_svg_is_embeddable_and_the_same_every_time(make_flows: Maker) -> None
     assert used and used <= set(ids)
 
 
-def test_a_dollar_in_a_name_is_one(make_flows: Maker) -> None:
+def test_a_dollar_sign_in_a_name_is_not_math(make_flows: Maker) -> None:
     flows = make_flows().with_columns(tag=pl.lit(r"$\x$"))
     assert r"$\x$" in to_svg(plots.plot_fct(flows, scheme="sfc", traffic_class=r"$\x$"), name="f", description="f")
 
@@ -64,27 +64,27 @@ def test_an_svg_is_well_formed(make_flows: Maker, make_queues: Maker) -> None:
     assert open_tags == []
 
 
-def test_a_figure_is_cut_into_its_panels_and_left_as_it_was(make_flows: Maker, make_queues: Maker) -> None:
-    """Each panel alone; a lone one once for wide pages and once for narrow ones."""
+def test_each_panel_is_an_svg_and_the_figure_does_not_change(make_flows: Maker, make_queues: Maker) -> None:
+    """A figure with one panel has one SVG for wide pages and one for narrow pages."""
     figure = plots.plot_buffer(make_queues(), scheme="sfc")
     sizes = figure.get_size_inches().tolist()
     left, right, *keys = to_svg(figure, name="b", description="b").split("<svg ")[1:]
     assert [re.findall(r"</svg>\s*([^<]+)</li>", key) for key in keys] == [["tor2"], ["other switches"]]
-    assert ("Shared buffer of tor2" in left, "Hottest queue" in left) == (True, False)
-    assert ("Shared buffer of tor2" in right, "Hottest queue" in right) == (False, True)
+    assert ("Shared buffer of tor2" in left, "Fullest queue" in left) == (True, False)
+    assert ("Shared buffer of tor2" in right, "Fullest queue" in right) == (False, True)
     assert figure.get_size_inches().tolist() == sizes
     assert all(axes.get_visible() and axes.get_in_layout() for axes in figure.axes)
     assert [axes.get_subplotspec().colspan.start for axes in figure.axes] == [0, 1]  # type: ignore[union-attr]
     runs = [plots.PlottedRun(name, name, make_flows(), make_queues()) for name in ("irn", "sfc")]
     figure = plots.plot_buffers_compared(runs)
-    lone = to_svg(figure, name="c", description="c")
-    assert re.findall(r'<svg class="(\w+)"', lone) == ["wide", "narrow", "key", "key"]
-    assert re.findall(r"</svg>\s*([^<]+)</li>", lone) == ["irn (tor2)", "sfc (tor2)"]
+    html = to_svg(figure, name="c", description="c")
+    assert re.findall(r'<svg class="(\w+)"', html) == ["wide", "narrow", "key", "key"]
+    assert re.findall(r"</svg>\s*([^<]+)</li>", html) == ["irn (tor2)", "sfc (tor2)"]
     assert len(figure.legends) == 1
 
 
-def test_colours_and_font_are_the_page_s(make_flows: Maker) -> None:
-    """A scheme's colour is a variable, ink is the page's, the paper is transparent, and no font is named."""
+def test_colours_and_font_follow_the_page(make_flows: Maker) -> None:
+    """A scheme's colour is a variable, texts have the page's colour, the background is transparent, no font is set."""
     svg = to_svg(plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop"), name="f", description="f")
     assert "var(--plot-0072b2, #0072b2)" in svg
     assert "fill: currentColor" in svg
@@ -93,8 +93,8 @@ def test_colours_and_font_are_the_page_s(make_flows: Maker) -> None:
     assert "--plot-0072b2: " in color_variables()
 
 
-def test_every_colour_has_one_for_the_dark() -> None:
-    """Told apart from each other there as well, and from the panel behind them."""
+def test_every_colour_has_a_replacement_on_dark_pages() -> None:
+    """The replacements are distinct and have enough contrast with the background."""
     assert set(IN_THE_DARK) == {*SCHEME_COLORS.values(), *OTHER_COLORS, BACKDROP}
     assert len(set(IN_THE_DARK.values())) == len(IN_THE_DARK)
     panel = re.findall(r"--panel: (#\w{6})", STYLE_SHEET.read_text())[1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Error against lateness in docs/fidelity.md: what is on the curve, what its table says, and the picture."""
+"""Tests for the section on error against lateness in docs/fidelity.md: its curve, tables and picture."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.analysis.validation.small import SMALL_QUEUES, small_run
 
 
 def _run(
-    dilation: int, *, late: float, peak_bytes: int = 9000, given: bool = True, scheme: str = "sfc"
+    dilation: int, *, late: float, peak_bytes: int = 9000, was_given: bool = True, scheme: str = "sfc"
 ) -> ValidatedRun:
-    """A pair of runs; the virtual peak is 9000 B."""
+    """Return a pair of runs whose virtual peak buffer is 9000 B."""
     queues = [*SMALL_QUEUES[:2], {**SMALL_QUEUES[2], "high_water_bytes": peak_bytes}, *SMALL_QUEUES[3:]]
-    live = replace(small_run(queues=queues), config={"dilation_given": given})
+    live = replace(small_run(queues=queues), config={"dilation_given": was_given})
     changes = {"dilation": dilation, "host_lateness": late, "switch_lateness": late / 2, "scheme": scheme}
     return compare_clocks(small_run(), live).model_copy(update=changes)
 
@@ -35,33 +35,33 @@ def _rows(text: str) -> list[list[str]]:
     return [row for row in rows if len(row) == 8 and row[0].strip("*").replace(",", "").isdigit()]
 
 
-def test_a_run_says_whether_its_dilation_was_given_and_how_late_it_was() -> None:
+def test_a_validated_run_records_whether_its_dilation_was_given_and_its_lateness() -> None:
     live = small_run()
     assert live.result.lateness.host is not None
     assert live.result.lateness.switch is not None
-    found = compare_clocks(small_run(), replace(live, config={"dilation_given": True}))
-    assert found.dilation_given
-    assert found.host_lateness == live.result.lateness.host.p99_of_base_rtt
-    assert found.switch_lateness == live.result.lateness.switch.p99_of_base_rtt
-    assert found.lateness == max(found.host_lateness, found.switch_lateness)
+    run = compare_clocks(small_run(), replace(live, config={"dilation_given": True}))
+    assert run.dilation_given
+    assert run.host_lateness == live.result.lateness.host.p99_of_base_rtt
+    assert run.switch_lateness == live.result.lateness.switch.p99_of_base_rtt
+    assert run.lateness == max(run.host_lateness, run.switch_lateness)
     assert not compare_clocks(small_run(), live).dilation_given
 
 
 def test_runs_with_a_given_dilation_stay_out_of_the_main_tables() -> None:
-    """They differ by D alone, so each D has its place on the curve; the chosen D is on both."""
-    chosen = _run(20_000, late=0.01, given=False)
-    given = [_run(dilation, late=100 / dilation) for dilation in (5_000, 1_000)]
+    """Each given D is a point on the curve. The run at the D that the testbed chose is in table and curve."""
+    chosen = _run(20_000, late=0.01, was_given=False)
+    with_given = [_run(dilation, late=100 / dilation) for dilation in (5_000, 1_000)]
     newer = _run(1_000, late=0.11)
     other_seed = newer.model_copy(update={"seed": newer.seed + 1})
-    assert merged([chosen, *given], [newer, other_seed]) == (chosen, given[0], newer, other_seed)
-    text = document([chosen, *given])
+    assert merged([chosen, *with_given], [newer, other_seed]) == (chosen, with_given[0], newer, other_seed)
+    text = document([chosen, *with_given])
     assert "Verdicts of 1 pairs of runs" in text
     assert [row[0] for row in _rows(text)] == ["1,000", "5,000", "*20,000*"]
-    assert "No run is stored yet" in document(given)
+    assert "No run is stored yet" in document(with_given)
 
 
 def test_the_table_has_lateness_error_wall_time_and_verdict() -> None:
-    """Errors with their sign; the verdict is that of today's limits."""
+    """Errors are signed, and the verdict follows the current limits."""
     run = _run(1_000, late=0.2, peak_bytes=11_700)
     [late, early] = _rows("\n".join(error_section([run, _run(2_000, late=0.1)])))
     assert late[:5] == ["1,000", str(run.seed), "20 %", "10 %", "+30 %"]
@@ -70,15 +70,15 @@ def test_the_table_has_lateness_error_wall_time_and_verdict() -> None:
 
 
 def test_a_scenario_without_given_dilations_has_no_curve() -> None:
-    text = "\n".join(error_section([_run(20_000, late=0.01, given=False)]))
+    text = "\n".join(error_section([_run(20_000, late=0.01, was_given=False)]))
     assert f"faithful up to {100 * DEGRADED_ABOVE:.3g} %" in text
-    assert f"invalid beyond {100 * INVALID_ABOVE:.3g} %" in text
+    assert f"invalid above {100 * INVALID_ABOVE:.3g} %" in text
     assert "--dilation D" in text
     assert PICTURE not in text
 
 
-def test_what_the_limits_let_through_is_told() -> None:
-    """The worst peak in each of the three ranges, and how many are off by more than stated."""
+def test_the_largest_error_within_each_limit_is_reported() -> None:
+    """The text has the largest error in each range, and the number of runs above the permitted error."""
     runs = [
         _run(9_000, late=DEGRADED_ABOVE, peak_bytes=9_090),
         _run(8_000, late=DEGRADED_ABOVE / 2, peak_bytes=9_180),
@@ -86,9 +86,9 @@ def test_what_the_limits_let_through_is_told() -> None:
         _run(6_000, late=2 * INVALID_ABOVE, peak_bytes=18_000),
     ]
     [measured] = [part for part in error_section(runs) if part.startswith("Measured")]
-    assert "2 runs within the first limit, peak buffer off by 2 % at most, 0 of them by more than 5 %" in measured
-    assert "1 run between the two, peak buffer off by 30 % at most, 1 of them by more than 25 %" in measured
-    assert "1 run beyond the second, peak buffer off by 100 % at most" in measured
+    assert "2 runs below the first limit, error of the peak buffer at most 2 %, above 5 % in 0" in measured
+    assert "1 run between the limits, error of the peak buffer at most 30 %, above 25 % in 1" in measured
+    assert "1 run above the second limit, error of the peak buffer at most 100 %" in measured
 
 
 def test_the_picture_has_a_line_for_each_scheme_and_the_limits() -> None:
@@ -100,9 +100,9 @@ def test_the_picture_has_a_line_for_each_scheme_and_the_limits() -> None:
     figure = plot_error_against_lateness([replace(point, p95_error=0.1) for point in points])
     for axes in figure.axes:
         late = [(line.get_marker(), np.asarray(line.get_xdata()).tolist()) for line in axes.lines]
-        assert [each for marker, each in late if marker == "o"] == [[10, 20], [30]]
-        upright = {each[0] for marker, each in late if marker != "o" and each[0] == each[-1]}
-        assert upright == {100 * DEGRADED_ABOVE, 100 * INVALID_ABOVE}
+        assert [values for marker, values in late if marker == "o"] == [[10, 20], [30]]
+        vertical = {values[0] for marker, values in late if marker != "o" and values[0] == values[-1]}
+        assert vertical == {100 * DEGRADED_ABOVE, 100 * INVALID_ABOVE}
 
 
 def test_several_folders_become_one_document_with_its_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

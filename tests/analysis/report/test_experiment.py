@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The page of an experiment leads to what there is."""
+"""Tests for the page of an experiment: its links and the order of its parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_experiment_page
 
 
-def test_a_run_is_linked_once_its_page_is_drawn(tmp_path: Path) -> None:
+def test_a_run_is_linked_if_it_has_a_page(tmp_path: Path) -> None:
     runs = [RunLink(label, tmp_path / f"run-{label}", "./runner.py run incast", "faithful") for label in ("a", "b")]
     page = ExperimentPage("incast", "Incast", "Fig. 2", "ci", claims=[], runs=runs, remarks=[], command="")
     (tmp_path / "run-a").mkdir()
@@ -22,7 +22,7 @@ def test_a_run_is_linked_once_its_page_is_drawn(tmp_path: Path) -> None:
     assert '<a href="../run-a/report.html">a</a>' in html
     assert "run-b/report.html" not in html
     assert "b <code>run-b</code>" in html
-    assert "<code>./runner.py report</code>" in html
+    assert "<code>./runner.py report FOLDER</code>" in html
     (tmp_path / "run-b").mkdir()
     (tmp_path / "run-b" / "report.html").touch()
     html = write_experiment_page(tmp_path / "experiment", page, [], pl.DataFrame()).read_text()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Run folders, comparisons, terminal tables and report pages, from what lies on disk."""
+"""Tests for run folders, comparisons, terminal tables and report pages."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class Page(HTMLParser):
         self.words.append(data)
 
 
-# A run as it lies on disk
+# Run folders
 
 
-def test_a_whole_folder_has_no_problem(make_run_folder: FolderMaker) -> None:
-    """Traces, configuration, thresholds and command are all there."""
+def test_a_complete_folder_has_no_problems(make_run_folder: FolderMaker) -> None:
+    """Traces, configuration, thresholds and command are read."""
     run = load_run(make_run_folder("sfc"))
     assert run.problems == ()
     assert run.thresholds_bytes == {"Q_th": 250_000, "Q_tg": 125_000}
@@ -73,8 +73,8 @@ def test_a_whole_folder_has_no_problem(make_run_folder: FolderMaker) -> None:
     assert run.flows.height == 2256
 
 
-def test_missing_and_short_files_are_told_and_leave_the_rest(make_run_folder: FolderMaker) -> None:
-    """An interrupted run: one trace gone, one cut, no configuration."""
+def test_missing_and_truncated_files_are_reported_and_the_rest_is_read(make_run_folder: FolderMaker) -> None:
+    """The run was interrupted: one trace is missing, one is truncated, and there is no configuration."""
     folder = make_run_folder("sfc")
     (folder / "signals.parquet").unlink()
     (folder / "config.json").unlink()
@@ -90,7 +90,6 @@ def test_missing_and_short_files_are_told_and_leave_the_rest(make_run_folder: Fo
 
 
 def test_a_folder_without_a_result_is_no_run(tmp_path: Path) -> None:
-    """The error names the file."""
     with pytest.raises(ResultError, match=r"result\.json: no such file"):
         load_run(tmp_path)
 
@@ -100,13 +99,12 @@ def test_a_folder_without_a_result_is_no_run(tmp_path: Path) -> None:
 
 @pytest.fixture
 def results(make_run_folder: FolderMaker) -> list[RunResult]:
-    """irn and sfc on the same flows."""
+    """Return the results of irn and sfc with the same flows."""
     folders = [make_run_folder("irn", load=2.0, peak_bytes=8e6), make_run_folder("sfc", load=0.5, peak_bytes=2e6)]
     return [read_result(folder) for folder in folders]
 
 
-def test_ratios_are_against_the_first_run(results: list[RunResult]) -> None:
-    """The first row is 1; the others are their figure over its."""
+def test_ratios_are_relative_to_the_first_run(results: list[RunResult]) -> None:
     first, second = compare(results).rows
     assert set(first.ratios.values()) == {1.0}
     expected = counted(results[1].max_buffer_bytes) / counted(results[0].max_buffer_bytes)
@@ -114,36 +112,36 @@ def test_ratios_are_against_the_first_run(results: list[RunResult]) -> None:
     assert second.p99_slowdown == results[1].fct_slowdown["hadoop"].p99
 
 
-def test_the_headline_class_is_the_traffic_that_suffers(results: list[RunResult]) -> None:
+def test_the_headline_class_is_the_traffic_beside_the_incast(results: list[RunResult]) -> None:
     assert headline_class(results[0]) == compare(results).traffic_class == "hadoop"
     incast = {"incast": results[0].fct_slowdown["incast"]}
     assert headline_class(results[0].model_copy(update={"fct_slowdown": incast})) == "incast"
     assert headline_class(results[0].model_copy(update={"fct_slowdown": {}})) == "all"
 
 
-def test_unlike_runs_are_warned_about(results: list[RunResult]) -> None:
-    """A different seed, another number of flows, a verdict that is not faithful."""
+def test_differences_between_runs_give_warnings(results: list[RunResult]) -> None:
+    """Seed, number of flows and verdict differ."""
     assert compare(results).warnings == ()
     flows = results[1].flows.model_copy(update={"total": 3000})
     changes = {"seed": 8, "flows": flows, "verdict": "invalid", "verdict_reasons": ("Lost.",)}
     warnings = compare([results[0], results[1].model_copy(update=changes)]).warnings
     assert warnings == (
         "The runs differ in seed: 7, 8.",
-        "The runs did not have the same number of flows.",
+        "The runs have different numbers of flows.",
         "sfc is invalid: Lost.",
     )
 
 
-def test_a_ratio_to_nothing_does_not_exist(results: list[RunResult]) -> None:
-    """A first run without buffer use or slowdown gives no ratio."""
+def test_a_ratio_to_zero_is_none(results: list[RunResult]) -> None:
+    """The first run has no buffer use and no slowdown."""
     idle = results[0].model_copy(update={"max_buffer_bytes": 0, "fct_slowdown": {}})
     row = compare([idle, results[1]]).rows[1]
     assert row.ratios["max_buffer_bytes"] is None
     assert row.ratios["p99_slowdown"] is None
 
 
-def test_labels_say_what_differs(results: list[RunResult]) -> None:
-    """A scheme alone is its label; repeated, its seed is added; identical runs are numbered."""
+def test_labels_contain_the_differences(results: list[RunResult]) -> None:
+    """A unique scheme is its label. A repeated scheme gets its seed, and identical runs are numbered."""
     irn, sfc = results
     assert run_labels([irn, sfc]) == ["irn", "sfc"]
     reseeded = sfc.model_copy(update={"seed": 8})
@@ -151,9 +149,8 @@ def test_labels_say_what_differs(results: list[RunResult]) -> None:
     assert run_labels([sfc, sfc]) == ["sfc #1", "sfc #2"]
 
 
-def test_nothing_cannot_be_compared() -> None:
-    """A comparison needs a run."""
-    with pytest.raises(ValueError, match="no run to compare"):
+def test_a_comparison_needs_a_run() -> None:
+    with pytest.raises(ValueError, match="no runs to compare"):
         compare([])
 
 
@@ -161,7 +158,7 @@ def test_nothing_cannot_be_compared() -> None:
 
 
 def test_run_table_shows_the_figures(results: list[RunResult]) -> None:
-    """Verdict with reasons, peak buffer and slowdown of each class."""
+    """The table has the verdict with reasons, the peak buffer and the slowdown of each class."""
     text = text_of(run_table(results[1], {}))
     assert "faithful" in text
     assert results[1].verdict_reasons[0] in text
@@ -174,7 +171,7 @@ SMALL_WINDOW = "window_bytes was below one packet when 2,000 data packets were s
 
 
 def with_small_window(result: RunResult) -> RunResult:
-    """The result of the same run with a congestion control whose window is below one packet."""
+    """Return the result of the same run with a congestion control whose window is below one packet."""
     return result.model_copy(update={"host_events": {"small_window_packets": 2_000}})
 
 
@@ -198,7 +195,7 @@ def test_a_window_below_one_packet_is_a_warning_on_the_pages(make_run_folder: Fo
 
 
 def test_comparison_table_fits_a_terminal(results: list[RunResult]) -> None:
-    """Schemes as rows, nothing cut at 110 columns, warnings below."""
+    """The table has schemes as rows, all text at 110 columns, and warnings below."""
     comparison = compare([results[0], results[1].model_copy(update={"seed": 8})])
     text = text_of(comparison_table(comparison), width=110)
     assert "…" not in text
@@ -213,7 +210,7 @@ def test_comparison_table_fits_a_terminal(results: list[RunResult]) -> None:
 
 
 def test_run_report_contains_the_figures_of_the_result(make_run_folder: FolderMaker) -> None:
-    """Every figure of result.json stands on the page, and the key ones in words."""
+    """The page has all of result.json, and the key figures as text."""
     folder = make_run_folder("sfc")
     page = Page(write_run_report(folder))
     result = read_result(folder)
@@ -229,8 +226,8 @@ def test_run_report_contains_the_figures_of_the_result(make_run_folder: FolderMa
     assert "topology.hosts_per_tor" in page.text
 
 
-def test_run_report_needs_nothing_else(make_run_folder: FolderMaker) -> None:
-    """No address outside the folder, no script, no id twice, four plots inside; every link leads to a file."""
+def test_run_report_is_self_contained(make_run_folder: FolderMaker) -> None:
+    """The page has no address outside the folder, no script, unique ids, and four plots. Every link leads to a file."""
     folder = make_run_folder("sfc")
     path = write_run_report(folder, pictures=True)
     page = Page(path)
@@ -245,11 +242,11 @@ def test_run_report_needs_nothing_else(make_run_folder: FolderMaker) -> None:
         assert (folder / link).exists()
 
 
-def test_pictures_are_drawn_for_who_asks(make_run_folder: FolderMaker) -> None:
-    """The page has its plots inside either way, and links the files only where they are."""
+def test_pictures_are_written_on_request(make_run_folder: FolderMaker) -> None:
+    """The page links the picture files only if they exist."""
     folder = make_run_folder("sfc")
     without = Page(write_run_report(folder)).addresses
-    assert not list(folder.glob("*.png")) and not [each for each in without if each.endswith(".png")]
+    assert not list(folder.glob("*.png")) and not [address for address in without if address.endswith(".png")]
     with_them = Page(write_run_report(folder, pictures=True)).addresses
     pictures = {path.name for path in folder.glob("*.png")}
     assert pictures == {"buffer.png", "fct.png", "distributions.png", "goodput.png"}
@@ -257,7 +254,6 @@ def test_pictures_are_drawn_for_who_asks(make_run_folder: FolderMaker) -> None:
 
 
 def test_the_same_folder_gives_the_same_page(make_run_folder: FolderMaker) -> None:
-    """A report can be made again and compared."""
     folder = make_run_folder("sfc")
     first = write_run_report(folder).read_bytes()
     assert write_run_report(folder).read_bytes() == first
@@ -266,22 +262,22 @@ def test_the_same_folder_gives_the_same_page(make_run_folder: FolderMaker) -> No
 def test_long_traces_give_the_same_page_and_are_read_in_parts(
     make_run_folder: FolderMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of those that grow with the packets of a run nobody holds all rows and columns."""
+    """Traces whose size grows with the packets are never completely in memory."""
     folder = make_run_folder("sfc")
     whole = {pl.read_parquet(folder / f"{name}.parquet").shape for name in ("queues", "signals", "goodput")}
     expected = write_run_report(folder).read_bytes()
-    held: list[tuple[int, int]] = []
+    shapes: list[tuple[int, int]] = []
     collect = pl.LazyFrame.collect
 
-    def noted(query: pl.LazyFrame, *words: Any, **options: Any) -> pl.DataFrame:
-        found: pl.DataFrame = collect(query, *words, **options)
-        held.append(found.shape)
-        return found
+    def record_shape(query: pl.LazyFrame, *arguments: Any, **options: Any) -> pl.DataFrame:
+        frame: pl.DataFrame = collect(query, *arguments, **options)
+        shapes.append(frame.shape)
+        return frame
 
-    monkeypatch.setattr(pl.LazyFrame, "collect", noted)
+    monkeypatch.setattr(pl.LazyFrame, "collect", record_shape)
     monkeypatch.setattr(reader, "_LONG_BYTES", -1)
     assert write_run_report(folder).read_bytes() == expected
-    assert held and not whole & set(held)
+    assert shapes and not whole & set(shapes)
 
 
 def test_names_are_escaped(make_run_folder: FolderMaker) -> None:
@@ -306,14 +302,14 @@ def test_a_damaged_run_still_has_a_report(make_run_folder: FolderMaker) -> None:
 
 
 def test_an_empty_run_has_a_report(make_run_folder: FolderMaker) -> None:
-    """No flow at all: tables say so."""
+    """Plots and tables without flows say so."""
     page = Page(write_run_report(make_run_folder("sfc", flows=FLOWS.empty())))
     assert "no flow completed" in page.text
-    assert "Nothing was measured." in page.text
+    assert "No data." in page.text
 
 
-def test_the_numbers_behind_the_plots_are_beside_them(make_run_folder: FolderMaker) -> None:
-    """CSV with a header: whole-buffer samples, and slowdown of all sizes and of each bin."""
+def test_the_plotted_figures_are_written_as_csv(make_run_folder: FolderMaker) -> None:
+    """The CSV files have the whole-buffer samples, and the slowdown of all sizes and of each bin."""
     folder = make_run_folder("sfc")
     write_run_report(folder)
     with (folder / "fct_slowdown.csv").open(newline="") as file:
@@ -329,7 +325,7 @@ def test_the_numbers_behind_the_plots_are_beside_them(make_run_folder: FolderMak
 
 
 def test_comparison_report_shows_every_run(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """A row, a command and a working link for each; ratios; plots as files too; nothing from outside."""
+    """The page has a row, a command and a working link for each run, and no external addresses."""
     folders = [make_run_folder(scheme, load=load) for scheme, load in (("irn", 2.0), ("onramp", 1.0), ("sfc", 0.5))]
     for folder in folders:
         write_run_report(folder)
@@ -351,20 +347,20 @@ def test_comparison_report_shows_every_run(make_run_folder: FolderMaker, tmp_pat
     assert stored["rows"][2]["ratios"]["p99_slowdown"] == comparison.rows[2].ratios["p99_slowdown"]
     with (out / "comparison.csv").open(newline="") as file:
         assert [row["scheme"] for row in csv.DictReader(file)] == ["irn", "onramp", "sfc"]
-    made, needs = [out, *out.iterdir()], needs_of_page(len(folders))
-    assert len(made) <= needs.files
-    assert sum(path.stat().st_blocks * 512 for path in made) <= needs.disk_bytes
+    files, needs = [out, *out.iterdir()], needs_of_page(len(folders))
+    assert len(files) <= needs.files
+    assert sum(path.stat().st_blocks * 512 for path in files) <= needs.disk_bytes
 
 
-def test_comparison_names_what_it_could_not_read(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """A damaged run stays in the comparison, with a sentence."""
+def test_comparison_reports_unreadable_traces(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """A damaged run stays in the comparison."""
     folders = [make_run_folder("irn"), make_run_folder("sfc")]
     (folders[1] / "queues.parquet").unlink()
     page = Page(write_comparison_report(folders, tmp_path / "out"))
     assert "sfc: queues.parquet cannot be read" in page.text
 
 
-def test_of_several_seeds_only_the_traces_that_are_drawn_stay_in_memory(
+def test_with_several_seeds_only_plotted_traces_stay_in_memory(
     make_run_folder: FolderMaker, make_flows: FlowsMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dropped: list[tuple[str, int]] = []
@@ -384,6 +380,6 @@ def test_of_several_seeds_only_the_traces_that_are_drawn_stay_in_memory(
     write_run_report(folders[0])
     page = Page(write_comparison_report(folders, tmp_path / "out"))
     assert dropped == [("irn", 8), ("sfc", 8)]
-    [link] = [each for each in page.addresses if each.endswith("report.html")]
+    [link] = [address for address in page.addresses if address.endswith("report.html")]
     assert link == f"../runs/{folders[0].name}/report.html"
     assert all(folder.name in page.text for folder in folders[1:])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The report pages as a reader sees them: opened in headless Chromium, laid out, and photographed."""
+"""Tests for the layout of the report pages in headless Chromium, with screenshots."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FolderMaker = Callable[..., Path]
 
 
 def _runs(program: str) -> bool:
-    """Whether a browser starts: Ubuntu's command only asks for a snap."""
+    """Return whether a browser starts. Ubuntu's command may only ask to install a snap."""
     return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
 
 
@@ -50,15 +50,15 @@ CHROMIUM = next(
     ),
     "",
 )
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium that runs on the PATH")
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no working Chromium on the PATH")
 
 WIDE, MIDDLE, NARROW = 1200, 800, 390
 _HEIGHT = 6000
 _DARK = "--blink-settings=preferredColorScheme=0"
 _LEAST_PIXELS = 8.5
-"""Of letters in plots."""
+"""The smallest font size of texts in plots."""
 
-# What a browser knows and a parser does not: sizes after layout, what was fetched, what went wrong.
+# The probe reports sizes after layout, fetched resources and errors, which only a browser knows.
 _PROBE = """
 <script>
 const problems = [];
@@ -95,15 +95,15 @@ addEventListener("load", () => {
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A page after layout: what the probe found, and the picture as rows x columns x RGB from 0 to 1."""
+class RenderedPage:
+    """A page after layout: the report of the probe, and the screenshot as rows x columns x RGB from 0 to 1."""
 
-    found: dict[str, Any]
+    probe: dict[str, Any]
     picture: NDArray[np.float64]
 
     def plot(self, number: int) -> NDArray[np.float64]:
-        """The part of the picture that has a plot."""
-        box = {key: round(value) for key, value in self.found["plots"][number].items()}
+        """Return the part of the screenshot with a plot."""
+        box = {key: round(value) for key, value in self.probe["plots"][number].items()}
         return self.picture[box["y"] : box["y"] + box["height"], box["x"] : box["x"] + box["width"]]
 
     def pixels_of(self, color: str, plot: int) -> int:
@@ -111,20 +111,20 @@ class Seen:
 
 
 def lay_out(page: Path, folder: Path, *widths: int) -> list[dict[str, Any]]:
-    """Opens a page in frames of these widths, for no window is as narrow as a telephone; what a probe found in each."""
+    """Open a page in frames of these widths, and return the probe's report of each. Windows cannot be so narrow."""
     text = escape(_probed(page))
     frames = (f'<iframe style="width:{width}px;height:{_HEIGHT}px" srcdoc="{text}"></iframe>' for width in widths)
     framed = _alone(folder, f"<!DOCTYPE html><body>{''.join(frames)}</body>")
-    found = _probes(_chromium(framed, "--dump-dom"))
-    return sorted(found, key=lambda each: widths.index(each["windowWidth"]))
+    probes = _probes(_chromium(framed, "--dump-dom"))
+    return sorted(probes, key=lambda probe: widths.index(probe["windowWidth"]))
 
 
-def look(page: Path, folder: Path, *more: str) -> Seen:
-    """Opens a page in a wide window and takes a picture."""
+def render(page: Path, folder: Path, *options: str) -> RenderedPage:
+    """Open a page in a wide window and take a screenshot."""
     alone = _alone(folder, _probed(page))
-    [found] = _probes(_chromium(alone, "--dump-dom", *more))
-    _chromium(alone, f"--screenshot={alone.parent / 'seen.png'}", *more)
-    return Seen(found, imread(alone.parent / "seen.png")[:, :, :3].astype(np.float64))
+    [probe] = _probes(_chromium(alone, "--dump-dom", *options))
+    _chromium(alone, f"--screenshot={alone.parent / 'screenshot.png'}", *options)
+    return RenderedPage(probe, imread(alone.parent / "screenshot.png")[:, :, :3].astype(np.float64))
 
 
 def _probed(page: Path) -> str:
@@ -132,7 +132,7 @@ def _probed(page: Path) -> str:
 
 
 def _alone(folder: Path, text: str) -> Path:
-    """A copy in a folder of its own."""
+    """Write a page into a new folder and return its path."""
     path = folder / "alone" / "report.html"
     path.parent.mkdir()
     path.write_text(text, encoding="utf-8")
@@ -140,9 +140,9 @@ def _alone(folder: Path, text: str) -> Path:
 
 
 def _probes(document: str) -> list[dict[str, Any]]:
-    found = re.findall(r'<script type="application/json" class="probe">(.*?)</script>', document, re.DOTALL)
-    assert found, document[-2000:]
-    return [json.loads(unescape(each)) for each in found]
+    probes = re.findall(r'<script type="application/json" class="probe">(.*?)</script>', document, re.DOTALL)
+    assert probes, document[-2000:]
+    return [json.loads(unescape(probe)) for probe in probes]
 
 
 def _chromium(page: Path, *actions: str) -> str:
@@ -201,34 +201,34 @@ def _sweep_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
 
 PAGES = {"run": (_run_page, 8, 0), "comparison": (_comparison_page, 9, 0), "experiment": (_experiment_page, 1, 0),
          "sweep": (_sweep_page, 4, 0)}  # fmt: skip
-"""Name -> its maker, how many panels its plots have, and which of them must show the colour of sfc."""
+"""The function that writes each page, the number of panels, and the panel that must show the colour of sfc."""
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_shows_its_plots(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """Alone and offline: nothing fetched, no error, every plot wide enough to read, and its curve is there to see."""
+    """The page fetches nothing and has no errors. Every plot is wide enough to read, and its curve is visible."""
     make, plots, colored = PAGES[name]
-    seen = look(make(make_run_folder, tmp_path), tmp_path)
-    assert seen.found["problems"] == []
-    assert seen.found["fetched"] == []
-    assert len(seen.found["plots"]) == plots
-    for plot in seen.found["plots"]:
+    page = render(make(make_run_folder, tmp_path), tmp_path)
+    assert page.probe["problems"] == []
+    assert page.probe["fetched"] == []
+    assert len(page.probe["plots"]) == plots
+    for plot in page.probe["plots"]:
         assert plot["width"] >= 300
         assert plot["height"] >= 150
         assert plot["x"] >= 0
         assert plot["x"] + plot["width"] <= WIDE
-    assert seen.found["pageHeight"] <= _HEIGHT, "the picture does not reach the end of the page"
-    assert seen.pixels_of(scheme_color("sfc"), colored) > 200
-    assert seen.found["smallestText"] >= 11
-    assert seen.found["overflowing"] == []
-    assert seen.found["smallestInPlots"] >= _LEAST_PIXELS
+    assert page.probe["pageHeight"] <= _HEIGHT, "the screenshot does not reach the end of the page"
+    assert page.pixels_of(scheme_color("sfc"), colored) > 200
+    assert page.probe["smallestText"] >= 11
+    assert page.probe["overflowing"] == []
+    assert page.probe["smallestInPlots"] >= _LEAST_PIXELS
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_no_table_is_cut_off_in_a_wide_window(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
     make, *_ = PAGES[name]
-    [found] = lay_out(make(make_run_folder, tmp_path), tmp_path, WIDE)
-    assert found["scrolled"] == []
+    [probe] = lay_out(make(make_run_folder, tmp_path), tmp_path, WIDE)
+    assert probe["scrolled"] == []
 
 
 def test_the_overview_of_large_runs_is_not_cut_off_in_a_wide_window(
@@ -238,31 +238,31 @@ def test_the_overview_of_large_runs_is_not_cut_off_in_a_wide_window(
     bts = BtsCounts(sent=9_876_543, suppressed=0, cache_hits=0, max_suppression_entries=0, max_cache_entries=0)
     counters = {"drops": {"buffer_full": 12_345_678}, "bts": bts, "pfc": PfcCounts(sent=1_234_567), "wall_s": 86_400.0}
     folders = [make_run_folder(scheme, counters=counters, identity={"program": "my-program"}) for scheme in schemes]
-    [found] = lay_out(write_comparison_report(folders, tmp_path / "compared"), tmp_path, WIDE)
-    assert "Overview" not in found["scrolled"]
+    [probe] = lay_out(write_comparison_report(folders, tmp_path / "compared"), tmp_path, WIDE)
+    assert "Overview" not in probe["scrolled"]
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_caption_says_where_a_panel_is_because_narrow_windows_stack_them(
+def test_captions_do_not_mention_left_and_right_because_narrow_windows_stack_panels(
     name: str, make_run_folder: FolderMaker, tmp_path: Path
 ) -> None:
     make, *_ = PAGES[name]
-    [found] = lay_out(make(make_run_folder, tmp_path), tmp_path, NARROW)
-    assert not [caption for caption in found["captions"] if re.search(r"\b(Left|Right)\b|\b(left|right):", caption)]
+    [probe] = lay_out(make(make_run_folder, tmp_path), tmp_path, NARROW)
+    assert not [caption for caption in probe["captions"] if re.search(r"\b(Left|Right)\b|\b(left|right):", caption)]
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_smaller_windows(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """Tables scroll in themselves, the page does not move sideways; plots stand below each other and can be read."""
+    """The page does not scroll sideways, but its tables do. Plots are below each other and legible."""
     make, *_ = PAGES[name]
-    for width, found in zip(
+    for width, probe in zip(
         (NARROW, MIDDLE), lay_out(make(make_run_folder, tmp_path), tmp_path, NARROW, MIDDLE), strict=True
     ):
-        assert found["pageWidth"] <= found["windowWidth"] == width
-        assert found["overflowing"] == []
-        assert found["smallestInPlots"] >= _LEAST_PIXELS
+        assert probe["pageWidth"] <= probe["windowWidth"] == width
+        assert probe["overflowing"] == []
+        assert probe["smallestInPlots"] >= _LEAST_PIXELS
         if width == NARROW:
-            for above, below in pairwise(found["plots"]):
+            for above, below in pairwise(probe["plots"]):
                 assert below["y"] >= above["y"] + above["height"]
 
 
@@ -272,24 +272,24 @@ def test_traced_windows_rates_and_round_trips_of_compared_schemes_are_side_by_si
     folders = [make_run_folder(name) for name in ("irn", "irn+hpcc", "sfc")]
     for folder in folders:
         write_trace(folder / CONGESTION.file_name, CONGESTION, TRACED)
-    [found] = lay_out(write_comparison_report(folders, tmp_path / "compared"), tmp_path, WIDE)
-    traced = found["plots"][-9:]
+    [probe] = lay_out(write_comparison_report(folders, tmp_path / "compared"), tmp_path, WIDE)
+    traced = probe["plots"][-9:]
     for row in (traced[:3], traced[3:6], traced[6:]):
         assert len({plot["y"] for plot in row}) == 1
         assert all(left["x"] + left["width"] <= right["x"] for left, right in pairwise(row))
-    assert found["smallestInPlots"] >= _LEAST_PIXELS
-    assert found["overflowing"] == []
+    assert probe["smallestInPlots"] >= _LEAST_PIXELS
+    assert probe["overflowing"] == []
 
 
-def test_in_the_dark_nothing_shines(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    seen = look(_comparison_page(make_run_folder, tmp_path), tmp_path, _DARK)
-    assert (seen.picture.mean(axis=2) > 0.9).mean() < 0.02
-    assert seen.pixels_of(IN_THE_DARK[scheme_color("sfc")], 0) > 200
-    letters = (seen.plot(0).mean(axis=2) > 0.75).mean()
+def test_a_dark_page_has_no_bright_areas(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    page = render(_comparison_page(make_run_folder, tmp_path), tmp_path, _DARK)
+    assert (page.picture.mean(axis=2) > 0.9).mean() < 0.02
+    assert page.pixels_of(IN_THE_DARK[scheme_color("sfc")], 0) > 200
+    letters = (page.plot(0).mean(axis=2) > 0.75).mean()
     assert 0.002 < letters < 0.1
 
 
 def test_a_claim_that_does_not_hold_stands_out(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    [found] = lay_out(_experiment_page(make_run_folder, tmp_path), tmp_path, WIDE)
-    holds, fails = found["holds"]
+    [probe] = lay_out(_experiment_page(make_run_folder, tmp_path), tmp_path, WIDE)
+    holds, fails = probe["holds"]
     assert holds != fails

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The network's numbers as people read them, from what config.json says."""
+"""Tests for the table of network and limits, which is read from config.json."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def config(switch: dict[str, Any], transport: dict[str, Any]) -> dict[str, objec
     return {"physics": PHYSICS, "switch_settings": switch, "transport_settings": transport}
 
 
-def test_only_what_the_run_used_is_shown() -> None:
+def test_only_values_that_the_run_used_are_shown() -> None:
     rows = physics_rows(config({"bts": "off", "q_th_bytes": 1, "ecn_kmin_bytes": None}, {"rto_ns": 4_000_000}))
     assert rows == [
         ("base RTT", "4.2 µs"),
@@ -33,7 +33,6 @@ def test_only_what_the_run_used_is_shown() -> None:
 
 
 def test_thresholds_and_limits_have_their_names() -> None:
-    """Everything at once."""
     switch = {
         "bts": "ingress",
         "q_th_bytes": 105_000,
@@ -64,12 +63,12 @@ def test_an_older_config_has_no_such_table() -> None:
     assert physics_tables({"switch_settings": {}, "physics": None}) == []
 
 
-def test_a_receiver_driven_run_tells_its_queues_and_what_goes_unasked() -> None:
-    """NDP: the timeout is its own, not that of go-back-N."""
+def test_a_run_with_ndp_shows_its_queues_and_its_initial_window() -> None:
+    """The timeout is NDP's and not that of go-back-N."""
     switch = {"bts": "off", "trim_queue_bytes": 8_496, "header_queue_bytes": 52_500}
     transport = {"rto_ns": 4_000_000, "loss_recovery_parameters": {"initial_window_packets": 53, "rto_ns": 1_000_000}}
     assert dict(physics_rows(config(switch, transport))[4:]) == {
-        "sent without a pull": "53 packets",
+        "initial window (NDP)": "53 packets",
         "timeout": "1 ms",
         "data queue, header queue": "8.5 KB, 52.5 KB",
     }

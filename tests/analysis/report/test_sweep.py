@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The page of a sweep, from its table."""
+"""Tests for the page of a sweep."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.analysis.conftest import FolderMaker
 
 
 def sweep_folder(make_run_folder: FolderMaker, folder: Path) -> Path:
-    """Two thresholds and two degrees; irn does not read the threshold."""
+    """Create a sweep over two thresholds and two degrees. The threshold does not affect irn."""
     rows = []
     for degree, load in ((8, 1.0), (16, 2.0)):
         results = {
@@ -44,10 +44,10 @@ def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderM
     assert "Peak buffer: " in page
     assert "(sfc, degree 8, q_th_bytes 250000) to" in page
     assert "(irn, degree 16)" in page
-    assert "irn does not read switch.q_th_bytes: its 4 jobs are 2 runs." in page
+    assert "switch.q_th_bytes does not affect irn: its 4 jobs share 2 runs." in page
     assert "sfc degree=32: no room" in page
     assert page.count("<figure>") == 2
-    assert {"over-degree.png", "over-switch-q_th_bytes.png", "results.csv"} <= {each.name for each in folder.iterdir()}
+    assert {"over-degree.png", "over-switch-q_th_bytes.png", "results.csv"} <= {path.name for path in folder.iterdir()}
     over_degree, over_threshold = re.findall(r'<ul class="legend">(.*?)</ul>', page, re.DOTALL)
     assert re.findall(r"</svg>\s*([^<]+)</li>", over_degree) == [
         "irn",
@@ -59,8 +59,8 @@ def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderM
     assert page.count("jobs/irn,8") == 2
 
 
-def test_only_what_is_shared_is_said_to_be(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """No sentence where every job has a run of its own; a folder without a table is no sweep that can be read."""
+def test_shared_runs_are_reported_only_for_schemes_that_share(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """A sweep with a damaged table cannot be read."""
     table = pl.read_parquet(sweep_folder(make_run_folder, tmp_path / "sweep") / TABLE_FILE)
     assert shared_runs(table.filter(pl.col("scheme") == "sfc")) == ()
     (tmp_path / "sweep" / TABLE_FILE).write_bytes(b"PAR1")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The table that ends a run on the terminal."""
+"""Tests for the tables of runs and comparisons on the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.analysis.terminal.narrow import lost
 EXPECTED = Path(__file__).parents[1] / "results" / "expected-result.json"
 
 
-def test_trimmed_packets_are_told_where_switches_trim(tmp_path: Path) -> None:
+def test_trimmed_packets_are_reported_if_switches_trim(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text(EXPECTED.read_text())
     result = read_result(tmp_path)
     assert "packets trimmed" not in dict(key_figures(result))
@@ -32,30 +32,30 @@ def test_trimmed_packets_are_told_where_switches_trim(tmp_path: Path) -> None:
 def test_a_comparison_over_seeds_shows_every_figure_on_a_narrow_terminal(
     make_run_folder: FolderMaker, width: int
 ) -> None:
-    """Means and half intervals of long scheme names, at most on two lines."""
+    """The table has the means and half intervals of schemes with long names."""
     first = read_result(make_run_folder("irn"))
     buffers = {("egress-bts+dcqcn", 1): 1_230_000, ("egress-bts+dcqcn", 2): 4_560_000, ("irn", 1): 1, ("irn", 2): 2}
     comparison = compare(
         [
-            first.model_copy(update={"scheme": scheme, "seed": seed, "max_buffer_bytes": held})
-            for (scheme, seed), held in buffers.items()
+            first.model_copy(update={"scheme": scheme, "seed": seed, "max_buffer_bytes": peak_bytes})
+            for (scheme, seed), peak_bytes in buffers.items()
         ]
     )
     console = Console(width=width, force_terminal=False)
     with console.capture() as capture:
         console.print(comparison_table(comparison))
-    table = capture.get().partition("egress-bts+dcqcn against")[0].partition("irn against")[0]
+    table = capture.get().partition("egress-bts+dcqcn compared")[0].partition("irn compared")[0]
     words = table.split()
     assert "…" not in table and words.count("faithful") == 2
-    for each in comparison.over_seeds:
-        assert each.scheme in words
+    for scheme in comparison.over_seeds:
+        assert scheme.scheme in words
         for name in ("p50_slowdown", "p99_slowdown", "max_buffer_bytes", "incast_p50_slowdown", "incast_last_slowdown"):
-            shown = format_estimate(name, each.figures[name]).split()
-            assert all(word in words for word in shown), (name, shown)
+            estimate = format_estimate(name, scheme.figures[name]).split()
+            assert all(word in words for word in estimate), (name, estimate)
 
 
 @pytest.mark.parametrize("width", [80, 60])
-def test_a_run_and_a_plain_comparison_lose_no_figure(
+def test_tables_of_a_run_and_of_a_comparison_show_every_word(
     make_run_folder: FolderMaker, make_flows: FlowsMaker, width: int
 ) -> None:
     alone = make_flows().with_columns(tag=pl.lit("hadoop"))
@@ -77,8 +77,8 @@ def test_every_class_is_in_the_table_of_a_comparison(make_run_folder: FolderMake
     with console.capture() as capture:
         console.print(comparison_table(compare(results)))
     rows = [line.split() for line in capture.get().splitlines() if line.split()[:1] == ["rpc"]]
-    found = results[0].fct_slowdown["rpc"]
-    figures = [format_number(each) for each in (found.p50, found.p95, found.p99)]
-    cells = [f"{found.completed}/{found.flows}", *figures]
+    slowdown = results[0].fct_slowdown["rpc"]
+    percentiles = [format_number(value) for value in (slowdown.p50, slowdown.p95, slowdown.p99)]
+    cells = [f"{slowdown.completed}/{slowdown.flows}", *percentiles]
     assert rows == [["rpc", scheme, *cells] for scheme in ("irn", "sfc")]
     assert not compare([read_result(make_run_folder("irn"))]).other_classes

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Live against virtual on the terminal, on a page, and in docs/fidelity.md."""
+"""Tests for the comparison of live and virtual runs on the terminal, on a page, and in docs/fidelity.md."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _run(make: FolderMaker, *, peak_bytes: float = 3e6, place: str = "") -> Vali
     return compare_clocks(load_run(virtual), load_run(make("sfc", peak_bytes=peak_bytes)), place)
 
 
-def _said(*tables: object, width: int = 160) -> str:
+def _printed(*tables: object, width: int = 160) -> str:
     console = Console(width=width, file=StringIO())
     with console.capture() as capture:
         for table in tables:
@@ -36,35 +36,37 @@ def _said(*tables: object, width: int = 160) -> str:
     return capture.get()
 
 
-def test_tables_say_what_misses_its_tolerance(make_run_folder: FolderMaker) -> None:
-    """A peak that is half as high again, here; the rest is the same."""
+def test_tables_mark_figures_outside_their_tolerance(make_run_folder: FolderMaker) -> None:
+    """The peak buffer is 50 % higher in the live run."""
     run = _run(make_run_folder, peak_bytes=4.5e6)
-    assert {found.metric for found in run.outside} == {"peak_buffer_bytes", "mean_buffer_bytes"}
-    said = _said(validated_run_table(run), validation_summary(Validation(runs=(run,))))
-    [peak] = [line for line in said.splitlines() if line.strip().startswith("peak buffer") and "±" in line]
+    assert {finding.metric for finding in run.outside} == {"peak_buffer_bytes", "mean_buffer_bytes"}
+    text = _printed(validated_run_table(run), validation_summary(Validation(runs=(run,))))
+    [peak] = [line for line in text.splitlines() if line.strip().startswith("peak buffer") and "±" in line]
     assert peak.split()[-3:] == ["±5", "%", "no"]
     assert "+50 %" in peak
-    assert f"{len(run.metrics) - 2} of {len(run.metrics)}" in said
-    assert "P95 slowdown, hadoop" in said
-    assert "none on either clock: pause obeyed" in said
+    assert f"{len(run.metrics) - 2} of {len(run.metrics)}" in text
+    assert "P95 slowdown, hadoop" in text
+    assert "zero on both clocks: pause obeyed" in text
 
 
 def test_a_summary_fits_80_columns(make_run_folder: FolderMaker) -> None:
-    """A run's name is not broken."""
+    """The name of a run does not wrap."""
     run = _run(make_run_folder, peak_bytes=4.5e6).model_copy(update={"dilation": 100_000})
-    said = _said(validation_summary(Validation(runs=(run,))), width=80)
-    [row] = [line for line in said.splitlines() if "hadoop-50 sfc" in line]
+    text = _printed(validation_summary(Validation(runs=(run,))), width=80)
+    [row] = [line for line in text.splitlines() if "hadoop-50 sfc" in line]
     assert row.split()[2:6] == ["100,000", "faithful", "+50", "%"]
-    assert all(len(line) <= 80 for line in said.splitlines())
+    assert all(len(line) <= 80 for line in text.splitlines())
 
 
 @pytest.mark.parametrize("width", [80, 60])
 def test_no_figure_is_lost_on_a_narrow_terminal(make_run_folder: FolderMaker, width: int) -> None:
     run = _run(make_run_folder, peak_bytes=4.5e6)
-    found = [
-        each.model_copy(update={"spread": (each.virtual * 0.9, each.virtual)}) for each in run.metrics if each.virtual
+    findings = [
+        finding.model_copy(update={"spread": (finding.virtual * 0.9, finding.virtual)})
+        for finding in run.metrics
+        if finding.virtual
     ]
-    run = run.model_copy(update={"jitter_runs": 3, "jitter_ns": 200, "metrics": tuple(found)})
+    run = run.model_copy(update={"jitter_runs": 3, "jitter_ns": 200, "metrics": tuple(findings)})
     assert lost(validated_run_table(run), width) == []
     assert lost(validation_summary(Validation(runs=(run,))), width) == []
 
@@ -82,8 +84,8 @@ def test_a_page_shows_every_run_and_figure(make_run_folder: FolderMaker) -> None
     assert f'href="{run.live_folder}/report.html"' in html
 
 
-def test_a_folders_name_makes_no_script_of_a_link(make_run_folder: FolderMaker) -> None:
-    """A stranger names the folders of a validation."""
+def test_links_quote_the_names_of_folders(make_run_folder: FolderMaker) -> None:
+    """The folder names in a validation.json of other origin cannot turn a link into a script."""
     run = _run(make_run_folder)
     folder = make_run_folder().parent
     (folder / run.live_folder).rename(folder / "javascript:alert(1)#")
@@ -94,12 +96,12 @@ def test_a_folders_name_makes_no_script_of_a_link(make_run_folder: FolderMaker) 
 
 def test_page_begins_with_agreement_and_verdict(make_run_folder: FolderMaker) -> None:
     good = _run(make_run_folder)
-    off = _run(make_run_folder, peak_bytes=4.5e6, place="degree 8").model_copy(update={"verdict": "degraded"})
-    count, walls = len(good.metrics), (good.live_wall_s or 0) + (off.live_wall_s or 0)
+    degraded = _run(make_run_folder, peak_bytes=4.5e6, place="degree 8").model_copy(update={"verdict": "degraded"})
+    count, walls = len(good.metrics), (good.live_wall_s or 0) + (degraded.live_wall_s or 0)
     first = _first(make_run_folder, Validation(runs=(good,)))
     assert first.startswith(f"Live and virtual agree within tolerance in all {count} figures of 1 pair of runs. ")
     assert first.endswith(" Verdict: faithful.")
-    first = _first(make_run_folder, Validation(runs=(good, off)))
+    first = _first(make_run_folder, Validation(runs=(good, degraded)))
     assert f"in {2 * count - 2} of {2 * count} figures of 2 pairs of runs" in first
     assert (
         "Outside tolerance: hadoop-50 sfc, degree 8: peak buffer +50 %; hadoop-50 sfc, degree 8: mean of all buffers "
@@ -120,11 +122,11 @@ def _first(make: FolderMaker, validation: Validation) -> str:
     return html.partition('<p class="first">')[2].partition("</p>")[0]
 
 
-def test_the_document_says_no_where_a_figure_is_off(make_run_folder: FolderMaker) -> None:
+def test_the_document_marks_figures_outside_their_tolerance(make_run_folder: FolderMaker) -> None:
     run = _run(make_run_folder, peak_bytes=4.5e6)
     text = document([run])
     assert "Verdicts of 1 pairs of runs: faithful" not in text
-    assert "Verdicts of 1 pairs of runs: 1 faithful. Within every tolerance: 0." in text
+    assert "Verdicts of 1 pairs of runs: 1 faithful. Within all tolerances: 0." in text
     [row] = [line for line in text.splitlines() if line.startswith("| peak buffer |")]
     assert row.endswith("| +50 % | ±5 % | no |")
     assert run.live_command in text
@@ -132,21 +134,21 @@ def test_the_document_says_no_where_a_figure_is_off(make_run_folder: FolderMaker
     assert "No run is stored yet" in document([])
 
 
-def test_a_newer_run_takes_the_place_of_its_elder(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    elder, other = _run(make_run_folder), _run(make_run_folder, place="degree 8")
-    newer = elder.model_copy(update={"seed": 99})
-    assert merged([elder, other], [newer]) == (newer, other)
-    for age, run in enumerate((newer, elder)):
+def test_a_newer_run_replaces_the_older_one(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    older, other = _run(make_run_folder), _run(make_run_folder, place="degree 8")
+    newer = older.model_copy(update={"seed": 99})
+    assert merged([older, other], [newer]) == (newer, other)
+    for age, run in enumerate((newer, older)):
         folder = tmp_path / f"stored-{age}"
         folder.mkdir()
         write_validation(folder / "validation.json", Validation(runs=(run,)))
         os.utime(folder / "validation.json", (1000 - age, 1000 - age))
-    assert [run.seed for run in runs_below([tmp_path])] == [elder.seed, 99]
+    assert [run.seed for run in runs_below([tmp_path])] == [older.seed, 99]
     with pytest.raises(ResultError, match="no validation"):
         list(runs_below([make_run_folder()]))
 
 
-def test_runs_are_taken_into_the_store_and_the_document(
+def test_runs_are_added_to_the_store_and_the_document(
     make_run_folder: FolderMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(fidelity, "STORE", tmp_path / "fidelity.json")
@@ -170,5 +172,4 @@ def test_runs_are_taken_into_the_store_and_the_document(
 
 
 def test_the_document_is_current() -> None:
-    """`python -m analysis.report.fidelity` would change nothing."""
     assert main(["--check"]) == 0, f"run make docs: {DOCUMENT.name} is not current"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Messages that wait for one another, compared: how long all of a tag took, in figures, table and page."""
+"""Tests for the comparison of the completion times of dependent messages, in figures, table and page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TITLE = "completion time of dependent messages"
 
 @pytest.fixture
 def result(make_run_folder: FolderMaker) -> RunResult:
-    """A run whose messages wait for no others."""
+    """Return the result of a run without dependent messages."""
     return read_result(make_run_folder("irn"))
 
 
@@ -39,26 +39,26 @@ def _printed(results: list[RunResult]) -> str:
     return capture.get()
 
 
-def test_schemes_stand_beside_the_first(result: RunResult) -> None:
+def test_completion_times_have_ratios_to_the_first_run(result: RunResult) -> None:
     runs = [_run(result, "irn", 400), _run(result, "sfc", 150)]
     first, second = compare(runs).completion
     assert (first.label, first.took_us, first.ratio) == ("irn", 400, 1)
     assert (second.label, second.ideal_us, second.slowdown, second.ratio) == ("sfc", 100, 1.5, 0.375)
-    said = _printed(runs)
-    assert TITLE in " ".join(said.split())
-    assert " ".join(["ring", "sfc", "150", "µs", "(0.375x)", "100", "µs", "1.5"]) in " ".join(said.split())
-    [table] = [each for each in comparison_tables(compare(runs), runs) if "dependent messages" in each.title]
+    text = " ".join(_printed(runs).split())
+    assert TITLE in text
+    assert " ".join(["ring", "sfc", "150", "µs", "(0.375x)", "100", "µs", "1.5"]) in text
+    [table] = [table for table in comparison_tables(compare(runs), runs) if "dependent messages" in table.title]
     assert table.rows[1] == ("ring", "sfc", "150 µs", "100 µs", "1.5", "0.375x")
 
 
-def test_what_did_not_finish_has_no_ratio(result: RunResult) -> None:
+def test_unfinished_runs_have_no_ratio(result: RunResult) -> None:
     runs = [_run(result, "irn", None), _run(result, "sfc", 150)]
-    assert [each.ratio for each in compare(runs).completion] == [None, None]
+    assert [row.ratio for row in compare(runs).completion] == [None, None]
     assert "did not finish" in _printed(runs)
 
 
-def test_over_seeds_times_are_means_and_ratios_those_of_a_seed(result: RunResult) -> None:
-    """Half with one seed and double with another cancel; a seed that did not finish leaves no mean."""
+def test_over_seeds_times_are_means_and_ratios_are_geometric_means(result: RunResult) -> None:
+    """Half with one seed and double with another cancel. With an unfinished seed there is no mean."""
     runs = [
         _run(result, "irn", 100, 1),
         _run(result, "sfc", 50, 1),
@@ -73,6 +73,6 @@ def test_over_seeds_times_are_means_and_ratios_those_of_a_seed(result: RunResult
     assert (broken.completion[1].took_us, broken.completion[1].ratio) == (None, None)
 
 
-def test_where_nothing_waits_nothing_is_said(result: RunResult) -> None:
+def test_without_dependent_messages_there_is_no_table(result: RunResult) -> None:
     assert compare([result]).completion == ()
     assert TITLE not in _printed([result])

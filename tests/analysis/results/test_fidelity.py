@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The verdict: each rule at its boundary, and what the reasons say."""
+"""Tests for the verdict: each rule at its limit, and the texts of the reasons."""
 
 from __future__ import annotations
 
@@ -44,28 +44,27 @@ FLOWS = FlowCounts(total=10, completed=10, corrupted=0, timeouts=0, packets_rese
 
 
 def judged(**changes: Any) -> Verdict:
-    """The verdict on a good run but for these changes; each goes where a field of that name is."""
+    """Return the verdict on a faithful run with these changes to fields of its packets, flows, identity or counters."""
 
-    def taken(*names: str) -> dict[str, Any]:
+    def pop(*names: str) -> dict[str, Any]:
         return {name: changes.pop(name) for name in names if name in changes}
 
-    packets = taken("sent", "received")
-    flows = taken("completed", "corrupted")
-    identity = taken("clock", "dilation", "base_rtt_us", "switch")
+    packets = pop("sent", "received")
+    flows = pop("completed", "corrupted")
+    identity = pop("clock", "dilation", "base_rtt_us", "switch")
     counters = replace(COUNTERS, packets=COUNTERS.packets.model_copy(update=packets), **changes)
     return judge(replace(IDENTITY, **identity), counters, FLOWS.model_copy(update=flows))
 
 
-def test_a_good_run_is_faithful_and_says_why() -> None:
-    """The evidence comes with its numbers."""
+def test_a_faithful_run_has_reasons_with_numbers() -> None:
     verdict = judged()
     assert verdict.level == "faithful"
     assert verdict.reasons == (
         "Every one of 1,000 packets sent is accounted for.",
         "Host lateness P99 is 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
         "Switch lateness P99 is 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
-        "Spacing of host frames is off (P99) by 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
-        "Spacing of switch frames is off (P99) by 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
+        "P99 error in the spacing of host frames is 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
+        "P99 error in the spacing of switch frames is 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
     )
 
 
@@ -73,7 +72,7 @@ def test_a_good_run_is_faithful_and_says_why() -> None:
     ("change", "level", "reason"),
     [
         ({"received": 999}, "invalid", "1 packet lost that no drop counter explains."),
-        ({"received": 1002}, "invalid", "2 packets received or dropped more than were sent."),
+        ({"received": 1002}, "invalid", "2 packets more received or dropped than sent."),
         ({"kernel_drops": 3}, "invalid", "The kernel dropped 3 packets outside the modelled queues."),
         ({"corrupted": 1}, "invalid", "1 message arrived corrupted."),
         ({"sent": 0, "received": 0}, "invalid", "No packet was sent, so nothing was measured."),
@@ -83,7 +82,7 @@ def test_a_good_run_is_faithful_and_says_why() -> None:
     ],
 )
 def test_each_rule_alone_decides(change: dict[str, object], level: str, reason: str) -> None:
-    """One thing wrong gives its level and its sentence, and evidence for the run falls silent."""
+    """A single problem sets the verdict and the only reason. Evidence for the run is left out."""
     verdict = judged(**change)
     assert (verdict.level, verdict.reasons) == (level, (reason,))
 
@@ -115,12 +114,13 @@ def test_spacing_is_judged_by_the_limits_of_lateness(who: str, share: float, lev
     p99_ns = share * RTT_WALL_NS
     verdict = judged(**{who: replace(EVEN, p99_ns=p99_ns)})
     assert verdict.level == level
-    assert any(reason.startswith(f"Spacing of {who.partition('_')[0]} frames is off") for reason in verdict.reasons)
+    begin = f"P99 error in the spacing of {who.partition('_')[0]} frames is"
+    assert any(reason.startswith(begin) for reason in verdict.reasons)
 
 
 @pytest.mark.parametrize("who", ["host_lateness", "switch_lateness", "host_spacing", "switch_spacing"])
-def test_a_late_run_says_which_dilation_would_do(who: str) -> None:
-    """Lateness as a share falls with its square; rounded up to a step, whatever was late."""
+def test_a_late_run_advises_a_sufficient_dilation(who: str) -> None:
+    """Lateness as a share of the base RTT falls with the square of the dilation, which is rounded up to a step."""
     late_by = 3.2
     measured = replace(getattr(COUNTERS, who), p99_ns=late_by * DEGRADED_ABOVE * RTT_WALL_NS)
     verdict = judged(**{who: measured})
@@ -128,36 +128,36 @@ def test_a_late_run_says_which_dilation_would_do(who: str) -> None:
     assert verdict.reasons[-1] == "Use --dilation 20000 or larger, or let `run --retry` choose the dilation."
 
 
-def test_a_backlog_is_not_taken_for_lateness_that_stays() -> None:
-    """Ten base RTTs behind or a thousand: the machine did not keep up, and the next D is the same."""
+def test_a_backlog_does_not_increase_the_advised_dilation() -> None:
+    """A lateness of one, ten and a thousand base RTTs gives the same dilation."""
     behind = [judged(host_lateness=Lateness(0, times * RTT_WALL_NS, 0)).faithful_dilation for times in (1, 10, 1_000)]
     assert behind == [next_step(10_000 / math.sqrt(DEGRADED_ABOVE))] * 3
 
 
-def test_a_run_that_was_not_late_advises_nothing() -> None:
+def test_a_run_that_was_not_late_advises_no_dilation() -> None:
     assert judged().faithful_dilation is None
     assert judged(received=999).faithful_dilation is None
     assert judged(clock="virtual", host_lateness=Lateness(0, 1e9, 1e9)).faithful_dilation is None
 
 
 @pytest.mark.parametrize(
-    ("switch", "who", "why"),
+    ("switch", "who", "reason"),
     [
-        ("soft", "host", "no frame followed another without a gap"),
-        ("soft", "switch", "no frame followed another without a gap"),
-        ("bmv2", "switch", "BMv2 sends them by itself"),
+        ("soft", "host", "there were no back-to-back frames"),
+        ("soft", "switch", "there were no back-to-back frames"),
+        ("bmv2", "switch", "not available with BMv2"),
     ],
 )
-def test_spacing_that_nobody_measured_is_noted(switch: str, who: str, why: str) -> None:
+def test_spacing_that_was_not_measured_is_noted(switch: str, who: str, reason: str) -> None:
     verdict = judged(switch=switch, **{f"{who}_spacing": None})
     assert verdict.level == "faithful"
-    assert verdict.reasons[-1] == f"Spacing of {who} frames was not measured: {why}."
+    assert verdict.reasons[-1] == f"Spacing of {who} frames was not measured: {reason}."
 
 
-def test_the_limits_let_through_the_errors_they_were_made_for() -> None:
-    """The tolerance of a validated peak at the first limit, what was chosen at the second."""
-    let_through = [ERROR_PER_LATENESS * limit for limit in (DEGRADED_ABOVE, INVALID_ABOVE)]
-    assert let_through == pytest.approx([FAITHFUL_ERROR, TRUSTED_ERROR])
+def test_the_limits_permit_the_chosen_errors() -> None:
+    """The first limit permits the tolerance of the peak buffer in validations."""
+    permitted = [ERROR_PER_LATENESS * limit for limit in (DEGRADED_ABOVE, INVALID_ABOVE)]
+    assert permitted == pytest.approx([FAITHFUL_ERROR, TRUSTED_ERROR])
     assert METRIC["peak_buffer_bytes"].tolerance.share == FAITHFUL_ERROR < TRUSTED_ERROR
 
 
@@ -168,16 +168,16 @@ def test_the_virtual_clock_needs_no_lateness() -> None:
 
 
 @pytest.mark.parametrize("received", [900, 1000, 1100])
-def test_a_balance_that_cannot_be_drawn_up_decides_nothing(received: int) -> None:
-    """A network that goes on is neither invalid for packets on their way nor praised for having lost none."""
+def test_an_incomplete_packet_balance_does_not_affect_the_verdict(received: int) -> None:
+    """Counters of a network that is still running show neither losses nor their absence."""
     verdict = judged(received=received, unbalanced="7 messages are under way.")
     assert verdict.level == "faithful"
     assert "7 messages are under way." in verdict.reasons
     assert not [reason for reason in verdict.reasons if "accounted for" in reason or "drop counter" in reason]
 
 
-def test_unfinished_flows_are_noted_and_change_nothing() -> None:
-    """Endless flows are the point of some scenarios."""
+def test_unfinished_flows_are_noted_and_do_not_affect_the_verdict() -> None:
+    """Some scenarios have endless flows."""
     verdict = judged(completed=4)
     assert verdict.level == "faithful"
     assert verdict.reasons[-1] == "6 of 10 flows did not finish."
@@ -192,26 +192,24 @@ def test_unfinished_flows_are_noted_and_change_nothing() -> None:
             "degraded",
             "3 acknowledgements refused: they acknowledge packets that were never sent.",
         ),
-        ("messages_failed", "faithful", "3 messages given up: too many timeouts in a row without an answer."),
+        ("messages_failed", "faithful", "3 messages given up: too many consecutive timeouts without an answer."),
     ],
 )
-def test_what_honest_hosts_do_not_do_is_judged(event: str, level: str, reason: str) -> None:
-    """A lie that was believed, one that was not, and silence."""
+def test_events_of_misbehaving_hosts_are_judged(event: str, level: str, reason: str) -> None:
+    """The hosts sent an accepted false acknowledgement, a refused one, and none at all."""
     verdict = judged(host_events={event: 3})
     assert verdict.level == level
     assert reason in verdict.reasons
 
 
 def test_the_worst_reason_comes_first() -> None:
-    """A note never hides a loss."""
     verdict = judged(completed=4, interrupted=True, received=995)
     assert verdict.level == "invalid"
     assert [reason.split()[0] for reason in verdict.reasons] == ["5", "The", "6"]
 
 
 @pytest.mark.parametrize("change", [{"base_rtt_us": 0.0}, {"dilation": 0}])
-def test_a_network_without_a_round_trip_is_refused(change: dict[str, object]) -> None:
-    """Shares of nothing are meaningless."""
+def test_a_base_rtt_or_dilation_of_zero_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="must be positive"):
         judged(**change)
 
@@ -221,7 +219,7 @@ ORDER = ["faithful", "degraded", "invalid"]
 
 @given(st.floats(0, 1e9), st.floats(0, 1e9), st.booleans(), st.integers(-3, 3))
 def test_a_later_run_is_never_judged_better(early: float, more: float, interrupted: bool, loss: int) -> None:
-    """Verdicts are monotonic in lateness, whatever else is wrong; every verdict has a reason."""
+    """Verdicts are monotonic in lateness, also with other problems. Every verdict has a reason."""
     other: dict[str, Any] = {"interrupted": interrupted, "received": 1000 - loss}
     first = judged(**other, host_lateness=Lateness(0, early, early))
     second = judged(**other, host_lateness=Lateness(0, early + more, early + more))
@@ -231,5 +229,5 @@ def test_a_later_run_is_never_judged_better(early: float, more: float, interrupt
 
 
 def test_lateness_share_by_hand() -> None:
-    """1 ms of 10 us x 10 000."""
+    """The share of 1 ms in 10 us x 10 000 is 1 %."""
     assert lateness_share(1e6, 10.0, 10_000) == pytest.approx(0.01)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""result.json: built from traces and counters, written, read, and the same bytes for the same run."""
+"""Tests for result.json: how it is built, written and read, and that equal runs give identical files."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "traces.md"
 
 @pytest.fixture
 def traces(make_flows: Maker, make_queues: Maker, make_signals: Maker) -> dict[str, pl.DataFrame]:
-    """The three traces of one run."""
+    """Return the three traces of one run."""
     return {"flows": make_flows(), "queues": make_queues(), "signals": make_signals()}
 
 
-def test_the_result_has_the_promised_fields(
+def test_the_result_has_all_fields(
     identity: RunIdentity, counters: RunCounters, traces: dict[str, pl.DataFrame]
 ) -> None:
-    """Every field of the design, with values that agree with traces and counters."""
+    """The values agree with traces and counters."""
     content = json.loads(build_result(identity, counters, **traces).to_json())
     assert (content["schema"], content["schema_version"]) == ("sfc-testbed.result", 1)
     assert (content["scenario"], content["scheme"], content["switch"]) == ("hadoop-50", "sfc", "soft")
@@ -68,10 +68,9 @@ def test_the_result_has_the_promised_fields(
     assert content["packets_per_s"] == pytest.approx(400_000 / 41.25)
 
 
-def test_the_json_comes_back_as_it_went(
+def test_a_written_result_is_read_unchanged(
     tmp_path: Path, identity: RunIdentity, counters: RunCounters, traces: dict[str, pl.DataFrame]
 ) -> None:
-    """Reading gives an equal result; writing that gives the same bytes."""
     result = build_result(identity, counters, **traces)
     path = write_result(tmp_path, result)
     assert read_result(tmp_path) == result
@@ -81,7 +80,7 @@ def test_the_json_comes_back_as_it_went(
 def test_identical_runs_differ_in_speed_only(
     identity: RunIdentity, counters: RunCounters, traces: dict[str, pl.DataFrame]
 ) -> None:
-    """Rows in another order and another wall time change two lines of result.json."""
+    """Another order of rows and another wall time change two lines of result.json."""
     shuffled = {name: frame.sample(fraction=1.0, shuffle=True, seed=3) for name, frame in traces.items()}
     backwards = dict(reversed(list(counters.drops.items())))
     one = build_result(identity, counters, **traces).to_json().splitlines()
@@ -90,10 +89,10 @@ def test_identical_runs_differ_in_speed_only(
     assert changed == ['"wall_s"', '"packets_per_s"']
 
 
-def test_the_bytes_of_a_result_stay(
+def test_the_file_of_a_result_does_not_change_between_releases(
     identity: RunIdentity, counters: RunCounters, make_flows: Maker, make_queues: Maker, make_signals: Maker
 ) -> None:
-    """Whoever keeps results compares them with later ones: same traces and counters, same bytes as ever."""
+    """Users compare stored results with later ones, so equal traces and counters must give identical files."""
     result = build_result(
         identity, counters, flows=make_flows(60, 30), queues=make_queues(duration_us=1200), signals=make_signals(40)
     )
@@ -126,7 +125,7 @@ def test_no_figures_are_defined_twice() -> None:
 
 
 def test_floats_have_nine_significant_digits(identity: RunIdentity, counters: RunCounters) -> None:
-    """Noise of the last bits does not reach the file, and there is no negative zero."""
+    """Floats are rounded, and there is no negative zero."""
     content = json.loads(build_result(identity, replace(counters, wall_s=1 / 3), **EMPTY).to_json())
     assert content["wall_s"] == 0.333333333
     late = replace(counters, host_lateness=Lateness(-0.0, 0.0, 0.0))
@@ -134,7 +133,7 @@ def test_floats_have_nine_significant_digits(identity: RunIdentity, counters: Ru
 
 
 def test_empty_traces_make_a_result(identity: RunIdentity, counters: RunCounters) -> None:
-    """A run that was stopped before it sent anything: no figure, and a verdict that says so."""
+    """A run that was stopped before it sent a packet has no figures and is invalid."""
     nothing = PacketCounts(sent=0, received=0, switch_generated=0, switch_absorbed=0, in_flight=0)
     stopped = replace(counters, packets=nothing, drops={}, interrupted=True, wall_s=0.0)
     result = build_result(identity, stopped, **EMPTY)
@@ -163,7 +162,7 @@ def test_warm_up_counts_in_totals_only(identity: RunIdentity, counters: RunCount
     drops=st.dictionaries(st.text(min_size=1, max_size=5), st.integers(0, 10**6), max_size=4),
     lost=st.integers(-100, 100),
 )
-def test_unexplained_loss_is_what_is_left(
+def test_unexplained_loss_is_the_difference_of_the_packet_counts(
     sent: int, generated: int, absorbed: int, flying: int, drops: dict[str, int], lost: int
 ) -> None:
     received = sent + generated - absorbed - flying - sum(drops.values()) - lost
@@ -174,8 +173,7 @@ def test_unexplained_loss_is_what_is_left(
     assert counters.unexplained_loss == lost
 
 
-def test_the_document_names_every_field() -> None:
-    """docs/traces.md explains all of result.json."""
+def test_traces_md_names_every_field_of_result_json() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     for name, entry in RunResult.model_fields.items():
         assert f"`{entry.alias or name}`" in text, name
@@ -192,7 +190,7 @@ def test_the_document_names_every_field() -> None:
         ('{"schema": "sfc-testbed.result", "schema_version": 1}', "scenario: Field required"),
     ],
 )
-def test_what_cannot_be_read_is_told(tmp_path: Path, content: str | None, message: str) -> None:
+def test_unreadable_results_are_reported_in_one_line(tmp_path: Path, content: str | None, message: str) -> None:
     if content is not None:
         (tmp_path / "result.json").write_text(content)
     with pytest.raises(ResultError, match=message) as caught:

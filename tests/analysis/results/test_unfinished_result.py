@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The result of a run whose counters nobody read: what they would have said is absent everywhere, and never a zero."""
+"""Tests for the result of a run whose counters were not read: figures from counters are missing and never zero."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ UNCOUNTED = ("packets", "drops", "unexplained_loss", "kernel_drops", "bts", "pfc
 
 @pytest.fixture
 def unfinished(identity: RunIdentity, make_flows: Maker, make_queues: Maker, make_signals: Maker) -> RunResult:
-    """A run that had measured much when it was killed."""
+    """Return the result of a run that was killed after it had written traces."""
     return build_unfinished_result(
         identity, ["The runner was killed."], flows=make_flows(), queues=make_queues(), signals=make_signals()
     )
 
 
-def test_figures_of_traces_are_there_and_those_of_counters_are_not(
+def test_figures_from_traces_exist_and_figures_from_counters_do_not(
     unfinished: RunResult,
     identity: RunIdentity,
     counters: RunCounters,
@@ -58,16 +58,15 @@ def test_figures_of_traces_are_there_and_those_of_counters_are_not(
     assert "did not finish" in unfinished.verdict_reasons[1]
 
 
-def test_it_is_read_as_it_was_written(unfinished: RunResult, tmp_path: Path) -> None:
-    """Absent figures come back absent."""
+def test_an_unfinished_result_is_read_unchanged(unfinished: RunResult, tmp_path: Path) -> None:
     write_result(tmp_path, unfinished)
     assert read_result(tmp_path) == unfinished
 
 
-def test_tables_say_that_it_was_not_measured(unfinished: RunResult) -> None:
-    """Cards, page and terminal; a table of many runs has an empty cell."""
-    told = {card.name: card.value for card in run_cards(unfinished)}
-    assert (told["Drops"], told["BTS sent"], told["Wall time"]) == (NOT_MEASURED,) * 3
+def test_tables_show_missing_figures_as_not_measured(unfinished: RunResult) -> None:
+    """A table of many runs has an empty cell."""
+    cards = {card.name: card.value for card in run_cards(unfinished)}
+    assert (cards["Drops"], cards["BTS sent"], cards["Wall time"]) == (NOT_MEASURED,) * 3
     terminal = dict(key_figures(unfinished))
     assert {terminal[name] for name in ("drops", "BTS sent", "PFC sent", "wall time")} == {NOT_MEASURED}
     tables = {table.title: table.rows for table in run_tables(unfinished)}
@@ -77,7 +76,7 @@ def test_tables_say_that_it_was_not_measured(unfinished: RunResult) -> None:
     assert (row["drops"], row["bts_sent"], row["pfc_sent"], row["wall_s"]) == (None,) * 4
 
 
-def test_it_can_stand_beside_whole_runs(
+def test_an_unfinished_result_can_be_compared_with_complete_ones(
     unfinished: RunResult, identity: RunIdentity, counters: RunCounters, make_flows: Maker
 ) -> None:
     whole = build_result(identity, counters, flows=make_flows(), queues=QUEUES.empty(), signals=SIGNALS.empty())
@@ -88,18 +87,18 @@ def test_it_can_stand_beside_whole_runs(
     assert overview.rows[0][-4] != "-"
 
 
-def test_nothing_is_computed_from_what_is_absent(identity: RunIdentity) -> None:
-    nothing = build_unfinished_result(
+def test_missing_counters_give_no_figures(identity: RunIdentity) -> None:
+    unmeasured = build_unfinished_result(
         identity, ["Killed."], flows=FLOWS.empty(), queues=QUEUES.empty(), signals=SIGNALS.empty()
     )
-    assert nothing.max_buffer_bytes is None
-    assert {card.name: card.value for card in run_cards(nothing)}["Max buffer"] == "-"
+    assert unmeasured.max_buffer_bytes is None
+    assert {card.name: card.value for card in run_cards(unmeasured)}["Peak buffer"] == "-"
     with pytest.raises(ResultError, match="killed before"):
-        counted(nothing.max_buffer_bytes)
+        counted(unmeasured.max_buffer_bytes)
 
 
-def test_a_folder_without_a_result_names_what_finishes_it(tmp_path: Path) -> None:
-    with pytest.raises(ResultError, match="did not get as far as a result"):
+def test_the_error_for_a_folder_without_a_result_names_the_command_that_finishes_it(tmp_path: Path) -> None:
+    with pytest.raises(ResultError, match="ended before it had a result"):
         read_result(tmp_path)
     (tmp_path / JOURNAL_FOLDER).mkdir()
     with pytest.raises(ResultError, match="report` finishes it"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a narrow terminal shows of a table, against a wide one."""
+"""Compares a table on a narrow terminal with the same table on a wide one."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from rich.console import Console, RenderableType
 _WIDE = 1_000
 
 
-def lost(shown: RenderableType, width: int) -> list[str]:
-    """Words that stand whole on a wide terminal and not on one of this width."""
-    narrow = _said(shown, width).split()
+def lost(table: RenderableType, width: int) -> list[str]:
+    """Return the words that are complete on a wide terminal but not on a terminal of this width."""
+    narrow = _printed(table, width).split()
     assert "…" not in "".join(narrow)
-    return [
-        word for word in dict.fromkeys(_said(shown, _WIDE).split()) if not word.startswith("─") and word not in narrow
-    ]
+    wide = dict.fromkeys(_printed(table, _WIDE).split())
+    return [word for word in wide if not word.startswith("─") and word not in narrow]
 
 
-def _said(shown: RenderableType, width: int) -> str:
+def _printed(table: RenderableType, width: int) -> str:
     console = Console(width=width, force_terminal=False)
     with console.capture() as capture:
-        console.print(shown)
+        console.print(table)
     return capture.get()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tables on terminals of any width."""
+"""Tests for tables on terminals of any width."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from analysis.terminal.fitted import PROSE, Fitted
 FIGURES = {"buffer": "786 KB (0.905x)", "P50": "4.74 ±0.12", "P99": "31.3 ±4.7", "drops": "1,368"}
 
 
-def _said(shown: RenderableType, width: int) -> list[str]:
+def _printed(table: RenderableType, width: int) -> list[str]:
     console = Console(width=width, force_terminal=False)
     with console.capture() as capture:
-        console.print(shown)
+        console.print(table)
     lines = capture.get().splitlines()
     assert max(map(len, lines)) <= width
     return [line.strip() for line in lines if line.strip()]
@@ -36,35 +36,35 @@ def _figures() -> Table:
 
 @pytest.mark.parametrize("width", [100, 80, 60, 40, 30, 20])
 def test_no_character_of_a_table_is_lost(width: int) -> None:
-    text = "".join(_said(Fitted(_figures()), width)).replace(" ", "").replace("─", "")
+    text = "".join(_printed(Fitted(_figures()), width)).replace(" ", "").replace("─", "")
     parts = text.count("scheme")
     once, everywhere = "".join(["a title", *FIGURES, *FIGURES.values()]), "scheme egress-bts"
     assert parts >= 1
     assert Counter(text) == Counter((once + everywhere * parts).replace(" ", ""))
 
 
-def test_cells_wrap_between_words_before_a_table_is_parted() -> None:
-    assert "egress-bts  786 KB (0.905x)  4.74 ±0.12  31.3 ±4.7  1,368" in _said(Fitted(_figures()), 80)
-    narrower = [line.split() for line in _said(Fitted(_figures()), 54)]
+def test_cells_wrap_between_words_before_a_table_is_split() -> None:
+    assert "egress-bts  786 KB (0.905x)  4.74 ±0.12  31.3 ±4.7  1,368" in _printed(Fitted(_figures()), 80)
+    narrower = [line.split() for line in _printed(Fitted(_figures()), 54)]
     assert narrower[-2:] == [["egress-bts", "786", "KB", "4.74", "±0.12", "31.3", "±4.7", "1,368"], ["(0.905x)"]]
-    parted = _said(Fitted(_figures()), 40)
-    rows = [line for line in parted if line.startswith("egress-bts")]
+    split = _printed(Fitted(_figures()), 40)
+    rows = [line for line in split if line.startswith("egress-bts")]
     assert rows == ["egress-bts  786 KB (0.905x)", "egress-bts  4.74 ±0.12  31.3 ±4.7", "egress-bts  1,368"]
 
 
-def test_sentences_give_way_before_figures() -> None:
-    """They have all the room that is left, and as little as can be read."""
+def test_sentences_wrap_before_figures() -> None:
+    """A column of sentences takes the remaining width, down to a legible minimum."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading, ratio in (("name", None), ("default", None), ("meaning", PROSE)):
         table.add_column(heading, ratio=ratio)
     table.add_row("switch.q_th_bytes", "2 BDP or so", "The depth above which a BTS is triggered.")
-    assert _said(Fitted(table), 80)[-1].endswith("2 BDP or so  The depth above which a BTS is triggered.")
-    assert _said(Fitted(table), 52)[1] == "switch.q_th_bytes  2 BDP or so  The depth above"
-    parted = _said(Fitted(table), 36)
-    assert parted[1] == "switch.q_th_bytes  2 BDP or so" and parted[3] == "switch.q_th_bytes  The depth above"
+    assert _printed(Fitted(table), 80)[-1].endswith("2 BDP or so  The depth above which a BTS is triggered.")
+    assert _printed(Fitted(table), 52)[1] == "switch.q_th_bytes  2 BDP or so  The depth above"
+    split = _printed(Fitted(table), 36)
+    assert split[1] == "switch.q_th_bytes  2 BDP or so" and split[3] == "switch.q_th_bytes  The depth above"
 
 
-def test_a_table_wider_than_any_terminal_ends() -> None:
+def test_a_table_can_be_printed_on_a_terminal_of_one_column() -> None:
     console = Console(width=1, force_terminal=False)
     with console.capture() as capture:
         console.print(Fitted(_figures(), keys=3))

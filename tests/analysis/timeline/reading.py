@@ -16,7 +16,7 @@ Place = tuple[str, ...]
 
 @dataclass
 class Slice:
-    """A slice, or an instant with its begin as its end. `end_ns` None: the slice was never ended."""
+    """A slice, or an instant whose end is its begin. `end_ns` is None if the slice has no end."""
 
     place: Place
     track: int
@@ -35,21 +35,21 @@ class Timeline:
     """The content of a trace as a viewer shows it."""
 
     places: list[Place] = field(default_factory=list)
-    """Every track in the order in which it is shown."""
+    """All tracks in display order."""
     slices: list[Slice] = field(default_factory=list)
     counters: dict[Place, list[tuple[int, float]]] = field(default_factory=dict)
 
     def at(self, *place: str) -> list[Slice]:
-        """The slices of the tracks with a name, which a viewer shows as one track."""
-        return [each for each in self.slices if each.place == place]
+        """Return the slices of all tracks with this name, which a viewer shows as one track."""
+        return [piece for piece in self.slices if piece.place == place]
 
     def named(self, begin: str) -> list[Slice]:
-        """The slices whose names begin so."""
-        return [each for each in self.slices if each.name.startswith(begin)]
+        """Return the slices whose names begin with `begin`."""
+        return [piece for piece in self.slices if piece.name.startswith(begin)]
 
 
 def read_timeline(path: Path) -> Timeline:
-    """Read a file. Events with the same time keep their order. AssertionError for events that do not fit together."""
+    """Read a file. Events with the same time keep their order. Raises AssertionError for inconsistent events."""
     trace = Trace()
     trace.ParseFromString(path.read_bytes())
     timeline = Timeline()
@@ -61,8 +61,8 @@ def read_timeline(path: Path) -> Timeline:
             assert track.uuid not in places
             parent = places[track.parent_uuid] if track.HasField("parent_uuid") else ()
             places[track.uuid] = (*parent, track.name)
-        for each in packet.interned_data.debug_annotation_names:
-            names[each.iid] = each.name
+        for annotation_name in packet.interned_data.debug_annotation_names:
+            names[annotation_name.iid] = annotation_name.name
     timeline.places = list(dict.fromkeys(places.values()))
     open_slices: dict[int, list[Slice]] = {}
     events = [packet for packet in trace.packet if packet.HasField("track_event")]
@@ -74,24 +74,24 @@ def read_timeline(path: Path) -> Timeline:
             value = event.counter_value if event.HasField("counter_value") else event.double_counter_value
             timeline.counters.setdefault(place, []).append((packet.timestamp, value))
             continue
-        own = open_slices.setdefault(event.track_uuid, [])
+        open_on_track = open_slices.setdefault(event.track_uuid, [])
         if event.type == TrackEvent.TYPE_SLICE_END:
-            own.pop().end_ns = packet.timestamp
+            open_on_track.pop().end_ns = packet.timestamp
             continue
-        found = _slice(packet, place, len(own), names)
-        timeline.slices.append(found)
-        if not found.is_instant:
-            own.append(found)
+        piece = _slice(packet, place, len(open_on_track), names)
+        timeline.slices.append(piece)
+        if not piece.is_instant:
+            open_on_track.append(piece)
     return timeline
 
 
 def _slice(packet: TracePacket, place: Place, depth: int, names: dict[int, str]) -> Slice:
     event = packet.track_event
     arguments = {}
-    for each in event.debug_annotations:
-        kind = each.WhichOneof("value")
+    for annotation in event.debug_annotations:
+        kind = annotation.WhichOneof("value")
         assert kind is not None
-        arguments[names[each.name_iid]] = getattr(each, kind)
+        arguments[names[annotation.name_iid]] = getattr(annotation, kind)
     is_instant = event.type == TrackEvent.TYPE_INSTANT
     return Slice(
         place=place,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tracks, slices, counters and arrows of small made-up traces."""
+"""Tests for the tracks, slices, counters and arrows of small traces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROOT = "hadoop-50 sfc"
 
 
 def _frame(schema: TraceSchema, rows: Sequence[dict[str, Any]], **usual: object) -> pl.DataFrame:
-    """Rows of a trace; what a row does not name has its usual value."""
+    """Return rows of a trace. Missing columns have default values."""
     whole = [{**dict.fromkeys(schema.column_names), **usual, **row} for row in rows]
     return pl.DataFrame(whole, schema=dict(schema.dtypes)) if rows else schema.empty()
 
@@ -44,21 +44,21 @@ def _signals(*rows: dict[str, Any]) -> pl.DataFrame:
 
 
 def _queues(*rows: tuple[float, int, int, int, int]) -> pl.DataFrame:
-    """Rows of tor2: time, port, class, depth, high-water mark."""
+    """Return queue rows of tor2 from (time, port, class, depth, high-water mark)."""
     names = ("time_us", "port", "class", "depth_bytes", "high_water_bytes")
     return _frame(QUEUES, [dict(zip(names, row, strict=True)) for row in rows], switch="tor2")
 
 
 @pytest.fixture
 def stored(make_run_folder: FolderMaker) -> Run:
-    """A run without traces."""
+    """Return a run without traces."""
     run = load_run(make_run_folder("sfc", flows=_flows({"start_us": 0.0})))
     return replace(run.without_traces(), config={})
 
 
 @pytest.fixture
 def draw(stored: Run, tmp_path: Path) -> Draw:
-    """Draws a run with the traces that a test hands over, and reads the timeline back."""
+    """Return a function that writes a run with a test's traces as a timeline and reads it back."""
 
     def make(
         *,
@@ -76,19 +76,19 @@ def draw(stored: Run, tmp_path: Path) -> Draw:
 
 
 def _spans(slices: Sequence[Slice]) -> list[tuple[int, int | None]]:
-    return [(each.begin_ns, each.end_ns) for each in slices]
+    return [(piece.begin_ns, piece.end_ns) for piece in slices]
 
 
 def test_a_flow_is_a_slice_from_its_start_to_its_end_with_its_figures(draw: Draw) -> None:
     row = {"start_us": 1.5, "finish_us": 9.25, "fct_us": 7.75, "slowdown": 1.9375, "packets_resent": 3, "timeouts": 0}
     [flow] = draw(flows=_flows(row)).at(ROOT, "h1", "flows")
     assert (flow.begin_ns, flow.end_ns, flow.name) == (1500, 9250, "incast 1 to h9")
-    shown = {"flow_id": 1, "dst": "h9", "tag": "incast", "size_bytes": 2000, "ideal_fct_us": 4.0, "corrupted": False}
+    planned = {"flow_id": 1, "dst": "h9", "tag": "incast", "size_bytes": 2000, "ideal_fct_us": 4.0, "corrupted": False}
     measured = {name: row[name] for name in ("fct_us", "slowdown", "packets_resent", "timeouts")}
-    assert flow.arguments == shown | measured
+    assert flow.arguments == planned | measured
 
 
-def test_flows_that_overlap_are_on_tracks_of_their_own(draw: Draw) -> None:
+def test_overlapping_flows_are_on_different_tracks(draw: Draw) -> None:
     spans = [(0.0, 10.0), (4.0, 6.0), (5.0, 7.0), (6.0, 9.0), (10.0, 12.0), (11.0, 13.0)]
     rows = [{"start_us": begin, "finish_us": end} for begin, end in reversed(spans)]
     flows = draw(flows=_flows(*rows)).at(ROOT, "h1", "flows")
@@ -132,8 +132,8 @@ def test_a_newer_pause_ends_the_older_and_no_pause_outlives_its_flow(draw: Draw)
     timeline = draw(flows=_flows({"start_us": 1.0, "finish_us": 20.0}), signals=signals)
     assert _spans(timeline.named("paused")) == [(3000, 6000), (6000, 7000), (10_000, 20_000)]
     assert _spans(timeline.named("incast")) == [(1000, 20_000)]
-    arrows = [each.arrows_from for each in timeline.at(ROOT, "tor2", "BTS")]
-    assert [each.arrows_to for each in timeline.named("paused")] == arrows
+    arrows = [bts.arrows_from for bts in timeline.at(ROOT, "tor2", "BTS")]
+    assert [pause.arrows_to for pause in timeline.named("paused")] == arrows
 
 
 def test_a_signal_that_sets_no_pause_is_an_instant_at_the_host(draw: Draw) -> None:
@@ -142,14 +142,14 @@ def test_a_signal_that_sets_no_pause_is_an_instant_at_the_host(draw: Draw) -> No
         {"sent_us": 3.0, "received_us": 4.0, "cause": "feedback", "pause_us": 0.0},
     )
     timeline = draw(flows=_flows({"start_us": 1.0, "finish_us": 20.0}), signals=signals)
-    ignored, slowed = timeline.named("BTS of")[0], timeline.named("slowed down")[0]
-    assert (ignored.name, ignored.begin_ns, ignored.is_instant) == ("BTS of tor2 ignored", 3000, True)
+    ignored, slowed = timeline.named("BTS from")[0], timeline.named("slowed down")[0]
+    assert (ignored.name, ignored.begin_ns, ignored.is_instant) == ("BTS from tor2 ignored", 3000, True)
     assert (slowed.name, slowed.begin_ns, slowed.is_instant) == ("slowed down by tor2", 4000, True)
-    assert [ignored.arrows_to, slowed.arrows_to] == [each.arrows_from for each in timeline.at(ROOT, "tor2", "BTS")]
+    assert [ignored.arrows_to, slowed.arrows_to] == [bts.arrows_from for bts in timeline.at(ROOT, "tor2", "BTS")]
 
 
 @pytest.mark.parametrize("flow_id", [1, 7, None])
-def test_a_signal_for_no_flow_that_is_going_on_has_a_track_beside_the_flows(draw: Draw, flow_id: int | None) -> None:
+def test_a_signal_outside_active_flows_has_its_own_track(draw: Draw, flow_id: int | None) -> None:
     signals = _signals({"sent_us": 20.0, "received_us": 21.0, "flow_id": flow_id, "obeyed": False})
     timeline = draw(flows=_flows({"start_us": 1.0, "finish_us": 20.0}), signals=signals)
     [outside] = timeline.at(ROOT, "h1", "BTS outside flows")
@@ -176,7 +176,7 @@ def test_a_counter_holds_the_peak_of_each_sampling_interval(draw: Draw) -> None:
     assert timeline.counters[ROOT, "tor2", "port 3 to h9"] == [(0, 0), *expected]
 
 
-def test_classes_are_named_where_there_are_several(draw: Draw) -> None:
+def test_counters_name_the_class_if_there_are_several(draw: Draw) -> None:
     timeline = draw(queues=_queues((10.0, -1, -1, 0, 9), (10.0, 3, 3, 0, 8), (10.0, 3, 7, 0, 1), (10.0, 4, 7, 0, 1)))
     names = [place[-1] for place in timeline.counters]
     assert names == ["buffer", "port 3, class 3", "port 3, class 7", "port 4, class 7"]
@@ -193,7 +193,7 @@ def test_goodput_is_zero_where_an_interval_has_no_row(draw: Draw) -> None:
     assert [value for _, value in counters[ROOT, "h9", "goodput received"]] == [0, 0, 100.0, 0, 50.0, 0]
 
 
-def test_a_congestion_control_has_counters_of_what_it_has(draw: Draw) -> None:
+def test_a_congestion_control_has_counters_of_its_traced_columns(draw: Draw) -> None:
     rows = [
         {"time_us": 1.0, "rate_bps": 50_000_000_000},
         {"time_us": 2.0, "rate_bps": 25_000_000_000, "rtt_us": 12.5},
@@ -239,28 +239,28 @@ def test_faults_are_slices(stored: Run, tmp_path: Path) -> None:
     with (tmp_path / "timeline").open("wb") as file:
         write_timeline(run, file, peers={}, captures=())
     faults = read_timeline(tmp_path / "timeline").at(ROOT, "faults")
-    assert [(each.name, each.begin_ns, each.end_ns) for each in faults] == [
+    assert [(fault.name, fault.begin_ns, fault.end_ns) for fault in faults] == [
         ("loss", 0, 20_000),
         ("a-b down", 2000, 5000),
     ]
-    assert {each.depth for each in faults} == {0}
+    assert {fault.depth for fault in faults} == {0}
 
 
 def test_captured_pfc_frames_are_pauses_until_the_next_frame_or_their_end(draw: Draw, tmp_path: Path) -> None:
-    """Times in a capture are wall times: here ten times the model's. A resume ends the pause of its class alone."""
+    """Times in a capture are wall times, here ten times the model times. A resume ends only the pause of its class."""
     frames = [(0, {3: 1000, 4: 1000}), (20_000, {3: 1000}), (30_000, {3: 0}), (900_000, {3: 10})]
     with CaptureWriter(tmp_path / "h1.pcapng", "h1-eth0", CaptureClock(10, 0)) as capture:
         for time_ns, quanta in frames:
             capture.write(time_ns, pack_frame(1, quanta), Direction.IN)
     port = CapturedPort("h1", 0, "tor1", 100_000_000_000, tmp_path / "h1.pcapng")
     pauses = draw(captures=[port]).at(ROOT, "h1", "PFC received from tor1")
-    assert sorted((each.name, each.begin_ns, each.end_ns) for each in pauses) == [
+    assert sorted((pause.name, pause.begin_ns, pause.end_ns) for pause in pauses) == [
         ("class 3 paused", 0, 2000),
         ("class 3 paused", 2000, 3000),
         ("class 3 paused", 90_000, 90_000 + quanta_ns(10, port.rate_bps)),
         ("class 4 paused", 0, quanta_ns(1000, port.rate_bps)),
     ]
-    assert {each.depth for each in pauses} == {0}
+    assert {pause.depth for pause in pauses} == {0}
 
 
 def test_a_capture_that_cannot_be_read_is_a_problem(stored: Run, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run of one flow and two switches, three samples long."""
+"""A small run with one flow and two switches."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def small_run(
     queues: Sequence[dict[str, Any]] = SMALL_QUEUES,
     counters: RunCounters = COUNTERS,
 ) -> Run:
-    """Never on disk."""
+    """Return a small run that has no folder."""
     flow_rows = pl.DataFrame(flows, schema=dict(FLOWS.dtypes))
     samples = pl.DataFrame(queues, schema=dict(QUEUES.dtypes))
     result = build_result(IDENTITY, counters, flows=flow_rows, queues=samples, signals=SIGNALS.empty())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A live run against a virtual one: differences, what is within, what cannot be compared, and the file of it."""
+"""Tests for the comparison of a live run with a virtual run, and for validation.json."""
 
 from __future__ import annotations
 
@@ -28,59 +28,59 @@ def _bts(sent: int) -> Run:
     return small_run(counters=replace(COUNTERS, bts=BTS.model_copy(update={"sent": sent}), drops={}))
 
 
-def _found(virtual: Run, live: Run, name: str) -> MetricFinding:
-    [found] = [each for each in compare_clocks(virtual, live).metrics if each.metric == name]
-    return found
+def _finding(virtual: Run, live: Run, name: str) -> MetricFinding:
+    [finding] = [finding for finding in compare_clocks(virtual, live).metrics if finding.metric == name]
+    return finding
 
 
 @pytest.mark.parametrize(("live", "within"), [(100, True), (110, True), (90, True), (111, False), (89, False)])
-def test_what_is_within_is_within_by_its_tolerance(live: int, within: bool) -> None:
-    found = _found(_bts(100), _bts(live), "bts_sent")
-    assert (found.virtual, found.live, found.difference, found.tolerance) == (100, live, live - 100, 10)
-    assert found.share == (live - 100) / 100
-    assert found.within is within
+def test_a_figure_is_within_if_the_difference_does_not_exceed_the_tolerance(live: int, within: bool) -> None:
+    finding = _finding(_bts(100), _bts(live), "bts_sent")
+    assert (finding.virtual, finding.live, finding.difference, finding.tolerance) == (100, live, live - 100, 10)
+    assert finding.share == (live - 100) / 100
+    assert finding.within is within
 
 
-def test_a_figure_of_nothing_has_a_difference_but_no_share() -> None:
-    found = _found(_bts(0), _bts(5), "bts_sent")
-    assert (found.difference, found.share, found.within) == (5, None, False)
-    assert not _found(_bts(5), _bts(0), "bts_sent").within
-    assert _found(_bts(0), _bts(0), "bts_sent").is_nothing
+def test_a_virtual_figure_of_zero_has_a_difference_but_no_share() -> None:
+    finding = _finding(_bts(0), _bts(5), "bts_sent")
+    assert (finding.difference, finding.share, finding.within) == (5, None, False)
+    assert not _finding(_bts(5), _bts(0), "bts_sent").within
+    assert _finding(_bts(0), _bts(0), "bts_sent").is_nothing
 
 
 def test_drops_on_one_clock_alone_are_never_within() -> None:
-    """A lossless run and one that loses a packet differ in kind."""
+    """A run that loses a single packet differs from a lossless one."""
     lossless = small_run(counters=replace(COUNTERS, drops={}))
     lossy = small_run(counters=replace(COUNTERS, drops={"tail_drop": 1}))
-    assert _found(lossless, lossless, "drops").within
-    assert not _found(lossless, lossy, "drops").within
-    assert not _found(lossy, lossless, "drops").within
+    assert _finding(lossless, lossless, "drops").within
+    assert not _finding(lossless, lossy, "drops").within
+    assert not _finding(lossy, lossless, "drops").within
 
 
-def test_a_figure_that_one_run_alone_can_carry_is_told_and_not_within() -> None:
+def test_a_figure_of_only_one_run_is_reported_and_not_within() -> None:
     virtual, live = small_run(), small_run(flows=[{**SMALL_FLOWS[0], "finish_us": None, "slowdown": None}])
-    found = _found(virtual, live, "mean_buffer_bytes")
-    assert (found.virtual, found.live, found.difference, found.within) == (220, None, None, False)
-    names = [each.metric for each in compare_clocks(virtual, live).metrics]
+    finding = _finding(virtual, live, "mean_buffer_bytes")
+    assert (finding.virtual, finding.live, finding.difference, finding.within) == (220, None, None, False)
+    names = [finding.metric for finding in compare_clocks(virtual, live).metrics]
     assert not [name for name in names if name.startswith("fct_slowdown")]
 
 
-def test_figures_of_classes_bear_the_class() -> None:
+def test_figures_of_a_traffic_class_have_its_name() -> None:
     tags = [{**SMALL_FLOWS[0], "flow_id": number, "tag": "rpc" if number > 2 else "incast"} for number in range(1, 5)]
-    late = [{**each, "slowdown": 2.2 if each["tag"] == "rpc" else 2.0} for each in tags]
+    late = [{**flow, "slowdown": 2.2 if flow["tag"] == "rpc" else 2.0} for flow in tags]
     run = compare_clocks(small_run(tags), small_run(late))
-    within = {each.metric: each.within for each in run.metrics if each.name == "fct_slowdown_p50"}
+    within = {finding.metric: finding.within for finding in run.metrics if finding.name == "fct_slowdown_p50"}
     assert within == {"fct_slowdown_p50.all": True, "fct_slowdown_p50.incast": True, "fct_slowdown_p50.rpc": False}
-    assert [each.metric for each in run.outside] == ["fct_slowdown_p50.rpc"]
+    assert [finding.metric for finding in run.outside] == ["fct_slowdown_p50.rpc"]
 
 
 @pytest.mark.parametrize("change", [{"size_bytes": 1001}, {"start_us": 11.0}, {"dst": "h3"}, {"tag": "rpc"}])
-def test_other_flows_are_not_compared(change: dict[str, object]) -> None:
-    with pytest.raises(ResultError, match="did not have the same flow list"):
+def test_runs_with_different_flows_are_not_compared(change: dict[str, object]) -> None:
+    with pytest.raises(ResultError, match="have different flow lists"):
         compare_clocks(small_run(), small_run(flows=[{**SMALL_FLOWS[0], **change}]))
 
 
-def test_what_waits_may_start_at_another_time() -> None:
+def test_dependent_messages_may_start_at_different_times() -> None:
     runs = [small_run(flows=[{**SMALL_FLOWS[0], "start_us": start_us}]) for start_us in (10.0, 11.0)]
     completion = {"incast": CompletionFigures(took_us=20.0, ideal_us=10.0, slowdown=2.0)}
     first, second = (replace(run, result=run.result.model_copy(update={"completion": completion})) for run in runs)
@@ -105,14 +105,14 @@ def test_the_verdict_is_the_worse_one_with_its_reasons() -> None:
     assert late.result.verdict == "degraded"
     faithful = small_run()
     assert compare_clocks(faithful, faithful).verdict == "faithful"
-    found = compare_clocks(faithful, late)
-    assert found.verdict == "degraded"
-    assert found.verdict_reasons
-    assert all(each.startswith("live: ") for each in found.verdict_reasons)
+    run = compare_clocks(faithful, late)
+    assert run.verdict == "degraded"
+    assert run.verdict_reasons
+    assert all(reason.startswith("live: ") for reason in run.verdict_reasons)
     assert compare_clocks(late, faithful).verdict == "degraded"
 
 
-def test_validation_json_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_validation_json_is_read_unchanged(tmp_path: Path) -> None:
     queues = [*SMALL_QUEUES[:2], {**SMALL_QUEUES[2], "high_water_bytes": 90_000}, *SMALL_QUEUES[3:]]
     run = compare_clocks(small_run(), small_run(queues=queues), place="degree 8")
     validation = Validation(runs=(run,), failures=("incast irn: why",), left_out=("incast pfc: why",))
@@ -123,7 +123,7 @@ def test_validation_json_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert not validation.is_within
     [stored] = json.loads(path.read_text())["runs"]
     assert {"scenario", "scheme", "switch", "verdict", "metrics"} <= stored.keys()
-    [peak] = [each for each in stored["metrics"] if each["metric"] == "peak_buffer_bytes"]
+    [peak] = [finding for finding in stored["metrics"] if finding["metric"] == "peak_buffer_bytes"]
     assert {"metric", "virtual", "live", "difference", "tolerance", "within"} <= peak.keys()
     assert (peak["virtual"], peak["live"], peak["difference"], peak["within"]) == (9000, 90_000, 81_000, False)
 
@@ -131,7 +131,7 @@ def test_validation_json_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", '{"runs": [{}]}', '{"schema": "other", "runs": []}', "[" * 100_000], ids=range(6)
 )
-def test_a_damaged_file_is_one_line(content: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported(content: str, tmp_path: Path) -> None:
     path = tmp_path / "validation.json"
     path.write_text(content)
     with pytest.raises(ResultError, match="not a validation of this release"):

@@ -113,7 +113,7 @@ def test_settings_that_follow_from_the_network_are_listed_as_such() -> None:
         ("list incst", "nearest: incast"),
         ("list sfc", "sfc is not a scenario: ./runner.py list --schemes shows it"),
         ("list star", "star is not a scenario: ./runner.py list --topologies shows it"),
-        ("list {long}", "no scenario 'xxx"),
+        ("list {long}", "unknown scenario 'xxx"),
         ("run incst", "nearest: incast"),
         ("run incast --scale laptp", "nearest: laptop"),
         ("run incast --scheme scf", "nearest: sfc"),

@@ -128,11 +128,11 @@ def test_after_ctrl_c_one_line_says_what_is_kept(
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["nothing"], "no scenario 'nothing'"),
-        (["incast", "--schemes", "sfc,fast"], "no scheme 'fast'"),
+        (["nothing"], "unknown scenario 'nothing'"),
+        (["incast", "--schemes", "sfc,fast"], "unknown scheme 'fast'"),
         (["incast", "--schemes", "sfc, sfc"], "--schemes: a scheme is repeated"),
-        (["incast", "--schemes", ""], "no scheme ''"),
-        (["incast", "--switch", "ovs"], "no switch 'ovs'"),
+        (["incast", "--schemes", ""], "unknown scheme ''"),
+        (["incast", "--switch", "ovs"], "unknown switch 'ovs'"),
         (["incast", "--scale", "huge"], "no scale 'huge'"),
         (["incast", "--dilation", "0"], "--dilation is auto or a whole number"),
         (["incast", "--seed", "-1"], "--seed must be between"),

@@ -96,7 +96,7 @@ def test_towards_selects_the_direction() -> None:
         ("jitter:all", "max is missing; it is written jitter:A-B|NODE|all,max=TIME"),
         ("jitter:all,max=0us", "max: must be longer than 0"),
         ("reorder:all,rate=1%,by=0us", "by: must be longer than 0"),
-        ("delay:all,max=1us", "no fault 'delay'; there are link, "),
+        ("delay:all,max=1us", "unknown fault 'delay'; choose from link, "),
     ],
 )
 def test_wrong_impairments_are_refused_in_one_line(text: str, words: str) -> None:

@@ -48,7 +48,7 @@ def test_a_fault_names_all_parallel_links_or_one_of_them() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("flood:tor1,at=1us", "no fault 'flood'; there are link"),
+        ("flood:tor1,at=1us", "unknown fault 'flood'; choose from link"),
         ("link", "a fault is written link:A-B"),
         ("link:,down=1us", "a fault is written link:A-B"),
         ("link:tor1,down=1us", "a link is written A-B or A-B#NUMBER, not 'tor1'"),

@@ -206,7 +206,7 @@ def test_links_between_switches_are_impaired_by_their_sender() -> None:
         ("1 out loss", "too few"),
         ("510 out loss off", "port '510' is above 509"),
         ("1 sideways loss off", "'sideways' is neither 'in' nor 'out'"),
-        ("1 out theft off", "no kind 'theft'; there are loss, udp_loss"),
+        ("1 out theft off", "unknown kind 'theft'; choose from loss, udp_loss"),
         ("1 out loss rate_ppb=1000000001", "rate_ppb '1000000001' is above 1000000000"),
         ("1 out loss rate_ppb=", "rate_ppb '' is not a number"),
         ("1 out loss rate=1", "'rate=1' is not rate_ppb="),

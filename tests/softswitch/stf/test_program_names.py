@@ -88,5 +88,5 @@ def test_a_file_that_is_no_program_is_refused(tmp_path: Path) -> None:
     for text in ("[]", "{", '{"actions": []}'):
         path = tmp_path / "x.json"
         path.write_text(text)
-        with pytest.raises(StfError, match=r"is no BMv2 program"):
+        with pytest.raises(StfError, match=r"is not a BMv2 program"):
             ProgramNames.load(path)

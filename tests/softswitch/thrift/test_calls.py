@@ -366,7 +366,7 @@ def test_refusals_without_a_code_have_a_text(make_switch: MakeSwitch) -> None:
         (("bm_serialize_state",), "standard", "not written down"),
         (("bm_mt_get_num_entries", 1, "In.routes"), "standard", "there is only 0"),
         (("bm_mt_get_num_entries", 0, None), "standard", "'table' is missing"),
-        (("bm_mt_get_num_entries", 0, b"\xff"), "standard", "'table' is no text"),
+        (("bm_mt_get_num_entries", 0, b"\xff"), "standard", "'table' is not text"),
     ):
         with pytest.raises(TApplicationException, match=re.escape(text)):
             l3.call(*words, service=service)

@@ -55,7 +55,7 @@ def test_a_client_sets_up_a_running_switch(l3: Served) -> None:
     assert l3.server.wait(PATIENCE_S) == 0
     assert l3.server.stderr is not None
     assert l3.server.stderr.read().splitlines() == [
-        "softswitch.thrift: a client is cut off: not a call in the binary protocol",
+        "softswitch.thrift: disconnected a client: not a call in the binary protocol",
         "softswitch.thrift: bm_mt_delete_entry: table_delete: the entry does not exist",
     ]
 
@@ -136,7 +136,7 @@ def test_stuck_and_surplus_clients_are_disconnected() -> None:
     asyncio.run(crowd())
     assert log == [
         f"more than {MOST_CLIENTS} clients: the newest is turned away",
-        "a client is cut off: nothing went on for 0.2 s within a call",
+        "disconnected a client: no data for 0.2 s within a call",
     ]
 
 
@@ -155,7 +155,7 @@ def test_server_ends_if_a_call_finds_no_switch() -> None:
         writer.close()
         return why
 
-    assert asyncio.run(ask()) == "the switch is gone: gone"
+    assert asyncio.run(ask()) == "lost the switch: gone"
 
 
 @pytest.mark.skipif(CLI is None, reason="needs BMv2's simple_switch_CLI on the PATH")

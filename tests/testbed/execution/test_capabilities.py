@@ -159,7 +159,7 @@ def test_probes_that_need_root_are_unknown_without_root(
     assert main(["doctor"]) == 0
     lines = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
     for name in ("network namespaces", "veth", "node shells", "real-time priority", "netem"):
-        assert "unknown: only root can tell; sudo ./runner.py doctor" in lines[name]
+        assert "unknown: only root can check it; use sudo ./runner.py doctor" in lines[name]
     assert "unknown" not in lines["C compiler"]
 
 

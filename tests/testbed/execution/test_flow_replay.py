@@ -114,7 +114,7 @@ def test_a_replay_has_no_distribution_of_its_own(finished: StoredRun, tmp_path: 
 def test_a_missing_distribution_is_refused(finished: StoredRun, tmp_path: Path) -> None:
     """The user's own size file is missing; the error is one line, and nothing is written."""
     folder = _copy(finished, tmp_path, workload={"sizes": str(tmp_path / "mine.csv")})
-    with pytest.raises(UsageError, match="cannot be exported: sizes: there is no"):
+    with pytest.raises(UsageError, match="cannot be exported: sizes: unknown workload"):
         export_hpcc(folder, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -163,7 +163,7 @@ def test_a_list_has_no_scale(tmp_path: Path) -> None:
 
 
 def test_the_scenario_of_lists_needs_a_list() -> None:
-    with pytest.raises(UsageError, match="no scenario 'flows'"):
+    with pytest.raises(UsageError, match="unknown scenario 'flows'"):
         plan_run(RunRequest(LISTED.name, clock="virtual"))
 
 

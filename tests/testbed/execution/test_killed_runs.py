@@ -158,7 +158,7 @@ def test_a_running_run_is_not_reported(tmp_path: Path) -> None:
         refused = running.run("report", str(folder))
         assert child.poll() is None
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert "its run still goes on" in refused.stderr
+        assert "the run is still active" in refused.stderr
         assert not (folder / "flows.parquet").exists()
     finally:
         child.kill()

@@ -54,7 +54,7 @@ def test_a_disk_that_fills_up_during_a_virtual_run(tmp_path: Path) -> None:
     outcome = _on_small_disk("virtual", "start", tmp_path)
     assert outcome["error"].startswith("no room left: 0 B")
     assert "this run needs about" in outcome["error"]
-    assert outcome["error"].endswith("nothing was measured and nothing kept")
+    assert outcome["error"].endswith("nothing was measured, so the folder was removed")
     assert set(outcome["files"]) == {"another"}
 
 

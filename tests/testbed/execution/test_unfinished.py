@@ -87,7 +87,7 @@ def test_a_run_under_way_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(plan.config.model_dump(by_alias=True)))
     broken = Recorder(plan, tmp_path)
     with pytest.raises(RunError), broken:
-        with pytest.raises(UsageError, match="still goes on"):
+        with pytest.raises(UsageError, match="is still active"):
             finish_run(tmp_path)
         assert not (tmp_path / FLOWS.file_name).exists()
         raise RunError
@@ -96,7 +96,7 @@ def test_a_run_under_way_is_refused(tmp_path: Path) -> None:
     assert read_result(tmp_path).verdict_reasons[0].startswith("The runner was killed before model time 0")
     with Recorder(plan, tmp_path) as recorder:
         pass
-    with pytest.raises(UsageError, match="still goes on"):
+    with pytest.raises(UsageError, match="is still active"):
         finish_run(tmp_path)
     recorder.remove_journal()
     assert not finish_run(tmp_path)

@@ -56,10 +56,13 @@ def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b"Traceback (most recent call last):\n", "'Traceback (most recent call last):' is no message: Invalid JSON"),
-        (b'{"event":"gossip"}\n', "'{\"event\":\"gossip\"}' is no message: Input tag 'gossip'"),
-        (b'{"event":"received","flow_id":1}\n', "is no message: received.corrupted: Field required"),
-        (b"\xff\xfe\n", "is no message: Invalid JSON"),
+        (
+            b"Traceback (most recent call last):\n",
+            "'Traceback (most recent call last):' is not a message: Invalid JSON",
+        ),
+        (b'{"event":"gossip"}\n', "'{\"event\":\"gossip\"}' is not a message: Input tag 'gossip'"),
+        (b'{"event":"received","flow_id":1}\n', "is not a message: received.corrupted: Field required"),
+        (b"\xff\xfe\n", "is not a message: Invalid JSON"),
     ],
     ids=["no JSON", "unknown", "malformed", "no text"],
 )
@@ -81,7 +84,7 @@ def test_a_refusal_is_a_failure(impostor: Impostor) -> None:
 @pytest.mark.parametrize(
     ("line", "then", "reason"),
     [
-        (b"hello\n", "sys.stdin.read()", "agent1 sent a message that cannot be read: 'hello' is no message"),
+        (b"hello\n", "sys.stdin.read()", "agent1 sent a message that cannot be read: 'hello' is not a message"),
         (b"", "sys.exit('no such interface')", "before it was ready agent1 ended with status 1 .no such interface"),
     ],
 )

@@ -120,7 +120,7 @@ def test_every_interface_has_the_mtu() -> None:
     ("script", "error"),
     [
         ("echo 'remount: Invalid argument' >&2; exit 1", "ended before it was ready: remount: Invalid argument"),
-        ("exit 0", "ended before it was ready: it said nothing"),
+        ("exit 0", "ended before it was ready: no output"),
         ("echo hello; exec sleep 300", "did not answer within 2 s"),
     ],
     ids=["says why", "says nothing", "no answer"],

@@ -85,8 +85,8 @@ def _run_with_signal(
 @pytest.mark.parametrize(
     ("number", "victim", "words", "reason"),
     [
-        ("KILL", ("tor1.control",), (), "tor1 was ended by SIGKILL (it said nothing; see logs/tor1.log)"),
-        ("SEGV", ("spine1.control",), (), "spine1 was ended by SIGSEGV (it said nothing; see logs/spine1.log)"),
+        ("KILL", ("tor1.control",), (), "tor1 was ended by SIGKILL (no output; see logs/tor1.log)"),
+        ("SEGV", ("spine1.control",), (), "spine1 was ended by SIGSEGV (no output; see logs/spine1.log)"),
         ("TERM", ("tor2.control",), (), "tor2 ended with status 0 ("),
         ("STOP", ("tor1.control",), (), "tor1 "),
         ("KILL", ("hosts.agent", "agent1.json"), (), "agent1 was ended by SIGKILL ("),

@@ -96,7 +96,7 @@ def test_an_unreadable_message_of_an_agent_ends_the_run(tmp_path: Path) -> None:
     Path(f"/proc/{_agent(child, 'agent1.json').pid}/fd/1").write_bytes(b"Segmentation fault\n")
     result = _invalid(child, tmp_path)
     reason = result["verdict_reasons"][0]
-    assert "agent1 sent a message that cannot be read: 'Segmentation fault' is no message" in reason
+    assert "agent1 sent a message that cannot be read: 'Segmentation fault' is not a message" in reason
     assert result["packets"]["sent"] > 0
 
 

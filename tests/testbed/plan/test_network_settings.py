@@ -168,7 +168,7 @@ def test_without_trimming_acknowledgments_of_ndp_may_queue_with_the_data() -> No
 
 
 def test_the_same_setting_in_both_forms_is_refused() -> None:
-    with pytest.raises(UsageError, match="say the same thing"):
+    with pytest.raises(UsageError, match="set the same quantity"):
         planned("sfc", "switch.q_th_bdp=2", "switch.q_th_bytes=250000")
 
 
@@ -253,7 +253,7 @@ def test_telemetry_that_does_not_fit_a_packet_is_refused() -> None:
     tiers = {"topology": "three-tier"}
     assert planned("irn+hpcc", **tiers).transport.congestion == "hpcc"
     assert planned("onramp", **tiers).transport.flow_control == "onramp"
-    with pytest.raises(UsageError, match="hpcc supports at most 4 switches on a path beside the time stamp"):
+    with pytest.raises(UsageError, match="hpcc supports at most 4 switches on a path with a time stamp"):
         planned("onramp+hpcc", **tiers)
 
 

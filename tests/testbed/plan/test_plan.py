@@ -18,12 +18,12 @@ VIRTUAL = RunRequest("incast", clock="virtual")
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"scenario": "outcast"}, "no scenario 'outcast'; there are incast"),
-        ({"scheme": "tcp"}, "no scheme 'tcp'; there are"),
-        ({"scheme": "sfc+cubic"}, "no congestion control 'cubic'"),
-        ({"topology": "torus"}, "no topology 'torus'; there are clos"),
-        ({"switch": "asic"}, "no switch 'asic'"),
-        ({"scale": "huge"}, "no scale 'huge'; there are ci, laptop, paper"),
+        ({"scenario": "outcast"}, "unknown scenario 'outcast'; choose from incast"),
+        ({"scheme": "tcp"}, "unknown scheme 'tcp'; choose from"),
+        ({"scheme": "sfc+cubic"}, "unknown congestion control 'cubic'"),
+        ({"topology": "torus"}, "unknown topology 'torus'; choose from clos"),
+        ({"switch": "asic"}, "unknown switch 'asic'"),
+        ({"scale": "huge"}, "no scale 'huge'; choose from ci, laptop, paper"),
         ({"seed": -1}, "--seed"),
         ({"duration_ms": 0.0}, "--duration"),
         ({"duration_ms": -3.0}, "--duration"),

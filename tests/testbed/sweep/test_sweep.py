@@ -142,7 +142,7 @@ THRESHOLDS = SweepFile(
 
 
 def test_jobs_that_differ_only_in_an_unused_axis_share_a_run(tmp_path: Path) -> None:
-    """irn does not read the threshold, so 8 jobs are 6 runs. The table has a row for each job."""
+    """The threshold does not affect irn, so 8 jobs share 6 runs. The table has a row for each job."""
     jobs = jobs_of(THRESHOLDS)
     assert len(jobs) == 8
     assert len(unfinished(tmp_path, jobs)) == 6
@@ -158,7 +158,7 @@ def test_jobs_that_differ_only_in_an_unused_axis_share_a_run(tmp_path: Path) -> 
     table = results_table(tmp_path, jobs)
     assert table["axis.switch.q_th_bytes"].to_list() == [250_000, 500_000]
     assert table["job"].unique().to_list() == [jobs[0].name]
-    assert shared_runs(table) == ("irn does not read switch.q_th_bytes: its 2 jobs are 1 run.",)
+    assert shared_runs(table) == ("switch.q_th_bytes does not affect irn: its 2 jobs share 1 run.",)
     once = THRESHOLDS.model_copy(update={"axes": {"degree": (2,), "switch.q_th_bytes": (250_000,)}})
     assert "q_th_bytes" in jobs_of(once)[0].name
     assert [job.request.scheme for job in unfinished(tmp_path, jobs_of(once))] == ["sfc"], "the words may differ"
@@ -220,8 +220,8 @@ def test_a_complete_job_is_not_run_again(tmp_path: Path) -> None:
         ("name: a\nscenario: incast\nschemes: []\n", "schemes"),
         ("name: ../a\nscenario: incast\nschemes: [sfc]\n", "name"),
         ("name: a\nscenario: incast\nschemes: [sfc]\ncolour: red\n", "colour: there is no such setting"),
-        ("name: a\nscenario: outcast\nschemes: [sfc]\n", "no scenario 'outcast'"),
-        ("name: a\nscenario: incast\nschemes: [tcp]\n", "no scheme 'tcp'"),
+        ("name: a\nscenario: outcast\nschemes: [sfc]\n", "unknown scenario 'outcast'"),
+        ("name: a\nscenario: incast\nschemes: [tcp]\n", "unknown scheme 'tcp'"),
         ("name: a\nscenario: incast\nschemes: [sfc]\naxes: {degree: [0]}\n", "degree"),
         ("name: a\nscenario: incast\nschemes: [sfc, sfc]\n", "two of its 2 jobs are the same"),
     ],

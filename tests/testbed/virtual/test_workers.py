@@ -234,7 +234,7 @@ class _Interrupting(Silent):
 @pytest.mark.parametrize(
     ("progress", "room_bytes", "ending"),
     [
-        (_Killing(), None, r"was ended by SIGKILL \(it said nothing; see logs/worker"),
+        (_Killing(), None, r"was ended by SIGKILL \(no output; see logs/worker"),
         (Silent(), 8, r"ended with status 1 \(.*ExchangeError: \d+ bytes of one round do not fit .*; see logs/worker"),
     ],
 )

@@ -45,7 +45,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("send h2 h3 5KB", "h2 sends 5000 B to h3"),
     ("wait", "2 of 2 messages are done"),
     ("-send h1 h1 1KB", "^h1 cannot send to itself$"),
-    ("-send h1 h9 1KB", "no host 'h9'; there are h1 to h4"),
+    ("-send h1 h9 1KB", "unknown host 'h9'; choose from h1 to h4"),
     ("-send h1 h2 many", "'many' is not a size such as 250KB"),
     ("-send h1", r"^usage: send SRC DST SIZE \[wait\]$"),
     ("set_rate tor2 h4 10", "10 Gb/s"),  # so that a queue grows even on a slow machine
@@ -90,12 +90,12 @@ LINES: tuple[tuple[str, str], ...] = (
     ("set_rate tor2 h4 50", r"tor2 port 2 to h4: 50 Gb/s \(5000000 bit/s on the wall clock\)"),
     ("table_dump tor2 congested_port", "port_speed 26843546 1"),  # 1.6 us a byte in 2^-24 us
     ("-set_rate tor2 h4 fast", "'fast' is not a rate in Gb/s"),
-    ("-set_rate tor2 9 50", "no single port '9' of tor2"),
+    ("-set_rate tor2 9 50", "unknown or ambiguous port '9' of tor2"),
     ("scheme", "^sfc; available: gbn, irn,"),
     ("scheme irn+none", r"^sfc -> irn\+none; "),
     ("table_dump tor2 bts_trigger", r"^default: SfcIngress\.bts\.no_bts$"),
     ("send h1 h4 100KB wait", "1 of 1 messages are done"),
-    ("-scheme nonsense", "no scheme 'nonsense'"),
+    ("-scheme nonsense", "unknown scheme 'nonsense'"),
     ("scheme sfc", r"^irn\+none -> sfc; "),
     ("table_dump tor2 bts_trigger", "ingress_bts 100000 50000"),
     ("set_rate tor2 h4 100", "100 Gb/s"),

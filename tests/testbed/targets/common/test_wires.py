@@ -177,7 +177,7 @@ def test_another_delay_is_an_error(delay_ns: int, seconds: str) -> None:
 )
 def test_a_missing_delay_is_an_error(answer: str) -> None:
     """A delay of 0 is refused as well: tc before iproute2 6.9 sets less than 1 us to 0, and prints 1 us as 0."""
-    with pytest.raises(RunError, match="no delay by netem on tor1-eth1"):
+    with pytest.raises(RunError, match="netem has set no delay on tor1-eth1"):
         check_netem("tor1-eth1", 1_000, answer)
 
 
@@ -201,7 +201,7 @@ esac
         (_answer("1.1e-05"), [12_345, 0], None),
         (_answer("1.1e-05"), [12_345, 20_000], 'Illegal "latency"'),
         (_answer("0.001"), [12_345], "delays frames by 1000000 ns"),
-        (_answer("0"), [12_345], "no delay by netem"),
+        (_answer("0"), [12_345], "netem has set no delay"),
     ],
 )
 def test_netem_is_probed_with_the_delays_that_a_run_needs(
