@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Writes the measured part of docs/performance.md: `python -m bench.document [FILE...]`.
 
-Each FILE is the output of `python -m bench --json`. Its benchmarks replace those of the same name in
-docs/stored/performance.json, together with the machine that they were measured on. The tables between the two markers
-of the document are then generated from that store. The text outside the markers is written by hand and stays as it is.
+Each FILE is the output of `python -m bench --json`. Its benchmarks, and the machine that they were measured on, replace
+benchmarks of the same name in docs/stored/performance.json. The tables between the two markers of the document are then
+generated from that store. The text outside the markers is written by hand and stays unchanged.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def _wait_for(pattern: str, folder: Path, *, exists: bool) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None:
-    """Its folder is removed and its processes have ended."""
+    """The run's folder is removed and its processes have ended."""
     machine = tree.parent
     environment = {
         **os.environ,

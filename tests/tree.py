@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Lists the files of this checkout: those that git knows or, in a copy without git, all except generated files."""
+"""Lists the files of this checkout: git's files or, in a copy without git, all except generated files."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from wire.constants import DSCP_CONTROL, DSCP_DATA
 
 RATE_BPS = 50_000_000
 ARRIVAL = np.dtype([("time_ns", "<i8"), ("length", "<u4"), ("dscp", "<u4")])
-"""One record that `traffic record` (bench/programs/traffic.c) writes for a frame."""
+"""The record that `traffic record` (bench/programs/traffic.c) writes for each frame."""
 
 _NETWORK = (("source0", "in0"), ("out0", "sink0"))
 _SECONDS = 4.0

@@ -32,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number. `unit` is empty for a ratio; `note` is a remark for the reader."""
+    """A measured number. `unit` is empty for a ratio; `note` is a remark for the reader."""
 
     name: str
     value: float

@@ -21,7 +21,7 @@ HELD_UP_SHARE = 0.95
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial: `sent` frames offered in `send_ns`; the last frame arrived `drain_ns` after the last was sent."""
+    """A trial: `sent` frames offered in `send_ns`; the last frame arrived `drain_ns` after the last was sent."""
 
     sent: int
     received: int

@@ -105,7 +105,7 @@ def test_tool_is_compiled_again_when_an_included_header_changes(
 
 
 def test_nic_benchmark_moves_every_frame() -> None:
-    """There are two figures for each of the three numbers of queue pairs."""
+    """Each of the three numbers of queue pairs has two figures."""
     assert len(NicBenchmark(frames=1000).run()) == 6
 
 
@@ -265,7 +265,7 @@ def test_bookkeeping_reports_each_stage_and_the_total() -> None:
 
 
 def test_growth_has_an_exponent_for_each_stage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The exponent is that of the two largest flow counts; its note lists the seconds of every count."""
+    """The exponent comes from the two largest flow counts; its note lists the seconds of every count."""
 
     def measurement(flows: int) -> Costs:
         return Costs(flows, {"planning": 1 + 1e-4 * flows, "report": 2.0}, recording_bytes=flows)

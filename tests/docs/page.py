@@ -17,8 +17,8 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OWN_FILE = re.compile(r"# ([\w/]+\.\w+)\n")
 _CHANGED_FILE = re.compile(r"--- ([\w/]+\.py)\n")
 ROOT_WORD = "sudo"
-# All commands run in one process, because starting a process takes longer than a command. They draw no pages: pages have
-# their own tests and take longer than the runs.
+# All commands run in one process, because starting a process takes longer than a command. They draw no pages: pages
+# have their own tests and take longer than the runs.
 _SCRIPT = """
 import glob, json, runpy, sys
 from analysis.report import pages

@@ -181,7 +181,7 @@ def test_the_virtual_clock_is_never_late(frames: dict[str, pl.DataFrame], result
 
 
 def test_the_folder_has_the_files_that_the_page_lists(stored_run: Path) -> None:
-    """After `report` the folder has all listed files except those of `export` and of live runs, and no others."""
+    """The folder has all listed files after `report`, except files of `export` and of live runs, and no others."""
     listed = {name.removesuffix("/") for first, _ in _rows(PAGE.partition("\n## ")[0]) for name in _CODE.findall(first)}
     files = {path.name for path in stored_run.iterdir()}
     assert files | {"hpcc", TIMELINE_FILE} == listed - {"lateness.png"}

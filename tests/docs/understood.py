@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Checks that programs accept the commands of pages: the real programs parse the arguments, and stop before they act."""
+"""Checks that programs accept the commands of pages: the real programs parse the arguments, and are then stopped."""
 
 from __future__ import annotations
 

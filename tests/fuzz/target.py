@@ -27,7 +27,7 @@ class Finding(AssertionError):
 
 @dataclass(frozen=True)
 class Target:
-    """One place where the testbed reads external input."""
+    """A place where the testbed reads external input."""
 
     name: str
     input_name: str

@@ -83,7 +83,7 @@ def test_python_versions_agree() -> None:
 
 
 def test_docker_ignores_the_files_that_git_ignores() -> None:
-    """With a .venv of this machine, the set-up in an image would be skipped."""
+    """The set-up in an image would be skipped if the image contained a .venv of this machine."""
     ignored = {line.strip("/") for line in (ROOT / ".gitignore").read_text().split()}
     left_out = {
         line.removeprefix("**/") for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] != "#"
@@ -123,7 +123,7 @@ def test_mininet_works_with_a_python_without_distutils() -> None:
 
 
 def test_mininet_fails_without_any_distutils() -> None:
-    """Without the distutils of setuptools the import fails, which shows that the test above can fail."""
+    """The import fails without the distutils of setuptools, which shows that the test above can fail."""
     import mininet.node
 
     if "distutils" not in Path(mininet.node.__file__).read_text():

@@ -151,7 +151,7 @@ def test_packages_are_installed_if_the_release_has_them(machine: Machine) -> Non
 
 
 def test_package_that_is_too_old_is_not_installed(machine: Machine) -> None:
-    """Its simple_switch could hide a newer one on the PATH."""
+    """An old simple_switch could hide a newer one on the PATH."""
     machine.is_release("ubuntu", "22.04")
     machine.has_packages("1.15.0-7", "1.2.4.2-2")
     machine.stub("docker", ENGINE)
