@@ -58,7 +58,7 @@ ifeq ($(strip $(PYTEST_ARGS)),)
 	if [ -z "$(SUDO)" ] || [ -t 0 ] || sudo --non-interactive true; then \
 		$(SUDO) make --no-print-directory root-tests || status=1; \
 	else \
-		echo "The tests that need root were skipped: sudo wants a password, and no terminal is here to ask for it."; \
+		echo "The tests that need root were skipped: sudo needs a password, and there is no terminal to enter it."; \
 		echo "Run them with: sudo make root-tests"; \
 	fi; exit $$status
 else

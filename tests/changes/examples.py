@@ -13,7 +13,7 @@ _TINY = ("--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000
 CONGESTION_CONTROL = Change(
     "congestion control",
     {
-        "hosts/transport/congestion/by_delay.py": '''"""A congestion control that halves the window when the one-way delay is long."""
+        "hosts/transport/congestion/by_delay.py": '''"""Halves the window when the one-way delay is long."""
 
 from hosts.transport.congestion.base import AckSample, CongestionControl
 
