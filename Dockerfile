@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 #
-#   docker build --tag sfc-testbed .                            # Debian 12; --build-arg BASE=ubuntu:24.04 takes another
+#   docker build --tag sfc-testbed .                            # Debian 12; another with --build-arg BASE=ubuntu:24.04
 #   docker run --rm --privileged sfc-testbed make demo
 #   docker run --rm --privileged --volume "$PWD/runs:/sfc-testbed/runs" sfc-testbed ./runner.py run incast --scheme sfc
 #
-# --privileged because a live run makes namespaces, links and mounts. Short of that it wants the capabilities SYS_ADMIN,
-# NET_ADMIN, SYS_NICE and SYS_PTRACE, --security-opt seccomp=unconfined and --security-opt systempaths=unconfined. Where
-# the kernel shares real-time out among control groups (RT_GROUP_SCHED), either way dockerd wants --cpu-rt-runtime=900000
-# and docker run --cpu-rt-runtime=800000. Runs on the virtual clock do without all of it.
+# A live run needs --privileged, because it makes namespaces, links and mounts. Instead of --privileged it can have the
+# capabilities SYS_ADMIN, NET_ADMIN, SYS_NICE and SYS_PTRACE, --security-opt seccomp=unconfined and --security-opt
+# systempaths=unconfined. If the kernel divides real-time among control groups (RT_GROUP_SCHED), dockerd also needs
+# --cpu-rt-runtime=900000 and docker run --cpu-rt-runtime=800000. Runs on the virtual clock need none of these options.
 ARG BASE=debian:12
 FROM ${BASE}
 
@@ -18,8 +18,8 @@ RUN apt-get update -qq && \
 
 WORKDIR /sfc-testbed
 
-# What the set-up reads comes first, so that an edit of anything else does not repeat it. That a package is there is all that
-# pip wants to know of it.
+# Only the files that the set-up reads are copied first, so that an edit of other files does not repeat the set-up. For pip
+# it is enough that the packages exist.
 ENV PIP_NO_CACHE_DIR=1
 COPY Makefile README.md pyproject.toml ./
 COPY tools/provision.sh tools/progress.sh tools/

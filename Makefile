@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 #
-# Every target does its own set-up on a fresh machine and may be run again.
+# Every target does its own set-up on a fresh machine, and can be run again.
 
 .DEFAULT_GOAL := help
 SHELL := bash
 PYTHON := .venv/bin/python
 SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
-# Root writes no bytecode into another user's tree, whose owner could not remove it.
+# Root must not write bytecode into another user's tree, because its owner could not remove it.
 ifeq ($(shell id -u):$(shell [ -O . ] || echo other),0:other)
 export PYTHONDONTWRITEBYTECODE := 1
 endif
@@ -17,7 +17,7 @@ READY_FOR_TESTS := .venv/ready-for-tests
 
 PYTEST_ARGS :=
 ON_ALL_CORES := -n logical --dist worksteal
-# Live networks mostly wait for wall time to pass. Two of them share two cores; more would be late everywhere.
+# Live networks mostly wait for wall time to pass. Two of them can share two cores; with more, all runs would be late.
 TWO_AT_A_TIME := -n 2 --dist worksteal
 C_SOURCES = $(shell find softswitch hosts bench tests -name '*.[ch]')
 SUITE := bookworm
@@ -31,9 +31,9 @@ help:  ## show this list
 
 $(READY): pyproject.toml tools/provision.sh tools/progress.sh
 	tools/provision.sh
-	@# /usr/bin/python3 because the distribution's Mininet is in its dist-packages.
+	@# The distribution's Mininet is in the dist-packages of /usr/bin/python3.
 	/usr/bin/python3 -m venv --system-site-packages .venv
-	@set -euo pipefail; source tools/progress.sh; or_end "installing the Python packages into .venv, some 300 MB" \
+	@set -euo pipefail; source tools/progress.sh; or_end "installing the Python packages into .venv, about 300 MB" \
 		env PYTHONWARNINGS=ignore $(PYTHON) -m pip install --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
@@ -48,17 +48,17 @@ $(READY_FOR_TESTS): $(READY)
 
 setup: engine  ## install packages and the Python environment, compile the host engine
 
-demo: engine  ## show what SFC does for others beside an incast, on a live Mininet Clos
+demo: engine  ## show how SFC protects other traffic from an incast, on a live Mininet Clos
 	$(SUDO) ./runner.py compare bystanders --schemes irn,sfc --scale laptop --seed 1 --retry
 
-test: $(READY_FOR_TESTS) engine  ## run all tests (those that need root with sudo); PYTEST_ARGS chooses
+test: $(READY_FOR_TESTS) engine  ## run all tests, those that need root with sudo; PYTEST_ARGS selects tests
 ifeq ($(strip $(PYTEST_ARGS)),)
-	@# Not the variable MAKE: a dry run would run this line.
+	@# This line calls `make` by name, because make runs lines with the variable MAKE even in a dry run.
 	@status=0; set -x; $(PYTHON) -m pytest $(ON_ALL_CORES) -m "not root" || status=1; set +x; \
 	if [ -z "$(SUDO)" ] || [ -t 0 ] || sudo --non-interactive true; then \
 		$(SUDO) make --no-print-directory root-tests || status=1; \
 	else \
-		echo "The tests that need root were skipped: sudo wants a password, and no terminal is here to ask for it."; \
+		echo "The tests that need root were skipped: sudo needs a password, and there is no terminal to enter it."; \
 		echo "Run them with: sudo make root-tests"; \
 	fi; exit $$status
 else
@@ -68,16 +68,16 @@ endif
 root-tests: $(READY_FOR_TESTS) engine  ## run the tests that need root, as root
 	$(PYTHON) -m pytest $(TWO_AT_A_TIME) -m root
 
-kill-test: $(READY_FOR_TESTS) engine  ## kill -9 a live run at ten moments, a virtual one at five, and report each
+kill-test: $(READY_FOR_TESTS) engine  ## kill -9 a live run at ten moments and a virtual run at five, and report each run
 	SFC_TESTBED_ALL_MOMENTS=1 $(PYTHON) -m pytest -v tests/testbed/execution/test_killed_runs.py
 
-fuzz: $(READY_FOR_TESTS)  ## try inputs that nobody would send for MINUTES, on all cores; keeps what it finds as tests
+fuzz: $(READY_FOR_TESTS)  ## fuzz all inputs for MINUTES on all cores, and save failing inputs as regression tests
 	$(PYTHON) -m tests.fuzz $(MINUTES)
 
 fresh:  ## run demo and test on a bare distribution in a folder (SUITE=bookworm, trixie, jammy, noble or resolute)
 	$(SUDO:sudo=sudo --preserve-env) tools/fresh.sh $(SUITE) $(PARTS)
 
-check: $(READY)  ## format, lint, types and layers, as CI runs them
+check: $(READY)  ## check format, lint, types and layers, as CI does
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/clang-format --dry-run --Werror $(C_SOURCES)
@@ -89,10 +89,10 @@ format: $(READY)  ## format the Python and the C
 	.venv/bin/ruff check --fix .
 	.venv/bin/clang-format -i $(C_SOURCES)
 
-p4: $(READY)  ## recompile switch-bmv2/sfc.p4 (p4c on the PATH, else its Docker image)
+p4: $(READY)  ## recompile switch-bmv2/sfc.p4 (with p4c from the PATH, or else its Docker image)
 	$(PYTHON) -m tools.compile_p4
 
-bench: engine  ## measure packet paths; prints ratios of one run
+bench: engine  ## measure packet paths, and print rates and ratios
 	$(PYTHON) -m bench
 
 docs: $(READY)  ## regenerate the generated parts of docs/
@@ -101,7 +101,7 @@ docs: $(READY)  ## regenerate the generated parts of docs/
 	$(PYTHON) -m analysis.report.fidelity
 	$(PYTHON) -m bench.document
 
-clean:  ## end what dead runs left and remove caches (results in runs/ stay)
+clean:  ## remove the remains of killed runs, and caches (results in runs/ stay)
 	@if [ -x $(PYTHON) ]; then $(SUDO) ./runner.py clean; fi
 	$(SUDO) rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	$(SUDO) find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -24,7 +24,7 @@ _FILE_COLUMNS = 140
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """The command; its exit code."""
+    """Run the selected benchmarks and return the exit code of the command."""
     arguments = _parser().parse_args(words)
     unknown = [name for name in arguments.names if name not in BENCHMARKS]
     if unknown:
@@ -34,21 +34,21 @@ def main(words: Sequence[str] | None = None) -> int:
     console = TextConsole(stderr=arguments.json, markup=True)
     if not console.is_terminal:
         console.width = _FILE_COLUMNS
-    found = machine()
-    note = "absolute figures are this machine's, ratios were measured in one run"
-    console.print(f"[dim]{_machine_text(found)}; {note}[/]\n")
+    description = machine()
+    note = "absolute figures hold for this machine only; the two sides of a ratio were measured in the same run"
+    console.print(f"[dim]{_machine_text(description)}; {note}[/]\n")
     reports = []
     for name in arguments.names or BENCHMARKS:
         benchmark = BENCHMARKS[name]()
         reports.append(_measure(benchmark))
         show(reports[-1], benchmark.summary, console)
     if arguments.json:
-        print(as_json(reports, found))
+        print(as_json(reports, description))
     return 0
 
 
 def machine() -> Mapping[str, object]:
-    """What a reader must know of this machine now."""
+    """Return the date, CPU count, load, kernel and Python version that a reader needs to interpret the figures."""
     return {
         "date": datetime.now(timezone.utc).date().isoformat(),
         "cpus": len(os.sched_getaffinity(0)),
@@ -58,8 +58,9 @@ def machine() -> Mapping[str, object]:
     }
 
 
-def _machine_text(found: Mapping[str, object]) -> str:
-    return f"{found['cpus']} CPUs, load {found['load_1min']}, Linux {found['kernel']}, Python {found['python']}"
+def _machine_text(machine: Mapping[str, object]) -> str:
+    cpus, load = machine["cpus"], machine["load_1min"]
+    return f"{cpus} CPUs, load {load}, Linux {machine['kernel']}, Python {machine['python']}"
 
 
 def _measure(benchmark: Benchmark) -> Report:
@@ -75,12 +76,14 @@ def _parser() -> argparse.ArgumentParser:
     names = "".join(f"\n  {name:<14}{benchmark.summary}" for name, benchmark in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog="python -m bench",
-        description="Measures packet paths, wires, simulation, start-up and all other parts of a run.",
+        description="Measure packet paths, wires, simulation, start-up, and the planning and reporting of a run.",
         epilog=f"benchmarks:{names}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="which to run; all without one")
-    parser.add_argument("--json", action="store_true", help="print results as JSON on stdout, the tables on stderr")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run (default: all)")
+    parser.add_argument(
+        "--json", action="store_true", help="print the results as JSON on stdout and the tables on stderr"
+    )
     return parser
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""All benchmarks, by name, cheapest first."""
+"""All benchmarks by name, from the shortest to the longest."""
 
 from __future__ import annotations
 

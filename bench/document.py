@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The measured part of docs/performance.md from docs/stored/performance.json: `python -m bench.document [FILE...]`.
+"""Writes the measured part of docs/performance.md: `python -m bench.document [FILE...]`.
 
-Files are those that `python -m bench --json` printed: what they hold goes into the store, where the last measurement of
-a benchmark counts, with the machine it was made on. The prose around the markers is written by hand and never touched.
+Each FILE is the output of `python -m bench --json`. Its benchmarks, and the machine that they were measured on, replace
+benchmarks of the same name in docs/stored/performance.json. The tables between the two markers of the document are then
+generated from that store. The text outside the markers is written by hand and stays unchanged.
 """
 
 from __future__ import annotations
@@ -26,32 +27,35 @@ STORE = DOCUMENT.parent / "stored" / "performance.json"
 BEGIN, END = "<!-- begin measured -->", "<!-- end measured -->"
 
 Stored = dict[str, dict[str, Any]]
-"""A benchmark's figures and its machine, by name."""
+"""The figures and the machine of each benchmark, by the benchmark's name."""
 
 
 class DocumentError(Exception):
-    """A file is not what it should be; the text names it."""
+    """A file that is not a valid benchmark result or document; the text names the file."""
 
 
 def read(path: Path) -> Stored:
-    """What `python -m bench --json` or this module wrote. Benchmarks that were skipped are left out."""
+    """Return the benchmarks in a file that `python -m bench --json` or this module wrote, without the skipped ones.
+
+    Raise DocumentError when the file cannot be read, has another schema, or lacks a key that the document needs.
+    """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["schema"] != SCHEMA:
-            raise DocumentError(f"{path}: schema {found['schema']!r}, expected {SCHEMA!r}")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["schema"] != SCHEMA:
+            raise DocumentError(f"{path}: schema {content['schema']!r}, expected {SCHEMA!r}")
         benchmarks = {
-            name: {"machine": found.get("machine"), **benchmark}
-            for name, benchmark in found["benchmarks"].items()
+            name: {"machine": content.get("machine"), **benchmark}
+            for name, benchmark in content["benchmarks"].items()
             if benchmark["figures"]
         }
-        section(benchmarks)  # what cannot be shown is not taken
+        section(benchmarks)  # raises an error for a benchmark that the document cannot show
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DocumentError(f"{path}: {error or type(error).__name__}") from error
     return benchmarks
 
 
 def section(stored: Stored) -> str:
-    """One table for each benchmark, and the machine that it was measured on."""
+    """Return Markdown with a table for each benchmark and a line about the machine that it was measured on."""
     parts = []
     for name, benchmark in sorted(stored.items()):
         rows = [_cells(figure) for figure in benchmark["figures"]]
@@ -61,7 +65,7 @@ def section(stored: Stored) -> str:
 
 
 def render(text: str, stored: Stored) -> str:
-    """`text` with what stands between the markers made anew. DocumentError without a pair of them."""
+    """Return `text` with new content between the markers. Raise DocumentError unless there is exactly one pair."""
     pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
     wanted, count = pattern.subn(lambda _: f"{BEGIN}\n{section(stored)}\n{END}", text)
     if count != 1:
@@ -84,10 +88,10 @@ def _machine_text(machine: Mapping[str, Any]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Takes files in and rewrites the document, or with --check says whether it is current (1 if not)."""
+    """Store the files' benchmarks and rewrite the document. With --check, only return 1 if the document is outdated."""
     parser = argparse.ArgumentParser(prog="python -m bench.document")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if the document is not current")
-    parser.add_argument("files", nargs="*", type=Path, help="what `python -m bench --json` printed")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 if the document is outdated")
+    parser.add_argument("files", nargs="*", type=Path, help="output files of `python -m bench --json`")
     options = parser.parse_args(arguments)
     try:
         stored = read(STORE) if STORE.exists() else {}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Results for people (a rich table) and for programs (JSON)."""
+"""Benchmark results as a table for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMA = "sfc-testbed/bench/1"
 
 @dataclass(frozen=True)
 class Report:
-    """What came of one benchmark: figures, or why there are none."""
+    """The figures of one benchmark, or the reason why it was skipped."""
 
     name: str
     figures: Sequence[Figure] = ()
@@ -28,7 +28,7 @@ class Report:
 
 
 def as_json(reports: Sequence[Report], machine: Mapping[str, object]) -> str:
-    """All reports as one JSON object."""
+    """Return all reports as the text of one JSON object."""
     benchmarks = {
         report.name: {
             "figures": [figure.as_json() for figure in report.figures],
@@ -41,7 +41,7 @@ def as_json(reports: Sequence[Report], machine: Mapping[str, object]) -> str:
 
 
 def show(report: Report, summary: str, console: Console) -> None:
-    """Prints one report."""
+    """Print one report as a table."""
     console.print(f"[bold]{report.name}[/] {escape(summary)}")
     if report.skipped is not None:
         console.print(f"  skipped: {escape(report.skipped)}\n")
@@ -55,13 +55,13 @@ def show(report: Report, summary: str, console: Console) -> None:
 
 
 def value_text(figure: Figure) -> str:
-    """The value with its unit, to as many digits as mean something."""
+    """Return the value with its unit: two decimals below 100, one below 1000, none above."""
     digits = 0 if abs(figure.value) >= 1000 else 1 if abs(figure.value) >= 100 else 2
     return f"{figure.value:,.{digits}f} {figure.unit}".strip()
 
 
 def target_text(figure: Figure) -> str:
-    """The target and whether it is reached."""
+    """Return the target and whether it was reached, or an empty text without a target."""
     if figure.target is None:
         return ""
     return f"{figure.target} {'[green]reached[/]' if figure.is_reached else '[red]missed[/]'}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the mark `root` means: a test says by it alone that it needs root, so that `-m "not root"` finds all others."""
+"""The mark `root`, with which a test declares that it needs root, and the calibration that all tests use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.testbed.load.calibrations import built_in_calibration
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Without root, marked tests skip."""
+    """Skip the tests marked `root` for other users."""
     if os.geteuid() != 0:
         for item in items:
             if item.get_closest_marker("root"):
@@ -23,7 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def _usual_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A state folder whose calibration has the built-in costs: live runs of tests need not measure first."""
+    """Return a state folder with a calibration of the built-in costs, so that live runs need not measure first."""
     folder = tmp_path_factory.mktemp("state")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(folder))
@@ -33,5 +33,5 @@ def _usual_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _calibration_of_tests(_usual_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide this machine's own calibration from every test."""
+    """Use that state folder instead of this machine's calibration in every test."""
     monkeypatch.setenv("XDG_STATE_HOME", str(_usual_state))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""tools/fresh.sh where it can be tested without building a root: its syntax, what it refuses, what a kill leaves."""
+"""tools/fresh.sh without building a root: its syntax, refused arguments, and the clean-up after a kill."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ TOOLS = Path(__file__).resolve().parent.parent / "tools"
 
 @pytest.mark.parametrize("script", sorted(TOOLS.glob("*.sh")), ids=lambda path: path.name)
 def test_scripts_parse(script: Path) -> None:
-    """bash reads every line of them."""
     subprocess.run(["bash", "-n", script], check=True)
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], "unknown suite ''; choose from bookworm, trixie, jammy, noble and resolute"),
+        ([], "unknown suite ''; choose bookworm, trixie, jammy, noble or resolute"),
         (["sarge"], "unknown suite 'sarge'"),
-        (["bookworm", "lunch"], "unknown part 'lunch'; choose from demo, test, test-without-root and short-test"),
+        (["bookworm", "lunch"], "unknown part 'lunch'; choose demo, test, test-without-root or short-test"),
         (["bookworm", "demo", ""], "unknown part ''"),
     ],
 )
-def test_unknown_words_are_one_line_exit_2_and_nothing_made(words: list[str], expected: str, tmp_path: Path) -> None:
-    """Before root, packages or a mirror are asked for."""
+def test_unknown_argument_is_refused_before_anything_is_written(
+    words: list[str], expected: str, tmp_path: Path
+) -> None:
+    """The refusal comes before the checks for root, packages and a mirror."""
     done = subprocess.run(
         [TOOLS / "fresh.sh", *words],
         env={**os.environ, "FRESH_ROOT": str(tmp_path)},
@@ -55,12 +56,12 @@ STUBS = {
     "id": "echo 0",
     "unshare": 'while [ "${1#-}" != "$1" ] || [ "$1" = private ]; do shift; done; exec "$@"',
 }
-"""A machine that can do it, without root: no namespaces, and a mirror in a folder."""
+"""Replacements of commands that let the script run without root and without namespaces."""
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A checkout whose inner half only says that it has begun."""
+    """Return a checkout whose fresh-root.sh only creates the file `begun` and sleeps, with a mirror in a folder."""
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
     tools = tmp_path / "tree" / "tools"
@@ -82,10 +83,10 @@ def _write_script(path: Path, script: str) -> None:
     path.chmod(0o755)
 
 
-def _wait_for(pattern: str, folder: Path, *, is_there: bool) -> bool:
-    """Whether it came to that within a time that is never needed."""
+def _wait_for(pattern: str, folder: Path, *, exists: bool) -> bool:
+    """Return whether files that match exist, or stop existing, within a generous time."""
     for _ in range(1_000):
-        if bool(found(folder, pattern)) == is_there:
+        if bool(found(folder, pattern)) == exists:
             return True
         time.sleep(0.02)
     return False
@@ -93,7 +94,7 @@ def _wait_for(pattern: str, folder: Path, *, is_there: bool) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None:
-    """Neither its folder nor what worked in it."""
+    """The run's folder is removed and its processes have ended."""
     machine = tree.parent
     environment = {
         **os.environ,
@@ -103,9 +104,9 @@ def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None
         "FRESH_KEYRING": str(machine / "mirror" / "dists" / "bookworm" / "Release"),
     }
     with subprocess.Popen([tree / "tools" / "fresh.sh", "bookworm"], env=environment, stderr=subprocess.PIPE) as run:
-        assert _wait_for("*/begun", machine / "work", is_there=True)
+        assert _wait_for("*/begun", machine / "work", exists=True)
         run.send_signal(number)
         assert run.wait() != 0
         assert run.stderr is not None
-        run.stderr.read()  # ends with the last process that holds it
-    assert _wait_for("*", machine / "work", is_there=False)
+        run.stderr.read()  # returns when the last process that holds the pipe has ended
+    assert _wait_for("*", machine / "work", exists=False)

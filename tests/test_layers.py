@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The shape of the tree: who may import whom, no circles, and no folder that must be searched.
+"""Structure of the tree: the layers of packages, no import cycles, and no folder with too many files.
 
-A package is a folder with modules. Two rules hold it together: a row of `LAYERS` imports only lower rows, and neither
-modules nor packages import each other in a circle, so that a package can be read, tested and replaced by itself.
+A package is a folder with modules. A row of `LAYERS` imports only lower rows, and neither modules nor packages import
+each other in a cycle. Therefore every package can be read, tested and replaced alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.tree import files_of_tree
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Lowest first; a package may import those of lower rows and itself, not its row's others.
+# Lowest row first. A package may import itself and packages of lower rows, but not others of its own row.
 LAYERS = (
     {"compiled"},
     {"wire"},
@@ -32,7 +32,7 @@ LAYERS = (
     {"command"},
     {"runner", "bench"},
 )
-# hosts.agent and what it is made of serve the testbed.
+# The testbed also imports hosts.agent and its modules, which are in the same row.
 ALLOWED = {("testbed", "hosts")}
 FORBIDDEN_IN_TRANSPORT = {"time", "socket", "random", "select", "threading", "asyncio", "datetime", "secrets"}
 NOT_IN_LAYERS = ("tests", "tools", "examples", "runs", "build")
@@ -40,19 +40,19 @@ MOST_FILES_IN_A_FOLDER = 25
 
 
 def _modules() -> dict[str, Path]:
-    found = {}
+    modules = {}
     for path in sorted(ROOT.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         if not parts[0].startswith(".") and parts[0] not in NOT_IN_LAYERS:
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+            modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return modules
 
 
 MODULES = _modules()
 
 
 def _imports(path: Path) -> Iterator[str]:
-    """Names that a file imports; `from a import b` gives `a.b` where that is a module of ours, else `a`."""
+    """Yield the modules that a file imports; `from a import b` gives `a.b` if that is a module of ours, else `a`."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -65,32 +65,31 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 def _layer(module: str) -> tuple[int, str] | None:
-    """The row and name of the longest layer that a module belongs to."""
-    found = [
+    """Return the row and name of the layer whose name is the longest prefix of a module, or None."""
+    layers = [
         (len(name), row, name)
         for row, names in enumerate(LAYERS)
         for name in names
         if module == name or module.startswith(f"{name}.")
     ]
-    return max(found)[1:] if found else None
+    return max(layers)[1:] if layers else None
 
 
 def _package(module: str) -> str:
     return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0] or module
 
 
-def _circle(graph: Mapping[str, set[str]]) -> list[str] | None:
+def _cycle(graph: Mapping[str, set[str]]) -> list[str] | None:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        circle: list[str] = error.args[1]
-        return circle
+        cycle: list[str] = error.args[1]
+        return cycle
     return None
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_module_imports_only_lower_layers(module: str) -> None:
-    """Every import of ours goes down."""
     own = _layer(module)
     assert own is not None, f"{module} belongs to no layer"
     for name in _imports(MODULES[module]):
@@ -100,43 +99,43 @@ def test_module_imports_only_lower_layers(module: str) -> None:
         assert other[0] < own[0], f"{module} ({own[1]}) imports {name} ({other[1]})"
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    """Imports inside functions count: they hide a circle, they do not break it."""
+def test_modules_have_no_import_cycle() -> None:
+    """Imports inside functions count too, because they hide a cycle without removing it."""
     graph = {module: {name for name in _imports(path) if name in MODULES} for module, path in MODULES.items()}
-    assert _circle(graph) is None
+    assert _cycle(graph) is None
 
 
-def test_no_packages_import_each_other_in_a_circle() -> None:
-    """A folder and its subfolders are packages of their own: a parent that imports a child is not imported by it."""
+def test_packages_have_no_import_cycle() -> None:
+    """A folder and its subfolders count as separate packages: a child must not import a parent that imports it."""
     graph: dict[str, set[str]] = {}
     for module, path in MODULES.items():
         used = {_package(name) for name in _imports(path) if name in MODULES}
         graph.setdefault(_package(module), set()).update(used - {_package(module)})
-    assert _circle(graph) is None
+    assert _cycle(graph) is None
 
 
-def test_no_folder_must_be_searched() -> None:
-    """A folder's listing explains it only while it is short."""
+def test_no_folder_has_too_many_files() -> None:
+    """The listing of a folder shows its structure only while it is short."""
     sizes = Counter(Path(name).parent for name in files_of_tree())
     assert not {str(folder): size for folder, size in sizes.items() if size > MOST_FILES_IN_A_FOLDER}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "hosts" / "transport").rglob("*.py")), ids=lambda path: path.name)
 def test_transport_reads_no_clock_and_opens_no_socket(path: Path) -> None:
-    """The engine is handed time, bytes and chance."""
+    """The caller of the transport engine passes time, bytes and random numbers to it."""
     imported = {name.partition(".")[0] for name in _imports(path)}
     assert not imported & FORBIDDEN_IN_TRANSPORT
 
 
-def test_only_live_runs_and_its_switch_class_import_mininet() -> None:
-    """Everything else works where there is no Mininet."""
+def test_only_live_runs_and_the_mininet_switch_class_import_mininet() -> None:
+    """Everything else works without Mininet."""
     users = {module for module, path in MODULES.items() if any(name.startswith("mininet") for name in _imports(path))}
     assert users
     assert all(user.startswith("testbed.live.") or user == "softswitch.mininet" for user in users)
 
 
-def test_softswitch_stands_alone() -> None:
-    """A Mininet script needs no testbed: only the cache of programs and the text for terminals come from elsewhere."""
+def test_softswitch_imports_only_three_modules_of_other_packages() -> None:
+    """A Mininet script can use softswitch without the testbed; only the cache and text for terminals are shared."""
     shared = {"compiled.cache", "compiled.kept", "compiled.visible"}
     used = {
         name
@@ -148,8 +147,8 @@ def test_softswitch_stands_alone() -> None:
     assert {name for name in used if name.partition(".")[0] != "softswitch"} == shared
 
 
-def test_scenarios_are_data() -> None:
-    """They neither draw nor touch a network, so that a list of them costs no heavy import."""
+def test_scenarios_import_no_plots_and_no_network() -> None:
+    """Listing the scenarios must not load heavy packages."""
     used = {
         name.partition(".")[0]
         for module, path in MODULES.items()

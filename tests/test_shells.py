@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""No shell gets a string that anything was put into: paths and names reach programs as words of their own."""
+"""Shell scripts in the code are constants: paths and names reach programs as separate arguments, not in a script."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ FOLDERS += ("testbed", "topologies", "wire")
 MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 LIVE = ROOT / "testbed" / "live"
 MININET_SHELLS = (LIVE / "emulation.py", LIVE / "prompt" / "shell.py")
-"""Types into the shell of a node: words of `tc`, which are interfaces' names and numbers of ours, and what a person
-typed at the prompt for that node."""
+"""Modules that send commands to the shell of a Mininet node: `tc` with interface names and numbers of the testbed, and
+commands that a user typed at the prompt for that node."""
 SHELL_CALLS = ("system", "popen", "getoutput", "getstatusoutput", "create_subprocess_shell", "cmd", "sendCmd")
 
 
 def _scripts(tree: ast.Module) -> Iterator[ast.expr]:
-    """What follows `sh`, `-c` in lists of words."""
+    """Yield the scripts in argument lists, which follow `sh -c` or `bash -c`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.List | ast.Tuple):
-            words = [each.value if isinstance(each, ast.Constant) else None for each in node.elts]
+            words = [word.value if isinstance(word, ast.Constant) else None for word in node.elts]
             for index, word in enumerate(words[:-2]):
                 if word in ("sh", "bash") and words[index + 1] == "-c":
                     yield node.elts[index + 2]
@@ -53,7 +53,7 @@ def _is_fixed(script: ast.expr, tree: ast.Module) -> bool:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_shells_get_fixed_text(module: Path) -> None:
-    """Scripts are constants; what varies follows them as words ("$@"). Nothing else asks for a shell."""
+    """Variable parts follow a script as arguments ("$@"). No other call starts a shell."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     assert all(_is_fixed(script, tree) for script in _scripts(tree))
     for node in ast.walk(tree):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The files of this checkout: those that git knows, or, in a copy without git, all but what running makes."""
+"""Lists the files of this checkout: git's files or, in a copy without git, all except generated files."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-_MADE_BY_RUNNING = {"__pycache__", "runs", "build"}
+_GENERATED = {"__pycache__", "runs", "build"}
 
 
 def files_of_tree() -> list[str]:
-    """Paths from the root, those not added yet among them."""
-    asked = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    """Return the paths relative to the root, including new files that are not added to git yet."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        listed = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     except (FileNotFoundError, subprocess.CalledProcessError):
-        return sorted(_walked())
-    return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+        return sorted(_source_files())
+    return [name for name in output.split("\0") if name and (ROOT / name).is_file()]
 
 
-def _walked() -> list[str]:
-    found = []
-    for folder, inside, names in os.walk(ROOT):
-        inside[:] = [each for each in inside if each not in _MADE_BY_RUNNING and not _is_hidden_or_made(each)]
-        found += [str(Path(folder, name).relative_to(ROOT)) for name in names if not name.endswith(".pyc")]
-    return found
+def _source_files() -> list[str]:
+    paths = []
+    for folder, subfolders, names in os.walk(ROOT):
+        subfolders[:] = [name for name in subfolders if name not in _GENERATED and not _is_hidden_or_generated(name)]
+        paths += [str(Path(folder, name).relative_to(ROOT)) for name in names if not name.endswith(".pyc")]
+    return paths
 
 
-def _is_hidden_or_made(folder: str) -> bool:
+def _is_hidden_or_generated(folder: str) -> bool:
     return folder.endswith(".egg-info") or (folder.startswith(".") and folder != ".ci")

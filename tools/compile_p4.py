@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m tools.compile_p4` compiles the programs of switch-bmv2 with p4c from the PATH, else from its Docker image.
+"""Compiles the P4 programs of switch-bmv2: `python -m tools.compile_p4`.
 
-Writes the declarations of counters first (`tools.counters`). Into switch-bmv2/artifacts go `NAME.json`, its lines not
-indented, and `NAME.p4info.txtpb` for each program, and `sources.sha256`, the hash of the sources they come from: every
-run is refused while the sources have another (`testbed.program.sources`).
+Uses p4c from the PATH, or else from its Docker image. First writes the declarations of the counters (`tools.counters`).
+Then writes `NAME.json`, without indentation, and `NAME.p4info.txtpb` for each program into switch-bmv2/artifacts. The
+file `sources.sha256` there has the hash of the sources: runs are refused while the sources have a different hash
+(`testbed.program.sources`).
 """
 
 from __future__ import annotations
@@ -26,23 +27,23 @@ IMAGE = "p4lang/p4c:latest"
 
 
 def compiler_command(output: Path, program: str = "sfc", root: Path = ROOT) -> list[str] | None:
-    """How to call p4c in `root` for one program of it, or None where there is neither p4c nor Docker."""
+    """Return the command that compiles `program` in the folder `root`, or None without p4c and Docker."""
     arguments = [*LANGUAGE, "--p4runtime-files", str(output / f"{program}.p4info.txtpb")]
-    if program != "sfc":  # takes a few of its declarations
+    if program != "sfc":  # the other programs use only a few of the shared declarations
         arguments.append("--Wdisable=unused")
     arguments += ["-o", str(output / f"{program}.json"), str(SOURCES / f"{program}.p4")]
     if shutil.which(COMPILER):
         return [COMPILER, *arguments]
     if shutil.which("docker"):
         mount = ["--volume", f"{root}:/work", "--workdir", "/work"]
-        if output.is_absolute():  # any other one is below `root`
+        if output.is_absolute():  # a relative path is inside `root`, which is mounted already
             mount += ["--volume", f"{output}:{output}"]
         return ["docker", "run", "--rm", *mount, IMAGE, COMPILER, *arguments]
     return None
 
 
 def without_indentation(text: str) -> str:
-    """JSON as p4c lays it out, line for line, in half of its bytes. No string of JSON goes over the end of a line."""
+    """Remove the indentation of p4c's JSON, half of its size. The content stays: no JSON string spans lines."""
     return re.sub(r"^ +", "", text, flags=re.MULTILINE)
 
 
@@ -55,8 +56,8 @@ def main() -> int:
             return 2
         if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
             return 1
-        written = ROOT / ARTIFACTS / f"{program}.json"
-        written.write_text(without_indentation(written.read_text()))
+        path = ROOT / ARTIFACTS / f"{program}.json"
+        path.write_text(without_indentation(path.read_text()))
     (ROOT / HASH_FILE).write_text(source_hash() + "\n")
     return 0
 

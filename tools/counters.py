@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Writes what is made of `wire.counters`: the P4 declarations and the table in docs/data-plane.md.
+"""Generates the P4 declarations of the counters and the table in docs/data-plane.md from `wire.counters`.
 
-`python -m tools.counters`; `make p4` and `make docs` run it.
+Run it as `python -m tools.counters`. `make p4` and `make docs` run it too.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _MARKED = re.compile(r"(?<=<!-- begin counters -->\n).*?(?=<!-- end counters -->
 
 
 def p4_text() -> str:
-    """switch-bmv2/include/counters.p4."""
+    """Return the text of switch-bmv2/include/counters.p4."""
     return "\n".join([_HEAD, *(line for counter in COUNTERS for line in _declaration(counter)), "#endif", ""])
 
 
 def document_text(text: str) -> str:
-    """docs/data-plane.md with its table made anew."""
+    """Return docs/data-plane.md with a new table. Raise ValueError unless it has one pair of markers."""
     table = "".join(f"{line}\n" for line in _table())
     text, count = _MARKED.subn(lambda _: table, text)
     if count != 1:

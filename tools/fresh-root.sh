@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 #
-# The half of fresh.sh that runs as PID 1 in mount and PID namespaces of its own, so that its mounts and processes end
-# with it: builds a root, makes it the only one here, runs the parts in it. Called by fresh.sh alone.
+# Second half of fresh.sh, which alone calls this script. It runs as PID 1 in new mount and PID namespaces, so that its
+# mounts and processes end with it. It builds a root file system, switches to it, and runs the parts there.
 #
-# pivot_root and not chroot: a program that goes to another mount namespace and back would be outside a chroot.
+# It uses pivot_root, not chroot: a program that enters another mount namespace and returns would be outside a chroot.
 set -euo pipefail
 trap 'exit 130' INT TERM HUP
 
@@ -23,16 +23,16 @@ near_the_machine=(
 
 build() {
     local cache=() script=()
-    mount --bind "$root" "$root" # pivot_root wants a mount
+    mount --bind "$root" "$root" # pivot_root needs a mount point
     if [ -n "${FRESH_CACHE:-}" ]; then
         mkdir -p "$FRESH_CACHE"
         cache=("--cache-dir=$FRESH_CACHE")
     fi
-    if [ ! -e "/usr/share/debootstrap/scripts/$suite" ]; then # a release younger than debootstrap
+    if [ ! -e "/usr/share/debootstrap/scripts/$suite" ]; then # the release is newer than debootstrap
         script=("$([ "$components" = main ] && echo sid || echo gutsy)")
     fi
     echo "== $suite: a bare root"
-    eval "$(apt-config shell proxy Acquire::http::Proxy)" # debootstrap does not ask apt
+    eval "$(apt-config shell proxy Acquire::http::Proxy)" # debootstrap does not use apt's proxy
     env ${proxy:+"http_proxy=$proxy"} debootstrap --variant=minbase --include=ca-certificates,make,sudo "${cache[@]}" \
         --keyring="$keyring" --components="$components" "$suite" "$root" "$mirror" "${script[@]}" > "$place/debootstrap" || { cat "$place/debootstrap" && exit 1; }
     if [ -n "${FRESH_CACHE:-}" ]; then
@@ -40,7 +40,7 @@ build() {
     fi
 }
 
-# What the machine knows about its network and its registries.
+# Copies the machine's configuration of names, certificates, apt and pip.
 carry_configuration() {
     local file
     cp --dereference /etc/hosts /etc/resolv.conf "$root/etc/"
@@ -58,7 +58,7 @@ carry_configuration() {
     mapfile -t environment < <(env | grep -E "^($carried_variables)=")
 }
 
-# Folders and files that the configuration names are shown at the same place, read-only.
+# Mounts the folders and files named in that configuration read-only at the same paths.
 carry_files() {
     local files=("$root/etc/apt/sources.list" "$root/etc/apt/apt.conf.d/90machine") path
     mapfile -t -O "${#files[@]}" files < <(find "$root/etc" -name pip.conf)
@@ -72,7 +72,8 @@ carry_files() {
     done < <({ cat "${files[@]}" && printf '%s\n' "${environment[@]}"; } | paths_in)
 }
 
-# The absolute paths in a text, plain or as file: addresses. The pages of an index link to files beside the index.
+# Prints the absolute paths in a text, plain or as file: URLs. For a package index `.../simple` it prints the parent
+# folder, because the pages of an index link to files beside the index.
 paths_in() {
     tr ' \t"=;' '\n' | sed -En 's,^(file:(//)?)?(/.+),\3,p' | sed -E 's,(.)/simple/?$,\1,' | sort --unique
 }
@@ -94,7 +95,7 @@ enter() {
     rmdir /old
 }
 
-# An ordinary user who may use sudo, and a home that nobody else can look into.
+# Adds an ordinary user with sudo rights, and a home directory that other users cannot read.
 add_user() {
     cp --recursive /etc/skel/. ~root/
     useradd --home-dir "$home" --shell /bin/bash "$user"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 #
-# Runs the README's commands on a Debian or Ubuntu that has nothing but make, sudo and CA certificates: builds such a root in
-# a folder, copies the files of this checkout into it, runs the parts there, and removes all of it again.
+# Runs the README's commands on a bare Debian or Ubuntu that has only make, sudo and CA certificates. The script builds such
+# a root file system in a folder, copies this checkout into it, runs the parts there, and removes the folder.
 #
 #   tools/fresh.sh SUITE [PART ...]
 #
@@ -11,19 +11,19 @@
 #   PART    demo                 `make demo`, as an ordinary user with sudo
 #           test                 `make test`, as root
 #           test-without-root    the tests that need no root, as an ordinary user
-#           short-test           of these, the short ones of what a machine can lack: compilers, packages, the command
-#           Without a part: demo test.
+#           short-test           the short ones of these that depend on the machine: compilers, packages, the command
+#           Default: demo test.
 #
-# Packages come from where this machine takes its own: apt's sources (the suite exchanged) and its proxies, pip's files and
-# variables with the folders that they name, CA certificates, /etc/hosts and /etc/resolv.conf. For the other distribution they
-# come from its main mirror.
+# The root uses this machine's configuration: apt's sources (with the suite replaced) and proxies, pip's files and variables
+# with the folders that they name, CA certificates, /etc/hosts and /etc/resolv.conf. If the suite belongs to the other
+# distribution, packages come from that distribution's main mirror.
 #
-#   FRESH_MIRROR    a mirror to use instead
-#   FRESH_KEYRING   the keys that sign it; by default those of the package debian-archive-keyring or ubuntu-keyring
-#   FRESH_ROOT      the folder to work below, /var/tmp unless set; some 3 GB
-#   FRESH_CACHE     a folder that keeps the distribution's packages for the next time
+#   FRESH_MIRROR    another mirror
+#   FRESH_KEYRING   the keys that sign it (default: those of the package debian-archive-keyring or ubuntu-keyring)
+#   FRESH_ROOT      the folder for the root, which needs about 3 GB (default: /var/tmp)
+#   FRESH_CACHE     a folder that keeps the distribution's packages for the next run
 #
-# Exit codes: 0 every part passed, 1 one failed, 2 bad input, 77 this machine cannot do it (no root, no mirror).
+# Exit codes: 0 all parts passed, 1 a part failed, 2 bad input, 77 impossible on this machine (no root, no mirror).
 set -euo pipefail
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
@@ -34,16 +34,16 @@ refuse() {
 }
 
 cannot() {
-    echo "fresh.sh: cannot be done here: $*" >&2
+    echo "fresh.sh: cannot run on this machine: $*" >&2
     exit 77
 }
 
-# git in this checkout, which may be another user's.
-ours() {
+# Runs git in this checkout, which may belong to another user.
+git_in_tree() {
     git -c safe.directory="$tree" -C "$tree" "$@"
 }
 
-# "URI suite component" a line, of this machine's sources for the distribution itself, its updates and security fixes.
+# Prints the machine's apt sources for the release, its updates and security fixes, one "URI suite component" a line.
 sources_of_machine() {
     local machine
     # shellcheck source=/dev/null
@@ -57,7 +57,7 @@ sources_of_machine() {
             }' | sort --unique
 }
 
-# The same of one mirror.
+# Prints the sources of one mirror in the same form.
 sources_of_mirror() { # URI
     local part
     for part in "$suite" "$suite-updates"; do
@@ -73,7 +73,7 @@ answers() {
     fi
 }
 
-# PID 1 of the namespaces hears the interrupt as everybody in them does; what has not ended in time is killed with it.
+# Interrupts all processes in the namespaces. If their PID 1 has not ended after 30 s, kills it, which kills the rest.
 interrupt() {
     trap '' INT TERM HUP
     kill -INT -- "-$session"
@@ -93,25 +93,25 @@ case $suite in
         origin=Ubuntu components=main,universe mirror_of_all=http://archive.ubuntu.com/ubuntu
         keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg
         ;;
-    *) refuse "unknown suite '$suite'; choose from bookworm, trixie, jammy, noble and resolute" ;;
+    *) refuse "unknown suite '$suite'; choose bookworm, trixie, jammy, noble or resolute" ;;
 esac
 keyring=${FRESH_KEYRING:-$keyring}
 shift
 [ $# -gt 0 ] || set -- demo test
 for part; do
     [[ $part =~ ^(demo|test|test-without-root|short-test)$ ]] ||
-        refuse "unknown part '$part'; choose from demo, test, test-without-root and short-test"
+        refuse "unknown part '$part'; choose demo, test, test-without-root or short-test"
 done
 
 [ "$(id -u)" -eq 0 ] || cannot "needs root"
-ours ls-files > /dev/null || refuse "git does not know $tree as a checkout"
-unshare --mount --pid --fork true || cannot "root may not make namespaces"
+git_in_tree ls-files > /dev/null || refuse "$tree is not a git checkout"
+unshare --mount --pid --fork true || cannot "root may not create namespaces"
 "$tree/tools/provision.sh" fresh || cannot "debootstrap is not installed"
 
-[ -e "$keyring" ] || cannot "no $keyring; install ${origin,,}'s keyring, or name one in FRESH_KEYRING"
+[ -e "$keyring" ] || cannot "$keyring does not exist; install ${origin,,}'s keyring, or set FRESH_KEYRING"
 
 sources=$(sources_of_machine)
-if [ -z "$sources" ]; then # apt's lists may have been removed, as container images do
+if [ -z "$sources" ]; then # container images often lack apt's package lists
     apt-get update -qq || true
     sources=$(sources_of_machine)
 fi
@@ -124,16 +124,17 @@ answers "${mirror%/}/dists/$suite/Release" || cannot "no answer from $mirror for
 
 place=$(mktemp --directory "${FRESH_ROOT:-/var/tmp}/sfc-fresh.XXXXXX")
 trap 'rm -rf --one-file-system "$place"' EXIT
-# kill -9 runs no trap. Whoever works there holds the end of this pipe; who reads it removes the folder after the last.
+# kill -9 runs no trap. Every process of this script holds the write end of this pipe; when the last one has ended, the
+# reader removes the folder.
 exec {working}> >(exec setsid bash -c 'cat; rm -rf --one-file-system "$1"' - "$place" > /dev/null 2>&1)
 mkdir "$place/root" "$place/tree"
 echo "$sources" > "$place/sources"
-ours ls-files -z --cached --others --exclude-standard --exclude=.venv |
+git_in_tree ls-files -z --cached --others --exclude-standard --exclude=.venv |
     (cd "$tree" && while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done) |
     tar --create --directory="$tree" --null --files-from=- | tar --extract --directory="$place/tree" --no-same-owner
 
-# A session of its own: no terminal that sudo could meddle with, and one group to interrupt. A shell without job control
-# makes its background commands deaf to interrupts, which env undoes.
+# A new session has no terminal that sudo could use, and is one process group to interrupt. A shell without job control lets
+# its background commands ignore interrupts; `env --default-signal` undoes that.
 env --default-signal=INT,QUIT setsid setpriv --pdeathsig=KILL \
     unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
     "$tree/tools/fresh-root.sh" "$place" "$suite" "$mirror" "$keyring" "$components" "$@" < /dev/null &

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 #
-# Functions for the set-up scripts, to be sourced: a long command is announced, shows every ten seconds that it is alive, and
-# prints its output only if it fails.
+# Functions for the set-up scripts, to be sourced. They announce a long command, show every ten seconds that it is still
+# running, and print its output only if it fails.
 
 PROGRESS_SECONDS=${PROGRESS_SECONDS:-10}
 
 # with_progress WHAT LOG COMMAND...
 #
-# Prints WHAT, runs the command with its output in the file LOG, and prints every ten seconds the time and the latest line of
-# the output. Returns the command's exit code.
+# Prints WHAT and runs the command with its output in the file LOG. Prints the elapsed time and the latest line of the output
+# every ten seconds. Returns the command's exit code.
 with_progress() {
     local log=$2 status=0 reporter
     echo "$1"
@@ -24,7 +24,7 @@ with_progress() {
 
 # or_end WHAT COMMAND...
 #
-# The same with a log of its own. A failure prints the last 20 lines of the log and ends the script.
+# Like with_progress, with a temporary log. A failure prints the last 20 lines of the log and ends the script.
 or_end() {
     local what=$1 log status=0
     shift
@@ -38,8 +38,8 @@ or_end() {
     [ "$status" -eq 0 ] || exit "$status"
 }
 
-# Ends when its standard input does, and so with the script that started it, also after kill -9. Not by a signal: one that
-# arrived at once would run the script's EXIT trap here.
+# Ends when its standard input is closed, and so together with the script that started it, even after kill -9. The script
+# sends no signal to end it: a signal that arrives at once would run the script's EXIT trap in this process.
 _report_alive() {
     local began=$SECONDS line
     until read -r -t "$PROGRESS_SECONDS" || [ $? -le 128 ]; do
@@ -48,9 +48,9 @@ _report_alive() {
     done
 }
 
-# Runs apt-get as root (`as_root` is the command for that). While another process holds a lock of apt, such as the system's
-# own updates after it has started, waits for up to ten minutes: apt-get waits for the lock of packages by itself, but not
-# for the lock of package lists.
+# Runs apt-get as root; the array `as_root` has the command for that. Waits up to ten minutes while another process holds a
+# lock of apt, such as the automatic updates after a boot. apt-get itself waits for the lock of packages, but not for the
+# lock of package lists.
 apt_get() {
     local began=$SECONDS output status
     output=$(mktemp)

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 #
-# Gets BMv2 and p4c, which the P4 project offers and the distributions do not: its packages where it has them for this
-# release, else the programs from its container images, by Docker where an engine answers, else by Podman, which needs none.
-# Runs on softswitch, the default, want neither. Safe to run again: it does nothing where both are there. Called by
-# tools/provision.sh p4.
+# Installs BMv2 and p4c, which the P4 project provides and the distributions do not. Uses the P4 project's packages if there
+# are packages for this release, or else the programs from its container images. Images are read with Docker if its engine
+# runs, or else with Podman, which needs no engine. Runs on softswitch, the default, need neither program. Safe to run again:
+# it does nothing if both programs are installed. Called by `tools/provision.sh p4`.
 #
 #   SFC_TESTBED_BMV2_IMAGE, SFC_TESTBED_P4C_IMAGE   other images than the P4 project's
-#   PROVISION_ROOT                                  a folder in place of / for what is written (tests)
+#   PROVISION_ROOT                                  a folder that replaces / for files to write (for tests)
 #
-# Exit codes: 0 both are there, 77 one is not to be had here; a line for each says why.
+# Exit codes: 0 both are installed, 77 at least one is unavailable; a line for each gives the reason.
 set -euo pipefail
-export LC_ALL=C # what apt says is read here
+export LC_ALL=C # this script reads apt's output
 
 root=${PROVISION_ROOT:-}
 repository=https://download.opensuse.org/repositories/home:/p4lang
@@ -27,12 +27,12 @@ declare -A image=(
     [p4c-bm2-ss]=${SFC_TESTBED_P4C_IMAGE:-docker.io/p4lang/p4c:latest}
 )
 declare -A without=([simple_switch]="--switch bmv2 cannot run" [p4c-bm2-ss]="make p4 cannot run")
-# More words for tar in the image: p4c looks for its include files beside itself.
+# Further arguments for tar in the image: p4c looks for its include files in its own folder.
 declare -A beside=([p4c-bm2-ss]="-C /usr/local/share/p4c p4include")
 declare -A reasons=([simple_switch]="" [p4c-bm2-ss]="")
 
-# A program and all that its loader maps, the loader too, flat. Runs in the image.
-# shellcheck disable=SC2016 # nothing is to be expanded here
+# Archives a program, its libraries and its loader, all in one folder. Runs in the image.
+# shellcheck disable=SC2016 # the shell in the image expands the variables
 pack='program=$(command -v "$1") || { echo "has no $1" >&2; exit 1; }
     shift
     set -- "$program" $(ldd "$program" | grep -o "/[^ ]*") "$@"
@@ -53,7 +53,7 @@ lacks() { # PROGRAM REASON
     reasons[$1]+="${reasons[$1]:+; }$2"
 }
 
-# What a command said of its failure, as one line.
+# Prints the error message of the latest command as one line.
 said() {
     awk '/rror|^E:/ { error = $0 } NF { last = $0 } END { print error ? error : last }' "$work/said"
 }
@@ -88,7 +88,7 @@ install_packages() {
     with_progress "installing $*" "$work/said" apt_get install -y --no-install-recommends "$@"
 }
 
-# The P4 project's repository has a folder for each release that there are packages for.
+# Adds the P4 project's repository, which has one folder for each supported release.
 add_repository() {
     local ID="" VERSION_ID="" PRETTY_NAME="this system" folder status=0
     # shellcheck source=/dev/null
@@ -157,22 +157,22 @@ unpack_image() { # NAME FOLDER WORDS-FOR-PACK...
         with_progress "downloading the image $name" "$work/said" "${as_root[@]}" "$engine" pull "$name" || return 1
     mkdir "$folder"
     "${as_root[@]}" "$engine" run --rm --network none --entrypoint sh "$name" -c "$pack" - "$@" 2> "$work/said" |
-        tar --extract --no-same-owner --directory="$folder" 2> /dev/null # the reason is the other one's
+        tar --extract --no-same-owner --directory="$folder" 2> /dev/null # the engine's message is reported instead
 }
 
 from_image() { # PROGRAM
     local program=$1 name=${image[$1]} new=$work/$1 home=$root/usr/local/lib/p4lang/$1 words loader version
     read -ra words <<< "${beside[$program]:-}"
     unpack_image "$name" "$new" "$program" "${words[@]}" || return 1
-    # The image's own loader with it: its C library may be newer than the one here.
+    # The program runs with the image's loader and libraries, because its C library may be newer than this system's.
     loader=$(cd "$new" && echo ld*.so*)
     version=$(version_of "$new/$loader" --inhibit-cache --library-path "$new" "$new/$program")
     if [ -z "$version" ]; then
-        echo "its $program does not run here" > "$work/said" && return 1
+        echo "its $program does not run on this system" > "$work/said" && return 1
     elif ! is_new_enough "$program" "$version"; then
         echo "its $program is $version, older than $oldest_bmv2" > "$work/said" && return 1
     fi
-    printf '%s\n' "#!/bin/sh" "# $program of $name, put here by tools/provision-p4.sh" \
+    printf '%s\n' "#!/bin/sh" "# $program of $name, installed by tools/provision-p4.sh" \
         "exec $home/$loader --inhibit-cache --library-path $home $home/$program \"\$@\"" > "$work/start"
     "${as_root[@]}" rm -rf "$home" &&
         "${as_root[@]}" mkdir -p "$home" 2> "$work/said" &&
@@ -184,7 +184,7 @@ from_image() { # PROGRAM
 from_images() { # PROGRAM...
     local program
     if ! find_engine; then
-        for program; do lacks "$program" "no Docker engine answers, and Podman is not to be had"; done
+        for program; do lacks "$program" "no Docker engine answers, and Podman cannot be installed"; done
         return
     fi
     for program; do
@@ -199,6 +199,6 @@ look
 [ ${#lacking[@]} -eq 0 ] || from_images "${lacking[@]}"
 look
 for program in "${lacking[@]}"; do
-    echo "provision.sh: no $program, ${without[$program]}: ${reasons[$program]:-what was installed is not on the PATH}" >&2
+    echo "provision.sh: no $program, ${without[$program]}: ${reasons[$program]:-it was installed but is not on the PATH}" >&2
 done
 [ ${#lacking[@]} -eq 0 ] || exit 77

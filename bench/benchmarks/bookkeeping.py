@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""All of a run but its packets: planning, ideal FCTs, recording, result and report, by the number of flows.
+"""Cost of a run apart from its packets: planning, ideal FCTs, recording, result and report of a given number of flows.
 
-The plan is that of the paper's 512 hosts; what its hosts and switches tell is made up (`finished_flows`) and goes the
-way of a run from there. CPU time of this process, all its threads, and the memory that it held.
+The run uses the paper's network of 512 hosts. The records of its hosts and switches are synthetic (`finished_flows`);
+everything after that is the code of a real run. The benchmark measures the CPU time of all threads of this process and
+its memory.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.recorder import Recorder
 
 FLOWS = 285_000
-"""Of 10 model ms of the paper's default workload."""
+"""Flows that start in 10 model ms of the paper's default workload."""
 MOST_SECONDS = 15.0
 _ARRIVALS_US_PER_FLOW = 10_000 / 284_617
 _US_PER_SAMPLE = 10
@@ -44,12 +45,12 @@ _NOTHING_COUNTED = RunCounters(
 
 @dataclass
 class Costs:
-    """CPU seconds of each stage, in the order of a run."""
+    """CPU time of each stage in seconds, in the order of a run."""
 
     flows: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     recording_bytes: int = 0
-    """By how much the process grew while it took records."""
+    """Growth of the process's resident memory while it stored records."""
 
     @property
     def total_s(self) -> float:
@@ -57,14 +58,14 @@ class Costs:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Counts what runs in it to this stage."""
+        """Add the CPU time of the `with` block to this stage."""
         began_s = time.process_time()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - began_s
 
 
 class BookkeepingBenchmark(Benchmark):
-    """Of about so many flows."""
+    """Costs of a run with about `flows` flows."""
 
     name = "bookkeeping"
     summary = "CPU time of planning, recording and reporting a run of the paper's 512 hosts"
@@ -85,13 +86,13 @@ class BookkeepingBenchmark(Benchmark):
                 "most memory",
                 resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
                 "MB",
-                note="of this process since it began",
+                note="peak of this process since its start",
             ),
         ]
 
 
 def measure(flows: int) -> Costs:
-    """Plans and reports a run of about so many flows."""
+    """Plan, record and report a run of about `flows` flows, and return its costs."""
     costs = Costs()
     arrivals_us = flows * _ARRIVALS_US_PER_FLOW
     with costs.stage("planning"):

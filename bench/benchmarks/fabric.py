@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The C switches of a virtual run alone, driven from C with what its hosts sent."""
+"""Speed of the C switches of a virtual run without its hosts: a C program replays the frames that the hosts sent."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ROUNDS = 9
 
 
 class FabricBenchmark(Benchmark):
-    """CPU time of one thread, without setting the switches up."""
+    """CPU time of one thread per replayed frame, without the set-up of the switches."""
 
     name = "fabric"
-    summary = "packets/s of the switches of a virtual 64:1 incast alone, driven from C"
+    summary = "packets/s of only the switches of a virtual 64:1 incast, driven from C"
 
     def __init__(self, settings: tuple[str, ...] = SETTINGS, rounds: int = _ROUNDS) -> None:
         self._settings = settings
@@ -34,10 +34,10 @@ class FabricBenchmark(Benchmark):
     def run(self) -> list[Figure]:
         with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
             network, frames = record_switches(incast_request(*self._settings), Path(name))
-            found = answer([tool("replay"), str(build_library(PROGRAM)), network, frames, str(self._rounds)], 600.0)
-        per_packet_ns = median(found["cpu_ns"]) / found["frames"]
-        note = f"{found['frames']:,} frames of hosts, {found['departures']:,} to hosts, digest {found['digest']}"
+            result = answer([tool("replay"), str(build_library(PROGRAM)), network, frames, str(self._rounds)], 600.0)
+        per_packet_ns = median(result["cpu_ns"]) / result["frames"]
+        note = f"{result['frames']:,} frames from hosts, {result['departures']:,} to hosts, digest {result['digest']}"
         return [
             Figure("rate", 1e9 / per_packet_ns, "host packets/s", note=note),
-            Figure("cost", per_packet_ns, "ns a host packet", note="all its switches together"),
+            Figure("cost", per_packet_ns, "ns a host packet", note="all switches on its path together"),
         ]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How the CPU time of a virtual run grows with hosts, packets and degree: the exponent of each, one varied at a time.
+"""Growth of a virtual run's CPU time with hosts, packets and incast degree, one varied at a time, as an exponent each.
 
-Fitted by least squares through the logarithms of size and cost: 1 is growth in proportion, 0 is none.
+The exponent is the slope of a least-squares fit through the logarithms of size and cost: 1 is proportional growth, 0 is
+no growth.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _ROUNDS = 3
 
 
 class GrowthBenchmark(Benchmark):
-    """An incast under the scheme sfc; the points of an axis are measured in turn, as often as `rounds` says."""
+    """Incasts with the scheme sfc. All points of an axis are measured once per round; medians over rounds count."""
 
     name = "growth"
     summary = "CPU time of virtual incasts against hosts, packets and degree, with the exponent of each"
@@ -64,30 +65,30 @@ class GrowthBenchmark(Benchmark):
             ),
         ]
 
-    def _axis(self, name: str, points: dict[int, Sequence[str]], what: str) -> list[Figure]:
-        found: dict[int, list[Simulated]] = {size: [] for size in points}
+    def _axis(self, name: str, points: dict[int, Sequence[str]], description: str) -> list[Figure]:
+        measurements: dict[int, list[Simulated]] = {size: [] for size in points}
         for _ in range(self._rounds):
             for size, settings in points.items():
-                found[size].append(simulated(incast_request(*settings)))
-        costs_s = {size: median(run.cpu_s for run in runs) for size, runs in found.items()}
+                measurements[size].append(simulated(incast_request(*settings)))
+        costs_s = {size: median(run.cpu_s for run in runs) for size, runs in measurements.items()}
         figures = [
             Figure(
                 f"{name}: {size:,}", costs_s[size], "s of CPU", note=f"{runs[0].counters.packets.sent:,} host packets"
             )
-            for size, runs in found.items()
+            for size, runs in measurements.items()
         ]
         return [
             *figures,
             Figure(
                 f"{name}: exponent",
                 exponent(list(costs_s), list(costs_s.values())),
-                note=f"{what}; medians of {self._rounds}",
+                note=f"{description}; medians of {self._rounds}",
             ),
         ]
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """Of cost ~ size ^ exponent."""
+    """Return the exponent of a fit of cost ~ size ^ exponent."""
     return float(linear_regression(np.log(sizes).tolist(), np.log(costs).tolist()).slope)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How the cost of all but the packets grows with the number of flows: CPU seconds ~ flows ** exponent."""
+"""Growth of the cost of planning, recording and reporting with the number of flows: CPU seconds ~ flows ** exponent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 
 
 class GrowthFlowsBenchmark(Benchmark):
-    """The exponent of each stage is that of the two largest counts: below them what does not grow hides it."""
+    """The exponent of each stage. Only the two largest flow counts are used, since fixed costs dominate the smaller."""
 
     name = "growth-flows"
     summary = "growth of planning, recording and reporting with 1e3 to 1e6 flows, as an exponent"
@@ -23,24 +23,24 @@ class GrowthFlowsBenchmark(Benchmark):
         self._counts = counts
 
     def run(self) -> list[Figure]:
-        measure(self._counts[0])  # what is loaded at the first run is none of its cost
+        measure(self._counts[0])  # a warm-up run: imports and caches would count as cost
         costs = [measure(count) for count in self._counts]
         return [
-            *(_of_stage(stage, [each.seconds[stage] for each in costs], costs) for stage in costs[0].seconds),
-            _of_stage("together", [each.total_s for each in costs], costs),
+            *(_growth(stage, [run.seconds[stage] for run in costs], costs) for stage in costs[0].seconds),
+            _growth("together", [run.total_s for run in costs], costs),
             Figure(
                 "grown while recording",
                 costs[-1].recording_bytes / 1e6,
                 "MB",
-                note=_listed([each.recording_bytes / 1e6 for each in costs], "MB"),
+                note=_value_list([run.recording_bytes / 1e6 for run in costs], "MB"),
             ),
         ]
 
 
-def _of_stage(name: str, seconds: Sequence[float], costs: Sequence[Costs]) -> Figure:
-    slope = exponent([each.flows for each in costs[-2:]], seconds[-2:])
-    return Figure(f"exponent of {name}", slope, note=_listed(seconds, "s"))
+def _growth(name: str, seconds: Sequence[float], costs: Sequence[Costs]) -> Figure:
+    slope = exponent([run.flows for run in costs[-2:]], seconds[-2:])
+    return Figure(f"exponent of {name}", slope, note=_value_list(seconds, "s"))
 
 
-def _listed(values: Sequence[float], unit: str) -> str:
+def _value_list(values: Sequence[float], unit: str) -> str:
     return f"{', '.join(f'{value:.3g}' for value in values)} {unit}"

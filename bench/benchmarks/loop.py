@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The loop of a live agent: CPU time a data packet, from one NIC to another over a veth pair, and its ACK back.
+"""CPU time that a live agent's event loop needs for a data packet and its ACK between two NICs on a veth pair.
 
-One process serves all hosts, senders and receivers, so that a packet costs two frames sent and two received, with what
-the kernel does on their behalf. At the fast pace the loop is late and finds many frames at a time; at the slow one each
-wakes it for itself.
+One process serves all hosts, so each packet costs two frames sent and two received, including the kernel's work. At the
+fast pace the loop is late and handles many frames at a time. At the slow pace every frame wakes the loop.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _QPN = 1
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """So many pairs of hosts, each sending so many packets at a dilation."""
+    """A load: `pairs` pairs of hosts, each sending `packets` packets at the dilation."""
 
     name: str
     pairs: int
@@ -42,7 +41,7 @@ PACES = (Pace("many at a time", 8, 1_000, 4_000), Pace("one at a time", 8, 20_00
 
 
 class LoopBenchmark(Benchmark):
-    """Needs root."""
+    """Rate of each pace. Needs root."""
 
     name = "loop"
     summary = "data packets/s per core of the live loop, sockets and kernel included"
@@ -57,8 +56,9 @@ class LoopBenchmark(Benchmark):
 def _measure(pace: Pace) -> Figure:
     wires = [(f"left{number}", f"right{number}") for number in range(pace.pairs)]
     with veth_pairs(wires), ExitStack() as resources:
-        loop = _Counting(pace.pairs)
-        resources.enter_context(closing(loop.loop))
+        counter = _CompletionCounter(pace.pairs)
+        loop = counter.loop
+        resources.enter_context(closing(loop))
         settings, start_ns = TransportSettings(), time.monotonic_ns() + _LEAD_NS
         algorithms = Algorithms(settings, Dilation(pace.dilation))
         nics = []
@@ -69,28 +69,28 @@ def _measure(pace: Pace) -> Figure:
                 for name, end in zip(interfaces, ends, strict=True)
             ]
             for nic in pair:
-                loop.loop.add_nic(nic, resources.enter_context(closing(PacketSocket(nic.address.name))))
+                loop.add_nic(nic, resources.enter_context(closing(PacketSocket(nic.address.name))))
             size_bytes = pace.packets * settings.payload_bytes
             pair[1].expect_message(IncomingMessage(number, _QPN, _QPN, _IP + ends[0], size_bytes))
             pair[0].send_message(OutgoingMessage(number, _QPN, _QPN, _IP + ends[1], size_bytes, start_ns))
             nics += pair
-        loop.loop.call_soon()
+        loop.call_soon()
         began_ns = time.process_time_ns()
-        loop.loop.run()
+        loop.run()
         spent_ns = time.process_time_ns() - began_ns
         packets = sum(nic.statistics().data_sent for nic in nics)
     note = f"{spent_ns / packets / 1_000:.1f} µs for each data packet, two frames sent and two received"
     return Figure(pace.name, packets * 1e9 / spent_ns, "packets/s", note=note)
 
 
-class _Counting:
-    """A loop that stops once so many messages are done."""
+class _CompletionCounter:
+    """An event loop that stops once `messages` messages are complete."""
 
     def __init__(self, messages: int) -> None:
-        self._left = messages
+        self._remaining = messages
         self.loop = EventLoop(self._on_event)
 
     def _on_event(self, host: str, event: Event) -> None:
-        self._left -= isinstance(event, MessageCompleted)
-        if not self._left:
+        self._remaining -= isinstance(event, MessageCompleted)
+        if not self._remaining:
             self.loop.stop()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The sans-IO NIC: data frames a second of CPU, at the sender and at the receiver, over few and many queue pairs.
+"""Data frames per second of CPU time that the sans-IO NIC sends and receives, with few and with many queue pairs.
 
-Two NICs face each other over a wire that takes no time and loses nothing, in virtual time; each one's calls are timed
-apart. A data frame costs its sender the acknowledgement that comes back and its receiver the one that it makes.
+Two NICs are connected in virtual time by a wire with a fixed delay and no loss. The calls of the two NICs are timed
+separately. The sender's cost includes receiving the acknowledgement, the receiver's cost includes sending it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DELAY_NS = 5_000
 
 
 class NicBenchmark(Benchmark):
-    """CPU time of this thread, so it says frames/s per core."""
+    """Frames per second of this thread's CPU time, which is the rate per core."""
 
     name = "nic"
     summary = "frames/s per core of the sans-IO NIC, sending and receiving"
@@ -46,7 +46,7 @@ class NicBenchmark(Benchmark):
 
 
 class _Wire:
-    """A transfer from one NIC to another and the CPU time that it took each."""
+    """A transfer from one NIC to another, and the CPU time of each NIC."""
 
     def __init__(self, queue_pairs: int, frames: int) -> None:
         settings = TransportSettings()
@@ -64,7 +64,7 @@ class _Wire:
         self.receiver_ns = 0
 
     def run(self) -> None:
-        """Moves frames in steps of the delay until neither NIC has anything to do."""
+        """Move frames in steps of the delay until neither NIC has anything to do."""
         now_ns = 0
         acknowledgements: list[tuple[int, bytes]] = []
         while True:
@@ -86,7 +86,7 @@ class _Wire:
 def _timed_turn(
     nic: Nic, arriving: list[tuple[int, bytes]], now_ns: int, spent_ns: int
 ) -> tuple[list[tuple[int, bytes]], int]:
-    """Hands frames over and takes what is to be sent; that, and the CPU time spent so far."""
+    """Let the NIC receive the arriving frames; return the frames to send and the updated CPU time."""
     began_ns = time.thread_time_ns()
     for _, frame in arriving:
         nic.receive(frame, now_ns)

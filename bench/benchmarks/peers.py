@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One incast in our virtual clock, in htsim and in ns-3, in turn: data packets delivered for a second of CPU time.
+"""Data packets delivered per second of CPU time for the same incast on our virtual clock, in htsim and in ns-3.
 
-They do not simulate the same thing: htsim's NDP and ns-3's TCP know no P4 program. What they share is the network, the
-messages, and the packets that must get there.
+The simulators do different work: htsim runs NDP, ns-3 runs TCP, and neither executes a P4 program. The network, the
+messages and the number of packets to deliver are the same.
 
-Several processes of ours are measured in wall time, and by what longer messages cost more, so that their start, half a
-second each, does not count: a run that is worth sharing out lasts much longer.
+Our run in several processes is measured in wall time. It is the difference between a long and a short incast, so that
+the start of the processes, half a second each, does not count: a run that is worth sharing lasts much longer.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _VARIABLES = {"htsim": HTSIM_VARIABLE, "ns-3": NS3_VARIABLE}
 _ROUNDS = 3
 _PROCESSES = 2
 _LONGER = 10
-"""Times the bytes of a message, in the longer run of several processes."""
+"""Factor between the message sizes of the long and the short incast in several processes."""
 
 
 class PeersBenchmark(Benchmark):
-    """CPU time, since other work of the machine shows least in it. Skipped where no peer is or one fails."""
+    """Comparison by CPU time, which other work on the machine affects least. Skipped without a peer or if one fails."""
 
     name = "peers"
-    summary = "data packets/s of a virtual 64:1 incast beside htsim and ns-3 (environment variables name them)"
+    summary = "data packets/s of a virtual 64:1 incast, compared with htsim and ns-3 (set in environment variables)"
 
     def __init__(self, race: Race | None = None, rounds: int = _ROUNDS) -> None:
         self._race = race or Race()
@@ -43,7 +43,7 @@ class PeersBenchmark(Benchmark):
 
     def run(self) -> list[Figure]:
         contestants = self._contestants()
-        absent = [f"{variable} names no {name}" for name, variable in _VARIABLES.items() if name not in contestants]
+        absent = [f"{variable} is not set ({name})" for name, variable in _VARIABLES.items() if name not in contestants]
         if len(absent) == len(_VARIABLES):
             raise Skipped(", ".join(absent))
         spent_s: dict[str, list[float]] = {name: [] for name in contestants}
@@ -60,10 +60,10 @@ class PeersBenchmark(Benchmark):
         for name, target in (("htsim", OF_HTSIM), ("ns-3", OF_NS3)):
             if name in rates:
                 figures.append(Figure(f"ours / {name}", rates["ours"] / rates[name], target=target))
-        return [*figures, *self._of_processes(rates)]
+        return [*figures, *self._process_figures(rates)]
 
-    def _of_processes(self, rates: Mapping[str, float]) -> list[Figure]:
-        """Those of several processes; none where there are fewer cores."""
+    def _process_figures(self, rates: Mapping[str, float]) -> list[Figure]:
+        """Return the figures of our run in several processes, or none on a machine with fewer cores."""
         if (os.cpu_count() or 1) < _PROCESSES:
             return []
         name = f"ours, {_PROCESSES} processes"
@@ -76,28 +76,28 @@ class PeersBenchmark(Benchmark):
 
     def _contestants(self) -> Mapping[str, Callable[[], float]]:
         race = self._race
-        found: dict[str, Callable[[], float]] = {"ours": lambda: ours_cpu_s(race)}
+        contestants: dict[str, Callable[[], float]] = {"ours": lambda: ours_cpu_s(race)}
         if binary := os.environ.get(HTSIM_VARIABLE):
-            found["htsim"] = lambda: htsim_cpu_s(binary, race)
+            contestants["htsim"] = lambda: htsim_cpu_s(binary, race)
         if python := os.environ.get(NS3_VARIABLE):
-            found["ns-3"] = lambda: ns3_cpu_s(python, race)
-        return found
+            contestants["ns-3"] = lambda: ns3_cpu_s(python, race)
+        return contestants
 
 
 def ours_cpu_s(race: Race) -> float:
-    """CPU time of the virtual clock, one process."""
+    """Return the CPU time of the race on our virtual clock in one process, in seconds."""
     return simulated(incast_of(race)).cpu_s
 
 
 def processes_rate(race: Race, processes: int) -> float:
-    """Data packets for a second of wall time of the virtual clock in so many processes, their start left out."""
+    """Return data packets per second of wall time in `processes` processes, without the time of their start."""
     longer = replace(race, message_bytes=race.message_bytes * _LONGER)
     spent_s = shared_wall_s(incast_of(longer), processes) - shared_wall_s(incast_of(race), processes)
     return (longer.data_packets - race.data_packets) / spent_s
 
 
 def incast_of(race: Race) -> RunRequest:
-    """The race on our virtual clock."""
+    """Return the request for the race on our virtual clock."""
     settings = {
         "topology.tors": race.tors,
         "topology.hosts_per_tor": race.hosts_per_tor,

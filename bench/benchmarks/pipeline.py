@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The compiled program without I/O: how many packets a second of CPU carries through both passes and a queue."""
+"""Packets per second of CPU time through the compiled P4 program: ingress, a queue and egress, without I/O."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PACKETS = 1_000_000
 
 
 class PipelineBenchmark(Benchmark):
-    """CPU time of one thread, so it says packets/s per core."""
+    """Packets per second of one thread's CPU time, which is the rate per core."""
 
     name = "pipeline"
     summary = "packets/s per core of the compiled SFC program, without I/O"
@@ -53,10 +53,10 @@ class PipelineBenchmark(Benchmark):
             commands = write_lines(Path(folder) / "commands", entries(topology, settings) + unlimited_wires())
             frames = write_frames(Path(folder) / "frames", data_frames(topology, [frame_bytes] * FLOWS))
             words = [str(build_library(PROGRAM)), commands, frames, str(IN_PORT), str(self._packets)]
-            found = answer([tool("pipeline"), *words])
-        if found["left"] != found["packets"]:
-            raise RuntimeError(f"{found['packets'] - found['left']} packets did not come through")
-        per_packet_ns = found["cpu_ns"] / found["packets"]
+            result = answer([tool("pipeline"), *words])
+        if result["left"] != result["packets"]:
+            raise RuntimeError(f"{result['packets'] - result['left']} packets did not come through")
+        per_packet_ns = result["cpu_ns"] / result["packets"]
         return Figure(
             name, 1e9 / per_packet_ns, "packets/s", note=f"{per_packet_ns:.0f} ns a packet of {frame_bytes} B"
         )

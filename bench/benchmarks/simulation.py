@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A virtual incast run: wall time, packets a second, and who used the time, the Python hosts or the C switches.
+"""Wall time and packets per second of a virtual incast, and the shares of the Python hosts and the C switches.
 
-The run is made twice: once as it is, once with the calls into the C switches timed, which costs a little itself.
+The incast runs twice: once unchanged, and once with the calls into the C switches timed, which itself takes some time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CALLS_INTO_C = ("run", "put", "next_timer_ns")
 
 
 class SimulationBenchmark(Benchmark):
-    """The incast of `scale` with the scheme sfc."""
+    """The scenario incast with the scheme sfc at `scale`."""
 
     name = "simulation"
     summary = "wall time of a virtual incast, and the shares of hosts and switches"
@@ -38,16 +38,16 @@ class SimulationBenchmark(Benchmark):
             timed = simulated(request).counters
         share = spent[0] / 1e9 / timed.wall_s
         return [
-            Figure("wall time", counters.wall_s, "s", note=f"{packets:,} packets of hosts, scale {self._scale}"),
+            Figure("wall time", counters.wall_s, "s", note=f"{packets:,} packets from hosts, scale {self._scale}"),
             Figure("rate", packets / counters.wall_s, "packets/s"),
-            Figure("C switches", 100 * share, "% of wall time", note="with the calls into them"),
+            Figure("C switches", 100 * share, "% of wall time", note="including the calls into C"),
             Figure("Python hosts and event queue", 100 * (1 - share), "% of wall time"),
         ]
 
 
 @contextmanager
 def _timed_fabric() -> Iterator[list[int]]:
-    """Times the calls into C while the block runs: nanoseconds in the list's one place."""
+    """Time the calls into C during the block; the yielded list has one element, their total in ns."""
     spent = [0]
 
     def timed(call: Callable[..., Any]) -> Callable[..., Any]:

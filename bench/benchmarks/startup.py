@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How long Mininet takes to start and stop a network of many hosts."""
+"""Time that Mininet takes to start and stop a network of many hosts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ NETWORKS: Mapping[int, Topology] = {
     512: PaperSimulation().build(),
 }
 MOST_SECONDS = 60.0
-"""For the largest, to start and to stop."""
+"""Target for the start and the stop of the largest network together."""
 
 
 class StartupBenchmark(Benchmark):
-    """Needs root and Mininet. `hosts` are keys of NETWORKS."""
+    """Seconds per network; `hosts` are keys of NETWORKS. Needs root and Mininet."""
 
     name = "startup"
     summary = "seconds to start and stop Mininet networks of 48, 192 and 512 hosts"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Lossless packet rates side by side: a bare forwarder, softswitch and BMv2 with the whole SFC program.
+"""Lossless packet rates of a bare forwarder, and of softswitch and BMv2 running the whole SFC program.
 
-One veth pair on either side of what is measured; the generator counts what comes out. Each is searched in turn, twice
-over, and keeps its better outcome: other processes of the machine only ever take away.
+Each contestant forwards between two veth pairs, and the generator counts the frames that come out. The search runs
+twice for each contestant. The better outcome counts, because other processes on the machine can only lower a rate.
 """
 
 from __future__ import annotations
@@ -50,24 +50,24 @@ _BMV2_QUEUE_PACKETS = 100_000
 _START_SECONDS = 15.0
 
 Contestant = Callable[[Path], AbstractContextManager[int]]
-"""Starts what is measured; the id of its process."""
+"""Starts a contestant in a folder, and yields the ID of its process."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was found of one contestant."""
+    """The measured rate and CPU cost of one contestant."""
 
     rate: LosslessRate
     cpu_ns: float
-    """CPU time of its threads for a frame when overloaded: with the kernel's work on their behalf."""
+    """CPU time of its threads per frame under overload, including the kernel's work for them."""
 
     def better(self, other: Outcome | None) -> Outcome:
-        """The better of both in each respect (`rate` has taken the other's into account already)."""
+        """Return the better of both outcomes. The rate stays: its search already started from the other's rate."""
         return self if other is None else Outcome(self.rate, min(self.cpu_ns, other.cpu_ns))
 
 
 class SwitchBenchmark(Benchmark):
-    """Needs root; BMv2's figures are left out where `simple_switch` is not on the PATH."""
+    """Rates and ratios. Needs root. BMv2 is left out when `simple_switch` is not on the PATH."""
 
     name = "switch"
     summary = "lossless packets/s: bare forwarder, softswitch and BMv2 with the SFC program"
@@ -75,26 +75,26 @@ class SwitchBenchmark(Benchmark):
     def run(self) -> list[Figure]:
         require_root()
         with tempfile.TemporaryDirectory(prefix="sfc-bench-") as folder, veth_pairs(_NETWORK):
-            found = _search_all(Path(folder), contestants())
-        return _figures(found)
+            outcomes = _search_all(Path(folder), contestants())
+        return _figures(outcomes)
 
 
 def contestants() -> Mapping[str, Contestant]:
-    """What is measured, by name, in this order."""
-    found: dict[str, Contestant] = {"forwarder": _forwarder, "softswitch": _softswitch}
+    """Return the contestants on this machine by name, in the order of measurement."""
+    available: dict[str, Contestant] = {"forwarder": _forwarder, "softswitch": _softswitch}
     if shutil.which("simple_switch") and shutil.which("simple_switch_CLI"):
-        found["BMv2"] = _bmv2
-    return found
+        available["BMv2"] = _bmv2
+    return available
 
 
 def _search_all(folder: Path, measured: Mapping[str, Contestant]) -> dict[str, Outcome]:
-    found: dict[str, Outcome] = {}
+    outcomes: dict[str, Outcome] = {}
     for _ in range(_ROUNDS):
         for name, start in measured.items():
-            known = found.get(name)
+            known = outcomes.get(name)
             with start(folder) as pid:
-                found[name] = _search(folder, pid, known).better(known)
-    return found
+                outcomes[name] = _search(folder, pid, known).better(known)
+    return outcomes
 
 
 def _search(folder: Path, pid: int, known: Outcome | None) -> Outcome:
@@ -107,12 +107,12 @@ def _search(folder: Path, pid: int, known: Outcome | None) -> Outcome:
 
 
 def _cpu_ns(pid: int) -> int:
-    """CPU time of all threads of a process so far."""
-    return sum(int(each.read_text().split()[0]) for each in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    """Return the CPU time of all threads of a process so far."""
+    return sum(int(file.read_text().split()[0]) for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
 
 
 class _Offer:
-    """Runs the generator once per call."""
+    """A callable that runs the generator once at the requested rate (0: unpaced) and returns the trial."""
 
     def __init__(self, folder: Path, known: LosslessRate | None) -> None:
         frames = data_frames(rack(), [FRAME_BYTES] * FLOWS)
@@ -121,26 +121,26 @@ class _Offer:
 
     def __call__(self, rate_pps: int) -> Trial:
         frames = int(rate_pps * _TRIAL_SECONDS) or self._unpaced_frames
-        found = answer([*self._arguments, str(rate_pps), str(frames)])
-        return Trial(found["sent"], found["received"], found["send_ns"], found["drain_ns"])
+        result = answer([*self._arguments, str(rate_pps), str(frames)])
+        return Trial(result["sent"], result["received"], result["send_ns"], result["drain_ns"])
 
 
-def _figures(found: Mapping[str, Outcome]) -> list[Figure]:
+def _figures(outcomes: Mapping[str, Outcome]) -> list[Figure]:
     figures = []
-    for name, outcome in found.items():
-        note = f"{outcome.rate.overloaded_pps:,.0f} packets/s when overloaded, {outcome.cpu_ns:,.0f} ns of CPU each"
+    for name, outcome in outcomes.items():
+        note = f"{outcome.rate.overloaded_pps:,.0f} packets/s under overload, {outcome.cpu_ns:,.0f} ns of CPU each"
         if outcome.rate.is_generators:
-            note += "; the generator could not offer more"
+            note += "; limited by the generator"
         figures.append(Figure(name, outcome.rate.pps, "packets/s", note=note))
-    soft, bare = found["softswitch"], found["forwarder"]
-    ratio, note = soft.rate.pps / bare.rate.pps, "may be lower: the generator held the forwarder back"
+    soft, bare = outcomes["softswitch"], outcomes["forwarder"]
+    ratio, note = soft.rate.pps / bare.rate.pps, "upper bound: the generator limited the forwarder"
     note = note if bare.rate.is_generators else ""
     figures.append(Figure("softswitch / forwarder", ratio, target=Target(0.6, "at least"), note=note))
     figures.append(Figure("softswitch / forwarder by CPU time", bare.cpu_ns / soft.cpu_ns))
-    if "BMv2" in found:
-        ratio = soft.rate.pps / found["BMv2"].rate.pps
+    if "BMv2" in outcomes:
+        ratio = soft.rate.pps / outcomes["BMv2"].rate.pps
         figures.append(Figure("softswitch / BMv2", ratio, target=Target(10, "at least")))
-        figures.append(Figure("softswitch / BMv2 by CPU time", found["BMv2"].cpu_ns / soft.cpu_ns))
+        figures.append(Figure("softswitch / BMv2 by CPU time", outcomes["BMv2"].cpu_ns / soft.cpu_ns))
     return figures
 
 
@@ -163,9 +163,10 @@ def _softswitch(folder: Path) -> Iterator[int]:
 
 @contextmanager
 def _bmv2(folder: Path) -> Iterator[int]:
-    """Deep queues, as softswitch has, so that it is the work and not the queue that is measured.
+    """Start BMv2 with queues as deep as softswitch's, so that the packet processing is measured, not the queue.
 
-    It sees its ports' state through sysfs, which shows the namespace in which it was mounted.
+    BMv2 reads the state of its ports from sysfs. sysfs shows the network namespace in which it was mounted, so it is
+    mounted again here.
     """
     port = _free_port()
     arguments = ["simple_switch", "--thrift-port", str(port), "--log-level", "off"]

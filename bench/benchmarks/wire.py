@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whether a wire is a wire: frames of two classes and all sizes, backlogged on one port of a live softswitch.
+"""Accuracy of a live softswitch port's rate and frame spacing, with frames of two classes and mixed sizes.
 
-Everything is offered at ten times the configured rate, so the port has a backlog from the first frame to the last; the
-kernel's receive timestamps beyond the port tell when each frame arrived there.
+The frames are offered at ten times the configured rate, so the port has a backlog from the first frame to the last. The
+kernel's receive timestamps at the far end of the port's veth pair are the arrival times.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from wire.constants import DSCP_CONTROL, DSCP_DATA
 
 RATE_BPS = 50_000_000
 ARRIVAL = np.dtype([("time_ns", "<i8"), ("length", "<u4"), ("dscp", "<u4")])
-"""A record of bench/programs/traffic.c."""
+"""The record that `traffic record` (bench/programs/traffic.c) writes for each frame."""
 
 _NETWORK = (("source0", "in0"), ("out0", "sink0"))
 _SECONDS = 4.0
@@ -47,10 +47,10 @@ _SEED = 1
 
 
 class WireBenchmark(Benchmark):
-    """Needs root."""
+    """Rate, spacing and loss on one port. Needs root."""
 
     name = "wire"
-    summary = "two classes and mixed frame sizes on one port: bits/s against the configured rate, spacing"
+    summary = "two classes and mixed frame sizes on one port: spacing, and bits/s compared with the configured rate"
 
     def __init__(self, rate_bps: int = RATE_BPS, seconds: float = _SECONDS) -> None:
         self._rate_bps = rate_bps
@@ -82,9 +82,9 @@ class WireBenchmark(Benchmark):
 
 
 def wire_figures(arrivals: npt.NDArray[np.void], sent: int, rate_bps: int) -> list[Figure]:
-    """What arrival times say about a port that had a backlog all the time.
+    """Return the figures for the arrival times behind a port that always had a backlog.
 
-    The error of a gap is how much longer or shorter it was than the frame that ended it takes on the wire.
+    The error of a gap is its difference from the transmission time of the frame at its end.
     """
     times_ns, lengths = arrivals["time_ns"].astype(np.int64), arrivals["length"].astype(np.int64)
     bits = 8 * np.cumsum(lengths)
@@ -104,7 +104,7 @@ def wire_figures(arrivals: npt.NDArray[np.void], sent: int, rate_bps: int) -> li
             100 * busiest_bps / rate_bps,
             "% of the rate",
             Target(101, "at most"),
-            f"any {window_ns / 1e9:.2g} s; a late frame before it makes it look busier",
+            f"busiest {window_ns / 1e9:.2g} s; a late frame just before raises the figure",
         ),
         *(
             Figure(f"error of gaps, p{percent}", float(np.percentile(errors_us, percent)), "µs")

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What benchmarks measure with: figures, C programs, networks, frames, and the search for a lossless rate."""
+"""Tools of the benchmarks: figures, C programs, networks, frames, and the search for a lossless rate."""

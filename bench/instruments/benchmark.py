@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a benchmark is and what it hands back: figures, some of them with a target.
+"""The base class of benchmarks, and their results: figures, some of them with a target.
 
-A figure says whether it reached its target; nothing here decides what is measured, and no benchmark fails because a
-machine is slow.
+A figure reports whether it reached its target. A missed target is not an error: no benchmark fails on a slow machine.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from typing import Any, ClassVar, Literal
 
 
 class Skipped(Exception):
-    """A benchmark cannot run here; the text says why."""
+    """A benchmark cannot run on this machine; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A bound that a figure should keep to."""
+    """A lower or upper bound for a figure."""
 
     bound: float
     kind: Literal["at least", "at most"]
@@ -33,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number. `unit` is "" for a ratio; `note` is for people."""
+    """A measured number. `unit` is empty for a ratio; `note` is a remark for the reader."""
 
     name: str
     value: float
@@ -43,7 +42,7 @@ class Figure:
 
     @property
     def is_reached(self) -> bool | None:
-        """Whether the target is reached, None without one."""
+        """Whether the figure reached its target; None without a target."""
         return None if self.target is None else self.target.is_reached_by(self.value)
 
     def as_json(self) -> dict[str, Any]:
@@ -51,11 +50,11 @@ class Figure:
 
 
 class Benchmark(ABC):
-    """One thing that is measured, in one run, back to back."""
+    """A measurement whose figures all come from one run, so that they can be compared."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
 
     @abstractmethod
     def run(self) -> list[Figure]:
-        """Measures. Skipped when this machine lacks what it needs."""
+        """Measure and return the figures. Raise Skipped when the machine lacks a requirement."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What hosts and switches would tell of a run whose flows all finished, made without moving a packet.
+"""Synthetic records of hosts and switches for a run whose flows all finished, generated without moving a packet.
 
-All chance comes from one seed. Records come flow by flow in the order in which these end, and in batches, so that
-whoever takes them decides what is measured, and nobody holds them all.
+The random numbers come from one fixed seed. The records come flow by flow, ordered by the flows' finish times. They are
+generated in batches, so that they never fill the memory and the caller can time only their use.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import SAMPLE_NS
 
 _SEED = 1
-_FLOWS_OF_A_BATCH = 10_000
+_BATCH_FLOWS = 10_000
 _BUSY_PORTS_SHARE = 0.5
 _DATA_CLASS = 0
 _LARGEST_DEPTH_BYTES = 300_000
 
 
 def record_batches(plan: RunPlan) -> Iterator[list[Record]]:
-    """Each flow's goodput, one BTS, and what its two ends tell."""
+    """Yield batches of records: for each flow its goodput, one BTS, and the final records of receiver and sender."""
     starts_us = np.array([flow.start_ns for flow in plan.flows]) / 1000
     sizes = np.array([flow.size_bytes for flow in plan.flows])
     rates_bps = np.array([plan.topology.host[flow.src].rate_bps for flow in plan.flows])
     slowdowns = 1 + np.random.default_rng(_SEED).exponential(1.0, sizes.size)
     finishes_us = starts_us + slowdowns * (plan.transport.base_rtt_ns / 1000 + 8e6 * sizes / rates_bps)
     order = np.argsort(finishes_us, kind="stable")
-    for begin in range(0, order.size, _FLOWS_OF_A_BATCH):
-        chosen = order[begin : begin + _FLOWS_OF_A_BATCH]
-        pairs = zip(chosen.tolist(), finishes_us[chosen].tolist(), strict=True)
-        yield [record for place, finish_us in pairs for record in _records(plan, plan.flows[place], finish_us)]
+    for begin in range(0, order.size, _BATCH_FLOWS):
+        batch = order[begin : begin + _BATCH_FLOWS]
+        pairs = zip(batch.tolist(), finishes_us[batch].tolist(), strict=True)
+        yield [record for index, finish_us in pairs for record in _records(plan, plan.flows[index], finish_us)]
 
 
 def queue_samples(plan: RunPlan, intervals: int) -> Iterator[tuple[str, Samples]]:
-    """Of each switch: its whole buffer and the data queues of half of its ports in every interval."""
+    """Yield each switch's name and samples: its whole buffer and half of its ports' data queues in every interval."""
     random = np.random.default_rng(_SEED)
     for switch in plan.topology.switches:
         ports = [port.number for port in plan.topology.ports[switch.name]]

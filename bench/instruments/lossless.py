@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The highest packet rate that something forwards without losing any, found by trials.
+"""Search for the highest packet rate that a device forwards without loss, by trials at different rates.
 
-Owns the search; must not know what is tried. As in RFC 2544, but on a machine that has other work too: a rate that
-fails is tried once more, and frames may still be on their way for a moment when the last one has been sent, not longer,
-so that the kernel's buffers (tens of thousands of frames) cannot pass for speed.
+The search follows RFC 2544, adapted to a machine with other work: a rate that fails is tried once more. Frames count
+only if they arrive shortly after the last one was sent. Otherwise frames that wait in the kernel's buffers, which hold
+tens of thousands, would count as forwarded at the offered rate.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 LONGEST_DRAIN_SHARE = 0.05
-"""Of the time of sending, the longest that frames may take to come through after the last was sent."""
+"""Longest time between the last frame sent and the last frame received, as a share of the sending time."""
 
 HELD_UP_SHARE = 0.95
-"""A generator that reached less than this of the rate it was asked for is itself the limit."""
+"""Share of the requested rate below which the generator itself limited the trial."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of offering `sent` frames over `send_ns`; the last came through `drain_ns` after the last was sent."""
+    """A trial: `sent` frames offered in `send_ns`; the last frame arrived `drain_ns` after the last was sent."""
 
     sent: int
     received: int
@@ -34,7 +34,7 @@ class Trial:
 
     @property
     def carried_pps(self) -> float:
-        """Frames that came through over the time that took."""
+        """Received frames per second, from the first frame sent to the last frame received."""
         return self.received * 1e9 / (self.send_ns + max(0, self.drain_ns))
 
     @property
@@ -44,22 +44,22 @@ class Trial:
 
 @dataclass(frozen=True)
 class LosslessRate:
-    """The outcome of a search."""
+    """The result of a search."""
 
     pps: float
     overloaded_pps: float
-    """What came through when as much as possible was offered."""
+    """Rate of received frames while the generator sent as fast as it could."""
 
     is_generators: bool
-    """Whether the generator could not offer more, so that the true rate lies higher."""
+    """Whether the generator was the limit, so that the true rate may be higher."""
 
 
 def find_lossless_rate(
     offer: Callable[[int], Trial], trials: int, floor_pps: float = 0.0, known: LosslessRate | None = None
 ) -> LosslessRate:
-    """Bisects the offered rate; `offer(0)` offers as much as it can.
+    """Bisect the offered rate and return the highest one without loss. `offer(0)` sends as fast as possible.
 
-    `floor_pps` is a rate already known to pass. `known` is an earlier search's outcome, which this one may only raise.
+    `floor_pps` is a rate that is known to pass. `known` is the result of an earlier search, which is never lowered.
     """
     overloaded = offer(0)
     best_pps = max(floor_pps, known.pps if known else 0.0)

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The C programs of the benchmarks: built when they are missing, run, their answers read.
-
-Knows how to compile and to start; what the programs do stands in their own files.
-"""
+"""Compiles and runs the C programs in bench/programs, and reads their output."""
 
 from __future__ import annotations
 
@@ -28,7 +25,11 @@ _STOP_SECONDS = 10.0
 
 
 def tool(name: str) -> str:
-    """The path of the executable made from `bench/programs/NAME.c`. BuildError when the compiler fails."""
+    """Return the path of the executable of `bench/programs/NAME.c`, compiled if necessary.
+
+    Raise BuildError when the compiler fails. The cached executable is compiled again after a change of the source, of a
+    header in its folder or in softswitch, of the compiler or of the flags.
+    """
     source = _PROGRAMS / f"{name}.c"
     headers = "".join(
         header.read_text() for folder in (SOURCE_DIR, _PROGRAMS) for header in sorted(folder.rglob("*.h"))
@@ -46,17 +47,20 @@ def tool(name: str) -> str:
 
 
 def answer(arguments: Sequence[str], seconds: float = 60.0) -> dict[str, Any]:
-    """Runs a program to its end; the JSON object that it prints."""
+    """Run a program to its end and return the JSON object that it prints."""
     done = subprocess.run(list(arguments), capture_output=True, text=True, check=False, timeout=seconds)
     if done.returncode != 0:
         raise RuntimeError(f"{arguments[0]}: {done.stderr.strip()}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 @contextmanager
 def running(arguments: Sequence[str], ready: str | None = "ready") -> Iterator[subprocess.Popen[str]]:
-    """A program in the background, from the line `ready` on, or at once; ended with SIGTERM."""
+    """Run a program in the background during the block, and end it with SIGTERM.
+
+    The block starts when the program has printed a line that contains `ready`, or at once if `ready` is None.
+    """
     output = subprocess.PIPE if ready else subprocess.DEVNULL
     process = subprocess.Popen(list(arguments), stdout=output, text=True)
     try:

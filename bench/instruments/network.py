@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Networks of a benchmark's own: veth pairs in a namespace that the kernel removes with the last process in it."""
+"""Private networks for benchmarks: veth pairs in a namespace that the kernel removes with the last process in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from testbed.system.namespace import can_make_namespaces, private_network
 
 
 def require_root() -> None:
-    """Skipped unless this process may make namespaces and raw sockets."""
+    """Raise Skipped unless this process is root and may make network namespaces."""
     if os.geteuid() != 0:
         raise Skipped("needs root")
     missing = can_make_namespaces()
@@ -24,7 +24,7 @@ def require_root() -> None:
 
 @contextmanager
 def veth_pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[None]:
-    """Moves this thread into a new namespace with these pairs of interfaces, both ends up, nothing offloaded."""
+    """Move this thread into a new network namespace that has these pairs of interfaces, with both ends up."""
     require_root()
     with private_network():
         _ip("link", "set", "lo", "up")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A virtual run as its switches saw it: how they are joined and set up, and every frame that a host sent.
+"""Records the input of a virtual run's switches: their links, their commands, and every frame that a host sent.
 
-The frames are those of the run's own captures, so that nothing here depends on how hosts and switches are driven.
-Frames that two hosts sent at one instant stand in the order of the hosts' numbers.
+The frames come from the run's captures, so the recording does not depend on how hosts and switches are driven. Frames
+that two hosts sent at the same instant are ordered by the hosts' numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from testbed.targets.common.commands import SAMPLE_NS, switch_commands
 
 
 def record_switches(request: RunRequest, folder: Path) -> tuple[str, str]:
-    """Runs the request; the paths of the network and of the frames, as bench/programs/replay.c reads them."""
+    """Run the request and write the network and the frames for bench/programs/replay.c; return the two paths."""
     plan = plan_run(request)
     plan = plan_run(replace(request, captures=[host.name for host in plan.topology.hosts]))
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
@@ -38,14 +38,14 @@ def record_switches(request: RunRequest, folder: Path) -> tuple[str, str]:
 
 
 def _sent(plan: RunPlan, pcaps: Path) -> Iterator[tuple[int, int, int, int, bytes]]:
-    """(time, number of the host, switch, port, frame) of each frame that a host sent."""
+    """Yield (time in ns, host number, switch index, port, frame) for each frame that a host sent."""
     switches = {switch.name: index for index, switch in enumerate(plan.topology.switches)}
     for number, host in enumerate(plan.topology.hosts):
         link = plan.topology.host_link[host.name]
         port = link.b if link.a.node == host.name else link.a
-        for seen in read_capture(pcaps / f"{host.name}-eth0.pcapng"):
-            if seen.direction is Direction.OUT:
-                yield seen.time_ns, number, switches[port.node], port.number, seen.frame
+        for packet in read_capture(pcaps / f"{host.name}-eth0.pcapng"):
+            if packet.direction is Direction.OUT:
+                yield packet.time_ns, number, switches[port.node], port.number, packet.frame
 
 
 def _network(plan: RunPlan) -> Iterator[str]:

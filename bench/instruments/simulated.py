@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run on the virtual clock and the time that it took, without its planning and its report."""
+"""Runs on the virtual clock, timed without planning and report."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from testbed.virtual.workers import simulate_shared
 
 @dataclass(frozen=True)
 class Simulated:
-    """What a run counted, and its cost."""
+    """The counters of a run and its CPU time."""
 
     counters: RunCounters
     cpu_s: float
 
 
 def simulated(request: RunRequest) -> Simulated:
-    """Runs it, all in this process, and throws its traces away."""
+    """Run the request in this process, without keeping its traces."""
     plan = plan_run(request)
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
         return run_whole(plan, Path(name))
 
 
 def run_whole(plan: RunPlan, folder: Path) -> Simulated:
-    """Runs a plan to the end of its last flow."""
+    """Run a plan in this process, and raise RuntimeError unless every flow ended."""
     with interruptible() as interrupt, Recorder(plan, folder) as recorder:
         began_ns = time.process_time_ns()
         counters = simulate(plan, folder, recorder, Silent(), interrupt).counters
@@ -45,7 +45,7 @@ def run_whole(plan: RunPlan, folder: Path) -> Simulated:
 
 
 def shared_wall_s(request: RunRequest, workers: int) -> float:
-    """Wall time of a run in so many processes, their start included."""
+    """Return the wall time of a run in `workers` processes, including their start."""
     plan = plan_run(request)
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name, interruptible() as interrupt:
         folder = Path(name)
@@ -60,13 +60,13 @@ def shared_wall_s(request: RunRequest, workers: int) -> float:
 
 
 def _require_whole(plan: RunPlan, recorder: Recorder) -> None:
-    """What was cut short would pass for fast."""
+    """Raise RuntimeError unless every flow ended: an incomplete run would seem fast."""
     if recorder.completed < len(plan.flows):
         raise RuntimeError(f"{len(plan.flows) - recorder.completed} of {len(plan.flows)} flows did not end")
 
 
 def incast_request(*settings: str) -> RunRequest:
-    """An incast with the scheme sfc over a Clos whose links all have 100 Gb/s."""
+    """Return the request for an incast with the scheme sfc over a Clos with 100 Gb/s links."""
     common = ("topology.fabric_rate_bps=100000000000", "placement=spread")
     return RunRequest(
         "incast", scheme="sfc", clock="virtual", scale="paper", topology="clos", settings=(*common, *settings)

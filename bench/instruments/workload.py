@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the switch benchmarks forward: the SFC scheme's entries of a rack, and RoCEv2 data from one host to another."""
+"""Input of the switch benchmarks: the table entries of a ToR with the scheme sfc, and RoCEv2 data from h1 to h2."""
 
 from __future__ import annotations
 
@@ -26,32 +26,35 @@ FRAME_OVERHEAD = 58
 """Headers and ICRC of a data frame without immediate."""
 
 IN_PORT, OUT_PORT = 1, 2
-"""Of h1, which sends, and h2, which receives."""
+"""Switch ports of h1, the sender, and h2, the receiver."""
 
 
 def rack() -> Topology:
-    """Two racks of four hosts under two spines."""
+    """Return the default Clos: two racks of four hosts under two spines."""
     return Clos().build()
 
 
 def sfc_settings(**changes: object) -> SwitchSettings:
-    """The scheme `sfc`, with changes."""
+    """Return the switch settings of the scheme `sfc`, with changes."""
     return SwitchSettings.model_validate({**SCHEMES["sfc"].switch, **changes})
 
 
 def entries(topology: Topology, settings: SwitchSettings) -> list[str]:
-    """The commands of the first rack's switch: the P4 program's part, the same for every target."""
+    """Return the commands for the P4 tables of tor1, which are the same for every target."""
     return pipeline_commands(topology, SWITCH, settings, DILATION)
 
 
 def unlimited_wires() -> list[str]:
-    """softswitch's two ports without rate or delay."""
+    """Return softswitch commands that remove the rate and the delays of both ports."""
     commands = ("port_rate", "port_delay", "port_ingress_delay")
     return [f"{command} {port} 0" for port in (IN_PORT, OUT_PORT) for command in commands]
 
 
 def data_frames(topology: Topology, lengths: Sequence[int], dscps: Sequence[int] = (DSCP_DATA,)) -> list[bytes]:
-    """One RoCEv2 data frame from h1 to h2 for each length (at least FRAME_OVERHEAD); flows and DSCPs take turns."""
+    """Return a RoCEv2 data frame from h1 to h2 for each length (at least FRAME_OVERHEAD).
+
+    The FLOWS flows and the DSCPs are used in turn.
+    """
     source, destination = topology.host["h1"], topology.host["h2"]
     frames = []
     for index, length in enumerate(lengths):
@@ -69,12 +72,12 @@ def data_frames(topology: Topology, lengths: Sequence[int], dscps: Sequence[int]
 
 
 def write_frames(path: Path, frames: Sequence[bytes]) -> str:
-    """Writes frames as bench/programs/traffic.c and bench/programs/pipeline.c read them; the path as text."""
+    """Write frames as bench/programs/traffic.c and bench/programs/pipeline.c read them; return the path as text."""
     path.write_bytes(b"".join(struct.pack("<H", len(frame)) + frame for frame in frames))
     return str(path)
 
 
 def write_lines(path: Path, lines: Sequence[str]) -> str:
-    """Writes a commands file; the path as text."""
+    """Write a commands file and return its path as text."""
     path.write_text("".join(f"{line}\n" for line in lines))
     return str(path)

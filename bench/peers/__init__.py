@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Other simulators, as contestants where they are installed. No code of theirs is here."""
+"""Comparison with other simulators where they are installed. Their code is not part of this project."""

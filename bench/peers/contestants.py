@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""htsim and ns-3 on one incast, each where an environment variable says where it is; CPU time, and what it delivered.
+"""Runs one incast in htsim and in ns-3, whose paths come from environment variables, and checks that all bytes arrive.
 
-htsim's is that of the whole process, set-up of the network included, which is small; ns-3's is that of the simulation.
+The CPU time of htsim covers the whole process, including the short set-up of the network. The CPU time of ns-3 covers
+only the simulation.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HTSIM_VARIABLE = "SFC_TESTBED_HTSIM"
-"""The path of `htsim_ndp`."""
+"""Environment variable with the path of `htsim_ndp`."""
 NS3_VARIABLE = "SFC_TESTBED_NS3_PYTHON"
-"""The path of a Python interpreter that has ns-3's wheel."""
+"""Environment variable with the path of a Python interpreter that has the ns-3 wheel installed."""
 
 _NS3_SCRIPT = Path(__file__).resolve().with_name("ns3_incast.py")
 _LONGEST_S = 900.0
 _WINDOW_PACKETS = 125
-"""A BDP of the paper's network."""
+"""The BDP of the paper's network, in packets."""
 _QUEUE_PACKETS = 1_000
-"""With htsim's own few, messages of this incast stay unfinished."""
+"""Queue length in htsim. With its much shorter default, messages of this incast stay unfinished."""
 _END_US = 40_000
 _FINISHED = re.compile(r"finished at [\d.]+ total bytes (\d+)")
 
 
 @dataclass(frozen=True)
 class Race:
-    """One message from each of `senders` hosts to the first, over a Clos whose links all have 100 Gb/s."""
+    """An incast: one message from each of `senders` hosts to the first host, over a Clos with 100 Gb/s links."""
 
     senders: int = 64
     message_bytes: int = 250_000
@@ -49,20 +50,20 @@ class Race:
 
     @property
     def data_packets(self) -> int:
-        """What must be delivered, whatever is sent twice."""
+        """The number of packets to deliver, without retransmissions."""
         return self.senders * self.message_bytes // self.payload_bytes
 
     def sender(self, number: int) -> int:
-        """The host, from 0, of the number-th sender: spread evenly, never the first."""
+        """Return the host, counted from 0, of a sender. Senders are spread evenly and exclude the receiver, host 0."""
         return 1 + number * (self.hosts - 1) // self.senders
 
 
 class RaceError(Exception):
-    """A contestant failed or did not deliver everything."""
+    """A simulator failed or did not deliver all bytes."""
 
 
 def htsim_cpu_s(binary: str, race: Race) -> float:
-    """CPU time of htsim's NDP."""
+    """Return the CPU time of htsim with NDP, in seconds. Raise RaceError when it fails or bytes are missing."""
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
         folder = Path(name)
         (folder / "topology").write_text(htsim_topology(race))
@@ -73,19 +74,19 @@ def htsim_cpu_s(binary: str, race: Race) -> float:
         before_s = _children_cpu_s()
         output = _output(words, folder)
         spent_s = _children_cpu_s() - before_s
-    delivered = sum(int(found) for found in _FINISHED.findall(output))
+    delivered = sum(int(size) for size in _FINISHED.findall(output))
     _require_delivered("htsim", delivered, race)
     return spent_s
 
 
 def ns3_cpu_s(python: str, race: Race) -> float:
-    """CPU time of ns-3's TCP."""
+    """Return the CPU time of ns-3 with TCP, in seconds. Raise RaceError when it fails or bytes are missing."""
     numbers = (race.tors, race.hosts_per_tor, race.spines, race.senders, race.message_bytes, race.payload_bytes)
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
         output = _output([python, str(_NS3_SCRIPT), *map(str, numbers)], Path(name))
     try:
-        found = json.loads(output.splitlines()[-1])
-        received_bytes, cpu_ns = int(found["received_bytes"]), int(found["cpu_ns"])
+        result = json.loads(output.splitlines()[-1])
+        received_bytes, cpu_ns = int(result["received_bytes"]), int(result["cpu_ns"])
     except (LookupError, TypeError, ValueError) as error:
         raise RaceError(f"ns-3 printed {output[-300:]!r}") from error
     _require_delivered("ns-3", received_bytes, race)
@@ -93,7 +94,7 @@ def ns3_cpu_s(python: str, race: Race) -> float:
 
 
 def htsim_topology(race: Race) -> str:
-    """The Clos in htsim's words."""
+    """Return the Clos in the format of htsim's topology files."""
     lines = [f"Nodes {race.hosts}", "Tiers 2", f"Podsize {race.hosts}", ""]
     lines += ["Tier 0", "Downlink_speed_Gbps 100", f"Radix_Down {race.hosts_per_tor}", f"Radix_Up {race.spines}"]
     lines += ["Downlink_Latency_ns 1000", "", "Tier 1", "Downlink_speed_Gbps 100", f"Radix_Down {race.tors}"]
@@ -101,7 +102,7 @@ def htsim_topology(race: Race) -> str:
 
 
 def htsim_matrix(race: Race) -> str:
-    """The flows in htsim's words."""
+    """Return the flows in the format of htsim's traffic matrices."""
     flows = [f"{race.sender(number)}->0 start 0 size {race.message_bytes}" for number in range(race.senders)]
     return "\n".join([f"Nodes {race.hosts}", f"Connections {race.senders}", *flows, ""])
 
@@ -124,7 +125,7 @@ def _output(words: Sequence[str], folder: Path) -> str:
     return done.stdout
 
 
-def _require_delivered(who: str, delivered_bytes: int, race: Race) -> None:
-    wanted = race.senders * race.message_bytes
-    if delivered_bytes != wanted:
-        raise RaceError(f"{who} delivered {delivered_bytes} of {wanted} bytes")
+def _require_delivered(simulator: str, delivered_bytes: int, race: Race) -> None:
+    total_bytes = race.senders * race.message_bytes
+    if delivered_bytes != total_bytes:
+        raise RaceError(f"{simulator} delivered {delivered_bytes} of {total_bytes} bytes")

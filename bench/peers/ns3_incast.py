@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""An incast over a 2-tier Clos in ns-3, run by a Python that has its wheel; prints the simulation's CPU time as JSON.
+"""Simulates an incast over a 2-tier Clos in ns-3, and prints the simulation's CPU time as JSON.
 
 usage: ns3_incast.py TORS HOSTS_PER_TOR SPINES SENDERS BYTES PAYLOAD_BYTES
 
-TCP with its defaults: ns-3 has no RoCEv2 of its own. All links have 100 Gb/s; a host's has 1 us, the others 1.5 us.
+Needs a Python interpreter with the ns-3 wheel. The transport is TCP with ns-3's defaults, because ns-3 includes no
+RoCEv2. All links have 100 Gb/s. The delay is 1 us for the links of hosts and 1.5 us for the others.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ STOP_S = 5.0
 
 
 def build(tors: int, hosts_per_tor: int, spines: int) -> tuple[Any, Any]:
-    """The hosts and the address of the first."""
+    """Build the network; return its hosts and the address of the first host."""
     hosts, tor_nodes, spine_nodes = ns.NodeContainer(), ns.NodeContainer(), ns.NodeContainer()
     hosts.Create(tors * hosts_per_tor)
     tor_nodes.Create(tors)
@@ -47,7 +48,7 @@ def build(tors: int, hosts_per_tor: int, spines: int) -> tuple[Any, Any]:
 
 
 def link(delay: str) -> Any:
-    """A helper that joins two nodes."""
+    """Return the helper that connects two nodes with a link of this delay."""
     helper = ns.PointToPointHelper()
     helper.SetDeviceAttribute("DataRate", ns.StringValue(RATE))
     helper.SetChannelAttribute("Delay", ns.StringValue(delay))
@@ -55,7 +56,7 @@ def link(delay: str) -> Any:
 
 
 def load(hosts: Any, receiver: Any, senders: int, message_bytes: int) -> Any:
-    """One message from each of `senders` hosts, evenly spread over the network; the receiver's applications."""
+    """Install one message from each of `senders` evenly spread hosts; return the receiver's applications."""
     sink = ns.PacketSinkHelper("ns3::TcpSocketFactory", ns.InetSocketAddress(ns.Ipv4Address.GetAny(), PORT).ConvertTo())
     sinks = sink.Install(hosts.Get(0))
     bulk = ns.BulkSendHelper("ns3::TcpSocketFactory", ns.InetSocketAddress(receiver, PORT).ConvertTo())
@@ -66,7 +67,7 @@ def load(hosts: Any, receiver: Any, senders: int, message_bytes: int) -> Any:
 
 
 def main() -> None:
-    """Builds, runs, and prints what it took."""
+    """Build and run the simulation, and print its CPU time and the received bytes."""
     tors, hosts_per_tor, spines, senders, message_bytes, payload_bytes = (int(word) for word in sys.argv[1:])
     ns.Config.SetDefault("ns3::TcpSocket::SegmentSize", ns.UintegerValue(payload_bytes))
     hosts, receiver = build(tors, hosts_per_tor, spines)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The bare AF_PACKET forwarder: what comes in on one interface goes out on the other, in batches, and nothing else. It
- * is the yardstick for a switch that does the same with work in between: same sockets, same calls, same wake-ups.
+ * Bare AF_PACKET forwarder: sends every frame received on one interface out of the other, in batches. It is the
+ * baseline for a switch that processes frames in between, so it uses the same sockets, system calls and wake-ups.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -65,7 +65,7 @@ static void send_all(int fd, struct mmsghdr *messages, int n)
     }
 }
 
-/* Forwards one batch; how many frames there were. */
+/* Forward one batch and return its number of frames. */
 static int forward(struct batch *batch, int from, int to)
 {
     int n;

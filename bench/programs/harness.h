@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * What the programs share that drive a compiled switch from C: how they give up, find what a shared object has, and
- * read the CPU time of their one thread.
+ * Helpers of the programs that drive a compiled switch from C: exit with an error, look up symbols of a shared object,
+ * and read the CPU time of the calling thread.
  */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * A compiled switch without I/O: the frames of a file go round through the engine of a shared object, in batches, and
- * what leaves is thrown away. Prints CPU time, so other processes of the machine hardly show.
+ * Drives a compiled switch without I/O: feeds the frames of a file repeatedly to the engine in a shared object, in
+ * batches, and discards its output. Prints CPU time, which other processes on the machine hardly affect.
  */
 #define _GNU_SOURCE
 #include "control/control.h"
@@ -12,7 +12,7 @@
 #define BATCH 64u
 #define BATCH_NS 64000
 
-/* The part of switch.h that is used here, found in the shared object. */
+/* The functions of switch.h and control.h used here, looked up in the shared object. */
 struct library {
     const struct sw_program *program;
     __typeof__(&sw_switch_create) create;
@@ -99,7 +99,7 @@ static void throw_away(void *ctx, uint32_t port, int64_t due_ns, struct sw_packe
     sink->library->release(sink->sw, packet);
 }
 
-/* Runs `count` frames through, `BATCH` at an instant; the CPU time it took. */
+/* Feed `count` frames, `BATCH` of them per instant, and return the CPU time in ns. */
 static int64_t run(const struct library *library, struct sw_switch *sw, const struct frames *frames, uint32_t port,
                    uint64_t count)
 {
@@ -136,10 +136,10 @@ int main(int argc, char **argv)
     count = strtoull(argv[5], NULL, 10);
     sink = (struct sink){.library = &library, .sw = library.create(library.program, &config)};
     if (!sink.sw)
-        die("no switch");
+        die("cannot create the switch");
     library.set_output(sink.sw, throw_away, &sink);
     run_commands(&library, sink.sw, argv[2]);
-    run(&library, sink.sw, &frames, (uint32_t)atoi(argv[4]), count / 10); /* fills caches and pools */
+    run(&library, sink.sw, &frames, (uint32_t)atoi(argv[4]), count / 10); /* warm-up: fills caches and pools */
     sink.left = 0;
     taken_ns = run(&library, sink.sw, &frames, (uint32_t)atoi(argv[4]), count);
     printf("{\"packets\": %llu, \"left\": %llu, \"cpu_ns\": %lld}\n", (unsigned long long)count,

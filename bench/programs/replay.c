@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The switches of a run alone: joined as they were, they are given the frames that its hosts sent, at the times at
- * which these were sent, and what leaves for hosts is thrown away. Prints the CPU time of each round, and a digest of
- * all that left, taken in a round that is not timed: the same for the same program, entries and frames.
+ * Replays a run for its switches only: builds the same network, feeds the frames that the hosts sent at the times at
+ * which they were sent, and discards the frames to hosts. Prints the CPU time of each round and a digest of all
+ * departures. The digest comes from an extra round that is not timed. It is the same for the same program, entries and
+ * frames.
  *
  * A file of frames, as bench/instruments/recorded.py writes it, is a sequence of (struct sw_entry, then the frame).
  */
@@ -19,7 +20,7 @@
 #define DIGEST_START UINT64_C(14695981039346656037)
 #define DIGEST_FACTOR UINT64_C(1099511628211)
 
-/* The parts of switch.h and fabric.h that are used here, found in the shared object. */
+/* The functions of switch.h, fabric.h and control.h used here, looked up in the shared object. */
 struct library {
     const struct sw_program *program;
     __typeof__(&sw_switch_create) create;
@@ -90,11 +91,11 @@ static void add_switch(const struct library *library, struct network *network, i
     struct sw_switch *sw = network->count < MOST_SWITCHES ? library->create(library->program, &config) : NULL;
 
     if (!sw || library->add(network->fabric, sw, library->layout()) < 0)
-        die("no switch");
+        die("cannot create a switch");
     network->switches[network->count++] = sw;
 }
 
-/* A line of the network's file: `switch SAMPLE_NS`, `link A PORT B PORT`, or a command of the last switch. */
+/* Apply a line of the network file: `switch SAMPLE_NS`, `link A PORT B PORT`, or a command for the latest switch. */
 static void build_line(const struct library *library, struct network *network, const char *line)
 {
     struct sw_text answer = {0};
@@ -155,7 +156,7 @@ static void take_departures(struct round *round, const struct sw_outbox *outbox)
     }
 }
 
-/* The entry at a place; where its frame begins. */
+/* Read the entry at offset `at`, and return the offset of its frame. */
 static size_t read_entry(struct sw_entry *entry, const uint8_t *frames, size_t at, size_t length)
 {
     if (length - at < sizeof(*entry))
@@ -167,7 +168,7 @@ static size_t read_entry(struct sw_entry *entry, const uint8_t *frames, size_t a
     return at;
 }
 
-/* All frames once, through switches that are new. */
+/* Replay all frames once through newly built switches. */
 static struct round run(const struct library *library, const char *path, const uint8_t *frames, size_t length,
                         bool is_digested)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Traffic for benchmarks: `send` offers frames at a packet rate and counts, in the kernel's counters of another
- * interface, how many came through; `record` writes down when each frame of an interface arrived.
+ * Traffic for benchmarks. `send` sends frames at a packet rate, and reads from the kernel's counters of another
+ * interface how many came through. `record` writes the arrival time of each frame on an interface.
  *
  * A file of frames is a sequence of (u16 length, little-endian, then the frame); `send` repeats it.
  */
@@ -31,15 +31,15 @@
 #define HEADER_BYTES 64
 #define BUFFER_BYTES (64 << 20)
 #define NS_PER_S INT64_C(1000000000)
-#define WAKE_NS INT64_C(100000)     /* paced frames go out in bursts of this much time */
-#define QUIET_NS INT64_C(200000000) /* nothing has come through for so long: the rest is lost */
+#define WAKE_NS INT64_C(100000)     /* time between bursts of paced frames */
+#define QUIET_NS INT64_C(200000000) /* silence after which the missing frames count as lost */
 
 struct frames {
     struct iovec vectors[MOST_FRAMES];
     uint32_t count;
 };
 
-/* What `record` writes for each frame. */
+/* The record that `record` writes for each frame. */
 struct arrival {
     int64_t time_ns;
     uint32_t length;
@@ -105,7 +105,7 @@ static void read_frames(const char *path, struct frames *frames)
         die("no frames");
 }
 
-/* Frames that the kernel has received on an interface, modulo 2^32. */
+/* Return the frames that the kernel has received on an interface, modulo 2^32. */
 static uint32_t received_on(const char *name)
 {
     struct ifaddrs *all;
@@ -113,15 +113,15 @@ static uint32_t received_on(const char *name)
 
     if (getifaddrs(&all) < 0)
         die("getifaddrs");
-    for (const struct ifaddrs *each = all; each; each = each->ifa_next) {
-        if (each->ifa_addr && each->ifa_addr->sa_family == AF_PACKET && !strcmp(each->ifa_name, name))
-            count = ((const struct rtnl_link_stats *)each->ifa_data)->rx_packets;
+    for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next) {
+        if (entry->ifa_addr && entry->ifa_addr->sa_family == AF_PACKET && !strcmp(entry->ifa_name, name))
+            count = ((const struct rtnl_link_stats *)entry->ifa_data)->rx_packets;
     }
     freeifaddrs(all);
     return count;
 }
 
-/* Sends `n` frames from number `first` on; a frame that the kernel refuses is tried again. */
+/* Send `n` frames from number `first` on, and repeat a frame that the kernel refuses. */
 static void send_burst(int fd, const struct frames *frames, uint64_t first, uint32_t n)
 {
     struct mmsghdr messages[BURST] = {0};
@@ -139,7 +139,7 @@ static void send_burst(int fd, const struct frames *frames, uint64_t first, uint
     }
 }
 
-/* Frames due by `at_ns` at a rate; everything when unpaced. */
+/* Return how many frames are due by `at_ns` at a rate, or `count` when unpaced. */
 static uint64_t due_by(int64_t at_ns, int64_t start_ns, uint64_t rate_pps, uint64_t count)
 {
     uint64_t due = rate_pps ? (uint64_t)((double)(at_ns - start_ns) * (double)rate_pps / 1e9) + 1 : count;
@@ -147,7 +147,7 @@ static uint64_t due_by(int64_t at_ns, int64_t start_ns, uint64_t rate_pps, uint6
     return due < count ? due : count;
 }
 
-/* Offers `count` frames; how long that took. A generator that was held up catches up. */
+/* Send `count` frames, catching up after delays, and return the time taken in ns. */
 static int64_t offer(int fd, const struct frames *frames, uint64_t rate_pps, uint64_t count)
 {
     int64_t start_ns = now_ns(), wake_ns = start_ns;
@@ -167,7 +167,7 @@ static int64_t offer(int fd, const struct frames *frames, uint64_t rate_pps, uin
     return now_ns() - start_ns;
 }
 
-/* Waits until `wanted` frames have come through or no more come; how many, and when the last did. */
+/* Wait until `wanted` frames have arrived or none arrive any more. Return their number, set the last arrival time. */
 static uint32_t wait_for(const char *name, uint32_t before, uint32_t wanted, int64_t *last_ns)
 {
     uint32_t seen = received_on(name) - before;
@@ -214,7 +214,7 @@ static int64_t timestamp_of(struct msghdr *message)
     return time.tv_sec * NS_PER_S + time.tv_nsec;
 }
 
-/* Takes one burst into `arrivals`; how many frames there were. */
+/* Receive one burst into `arrivals`, and return its number of frames. */
 static int record_burst(int fd, struct arrival *arrivals, uint32_t room)
 {
     static uint8_t headers[BURST][HEADER_BYTES];
@@ -272,7 +272,8 @@ int main(int argc, char **argv)
         return send_frames(argv + 2);
     if (argc == 6 && !strcmp(argv[1], "record"))
         return record(argv + 2);
-    fprintf(stderr, "usage: traffic send OUT_IFACE COUNTED_IFACE FRAMES RATE_PPS COUNT    (rate 0: unpaced)\n"
-                    "       traffic record IFACE FILE COUNT QUIET_MS    (16-byte records; ends after a silence)\n");
+    fprintf(stderr,
+            "usage: traffic send OUT_IFACE COUNTED_IFACE FRAMES RATE_PPS COUNT    (rate 0: unpaced)\n"
+            "       traffic record IFACE FILE COUNT QUIET_MS    (16-byte records; ends after COUNT or a silence)\n");
     return 2;
 }

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Benchmarks work: they measure what they say and hand back figures. Nothing here is about how fast anything is."""
+"""Each benchmark runs and returns correct figures. Speed itself is not tested here."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 from unittest import mock
@@ -39,16 +40,14 @@ from bench.report import Report, as_json, target_text, value_text
 RATE_BPS = 50_000_000
 
 
-def test_target_says_whether_it_is_reached() -> None:
-    """At least and at most, and no verdict without a target."""
+def test_figure_reports_whether_it_reached_its_target() -> None:
     assert Figure("a", 0.6, target=Target(0.6, "at least")).is_reached is True
     assert Figure("a", 0.59, target=Target(0.6, "at least")).is_reached is False
     assert Figure("a", 61, target=Target(60, "at most")).is_reached is False
     assert Figure("a", 1).is_reached is None
 
 
-def test_report_prints_misses_as_misses() -> None:
-    """Text and JSON agree."""
+def test_text_and_json_report_a_missed_target() -> None:
     missed = Figure("ratio", 4.2, target=Target(10, "at least"))
     assert "missed" in target_text(missed)
     assert value_text(Figure("rate", 123456.7, "packets/s")) == "123,457 packets/s"
@@ -57,7 +56,7 @@ def test_report_prints_misses_as_misses() -> None:
 
 
 def test_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """One line that lists what there is."""
+    """The message lists the available benchmarks."""
     assert main(["nothing"]) == 2
     assert ", ".join(BENCHMARKS) in capsys.readouterr().err
 
@@ -65,7 +64,7 @@ def test_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
 def test_command_prints_json_and_nothing_else(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tables go to stderr, a benchmark that cannot run says why."""
+    """Tables go to stderr, and a skipped benchmark has a reason."""
 
     class Refuses(NicBenchmark):
         def run(self) -> list[Figure]:
@@ -76,10 +75,10 @@ def test_command_prints_json_and_nothing_else(
     assert json.loads(capsys.readouterr().out)["benchmarks"]["nic"]["skipped"] == "no reason"
 
 
-def test_machine_is_described_as_it_was_before(
+def test_machine_load_is_read_before_the_benchmarks(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A benchmark itself is no other work."""
+    """The load of a benchmark itself is not other work."""
     loads = [0.0]
 
     class Loads(NicBenchmark):
@@ -93,66 +92,64 @@ def test_machine_is_described_as_it_was_before(
     assert json.loads(capsys.readouterr().out)["machine"]["load_1min"] == 0
 
 
-def test_a_tool_is_built_anew_when_a_header_beside_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it includes is part of it."""
+def test_tool_is_compiled_again_when_an_included_header_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(native, "_PROGRAMS", tmp_path)
     source = r'int main(void) { return printf("{\"number\": %d}", NUMBER) < 0; }'
-    (tmp_path / "told.c").write_text(f'#include "number.h"\n#include <stdio.h>\n{source}\n')
+    (tmp_path / "program.c").write_text(f'#include "number.h"\n#include <stdio.h>\n{source}\n')
     for number in (1, 2):
         (tmp_path / "number.h").write_text(f"#define NUMBER {number}\n")
-        assert answer([tool("told")]) == {"number": number}
+        assert answer([tool("program")]) == {"number": number}
 
 
 def test_nic_benchmark_moves_every_frame() -> None:
-    """Two figures for each number of queue pairs."""
+    """Each of the three numbers of queue pairs has two figures."""
     assert len(NicBenchmark(frames=1000).run()) == 6
 
 
 def test_pipeline_benchmark_carries_every_packet() -> None:
-    """The C driver runs the compiled program; a packet that does not come out is an error."""
+    """A packet that does not come out of the C program raises an error."""
     assert all(figure.value > 0 for figure in PipelineBenchmark(packets=500).run())
 
 
 @pytest.mark.parametrize(("is_interrupted", "error"), [(True, KeyboardInterrupt), (False, RuntimeError)])
-def test_a_run_that_was_cut_short_is_no_measurement(
+def test_interrupted_or_incomplete_run_raises_an_error(
     is_interrupted: bool, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By Ctrl-C, which a run hears as a question, or by its end while flows are under way."""
+    """A run may end early after Ctrl-C, which it handles as a request, or while flows are unfinished."""
 
-    def cut_short(*_: object) -> mock.Mock:
+    def end_early(*_: object) -> mock.Mock:
         if is_interrupted:
             signal.raise_signal(signal.SIGINT)
         return mock.Mock()
 
-    monkeypatch.setattr(instrument, "simulate", cut_short)
+    monkeypatch.setattr(instrument, "simulate", end_early)
     with pytest.raises(error):
         instrument.simulated(instrument.incast_request("degree=2"))
 
 
-def test_simulation_benchmark_splits_the_whole_time() -> None:
-    """The two shares are of one whole."""
+def test_shares_of_the_simulation_benchmark_sum_to_100_percent() -> None:
     _, _, switches, hosts = SimulationBenchmark("ci").run()
     assert switches.value + hosts.value == pytest.approx(100)
     assert 0 < switches.value < 100
 
 
 def test_fabric_benchmark_replays_what_hosts_sent() -> None:
-    """Two recordings of one run give the same frames and, driven from C, the same departures."""
+    """Two recordings of the same run give the same frames and the same digest of departures."""
     runs = [FabricBenchmark(("topology.tors=2", "degree=2", "message_bytes=9000"), rounds=1).run() for _ in range(2)]
     assert runs[0][0].note == runs[1][0].note
     frames = 2 * 9 + 2 * 9
-    assert runs[0][0].note.startswith(f"{frames} frames of hosts, {frames} to hosts")
+    assert runs[0][0].note.startswith(f"{frames} frames from hosts, {frames} to hosts")
 
 
-def test_exponent_is_that_of_the_growth() -> None:
-    """Of a power law, exactly."""
+def test_exponent_of_a_power_law_is_exact() -> None:
     sizes = [64.0, 128.0, 256.0]
     assert exponent(sizes, [3 * size**1.5 for size in sizes]) == pytest.approx(1.5)
 
 
-def test_growth_benchmark_has_an_exponent_an_axis() -> None:
-    """And more messages are more packets."""
+def test_growth_benchmark_has_an_exponent_per_axis() -> None:
     figures = GrowthBenchmark(hosts=(48, 64), message_bytes=(1000, 4000), degrees=(2, 4), rounds=1).run()
     assert [f.name for f in figures if f.name.endswith("exponent")] == [
         "hosts: exponent",
@@ -165,16 +162,16 @@ def _small_race() -> Race:
     return Race(senders=2, message_bytes=4000, tors=2, hosts_per_tor=2, spines=1)
 
 
-def test_without_peers_there_is_no_race(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reason says which variables would name them."""
+def test_peers_benchmark_is_skipped_without_peers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason names the environment variables to set."""
     monkeypatch.delenv(HTSIM_VARIABLE, raising=False)
     monkeypatch.delenv(NS3_VARIABLE, raising=False)
-    with pytest.raises(Skipped, match=f"{HTSIM_VARIABLE} names no htsim, {NS3_VARIABLE} names no ns-3"):
+    expected = re.escape(f"{HTSIM_VARIABLE} is not set (htsim), {NS3_VARIABLE} is not set (ns-3)")
+    with pytest.raises(Skipped, match=expected):
         PeersBenchmark(_small_race(), rounds=1).run()
 
 
-def test_a_peer_that_is_absent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others race."""
+def test_missing_peer_is_noted_and_the_other_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HTSIM_VARIABLE, "htsim_ndp")
     monkeypatch.delenv(NS3_VARIABLE, raising=False)
     monkeypatch.setattr(peers, "htsim_cpu_s", lambda _binary, _race: 1.0)
@@ -183,17 +180,16 @@ def test_a_peer_that_is_absent_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     figures = {figure.name: figure for figure in PeersBenchmark(_small_race(), rounds=1).run()}
     assert list(figures) == ["ours", "htsim", "ours / htsim", "ours, 2 processes", "ours, 2 processes / htsim"]
     assert figures["ours, 2 processes / htsim"].value == 3
-    assert figures["ours"].note == f"median of 1; {NS3_VARIABLE} names no ns-3"
+    assert figures["ours"].note == f"median of 1; {NS3_VARIABLE} is not set (ns-3)"
 
 
-def test_several_processes_deliver_everything() -> None:
-    """Else they would be no contestants."""
+def test_run_in_several_processes_delivers_everything() -> None:
     assert shared_wall_s(peers.incast_of(_small_race()), 2) > 0
 
 
 @pytest.mark.parametrize("printed", ["", "no JSON", "[]", "{}"])
-def test_a_peer_that_says_nothing_is_no_contestant(printed: str, tmp_path: Path) -> None:
-    """One that ends well, too."""
+def test_peer_without_valid_output_raises_race_error(printed: str, tmp_path: Path) -> None:
+    """The exit code of the peer is 0."""
     peer = tmp_path / "peer"
     peer.write_text(f"#!/bin/sh\necho '{printed}'\n")
     peer.chmod(0o755)
@@ -202,12 +198,12 @@ def test_a_peer_that_says_nothing_is_no_contestant(printed: str, tmp_path: Path)
 
 
 def test_peer_must_deliver_everything(tmp_path: Path) -> None:
-    """Messages of 4000 bytes from two hosts; a peer that ends one of them is no contestant."""
+    """A peer that delivers only one of the two messages of 4000 bytes raises RaceError."""
     peer = tmp_path / "peer"
-    for finished, is_whole in ((2, True), (1, False)):
+    for finished, is_complete in ((2, True), (1, False)):
         peer.write_text("#!/bin/sh\n" + "echo flow finished at 1.5 total bytes 4000\n" * finished)
         peer.chmod(0o755)
-        if is_whole:
+        if is_complete:
             assert htsim_cpu_s(str(peer), _small_race()) >= 0
         else:
             with pytest.raises(RaceError, match="delivered 4000 of 8000 bytes"):
@@ -222,7 +218,7 @@ def _arrivals(gaps_ns: list[int], lengths: list[int]) -> np.ndarray:
 
 
 def test_wire_figures_of_an_ideal_wire_are_exact() -> None:
-    """Frames of any size that end one transmission time apart make exactly the configured rate."""
+    """Frames that end exactly one transmission time apart have the configured rate."""
     lengths = [64, 1500] * 1000
     figures = {f.name: f for f in wire_figures(_arrivals([n * 160 for n in lengths[1:]], lengths), 2000, RATE_BPS)}
     assert figures["achieved"].value == pytest.approx(50)
@@ -231,37 +227,35 @@ def test_wire_figures_of_an_ideal_wire_are_exact() -> None:
 
 
 def test_wire_figures_show_a_wire_that_is_too_fast() -> None:
-    """Two per cent over the rate misses both bounds, and a missing frame the third."""
+    """A rate 2 % too high misses the two targets for rates, and a missing frame misses the target for loss."""
     lengths = [1000] * 2000
     figures = wire_figures(_arrivals([int(n * 160 / 1.02) for n in lengths[1:]], lengths), 2001, RATE_BPS)
     assert sum(figure.is_reached is False for figure in figures) == 3
 
 
 @pytest.mark.root
-def test_wire_benchmark_loses_nothing() -> None:
-    """A short backlog on a live softswitch comes through whole."""
+def test_wire_benchmark_loses_no_frame_on_a_live_softswitch() -> None:
     figures = {figure.name: figure for figure in WireBenchmark(seconds=0.2).run()}
     assert figures["frames lost"].value == 0
 
 
 @pytest.mark.root
 def test_loop_benchmark_carries_every_message() -> None:
-    """It ends only when the last is acknowledged."""
+    """The benchmark ends only when the last message is acknowledged."""
     (figure,) = LoopBenchmark((Pace("few", pairs=2, dilation=2_000, packets=20),)).run()
     assert figure.value > 0
 
 
 @pytest.mark.root
-def test_forwarder_carries_what_the_generator_sends(tmp_path: Path) -> None:
-    """The yardstick forwards in order to be one."""
+def test_forwarder_carries_every_frame_of_the_generator(tmp_path: Path) -> None:
     frames = write_frames(tmp_path / "frames", data_frames(rack(), [64, 1058, 1500]))
     with veth_pairs((("source0", "in0"), ("out0", "sink0"))), running([tool("forwarder"), "in0", "out0"]):
-        found = answer([tool("traffic"), "send", "source0", "sink0", frames, "5000", "500"])
-    assert found["received"] == found["sent"] == 500
+        result = answer([tool("traffic"), "send", "source0", "sink0", frames, "5000", "500"])
+    assert result["received"] == result["sent"] == 500
 
 
-def test_bookkeeping_tells_of_each_stage_and_of_all() -> None:
-    """The stages of a run in their order add up; a run that is smaller than the target's has no target."""
+def test_bookkeeping_reports_each_stage_and_the_total() -> None:
+    """A run with fewer flows than the target is for has no target."""
     *stages, together, grown, most = BookkeepingBenchmark(flows=300).run()
     assert [figure.name for figure in stages][:1] == ["planning"]
     assert [figure.name for figure in stages][-2:] == ["result", "report"]
@@ -271,12 +265,12 @@ def test_bookkeeping_tells_of_each_stage_and_of_all() -> None:
 
 
 def test_growth_has_an_exponent_for_each_stage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the two largest counts, and it lists what each count took."""
+    """The exponent comes from the two largest flow counts; its note lists the seconds of every count."""
 
-    def measured(flows: int) -> Costs:
+    def measurement(flows: int) -> Costs:
         return Costs(flows, {"planning": 1 + 1e-4 * flows, "report": 2.0}, recording_bytes=flows)
 
-    monkeypatch.setattr(growth_flows, "measure", measured)
+    monkeypatch.setattr(growth_flows, "measure", measurement)
     figures = {figure.name: figure for figure in GrowthFlowsBenchmark(counts=(10, 10**7, 10**8)).run()}
     assert figures["exponent of planning"].value == pytest.approx(1, abs=0.001)
     assert figures["exponent of report"].value == pytest.approx(0, abs=1e-9)

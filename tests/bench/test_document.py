@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""docs/performance.md shows what is stored."""
+"""docs/performance.md is generated from the stored measurements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT = f"before\n{document.BEGIN}\nold\n{document.END}\nafter\n"
 
 
 def stored(tmp_path: Path, value: float) -> Path:
-    """A file as `python -m bench --json` prints it: a benchmark with a target, and one that was skipped."""
+    """Write a file as `python -m bench --json` prints it, with one measured and one skipped benchmark."""
     path = tmp_path / "printed.json"
     reports = [Report("peers", [Figure("ours / htsim", value, target=Target(0.5, "at least"))])]
     path.write_text(as_json([*reports, Report("wire", skipped="needs root")], MACHINE))
@@ -26,23 +26,22 @@ def stored(tmp_path: Path, value: float) -> Path:
 
 
 def test_committed_document_is_current() -> None:
-    """`python -m bench.document` would change nothing."""
     assert document.main(["--check"]) == 0
 
 
-def test_missed_targets_and_shared_machines_are_named(tmp_path: Path) -> None:
-    """Neither passes for more than it is; what was skipped is not there."""
-    found = document.render(TEXT, document.read(stored(tmp_path, 0.25)))
-    assert "| ours / htsim | 0.25 | ≥ 0.5: **missed** |" in found
-    assert "2026-11-22; 2 CPUs, load 7.5, **shared with other work**" in found
-    assert "wire" not in found
-    assert found.startswith("before\n")
-    assert found.endswith("after\n")
-    assert "old" not in found
+def test_document_marks_missed_targets_and_shared_machines(tmp_path: Path) -> None:
+    """Skipped benchmarks are left out."""
+    text = document.render(TEXT, document.read(stored(tmp_path, 0.25)))
+    assert "| ours / htsim | 0.25 | ≥ 0.5: **missed** |" in text
+    assert "2026-11-22; 2 CPUs, load 7.5, **shared with other work**" in text
+    assert "wire" not in text
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "old" not in text
 
 
 def test_last_measurement_of_a_benchmark_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Store and document are written together."""
+    """The store and the document are written together."""
     monkeypatch.setattr(document, "STORE", tmp_path / "store.json")
     monkeypatch.setattr(document, "DOCUMENT", tmp_path / "performance.md")
     document.DOCUMENT.write_text(TEXT)
@@ -55,14 +54,13 @@ def test_last_measurement_of_a_benchmark_counts(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("machine", [None, MACHINE])
 @pytest.mark.parametrize("schema", ["something", SCHEMA])
-def test_what_cannot_be_shown_is_refused_in_one_line(
+def test_invalid_file_or_store_is_refused_in_one_line(
     schema: str,
     machine: dict[str, object] | None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """As a file and as the store; nothing is written."""
     damaged = {"schema": schema, "machine": machine, "benchmarks": {"wire": {"figures": [{"name": "bits/s"}]}}}
     path = tmp_path / "other.json"
     path.write_text(json.dumps(damaged))

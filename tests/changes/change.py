@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A small change to the tree, made in a copy of it: which files it touches, and what shows that it works."""
+"""Small changes to a copy of the tree: the files that each touches, and the command that shows that it works."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Need = Callable[[], str | None]
 
 
 def p4c() -> str | None:
-    """The compiler, for changes to P4."""
+    """Return why p4c, which changes to P4 need, is unavailable, or None."""
     return None if shutil.which("p4c-bm2-ss") else "p4c-bm2-ss is not on the PATH"
 
 
 def mininet() -> str | None:
-    """A live network, for changes to what forwards its packets."""
+    """Return why a live network, which changes to switches need, is unavailable, or None."""
     if os.geteuid() != 0:
         return "needs root"
     return None if shutil.which("mnexec") else "Mininet is not installed"
@@ -38,32 +38,35 @@ def mininet() -> str | None:
 
 @dataclass(frozen=True)
 class Before:
-    """Text put before the first place where another stands."""
+    """Text to insert before the first occurrence of `place`."""
 
     place: str
     text: str
 
     def applied(self, content: str) -> str:
-        assert self.place in content, f"{self.place!r} is not there any more"
+        assert self.place in content, f"{self.place!r} no longer exists"
         return content.replace(self.place, self.text + self.place, 1)
 
 
 @dataclass(frozen=True)
 class Change:
-    """The files and lines of an addition, and the command that shows it at work."""
+    """The files and lines of an addition, and the command that demonstrates it."""
 
     kind: str
     """The kind of addition, as in CONTRIBUTING's table."""
     new: Mapping[str, str]
-    """New files, without the licence's head."""
+    """New files with their text, without the license header."""
     rows: Mapping[str, tuple[Before, ...]]
-    """Files that exist, and what is put into them."""
+    """Existing files and the insertions into each."""
     command: tuple[str, ...]
-    """Words that show it, `&&` between two commands; `python` is this interpreter. Each must end with 0."""
+    """Words of the commands that demonstrate the addition, separated by `&&`; `python` is this interpreter.
+
+    Each command must end with exit code 0.
+    """
     shows: str
     """A regular expression that the output of the last command must contain."""
     contract: tuple[str, ...] = ()
-    """Words for pytest that choose the contract tests of the addition, which run in the changed tree."""
+    """Arguments of pytest that select the contract tests of the addition, which run in the changed tree."""
     needs: tuple[Need, ...] = ()
 
     @property
@@ -73,7 +76,7 @@ class Change:
     def apply(self, tree: Path) -> None:
         for name, text in self.new.items():
             path = tree / name
-            assert not path.exists(), f"{name} is there already"
+            assert not path.exists(), f"{name} exists already"
             path.write_text(text if path.suffix == ".p4" else f"{HEAD}{text}")
         for name, insertions in self.rows.items():
             content = (tree / name).read_text()
@@ -81,14 +84,14 @@ class Change:
                 content = insertion.applied(content)
             (tree / name).write_text(content)
 
-    def skip_where_it_cannot_be_shown(self) -> None:
+    def skip_if_a_need_is_unmet(self) -> None:
         for need in self.needs:
             reason = need()
             if reason is not None:
                 pytest.skip(reason)
 
-    def shown(self, tree: Path) -> str:
-        """Return the output of the last command in the changed tree."""
+    def demonstrate(self, tree: Path) -> str:
+        """Run the commands in the changed tree, and return the output of the last one."""
         output = ""
         for words in self._commands():
             done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False, timeout=280)
@@ -116,7 +119,7 @@ class Change:
 
 
 def copy_of_tree(folder: Path) -> Path:
-    """The files of this checkout, those not added yet among them."""
+    """Copy the files of this checkout into the folder, including those not added to git yet; return the copy's path."""
     tree = folder / "tree"
     for name in files_of_tree():
         if not name.startswith("docs/images"):

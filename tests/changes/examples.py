@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""An example of each kind of change in CONTRIBUTING's table."""
+"""An example of each kind of change in the table of CONTRIBUTING.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hosts.transport.congestion.base import AckSample, CongestionControl
 
 
 class ByDelay(CongestionControl):
-    """Looks at nothing else."""
+    """Reduces the window to half a BDP while the one-way delay exceeds the base RTT."""
 
     __slots__ = ()
 
@@ -53,7 +53,7 @@ class ByDelay(CongestionControl):
 FLOW_CONTROL = Change(
     "flow control",
     {
-        "hosts/transport/flow_control/twice_as_long.py": '''"""SFC with pauses twice as long as a BTS asks for."""
+        "hosts/transport/flow_control/twice_as_long.py": '''"""SFC with pauses twice as long as the BTS requests."""
 
 from hosts.transport.flow_control.sfc import SourceFlowControl
 from wire.bts import BackToSender
@@ -92,14 +92,14 @@ class TwiceAsLong(SourceFlowControl):
 LOSS_RECOVERY = Change(
     "loss recovery",
     {
-        "hosts/transport/loss_recovery/hasty.py": '''"""IRN with a shorter patience."""
+        "hosts/transport/loss_recovery/hasty.py": '''"""IRN with half of its cap on packets in flight."""
 
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.loss_recovery.irn import Irn, IrnParameters
 
 
 class Hasty(Irn):
-    """Its timeouts are those of IRN, its cap half of it."""
+    """IRN with the same timeouts and half of the cap."""
 
     __slots__ = ()
 
@@ -153,7 +153,7 @@ from topologies.model import Topology
 
 
 class Pairs(Workload):
-    """One message a pair."""
+    """One message per pair of hosts."""
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         names = [host.name for host in topology.hosts]
@@ -220,7 +220,7 @@ TOPOLOGY = Change(
             Before(
                 "SHAPES: Mapping",
                 '''class Line(Shape):
-    """Three switches in a row, a host at each."""
+    """Three switches in a row, each with a host."""
 
     name: ClassVar[str] = "line"
 
@@ -247,7 +247,7 @@ TOPOLOGY = Change(
 TARGET = Change(
     "switch target",
     {
-        "testbed/targets/patient.py": '''"""softswitch under another name."""
+        "testbed/targets/patient.py": '''"""A switch target that runs softswitch under another name."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ from testbed.targets.softswitch import SoftswitchTarget
 
 
 class PatientTarget(SoftswitchTarget):
-    """Says so."""
+    """softswitch with an additional note in the result."""
 
     def notes(self) -> Sequence[str]:
         return ("The switches were patient.",)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""CONTRIBUTING names every place that a change of a kind touches: an example of each is made there, and works."""
+"""CONTRIBUTING.md lists every file that each kind of change touches; an example of each kind is applied and works."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ def test_every_listed_kind_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.kind)
-def test_contributing_lists_exactly_the_places(change: Change) -> None:
-    """No place is missing, none is there for nothing."""
+def test_contributing_lists_exactly_the_touched_files(change: Change) -> None:
     patterns = LISTED[change.kind]
     assert all(any(is_at(place, pattern) for pattern in patterns) for place in change.places)
     assert all(any(is_at(place, pattern) for place in change.places) for pattern in patterns)
@@ -29,8 +28,8 @@ def test_contributing_lists_exactly_the_places(change: Change) -> None:
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.kind)
 def test_the_change_works_with_nothing_else_edited(change: Change, tmp_path: Path) -> None:
     """Apply the change to a copy of the tree, and run its command and its contract tests."""
-    change.skip_where_it_cannot_be_shown()
+    change.skip_if_a_need_is_unmet()
     tree = copy_of_tree(tmp_path)
     change.apply(tree)
-    assert re.search(change.shows, change.shown(tree))
+    assert re.search(change.shows, change.demonstrate(tree))
     change.check_contract(tree)

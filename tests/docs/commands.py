@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What pages tell people to type: the lines of a shell's blocks, and in prose what names a program and its words."""
+"""Extracts the commands of pages: lines of shell blocks, and inline code that begins with a program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROGRAMS = (
     *("make", "python", "python3", ".venv/bin/python", "softswitch/simple_switch", "tools/provision.sh"),
     *("dask", "debootstrap", "docker", "dockerd", "mpirun", "p4c-bm2-ss", "tshark", "vagrant", "wireshark"),
 )
-"""In prose, what begins with one of these and goes on is a command; a name alone is a name."""
+"""Inline code that begins with one of these and has further words is a command."""
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 _PARAGRAPH = re.compile(r"^\|.*$|(?:^(?!\|).+\n?)+", re.MULTILINE)
@@ -40,7 +40,7 @@ _INTO = ">"
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block."""
+    """A fenced code block."""
 
     page: str
     line: int
@@ -50,7 +50,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Command:
-    """A line, whole."""
+    """A complete command line."""
 
     page: str
     line: int
@@ -59,7 +59,7 @@ class Command:
 
     @property
     def text(self) -> str:
-        """As tables of the test name it."""
+        """The command as it appears in the tables of the tests."""
         return " ".join(self.words)
 
     @property
@@ -72,14 +72,14 @@ class Command:
 
     @property
     def parts(self) -> list[list[str]]:
-        """The programs of the line with their words, without what is put before them and where their output goes."""
-        typed = self.words[: self.words.index(_INTO)] if _INTO in self.words else self.words
-        groups = groupby(typed, key=lambda word: word in _JOINTS)
+        """The programs of the line with their arguments, without `sudo`, variables and redirection."""
+        commands = self.words[: self.words.index(_INTO)] if _INTO in self.words else self.words
+        groups = groupby(commands, key=lambda word: word in _JOINTS)
         return [bare(list(words)) for is_joint, words in groups if not is_joint]
 
 
 def bare(words: Sequence[str]) -> list[str]:
-    """Without `sudo` and variables in front."""
+    """Return the words without leading `sudo` and variables."""
     rest = list(words)
     while len(rest) > 1 and (rest[0] == ROOT_WORD or _VARIABLE.fullmatch(rest[0])):
         del rest[0]
@@ -87,39 +87,39 @@ def bare(words: Sequence[str]) -> list[str]:
 
 
 def blocks_of(page: str) -> Iterator[Block]:
-    """All of them, whatever is in them."""
+    """Yield all fenced blocks of a page."""
     text = _read(page)
     for fence in _FENCE.finditer(text):
         yield Block(page, 2 + text.count("\n", 0, fence.start()), fence["kind"], fence["text"])
 
 
 def commands_in(block: Block) -> Iterator[Command]:
-    """A line that ends with a backslash goes on in the next one."""
-    begun: list[str] = []
+    """Yield the commands of a shell block, with continuation lines joined."""
+    parts: list[str] = []
     for number, line in enumerate(block.text.splitlines(), start=block.line):
-        begun.append(line.removesuffix("\\"))
+        parts.append(line.removesuffix("\\"))
         if not line.endswith("\\"):
-            words = shlex.split(" ".join(begun), comments=True)
+            words = shlex.split(" ".join(parts), comments=True)
             if words:
-                yield Command(block.page, number - len(begun) + 1, tuple(words), is_inline=False)
-            begun = []
+                yield Command(block.page, number - len(parts) + 1, tuple(words), is_inline=False)
+            parts = []
 
 
 def commands_of(page: str) -> list[Command]:
-    """Those of a page, in blocks and in prose."""
-    typed = (each for block in blocks_of(page) if block.kind == SHELL for each in commands_in(block))
-    return [*typed, *(span for span in spans_of(page) if _is_command(span))]
+    """Return the commands of a page, in blocks and in inline code."""
+    in_blocks = (command for block in blocks_of(page) if block.kind == SHELL for command in commands_in(block))
+    return [*in_blocks, *(span for span in spans_of(page) if _is_command(span))]
 
 
 def fragments_of(page: str) -> Iterator[Command]:
-    """In prose: words of a verb, or options alone."""
+    """Yield inline code that consists of a verb with arguments, or of options."""
     for span in spans_of(page):
         if span.words[0].startswith("--") or (span.words[0] in VERBS and len(span.words) > 1):
             yield span
 
 
 def spans_of(page: str) -> Iterator[Command]:
-    """What stands in prose as code, each as a shell would take it apart, if it would."""
+    """Yield the inline code of a page, split like a shell if possible, otherwise at blanks."""
     prose = _FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), _read(page))
     for paragraph in _PARAGRAPH.finditer(prose):
         for span in _SPAN.finditer(paragraph[0]):
@@ -139,16 +139,16 @@ def _is_command(span: Command) -> bool:
 
 
 def filled(words: Sequence[str], values: dict[str, str]) -> list[str]:
-    """What may be typed, `[--json]`, is typed; names that stand for something get a value."""
-    found = []
+    """Return the words with optional parts such as `[--json]` included, and with placeholders replaced by values."""
+    result = []
     for word in words:
-        shown = word
-        if shown.startswith("["):
-            shown = shown[1:].removesuffix("]")
-        elif shown.endswith("]") and "[" not in shown:
-            shown = shown[:-1]
-        found.append(values.get(shown, shown))
-    return found
+        plain = word
+        if plain.startswith("["):
+            plain = plain[1:].removesuffix("]")
+        elif plain.endswith("]") and "[" not in plain:
+            plain = plain[:-1]
+        result.append(values.get(plain, plain))
+    return result
 
 
 def _read(page: str) -> str:

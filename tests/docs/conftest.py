@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One run that has all there is: BTS of two causes, congestion control over time, captures, page and plots."""
+"""A run with every kind of output: BTS of two causes, a trace of congestion controls, captures, page and plots."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SETTINGS = ("transport.cc_trace_ns=500", "switch.q_th_bytes=60000", "switch.q_tg
 
 @pytest.fixture(scope="session")
 def stored_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its folder, once `report` has drawn what it draws."""
+    """Execute the run and `report`, and return the run's folder."""
     out = tmp_path_factory.mktemp("runs")
-    settings = [word for each in SETTINGS for word in ("--set", each)]
+    settings = [word for setting in SETTINGS for word in ("--set", setting)]
     assert typed(["run", *WORDS, *settings, "--out", str(out)])[0] == 0
     [folder] = out.iterdir()
     assert typed(["report", str(folder)])[0] == 0

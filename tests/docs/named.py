@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Options and settings that prose names by the way: whether there are such."""
+"""Checks that options and settings in inline code exist."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SETTINGS: Mapping[str, set[str]] = {
     "": {field for scenario in SCENARIOS.values() for field in scenario.workload.model_fields},
     "switch": set(SwitchSettings.model_fields),
     "topology": {field for shape in SHAPES.values() for field in shape.model_fields},
-    "transport": {each.name for each in fields(TransportSettings)},
+    "transport": {field.name for field in fields(TransportSettings)},
 }
 _MULTIPLES = {"bdp": "bytes", "packets": "bytes", "rtt": "ns"}
 _PLACEHOLDER = re.compile(r"[A-Z]+")
@@ -35,7 +35,7 @@ _PLACEHOLDER = re.compile(r"[A-Z]+")
 
 @cache
 def _options_of_verbs() -> Mapping[str, set[str]]:
-    """Of runner.py, by verb; by no verb its own."""
+    """Return the options of runner.py's verbs by verb, and its own options under the empty name."""
     group: Any = typer.main.get_command(app_for(list(VERBS)))
     return {
         name: {option for parameter in verb.params for option in parameter.opts}
@@ -45,15 +45,15 @@ def _options_of_verbs() -> Mapping[str, set[str]]:
 
 @cache
 def _help_of_the_switch() -> str:
-    """What `softswitch/simple_switch --help` says, and what it refuses behind `--`."""
-    said = io.StringIO()
-    with redirect_stdout(said), pytest.raises(SystemExit):
+    """Return the output of `softswitch/simple_switch --help`, and the options that it refuses after `--`."""
+    output = io.StringIO()
+    with redirect_stdout(output), pytest.raises(SystemExit):
         read_options(["--help"])
-    return " ".join((said.getvalue(), *REFUSED_OF_TARGET))
+    return " ".join((output.getvalue(), *REFUSED_OF_TARGET))
 
 
 def complaint_about_options(words: Sequence[str], others: Mapping[str, str]) -> Complaint:
-    """Of a verb, or options alone. `others` are those of programs that are not ours."""
+    """Return a complaint about an unknown option of a verb, or of any program; `others` are those of other programs."""
     known = _options_of_verbs()
     verb = words[0] if words[0] in VERBS else None
     of_runner = known[verb] if verb else set().union(*known.values())
@@ -61,16 +61,16 @@ def complaint_about_options(words: Sequence[str], others: Mapping[str, str]) -> 
         if len(name) < 3 or not name.startswith("--") or name in of_runner:
             continue
         if verb or not (name in others or name in _help_of_the_switch()):
-            return f"there is no {name}" + (f" of {verb}" if verb else "")
+            return f"unknown option {name}" + (f" of {verb}" if verb else "")
     return None
 
 
 def complaint_about_setting(word: str) -> Complaint:
-    """`PART.NAME=VALUE` or what stands before the `=`; a name in capitals stands for any."""
+    """Return a complaint if the setting `PART.NAME[=VALUE]` does not exist. A name in capitals is a placeholder."""
     setting = word.partition("=")[0]
     part, _, name = setting.rpartition(".")
     stem, _, multiple = name.rpartition("_")
     names = {name, f"{stem}_{_MULTIPLES.get(multiple, multiple)}"}
     if _PLACEHOLDER.fullmatch(name) or names & _SETTINGS.get(part, set()):
         return None
-    return f"there is no setting {setting}"
+    return f"unknown setting {setting}"

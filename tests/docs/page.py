@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A page that tells people what to make and to type: its blocks, made and typed in a copy of the tree."""
+"""Creates the files and types the commands of a page in a copy of the tree."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OWN_FILE = re.compile(r"# ([\w/]+\.\w+)\n")
 _CHANGED_FILE = re.compile(r"--- ([\w/]+\.py)\n")
 ROOT_WORD = "sudo"
-# In one process, since a new one takes longer to load than these commands to run; and without pages, which are drawn in
-# tests of their own and take longer than the runs.
-_TYPED = """
+# All commands run in one process, because starting a process takes longer than a command. They draw no pages: pages
+# have their own tests and take longer than the runs.
+_SCRIPT = """
 import glob, json, runpy, sys
 from analysis.report import pages
 pages.write_run_report = lambda folder, **_: folder / "report.html"
 pages.write_comparison_report = lambda folders, folder, *_: folder / "comparison.html"
 from command.app import main
 
-asked = json.load(sys.stdin)
-for words in asked["commands"]:
-    name, rest = words[0], [found for word in words[1:] for found in sorted(glob.glob(word)) or [word]]
+request = json.load(sys.stdin)
+for words in request["commands"]:
+    name, rest = words[0], [path for word in words[1:] for path in sorted(glob.glob(word)) or [word]]
     print("$", *words, flush=True)
     if name == "./runner.py":
         status = main(rest)
-        assert status in asked["statuses"], (status, words)
+        assert status in request["statuses"], (status, words)
     else:
         assert name == ".venv/bin/python", words
         runpy.run_path(rest[0])
@@ -41,10 +41,10 @@ for words in asked["commands"]:
 
 @dataclass(frozen=True)
 class Page:
-    """Of a page: what is to be made, and what is to be typed, by heading of the second level."""
+    """The files and commands of a page."""
 
     sections: dict[str, list[tuple[str, str]]]
-    """Kind and text of each block."""
+    """Kind and text of each block, by heading of the second level."""
 
     @classmethod
     def read(cls, path: Path) -> Page:
@@ -52,12 +52,12 @@ class Page:
         return cls({name: _BLOCK.findall(text) for name, text in zip(parts[1::2], parts[2::2], strict=True)})
 
     def places(self, section: str) -> set[str]:
-        """Files of the tree that a section makes or changes: those in a folder."""
-        found = (_file_of(text) for kind, text in self.sections[section] if kind != "sh")
-        return {name for name in found if "/" in name}
+        """Return the files in folders of the tree that a section creates or changes."""
+        names = (_file_of(text) for kind, text in self.sections[section] if kind != "sh")
+        return {name for name in names if "/" in name}
 
     def make(self, tree: Path) -> None:
-        """All files, in the order of the page."""
+        """Create and change all files, in the order of the page."""
         for kind, text in self._blocks():
             if kind == "diff":
                 _change(tree / _file_of(text), text)
@@ -67,7 +67,7 @@ class Page:
                 path.write_text(text, encoding="utf-8")
 
     def commands(self) -> list[list[str]]:
-        """Words of each line of a shell."""
+        """Return the words of each line of the shell blocks."""
         return [shlex.split(line) for kind, text in self._blocks() if kind == "sh" for line in text.splitlines()]
 
     def _blocks(self) -> Iterable[tuple[str, str]]:
@@ -75,13 +75,13 @@ class Page:
 
 
 def _file_of(text: str) -> str:
-    found = _OWN_FILE.match(text) or _CHANGED_FILE.match(text)
-    assert found is not None, f"no file is named: {text[:60]!r}"
-    return found[1]
+    match = _OWN_FILE.match(text) or _CHANGED_FILE.match(text)
+    assert match is not None, f"the block has no file name: {text[:60]!r}"
+    return match[1]
 
 
 def _change(path: Path, text: str) -> None:
-    """Lines that are kept show where; each part of the change must have exactly one place."""
+    """Apply a diff to a file. The context of each part must occur exactly once."""
     content = path.read_text(encoding="utf-8")
     for part in text.split("\n", 1)[1].split("@@\n"):
         lines = part.splitlines(keepends=True)
@@ -93,9 +93,9 @@ def _change(path: Path, text: str) -> None:
 
 
 def type_in(tree: Path, commands: list[list[str]], statuses: tuple[int, ...] = (0,)) -> str:
-    """Types commands of a page, one after the other; each must end with one of these. What they print."""
+    """Run the commands one after the other and return their output. Each must end with one of the exit codes."""
     done = subprocess.run(
-        [sys.executable, "-c", _TYPED],
+        [sys.executable, "-c", _SCRIPT],
         input=json.dumps({"commands": commands, "statuses": statuses}),
         cwd=tree,
         capture_output=True,

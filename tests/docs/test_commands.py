@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Every command of README, CONTRIBUTING and docs/ is read by the program that it is for, and typed if it can be.
+"""Every command in README, CONTRIBUTING and docs/ is parsed by its program, and executed if possible.
 
-A new command needs nothing here if it runs without root in virtual time, in a second or so. Else it gets a row in
-`SMALLER`, or one in `PARSED` with the reason.
+A new command that runs without root in virtual time within about a second needs no change here. Other commands need a
+row in `SMALLER`, or a row in `PARSED` with the reason.
 """
 
 from __future__ import annotations
@@ -45,42 +45,43 @@ from tests.testbed.program.own import TRIGGER, early
 from tests.tree import ROOT
 
 PARSED: Mapping[str, str] = {
-    r"^docs/tutorial/README.md: [^`]": "want the files that the page makes: tests/docs/test_tutorial.py",
+    r"^docs/tutorial/README.md: [^`]": "need the files that the page creates: tests/docs/test_tutorial.py",
     r"^docs/fidelity.md: ": "hours of live runs: tests/testbed/validation/test_run.py has small ones",
-    r"^docs/data-plane.md: [^`]": "have tests of their own below",
+    r"^docs/data-plane.md: [^`]": "have their own tests below",
     r"^docs/security.md: [^`]": "a cluster with TLS: tests/testbed/jobs/test_cluster.py has one",
-    r"^docs/reproduction/": "minutes together: tests/reproduction/test_reproduce.py has small ones",
-    r": `(sudo )?(./)?runner.py \w+`$": "names a verb, whose options stand elsewhere: tests/command/test_startup.py",
+    r"^docs/reproduction/": "minutes in total: tests/reproduction/test_reproduce.py has small ones",
+    r": `(sudo )?(./)?runner.py \w+`$": "names only a verb: tests/command/test_startup.py",
     r"runner.py reproduce": "minutes: tests/reproduction/test_reproduce.py",
     r"runner.py sweep": "a dozen runs: tests/testbed/sweep/test_sweep.py",
     r"runner.py validate": "live and virtual runs for minutes: tests/testbed/validation/test_run.py",
     r"sudo ./runner.py doctor --calibrate": "a minute: tests/testbed/calibration/test_calibration_live.py",
-    r"sudo ./runner.py clean": "ends what others left: tests/testbed/live/test_clean_live.py",
+    r"sudo ./runner.py clean": "ends processes of killed runs: tests/testbed/live/test_clean_live.py",
     r"runner.py cli": "a live prompt: tests/testbed/live/prompt/test_prompt_live.py",
-    r"--hosts docker:": "wants root and Docker: tests/testbed/live/containers/test_containers_live.py",
-    r"run incast .*--switch bmv2": "wants root and BMv2: tests/testbed/targets/bmv2/test_bmv2_live.py",
-    r"sudo ./runner.py (run|compare) ": "wants root: the last test here types one, tests/testbed/live/ others",
-    r"runner.py report (runs/)?[\w-]+`?$": "tests/docs/conftest.py types it, for all tests here",
+    r"--hosts docker:": "needs root and Docker: tests/testbed/live/containers/test_containers_live.py",
+    r"run incast .*--switch bmv2": "needs root and BMv2: tests/testbed/targets/bmv2/test_bmv2_live.py",
+    r"sudo ./runner.py (run|compare) ": "needs root: the last test here runs one, tests/testbed/live/ others",
+    r"runner.py report (runs/)?[\w-]+`?$": "tests/docs/conftest.py runs it, for all tests here",
     r"--workers 2": "two processes take twice as long to start: tests/testbed/virtual/test_workers.py",
     r": `./runner.py run hadoop-50 ": "half a minute: tests/reproduction/test_experiments.py plans it as well",
-    r"mpirun ": "wants an MPI: tests/testbed/virtual/test_ranks.py",
-    r": `?make |SFC_TESTBED_IMAGE_TEST_BASE": "what runs this test, or takes longer: tests/test_fresh.py",
-    r": `vagrant ": "wants Vagrant: tests/tools/test_distributions.py",
-    r": `?(docker|dockerd|debootstrap) ": "wants Docker: tests/tools/test_image.py",
+    r"mpirun ": "needs MPI: tests/testbed/virtual/test_ranks.py",
+    r": `?make |SFC_TESTBED_IMAGE_TEST_BASE": "runs this test itself, or takes longer: tests/test_fresh.py",
+    r": `vagrant ": "needs Vagrant: tests/tools/test_distributions.py",
+    r": `?(docker|dockerd|debootstrap) ": "needs Docker: tests/tools/test_image.py",
     r"tools/provision.sh": "installs packages: tests/tools/test_provision.py",
-    r"softswitch/simple_switch -i": "wants root and interfaces: tests/softswitch/test_bmv2_command.py",
-    r": `(.venv/bin/)?python -m [\w.]+`$": "names a module, whose words stand elsewhere",
+    r"softswitch/simple_switch -i": "needs root and interfaces: tests/softswitch/test_bmv2_command.py",
+    r": `(.venv/bin/)?python -m [\w.]+`$": "names only a module",
     r"python -m softswitch(.thrift)? ": "runs until it is stopped: tests/softswitch/thrift/test_server.py",
-    r"sudo .venv/bin/python examples/": "wants root: tests/examples/test_examples.py runs each",
-    r"python3 net.py": "wants root: tests/softswitch/mininet/test_mininet.py makes the page's files and types it",
+    r"sudo .venv/bin/python examples/": "needs root: tests/examples/test_examples.py runs each",
+    r"python3 net.py": "needs root: tests/softswitch/mininet/test_mininet.py creates the page's files and runs it",
     r": `p4c-bm2-ss ": "the compiler itself: tests/softswitch/test_p4c.py",
     r"python -m bench|: export ": "measures for minutes: tests/bench/test_benchmarks.py",
     r"python -m (telemetry|analysis.report|reproduction)\.": "writes docs/: tests/telemetry/test_trace_document.py",
     r": (wireshark|tshark) ": "tests/tools/test_wireshark_script.py reads captures with it where it is installed",
     r": `dask ": "a cluster: tests/testbed/sweep/test_sweep.py has one",
-    r"cp runs/demo/": "takes its picture from the live run before it",
+    r"cp runs/demo/": "copies the plot of a live run",
 }
-"""What is only parsed, and why. Matched against `PAGE: COMMAND`, in prose ``PAGE: `COMMAND` ``."""
+"""Commands that are only parsed, with the reason. Patterns match `PAGE: COMMAND`, or ``PAGE: `COMMAND` `` for inline
+code."""
 
 SMALLER: Mapping[str, str] = {
     "--scale laptop": "--scale ci",
@@ -91,7 +92,7 @@ SMALLER: Mapping[str, str] = {
     "message_bytes=8000000": "message_bytes=300000",
     "message_bytes=15000000": "message_bytes=300000",
 }
-"""What is typed instead, so that a run takes a second."""
+"""Replacements in commands, so that a run takes about a second."""
 
 PLACEHOLDERS: Mapping[str, str] = {
     "FILE.csv": "{run}/flows-input.csv",
@@ -114,11 +115,11 @@ PLACEHOLDERS: Mapping[str, str] = {
     "runs/FOLDER": "{run}",
     "runs/incast-sfc-20260301-120000": "{run}",
 }
-"""What stands for something of the reader's, and what it is here."""
+"""Placeholders in commands, and their values in the tests."""
 WITHOUT_COMPILER: Mapping[str, str] = {"mine/early.p4": "mine.json"}
 
 OF_OTHERS: Mapping[str, str] = {"--mca": "mpirun"}
-"""Options that prose names, of programs that are not ours."""
+"""Options of other programs in inline code."""
 
 COMMANDS = [command for page in PAGES for command in commands_of(page)]
 
@@ -131,23 +132,23 @@ def _reason(command: Command) -> str | None:
     return next((reason for pattern, reason in PARSED.items() if re.search(pattern, _key(command))), None)
 
 
-TYPED = list({each.words: each for each in reversed(COMMANDS) if _reason(each) is None}.values())[::-1]
-"""What stands on several pages is typed on the first."""
+TYPED = list({command.words: command for command in reversed(COMMANDS) if _reason(command) is None}.values())[::-1]
+"""Executed commands. A command on several pages is executed for the first page."""
 
 
 def _place(command: Command) -> tuple[str, int]:
-    """What is typed in one folder: a block, or all that stands in a page's prose."""
+    """Return the page and block of a command (0: inline code). Commands of a place run in the same folder."""
     if command.is_inline:
         return command.page, 0
-    return command.page, max(each.line for each in blocks_of(command.page) if each.line <= command.line)
+    return command.page, max(block.line for block in blocks_of(command.page) if block.line <= command.line)
 
 
-UNITS = {place: list(each) for place, each in groupby(sorted(TYPED, key=_place), key=_place)}
+UNITS = {place: list(commands) for place, commands in groupby(sorted(TYPED, key=_place), key=_place)}
 
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder that looks like the tree, where what is typed leaves no trace in it; files that pages speak of."""
+    """Enter a folder with links to the tree and with the files that pages mention; commands do not change the tree."""
     for path in ROOT.iterdir():
         if path.name not in ("mine", "runs") and not path.name.startswith("."):
             (tmp_path / path.name).symlink_to(path)
@@ -161,70 +162,72 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def _without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They take longer than the runs, and have tests of their own."""
+    """Draw no pages: they take longer than the runs, and have their own tests."""
     monkeypatch.setattr("testbed.execution.execute.write_run_report", lambda folder: folder / "report.html")
     monkeypatch.setattr("command.verbs.compare.write_comparison_report", lambda _, out, *__: out / "report.html")
 
 
 def _values(run: Path, tree: Path) -> dict[str, str]:
-    """What stands in place of names; the run is also the newest of those that there are."""
+    """Return the values of placeholders, and make the run the newest in the folder `runs`."""
     (tree / "runs").mkdir()
     (tree / "runs" / run.name).symlink_to(run)
     return {name: value.format(run=run) for name, value in PLACEHOLDERS.items()}
 
 
 def test_every_block_says_what_it_is() -> None:
-    """A shell's, or of a kind that nobody types; else commands would go unseen."""
-    unknown = [
-        f"{page}:{each.line - 1}" for page in PAGES for each in blocks_of(page) if each.kind not in (SHELL, *NO_SHELL)
-    ]
+    """Commands in a block of an unknown kind would not be tested."""
+    kinds = (SHELL, *NO_SHELL)
+    unknown = [f"{page}:{block.line - 1}" for page in PAGES for block in blocks_of(page) if block.kind not in kinds]
     assert not unknown
 
 
-def test_what_is_not_typed_has_a_reason_and_what_is_typed_can_be() -> None:
-    """A command that wants root, or a program that this test does not start, needs a row above."""
-    here = (*RUNNER, ".venv/bin/python")
-    lost = [each for each in TYPED if each.is_for_root or len(each.parts) > 1 or each.words[0] not in here]
-    assert not [f"{each.place}: `{each.text}` is neither typed nor has it a row in PARSED" for each in lost]
+def test_commands_that_cannot_be_executed_have_a_reason() -> None:
+    """A command that needs root, or a program that this test does not start, needs a row in PARSED."""
+    programs = (*RUNNER, ".venv/bin/python")
+    missing = [
+        command
+        for command in TYPED
+        if command.is_for_root or len(command.parts) > 1 or command.words[0] not in programs
+    ]
+    assert not [f"{command.place}: `{command.text}` needs a row in PARSED" for command in missing]
     files = [name for reason in PARSED.values() for name in re.findall(r"tests/[\w/]+\.py", reason)]
     assert not [name for name in files if not (ROOT / name).exists()]
 
 
-def test_no_row_is_left_of_a_command_that_is_gone() -> None:
-    """Each row above is of use."""
+def test_every_row_of_the_tables_is_used() -> None:
     words = {word for command in COMMANDS for word in command.words}
     texts = [f" {command.text} " for command in TYPED]
-    fragments = {word for page in PAGES for each in fragments_of(page) for word in each.words}
-    stale = [pattern for pattern, reason in PARSED.items() if all(_reason(each) != reason for each in COMMANDS)]
+    fragments = {word for page in PAGES for fragment in fragments_of(page) for word in fragment.words}
+    stale = [pattern for pattern, reason in PARSED.items() if all(_reason(command) != reason for command in COMMANDS)]
     stale += [name for name in SMALLER if not any(f"{name} " in text for text in texts)]
     stale += [name for name in PLACEHOLDERS if not {name, f"[{name}]", f"{name}]"} & words]
     stale += [name for name in OF_OTHERS if name not in fragments]
     assert not stale
 
 
-@pytest.mark.timeout(900)  # runs with millions of messages are planned, for two minutes on an idle machine
-@pytest.mark.parametrize("page", [page for page in PAGES if any(each.page == page for each in COMMANDS)])
+@pytest.mark.timeout(900)  # planning runs with millions of messages takes two minutes on an idle machine
+@pytest.mark.parametrize("page", [page for page in PAGES if any(command.page == page for command in COMMANDS)])
 def test_every_command_is_understood(page: str, tree: Path, stored_run: Path) -> None:
-    """Options, scenarios, schemes, settings, files, targets of make: the real programs read them and find all."""
+    """The real programs accept the options, scenarios, schemes, settings, files and make targets."""
     values = {**_values(stored_run, tree), **WITHOUT_COMPILER}
     complaints, seen = [], set()
     for command in COMMANDS:
         if command.page == page and command.words not in seen and "test_tutorial" not in (_reason(command) or ""):
             seen.add(command.words)
-            found = [complaint_about(filled(part, values)) for part in command.parts]
-            complaints += [f"{command.place}: `{command.text}`: {each}" for each in found if each is not None]
+            texts = [complaint_about(filled(part, values)) for part in command.parts]
+            complaints += [f"{command.place}: `{command.text}`: {text}" for text in texts if text is not None]
     assert seen or page == "docs/tutorial/README.md"
     assert not complaints, "\n".join(complaints)
 
 
 @pytest.mark.usefixtures("_without_pages")
 @pytest.mark.parametrize("place", UNITS, ids=lambda place: f"{place[0]}:{place[1] or 'prose'}")
-def test_what_needs_no_root_runs(place: tuple[str, int], tree: Path, stored_run: Path) -> None:
-    """One after the other, as a reader would. Each ends with 0, and each run can be believed."""
+def test_commands_without_root_succeed(place: tuple[str, int], tree: Path, stored_run: Path) -> None:
+    """The commands of a place run in order. Each ends with 0, and each run is faithful."""
     values = _values(stored_run, tree)
     for command in UNITS[place]:
-        status, said = _type(_smaller(filled(command.words, values)))
-        assert status == 0, f"{command.place}: `{command.text}` ends with {status}: {said}"
+        status, output = _type(_smaller(filled(command.words, values)))
+        assert status == 0, f"{command.place}: `{command.text}` ends with {status}: {output}"
     for path in tree.glob("runs/*/result.json"):
         assert json.loads(path.read_text())["verdict"] == "faithful", path
 
@@ -237,67 +240,67 @@ def _smaller(words: list[str]) -> list[str]:
 
 
 def _type(words: list[str]) -> tuple[int, str]:
-    """As a shell would, without one."""
+    """Run a command without a shell, and return its exit code and messages."""
     program, *rest = words
     if program in RUNNER:
         return typed(rest)
     target = rest[rest.index(">") + 1] if ">" in rest else os.devnull
-    kept = rest[: rest.index(">")] if ">" in rest else rest
+    arguments = rest[: rest.index(">")] if ">" in rest else rest
     name = sys.executable if program.endswith("python") else program
     with Path(target).open("wb") as out:
-        done = subprocess.run([name, *kept], stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run([name, *arguments], stdout=out, stderr=subprocess.PIPE, text=True, check=False)
     return done.returncode, done.stderr
 
 
 @pytest.mark.usefixtures("_without_pages")
-def test_a_program_of_ones_own_does_what_the_page_measured(tree: Path) -> None:
-    """The table of docs/data-plane.md, figure for figure: the virtual clock has no others. Its program is the one that
-    the page's edit makes, as p4c compiles it."""
+def test_own_p4_program_has_the_figures_of_the_page(tree: Path) -> None:
+    """The virtual clock reproduces the table in docs/data-plane.md exactly. The program is the compiled example."""
     page = "docs/data-plane.md"
     (tree / "early.json").write_text(early())
-    [compared] = [each for each in COMMANDS if each.page == page and each.words[1:2] == ("compare",)]
-    status, said = typed(["early.json" if word == "mine/early.p4" else word for word in compared.words[1:]])
-    assert status == 0, said
+    [comparison] = [command for command in COMMANDS if command.page == page and command.words[1:2] == ("compare",)]
+    status, output = typed(["early.json" if word == "mine/early.p4" else word for word in comparison.words[1:]])
+    assert status == 0, output
     table = (ROOT / page).read_text(encoding="utf-8").partition("| scheme | flows | peak buffer | P50 | BTS |")[2]
     rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:4]]
     assert len(rows) == 2
     for name, *cells in rows:
-        [line] = [each for each in said.splitlines() if re.match(rf" ?{re.escape(name)} +faithful", each)]
+        [line] = [line for line in output.splitlines() if re.match(rf" ?{re.escape(name)} +faithful", line)]
         assert all(cell in line for cell in cells), (cells, line)
 
 
-def test_the_edit_of_a_program_compiles_to_what_it_says(tree: Path) -> None:
-    """The commands of docs/data-plane.md before the last one; the program has the trigger that they give it."""
+def test_example_program_compiles_with_its_changed_trigger(tree: Path) -> None:
+    """The commands of docs/data-plane.md before `compare` create the program."""
     reason = p4c()
     if reason is not None:
         pytest.skip(reason)
-    edits = [each for each in COMMANDS if each.page == "docs/data-plane.md" and each.words[0] in ("cp", "mkdir", "sed")]
+    page, programs = "docs/data-plane.md", ("cp", "mkdir", "sed")
+    edits = [command for command in COMMANDS if command.page == page and command.words[0] in programs]
     for command in edits:
-        status, said = _type(list(command.words))
-        assert status == 0, said
+        status, output = _type(list(command.words))
+        assert status == 0, output
     program = program_given("mine/early.p4")
     assert program is not None
     assert TRIGGER not in program.text
     assert "meta.queue_bytes > (meta.q_th_bytes >> 1)" in program.text
 
 
-def test_options_and_settings_that_prose_names_exist() -> None:
-    """Alone or with a verb, such as `--retry`, `compare --seeds 1..5`, `transport.retry_limit`."""
+def test_options_and_settings_in_inline_code_exist() -> None:
+    """Examples: `--retry`, `compare --seeds 1..5`, `transport.retry_limit`."""
     complaints = []
     for page in PAGES:
         for fragment in fragments_of(page):
             complaint = complaint_about_options(fragment.words, OF_OTHERS)
             settings = [word for sign, word in zip(fragment.words, fragment.words[1:], strict=False) if sign == "--set"]
-            found = [complaint, *map(complaint_about_setting, settings)]
-            complaints += [f"{fragment.place}: `{fragment.text}`: {each}" for each in found if each is not None]
+            texts = [complaint, *map(complaint_about_setting, settings)]
+            complaints += [f"{fragment.place}: `{fragment.text}`: {text}" for text in texts if text is not None]
         for span in spans_of(page):
             if re.fullmatch(r"(switch|topology|transport)\.\w+", span.text) and complaint_about_setting(span.text):
                 complaints.append(f"{span.place}: {complaint_about_setting(span.text)}")
     assert not complaints, "\n".join(complaints)
 
 
-def test_verbs_of_the_prompt_are_those_that_are_typed_in_tests() -> None:
-    """In tables and in the recorded session of docs/prompt.md; the live tests type each of them."""
+def test_live_tests_type_every_verb_of_the_prompt() -> None:
+    """The verbs come from the tables and the recorded session of docs/prompt.md."""
     page = "docs/prompt.md"
     tried = {line.lstrip("-").split()[0] for line, _ in LINES}
     session = [line for block in blocks_of(page) for line in block.text.splitlines() if line.startswith(PROMPT)]
@@ -309,10 +312,10 @@ def test_verbs_of_the_prompt_are_those_that_are_typed_in_tests() -> None:
 
 
 @running.needs_mininet
-def test_what_is_typed_with_sudo_runs_live(tree: Path) -> None:
-    """README's run with captures; `trace` tells the newest run's flow, and its traces are what docs/traces.md says."""
-    live = [each for each in COMMANDS if each.page == "README.md" and each.is_for_root and "--pcap" in each.words]
-    [command] = live
+def test_live_run_of_the_readme_has_the_described_files(tree: Path) -> None:
+    """README's run with captures. `trace` shows a flow of the newest run. Traces agree with docs/traces.md."""
+    readme = [command for command in COMMANDS if command.page == "README.md"]
+    [command] = [command for command in readme if command.is_for_root and "--pcap" in command.words]
     done = subprocess.run(
         [sys.executable, *bare(command.words)], cwd=tree, capture_output=True, text=True, check=False, timeout=200
     )
@@ -330,14 +333,14 @@ def test_what_is_typed_with_sudo_runs_live(tree: Path) -> None:
     for _, own in late.group_by("node"):
         apart = own["time_us"].sort().diff().drop_nulls() / interval_us
         assert ((apart - apart.round()).abs() < 1e-6).all()
-    status, said = typed(["trace", "1"])
+    status, output = typed(["trace", "1"])
     assert status == 0
-    assert "acknowledged" in said
-    status, said = typed(["export", str(folder), "--format", "perfetto"])
-    assert status == 0, said
+    assert "acknowledged" in output
+    status, output = typed(["export", str(folder), "--format", "perfetto"])
+    assert status == 0, output
     timeline = read_timeline(folder / "timeline.pftrace")
     assert (
-        len([each for each in timeline.slices if each.place[-1] == "flows" and each.depth == 0])
+        len([item for item in timeline.slices if item.place[-1] == "flows" and item.depth == 0])
         == (result["flows"]["total"])
     )
     assert {place[-1] for place in timeline.places} >= {"tor1", "h1", "BTS", "lateness"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""docs/traces.md against the files of a run: names, types, units and kinds of every column, and result.json."""
+"""docs/traces.md describes the files of a run correctly: names, types and units of every column, and result.json."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def _rows(text: str) -> list[tuple[str, str]]:
-    """First cell and the rest of each row, without head and rule."""
+    """Return the first cell and the rest of each row, without the header."""
     return [(first, rest) for first, rest in _ROW.findall(text) if "`" in first]
 
 
@@ -55,29 +55,29 @@ def _section(name: str) -> str:
 
 
 TRACES = {name: (file, version, rows) for name, file, version, rows in _TRACE.findall(PAGE)}
-"""As the page tells them."""
+"""File, version and rows of each trace, as the page describes them."""
 
 
 @pytest.fixture(scope="module")
 def frames(stored_run: Path) -> Mapping[str, pl.DataFrame]:
-    """As they lie on disk, whatever our own reader would make of them."""
+    """Return the traces as they are on disk, without our own reader."""
     return {name: pl.read_parquet(stored_run / file) for name, (file, _, _) in TRACES.items()}
 
 
 @pytest.fixture(scope="module")
 def config(stored_run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((stored_run / "config.json").read_text())
-    return found
+    content: dict[str, Any] = json.loads((stored_run / "config.json").read_text())
+    return content
 
 
 @pytest.fixture(scope="module")
 def result(stored_run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((stored_run / "result.json").read_text())
-    return found
+    content: dict[str, Any] = json.loads((stored_run / "result.json").read_text())
+    return content
 
 
 def test_every_trace_has_its_table() -> None:
-    """The optional one too."""
+    """Optional traces have a table too."""
     assert set(TRACES) == {*SCHEMAS, *OPTIONAL_SCHEMAS}
 
 
@@ -85,12 +85,12 @@ def test_every_trace_has_its_table() -> None:
 def test_columns_of_the_file_are_those_of_the_page(
     name: str, stored_run: Path, frames: dict[str, pl.DataFrame]
 ) -> None:
-    """In this order, of these types; null only where the page says so; the file tells its name and version."""
+    """Order and types agree, nulls occur only where the page says so, and the metadata has name and version."""
     file, version, text = TRACES[name]
-    told = [(_CODE.findall(first)[0], rest.split(" | ")) for first, rest in _rows(text)]
+    described = [(_CODE.findall(first)[0], rest.split(" | ")) for first, rest in _rows(text)]
     frame = frames[name]
-    assert [column for column, _ in told] == frame.columns
-    for column, (kind, unit, _) in told:
+    assert [column for column, _ in described] == frame.columns
+    for column, (kind, unit, _) in described:
         dtype, _, null = kind.partition(" or ")
         assert str(frame.schema[column]) == dtype, column
         assert null == "null" or frame[column].null_count() == 0, column
@@ -103,7 +103,7 @@ def test_columns_of_the_file_are_those_of_the_page(
 def test_flows_have_numbers_from_1_and_times_in_model_microseconds(
     frames: dict[str, pl.DataFrame], config: dict[str, Any]
 ) -> None:
-    """No flow takes less than its bytes at line rate; FCT and slowdown are what the page says they are."""
+    """No flow takes less than its bytes at line rate. FCT and slowdown agree with their definitions on the page."""
     flows = frames["flows"]
     assert flows["flow_id"].to_list() == list(range(1, flows.height + 1))
     assert ((flows["finish_us"] - flows["start_us"] - flows["fct_us"]).abs() < 1e-6).all()
@@ -120,7 +120,7 @@ def test_flows_have_numbers_from_1_and_times_in_model_microseconds(
 def test_queues_have_a_row_for_every_interval_of_a_buffer(
     frames: dict[str, pl.DataFrame], config: dict[str, Any], result: dict[str, Any]
 ) -> None:
-    """Port and class are -1 together; ports count from 1; a queue that held nothing has no row."""
+    """Port and class are both -1 for the whole buffer. Ports count from 1. An empty queue has no row."""
     queues = frames["queues"]
     whole = queues.filter(pl.col("port") == WHOLE_BUFFER)
     single = queues.filter(pl.col("port") != WHOLE_BUFFER)
@@ -137,10 +137,10 @@ def test_queues_have_a_row_for_every_interval_of_a_buffer(
 
 
 def test_signals_are_of_the_causes_that_the_page_names(frames: dict[str, pl.DataFrame]) -> None:
-    """Those that there are on the wire; sent before received, obeyed by a flow's own host."""
+    """The page lists the causes of the wire format. A BTS is sent before it is received, by the flow's sender."""
     _, _, text = TRACES["signals"]
     [cause] = [rest for first, rest in _rows(text) if first == "`cause`"]
-    assert set(_CODE.findall(cause)) == {each.name.lower() for each in BtsCause}
+    assert set(_CODE.findall(cause)) == {member.name.lower() for member in BtsCause}
     signals = frames["signals"]
     assert {"queue", "cache"} <= set(signals["cause"]) <= set(_CODE.findall(cause))
     assert (signals["sent_us"] < signals["received_us"]).all()
@@ -152,7 +152,7 @@ def test_signals_are_of_the_causes_that_the_page_names(frames: dict[str, pl.Data
 
 
 def test_goodput_intervals_begin_at_0_and_add_up(frames: dict[str, pl.DataFrame], config: dict[str, Any]) -> None:
-    """Of all flows together, as long as config.json says; what they hold are the messages, whole."""
+    """All flows have the intervals of config.json, and the bytes of a flow's intervals sum to its message."""
     goodput = frames["goodput"]
     interval_us = config["transport_settings"]["goodput_interval_ns"] / 1000
     assert ((goodput["until_us"] - goodput["from_us"] - interval_us).abs() < 1e-6).all()
@@ -165,7 +165,7 @@ def test_goodput_intervals_begin_at_0_and_add_up(frames: dict[str, pl.DataFrame]
 
 
 def test_congestion_rows_keep_their_distance_and_units(frames: dict[str, pl.DataFrame], config: dict[str, Any]) -> None:
-    """As long apart as was asked for; no rate above the wire's, no round trip below the path's."""
+    """Rows have at least the requested distance. No rate exceeds the wire's, and no round trip is below the path's."""
     rows = frames["cc"]
     for _, own in rows.group_by("flow_id"):
         assert (own["time_us"].sort().diff().drop_nulls() >= config["transport_settings"]["cc_trace_ns"] / 1000).all()
@@ -175,24 +175,23 @@ def test_congestion_rows_keep_their_distance_and_units(frames: dict[str, pl.Data
 
 
 def test_the_virtual_clock_is_never_late(frames: dict[str, pl.DataFrame], result: dict[str, Any]) -> None:
-    """The trace is there, without a row."""
+    """The trace exists and has no rows."""
     assert frames["lateness"].height == 0
     assert result["lateness"] == {"host": None, "switch": None}
 
 
 def test_the_folder_has_the_files_that_the_page_lists(stored_run: Path) -> None:
-    """All of them after `report`, but what `export` and a live run leave; and none that it does not list."""
+    """The folder has all listed files after `report`, except files of `export` and of live runs, and no others."""
     listed = {name.removesuffix("/") for first, _ in _rows(PAGE.partition("\n## ")[0]) for name in _CODE.findall(first)}
-    found = {path.name for path in stored_run.iterdir()}
-    assert found | {"hpcc", TIMELINE_FILE} == listed - {"lateness.png"}
-    assert FILE_NAME in found
+    files = {path.name for path in stored_run.iterdir()}
+    assert files | {"hpcc", TIMELINE_FILE} == listed - {"lateness.png"}
+    assert FILE_NAME in files
 
 
 @pytest.mark.parametrize("name", ["fct_slowdown.csv", "buffer.csv"])
 def test_tables_beside_the_page_have_the_columns_that_it_names(name: str, stored_run: Path) -> None:
-    """In the row of the list of files."""
-    [told] = [rest for first, rest in _rows(PAGE.partition("\n## ")[0]) if first == f"`{name}`"]
-    assert _CODE.findall(told) == (stored_run / name).read_text().splitlines()[0].split(",")
+    [description] = [rest for first, rest in _rows(PAGE.partition("\n## ")[0]) if first == f"`{name}`"]
+    assert _CODE.findall(description) == (stored_run / name).read_text().splitlines()[0].split(",")
 
 
 FIELDS: Mapping[str, type[Figures]] = {
@@ -210,28 +209,27 @@ FIELDS: Mapping[str, type[Figures]] = {
 
 
 def test_every_field_of_the_result_is_explained(result: dict[str, Any]) -> None:
-    """By name, those within it as well; and none that is not there."""
-    told = {name: rest for first, rest in _rows(_section("result.json")) for name in _CODE.findall(first)}
-    assert {*told, "schema", "schema_version"} == set(result)
+    """Nested fields are explained too, and no field is listed that does not exist."""
+    described = {name: rest for first, rest in _rows(_section("result.json")) for name in _CODE.findall(first)}
+    assert {*described, "schema", "schema_version"} == set(result)
     for name, model in FIELDS.items():
-        missing = set(model.model_fields) - set(_CODE.findall(told[name]))
+        missing = set(model.model_fields) - set(_CODE.findall(described[name]))
         assert not missing, f"{name}: {sorted(missing)}"
 
 
 def test_the_journal_has_the_parts_that_the_page_lists() -> None:
-    """Whoever looks into the folder of a run that was killed finds these."""
-    told = {
+    listed = {
         name.removesuffix("/") for first, _ in _rows(_section("A run that was killed")) for name in _CODE.findall(first)
     }
     schemas = (PLANNED, SENT, RECEIVED, SIGNALS, GOODPUT, LATENESS, CONGESTION)
-    assert told == {HEAD_FILE, *(schema.name for schema in schemas)}
+    assert listed == {HEAD_FILE, *(schema.name for schema in schemas)}
 
 
 def test_the_snippet_of_the_page_runs(stored_run: Path) -> None:
-    """In place of its folder another."""
+    """The folder in the snippet is replaced by the test's run."""
     [code] = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     [folder] = re.findall(r"runs/[\w-]+", code)
-    said = io.StringIO()
-    with redirect_stdout(said):
+    output = io.StringIO()
+    with redirect_stdout(output):
         exec(code.replace(folder, str(stored_run)), {})
-    assert "incast" in said.getvalue()
+    assert "incast" in output.getvalue()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The tutorial does what it says: its files are made and its commands typed in a copy of the tree."""
+"""The tutorial works: its files are created and its commands typed in a copy of the tree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS = {
     "Your network": "topology",
     "Your workload": "scenario",
 }
-"""Sections, and the rows of CONTRIBUTING's table that they are examples of."""
+"""Sections, and the rows of the table in CONTRIBUTING.md of which they are examples."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Typed:
     """A tree in which the commands of the page were typed, their output, and the results of their runs in order."""
 
     tree: Path
-    said: str
+    output: str
     results: list[dict[str, Any]]
 
     def of(self, scenario: str, scheme: str, *, flows: int) -> dict[str, Any]:
@@ -49,7 +49,6 @@ class Typed:
 
 @pytest.mark.parametrize("section", KINDS)
 def test_contributing_has_the_places_that_the_tutorial_touches(section: str) -> None:
-    """All of them, and no others."""
     patterns, places = LISTED[KINDS[section]], PAGE.places(section)
     assert all(any(is_at(place, pattern) for pattern in patterns) for place in places)
     assert all(any(is_at(place, pattern) for place in places) for pattern in patterns)
@@ -57,30 +56,30 @@ def test_contributing_has_the_places_that_the_tutorial_touches(section: str) -> 
 
 @pytest.fixture(scope="module")
 def typed(tmp_path_factory: pytest.TempPathFactory) -> Typed:
-    """Make every file of the page in a copy of the tree and type the commands that need no root, in order."""
+    """Create every file of the page in a copy of the tree, and type the commands that need no root, in order."""
     tree = copy_of_tree(tmp_path_factory.mktemp("tutorial"))
     PAGE.make(tree)
-    said = type_in(tree, [words for words in PAGE.commands() if words[0] != ROOT_WORD])
-    folders = sorted((path.parent for path in tree.glob("runs/**/result.json")), key=lambda each: each.stat().st_mtime)
-    return Typed(tree, said, [json.loads((folder / "result.json").read_text()) for folder in folders])
+    output = type_in(tree, [words for words in PAGE.commands() if words[0] != ROOT_WORD])
+    folders = sorted((path.parent for path in tree.glob("runs/**/result.json")), key=lambda path: path.stat().st_mtime)
+    return Typed(tree, output, [json.loads((folder / "result.json").read_text()) for folder in folders])
 
 
 def test_every_file_is_made_and_every_command_typed(typed: Typed) -> None:
-    tree, said, results = typed.tree, typed.said, typed.results
+    tree, output, results = typed.tree, typed.output, typed.results
     assert len(results) > 10
     for result in results:
         assert result["verdict"] == "faithful"
         assert result["flows"]["completed"] == result["flows"]["total"]
     assert {result["scheme"] for result in results} >= {"irn", "irn+steady", "sfc+steady"}
     for tag in ("shuffle", "allreduce"):
-        assert re.search(rf"completion of {tag} +[\d.]+ µs, ideal", said)
+        assert re.search(rf"completion of {tag} +[\d.]+ µs, ideal", output)
     [trace] = tree.glob("runs/steady/*/cc.parquet")
     windows = pl.read_parquet(trace)["cwnd_bytes"]
     assert windows.n_unique() > 5
     assert (tree / "steady.png").stat().st_size > 1_000
 
 
-def test_in_the_first_example_sfc_sends_bts_and_holds_half_of_irn_at_most(typed: Typed) -> None:
+def test_sfc_has_at_most_half_of_irn_s_buffer_in_the_first_example(typed: Typed) -> None:
     irn, sfc = typed.of("incast", "irn", flows=12), typed.of("incast", "sfc", flows=12)
     assert sfc["bts"]["sent"] > 100
     assert irn["bts"]["sent"] == 0
@@ -93,16 +92,16 @@ def test_the_first_example_s_table_has_the_figures_of_its_runs(typed: Typed) -> 
     assert [row[0] for row in rows] == ["irn", "sfc"]
     for scheme, buffer, p50, bts in rows:
         assert re.search(
-            rf"^ {scheme} +faithful +12/12 +{re.escape(buffer)} .* {re.escape(p50)} .* {bts} *$", typed.said, re.M
+            rf"^ {scheme} +faithful +12/12 +{re.escape(buffer)} .* {re.escape(p50)} .* {bts} *$", typed.output, re.M
         )
 
 
-def test_a_control_of_one_s_own_holds_less_than_none_and_less_again_with_sfc(typed: Typed) -> None:
+def test_own_congestion_control_reduces_the_buffer_and_sfc_reduces_it_further(typed: Typed) -> None:
     irn, steady, both = (typed.of("incast", scheme, flows=8) for scheme in ("irn", "irn+steady", "sfc+steady"))
     assert both["max_buffer_bytes"] < steady["max_buffer_bytes"] < irn["max_buffer_bytes"]
 
 
-def test_a_front_end_s_questions_end_in_incasts_that_sfc_tames(typed: Typed) -> None:
+def test_sfc_reduces_the_buffer_of_the_scenario_questions(typed: Typed) -> None:
     irn, sfc = typed.of("questions", "irn", flows=96), typed.of("questions", "sfc", flows=96)
     assert sfc["bts"]["sent"] > 100
     assert sfc["max_buffer_bytes"] < 0.6 * irn["max_buffer_bytes"]
@@ -119,7 +118,7 @@ def test_switches_send_bts_in_every_sfc_run_but_the_list_of_three_messages(typed
 
 @needs_mininet
 def test_what_is_typed_with_sudo_runs_on_mininet(tmp_path: Path) -> None:
-    """All flows arrive; how late this machine was is not asked."""
+    """All flows arrive. The run may be invalid because this machine was late."""
     tree = copy_of_tree(tmp_path)
     live = [words[1:] for words in PAGE.commands() if words[0] == ROOT_WORD]
     type_in(tree, live, statuses=(0, EXIT_INVALID))
@@ -131,7 +130,7 @@ def test_what_is_typed_with_sudo_runs_on_mininet(tmp_path: Path) -> None:
 
 
 def test_symptoms_are_words_of_the_testbed() -> None:
-    """What stands in code in the first column of the troubleshooting page is said by some source."""
+    """Code in the first column of the troubleshooting page occurs in a source file."""
     page = (FOLDER / "troubleshooting.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (.*?) \| ", page, re.MULTILINE)
     symptoms = [words for row in rows for words in re.findall(r"`([^`]+)`", row)]

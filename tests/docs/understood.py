@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whether programs understand what a page says: the real ones read the words, and stop where they would begin."""
+"""Checks that programs accept the commands of pages: the real programs parse the arguments, and are then stopped."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from tests.docs.commands import RUNNER, bare
 from tests.tree import ROOT
 
 Complaint = str | None
-_IN_TREE = re.compile(r"[\w.-]+(/[\w.-]+)+\.\w+")
-_MADE_BY_RUNNING = ("runs", "mine")
+_FILE_IN_TREE = re.compile(r"[\w.-]+(/[\w.-]+)+\.\w+")
+_GENERATED = ("runs", "mine")
 _BY_ARGPARSE: Mapping[str, str] = {
     "analysis.report.fidelity": "analysis.report.fidelity",
     "bench": "bench.__main__",
@@ -38,52 +38,52 @@ _BY_ARGPARSE: Mapping[str, str] = {
     "softswitch.thrift": "softswitch.thrift.__main__",
     "telemetry.document": "telemetry.document",
 }
-"""Modules, and where their `main` is."""
-_OF_THE_MACHINE = ("chmod", "cp", "dask", "debootstrap", "dockerd", "export", "mkdir", "openssl", "sed", "tar")
-_BY_PLACE: Mapping[str, int] = {"softswitch": 1, "softswitch.stf": 2}
-"""Modules that read their words by their places, and how many they want at least."""
+"""Modules that parse their arguments with argparse, and the modules with their `main`."""
+_SYSTEM_PROGRAMS = ("chmod", "cp", "dask", "debootstrap", "dockerd", "export", "mkdir", "openssl", "sed", "tar")
+_POSITIONAL: Mapping[str, int] = {"softswitch": 1, "softswitch.stf": 2}
+"""Modules with positional arguments, and their minimum number."""
 
 
 class _Understood(Exception):
-    """The words were read."""
+    """The arguments were accepted."""
 
 
 def complaint_about(words: Sequence[str]) -> Complaint:
-    """What is wrong with a command, told by what it names. None: nothing."""
+    """Return what is wrong with a command, or None."""
     program, *rest = bare(words)
     for word in rest:
         for name in re.split("[:=,]", word):
-            if _IN_TREE.fullmatch(name) and _is_ours(name) and not (ROOT / name).exists():
-                return f"there is no {name}"
+            if _FILE_IN_TREE.fullmatch(name) and _is_ours(name) and not (ROOT / name).exists():
+                return f"{name} does not exist"
     if program not in _PROGRAMS:
-        return f"nobody knows what {program} is"
+        return f"unknown program {program}"
     return _PROGRAMS[program](rest)
 
 
 def _is_ours(name: str) -> bool:
     top = name.partition("/")[0]
-    return top not in _MADE_BY_RUNNING and (ROOT / top).is_dir()
+    return top not in _GENERATED and (ROOT / top).is_dir()
 
 
 def typed(words: Sequence[str]) -> tuple[int, str]:
-    """Words for runner.py in this process: its exit code, and all that it said."""
-    said = io.StringIO()
-    with redirect_stdout(said), redirect_stderr(said):
+    """Run runner.py in this process, and return its exit code and its output."""
+    output = io.StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
         status = main(words)
-    return status, said.getvalue()
+    return status, output.getvalue()
 
 
 def _runner(words: Sequence[str]) -> Complaint:
     if len(words) == 1:
-        return None if words[0] in VERBS else f"there is no verb {words[0]}"
+        return None if words[0] in VERBS else f"unknown verb {words[0]}"
     with _starting_nothing():
-        status, said = typed(words)
-    return None if status == 0 else said.strip()
+        status, output = typed(words)
+    return None if status == 0 else output.strip()
 
 
 @contextmanager
 def _starting_nothing() -> Iterator[None]:
-    """The verbs check what they were told, as far as they do before they begin."""
+    """Let the verbs check their arguments, and stop them before they start anything."""
     stops: dict[str, Callable[..., object]] = {
         "cli.capabilities.require": _stop,
         "clean.clean": _stop,
@@ -95,8 +95,8 @@ def _starting_nothing() -> Iterator[None]:
         **{f"{verb}.checked": _first_planned for verb in ("reproduce", "sweep", "validate")},
     }
     with pytest.MonkeyPatch.context() as patch:
-        for name, instead in stops.items():
-            patch.setattr(f"command.verbs.{name}", instead)
+        for name, replacement in stops.items():
+            patch.setattr(f"command.verbs.{name}", replacement)
         patch.setattr("command.verbs.doctor.CAPABILITIES", ())
         yield
 
@@ -117,7 +117,7 @@ def _all_planned(requests: Sequence[RunRequest], *_: object, **__: object) -> No
 
 
 def _first_planned(requests: Sequence[RunRequest], *_: object, **__: object) -> NoReturn:
-    """The others differ from it in what the experiment, the sweep or the scenario says, not the page."""
+    """Plan only the first run: the others differ by the experiment, sweep or scenario, not by the page."""
     _all_planned(requests[:1])
 
 
@@ -133,28 +133,28 @@ def _make(words: Sequence[str]) -> Complaint:
 def _provision(words: Sequence[str]) -> Complaint:
     script = (ROOT / "tools" / "provision.sh").read_text(encoding="utf-8")
     unknown = [word for word in words if not re.search(rf"^ +{re.escape(word)}\) ", script, re.MULTILINE)]
-    return f"tools/provision.sh knows no {unknown[0]}" if unknown else None
+    return f"tools/provision.sh has no argument {unknown[0]}" if unknown else None
 
 
 def _python(words: Sequence[str]) -> Complaint:
-    """A module of ours; a script is the page's own, which a test of the page makes."""
+    """Check a call of a module. Scripts come from the page, whose own test creates them."""
     if words[0] != "-m":
         return None
     module, *rest = words[1:]
     if not _is_module(module):
-        return f"there is no module {module}"
+        return f"unknown module {module}"
     if not rest:
         return None
     if module in _BY_ARGPARSE:
         unknown = [word for word in rest if module == "bench" and word not in BENCHMARKS and word[:2] != "--"]
         complaint = _read_by_argparse(import_module(_BY_ARGPARSE[module]).main, rest)
-        return complaint or (f"there is no benchmark {unknown[0]}" if unknown else None)
-    if module not in _BY_PLACE:
-        return f"nobody knows the module {module}"
-    if len(rest) < _BY_PLACE[module]:
-        return f"{module} wants {_BY_PLACE[module]} words"
+        return complaint or (f"unknown benchmark {unknown[0]}" if unknown else None)
+    if module not in _POSITIONAL:
+        return f"{module} is in no table of this test"
+    if len(rest) < _POSITIONAL[module]:
+        return f"{module} needs {_POSITIONAL[module]} arguments"
     missing = [word for word in rest if word.endswith((".json", ".stf")) and not Path(word).exists()]
-    return f"there is no {missing[0]}" if missing else None
+    return f"{missing[0]} does not exist" if missing else None
 
 
 def _is_module(name: str) -> bool:
@@ -163,15 +163,15 @@ def _is_module(name: str) -> bool:
 
 
 def _read_by_argparse(program: Callable[[list[str]], object], words: Sequence[str]) -> Complaint:
-    """Whatever parser the program asks first; it gets no further."""
+    """Return the message of the program's first argument parser, or None if it accepts the words; then stop."""
     parse = argparse.ArgumentParser.parse_args
 
     def parse_and_stop(*arguments: Any, **options: Any) -> NoReturn:
         parse(*arguments, **options)
         raise _Understood
 
-    said = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
+    output = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(output), redirect_stderr(output):
         patch.setattr(argparse.ArgumentParser, "parse_args", parse_and_stop)
         try:
             program(list(words))
@@ -179,7 +179,7 @@ def _read_by_argparse(program: Callable[[list[str]], object], words: Sequence[st
             return None
         except SystemExit:
             pass
-    return said.getvalue().strip()
+    return output.getvalue().strip()
 
 
 def _simple_switch(words: Sequence[str]) -> Complaint:
@@ -187,7 +187,7 @@ def _simple_switch(words: Sequence[str]) -> Complaint:
 
 
 def _p4c(words: Sequence[str]) -> Complaint:
-    return None if tuple(words[: len(LANGUAGE)]) == LANGUAGE else f"P4 of ours is compiled with {' '.join(LANGUAGE)}"
+    return None if tuple(words[: len(LANGUAGE)]) == LANGUAGE else f"our P4 is compiled with {' '.join(LANGUAGE)}"
 
 
 def _mpirun(words: Sequence[str]) -> Complaint:
@@ -196,10 +196,10 @@ def _mpirun(words: Sequence[str]) -> Complaint:
 
 def _docker(words: Sequence[str]) -> Complaint:
     if words[0] == "build":
-        return None if (ROOT / "Dockerfile").exists() and words[-1] == "." else "there is no Dockerfile"
+        return None if (ROOT / "Dockerfile").exists() and words[-1] == "." else "the Dockerfile does not exist"
     if words[0] == "run":
         return _inside(words[words.index("sfc-testbed") + 1 :])
-    return None if words[0] in ("exec", "import", "pull") else f"nobody knows docker {words[0]}"
+    return None if words[0] in ("exec", "import", "pull") else f"unknown command docker {words[0]}"
 
 
 def _inside(words: Sequence[str]) -> Complaint:
@@ -209,23 +209,24 @@ def _inside(words: Sequence[str]) -> Complaint:
 def _vagrant(words: Sequence[str]) -> Complaint:
     names = re.findall(r'^  "([\w-]+)" =>', (ROOT / "Vagrantfile").read_text(encoding="utf-8"), re.MULTILINE)
     if words[0] not in ("provision", "reload", "rsync", "ssh", "status", "up"):
-        return f"nobody knows vagrant {words[0]}"
+        return f"unknown command vagrant {words[0]}"
     if words[0] == "ssh" and words[1:2] == ["-c"]:
-        there, _, inner = words[2].partition(" && ")
-        return f"nobody knows {there}" if there != "cd sfc-testbed" else complaint_about(shlex.split(inner))
+        change_folder, _, inner = words[2].partition(" && ")
+        expected = "cd sfc-testbed"
+        return complaint_about(shlex.split(inner)) if change_folder == expected else f"expected {expected} first"
     unknown = [word for word in words[1:] if word not in names]
-    return f"there is no machine {unknown[0]}" if unknown else None
+    return f"unknown virtual machine {unknown[0]}" if unknown else None
 
 
 def _wireshark(words: Sequence[str]) -> Complaint:
-    """Fields that our script does not declare are unknown to Wireshark."""
+    """Return a complaint about a field that our script does not declare, and that Wireshark therefore does not know."""
     script = (ROOT / "tools" / "wireshark" / "sfc_testbed.lua").read_text(encoding="utf-8")
     unknown = [word for word in words if word.startswith("sfc_") and f'"{word}"' not in script]
     return f"the script declares no {unknown[0]}" if unknown else None
 
 
-def _is_the_machine_s(_: Sequence[str]) -> Complaint:
-    """A program that is no affair of ours; the files of the tree that it is given are there."""
+def _accept(_: Sequence[str]) -> Complaint:
+    """Accept any arguments for a program of the operating system."""
 
 
 _PROGRAMS: Mapping[str, Callable[[Sequence[str]], Complaint]] = {
@@ -239,5 +240,5 @@ _PROGRAMS: Mapping[str, Callable[[Sequence[str]], Complaint]] = {
     "softswitch/simple_switch": _simple_switch,
     "tools/provision.sh": _provision,
     "vagrant": _vagrant,
-    **dict.fromkeys(_OF_THE_MACHINE, _is_the_machine_s),
+    **dict.fromkeys(_SYSTEM_PROGRAMS, _accept),
 }

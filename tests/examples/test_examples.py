@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The examples run, and what they print is what they say."""
+"""The examples run and print the results that their texts describe."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ EXAMPLES = {
 
 
 def _run(name: str, folder: Path, *before: str) -> subprocess.CompletedProcess[str]:
-    """Run an example as its first lines say, from another folder than the tree."""
+    """Run an example from a folder outside the tree."""
     command = [*before, sys.executable, str(running.ROOT / "examples" / f"{name}.py")]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=200)
 
 
 @running.needs_mininet
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_shows_what_it_claims_and_leaves_nothing(name: str, tmp_path: Path) -> None:
+def test_example_prints_its_result_and_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
     before = running.remains()
     done = _run(name, tmp_path)
     assert done.returncode == 0, done.stderr
-    found = re.search(EXAMPLES[name], done.stdout)
-    assert found, done.stdout
+    match = re.search(EXAMPLES[name], done.stdout)
+    assert match, done.stdout
     if name == "compare_schemes":
-        irn, ingress, sfc = map(int, found.groups())
+        irn, ingress, sfc = map(int, match.groups())
         assert 0 < sfc < ingress < irn
         assert sfc < 0.6 * irn
     assert running.left_since(before) == {}
@@ -46,16 +46,15 @@ def test_an_example_shows_what_it_claims_and_leaves_nothing(name: str, tmp_path:
 
 @pytest.mark.skipif(importlib.util.find_spec("mininet") is None, reason="Mininet is not installed")
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_without_root_says_so_in_a_line(name: str, tmp_path: Path) -> None:
-    """A user namespace without a mapping takes root away."""
+def test_example_without_root_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    """A user namespace without a mapping takes the privileges of root away."""
     done = _run(name, tmp_path, *(["unshare", "--user"] if os.geteuid() == 0 else []))
     if done.returncode == NOT_EXECUTABLE:
-        pytest.skip("only its owner may read this tree")
+        pytest.skip("only the owner of this tree may read it")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(f"{name}.py: a live network needs root: not root; use sudo\n")
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_every_example_is_tried() -> None:
-    """A new one belongs into the table above."""
+def test_table_contains_every_example() -> None:
     assert {path.stem for path in (running.ROOT / "examples").glob("[a-z]*.py")} == set(EXAMPLES)

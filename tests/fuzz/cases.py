@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Cases as files: what was found is kept, small enough to read, and tried again by the suite for ever."""
+"""Files of cases: every finding is saved as a minimised case, which the suite runs as a regression test."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FOUND = Path(__file__).resolve().parent / "found"
 
 
 def kept(target: Target) -> Iterator[Path]:
-    """The files of a target's cases."""
+    """Yield the files of a target's saved cases."""
     yield from sorted((FOUND / target.name).glob("*.json"))
 
 
 def read_case(path: Path) -> Case:
-    """The case of a file."""
+    """Return the case in a file."""
     case: Case = json.loads(path.read_text(encoding="utf-8"))["case"]
     return case
 
 
 def keep(folder: Path, kind: str, case: Case) -> Path:
-    """Writes a case, named by what it is; bytes that are no text stand as escapes."""
+    """Write a case to a file named after the hash of its content, and return the path."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"finding": kind, "case": case}, indent=1) + "\n"
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
@@ -35,16 +35,16 @@ def keep(folder: Path, kind: str, case: Case) -> Path:
 
 
 def smallest(case: Case, fails: Callable[[Case], bool]) -> Case:
-    """A case that still fails, none of whose steps, or halves of them, can be left out."""
+    """Return a case that still fails, with as few steps as removing blocks of halved sizes down to one can reach."""
     steps = list(case[STEPS])
     size = len(steps) // 2
     while size:
-        at = 0
-        while at < len(steps):
-            shorter = steps[:at] + steps[at + size :]
+        begin = 0
+        while begin < len(steps):
+            shorter = steps[:begin] + steps[begin + size :]
             if fails({**case, STEPS: shorter}):
                 steps = shorter
             else:
-                at += size
+                begin += size
         size //= 2
     return {**case, STEPS: steps}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The table of fuzz targets: adding one is a module and a row."""
+"""The table of fuzz targets. To add a target, add a module and a row."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a process needs to hold C that is built for ASan and UBSan."""
+"""Environment of processes that load C code built with ASan and UBSan."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pathlib import Path
 
 
 class NoSanitizers(Exception):
-    """The C compiler has none."""
+    """The C compiler has no sanitizer libraries."""
 
 
 @cache
 def environment() -> Mapping[str, str]:
-    """The environment of such a process. Raises NoSanitizers."""
+    """Return the environment of such a process. Raise NoSanitizers if the compiler lacks a library."""
     libraries = " ".join(_library(name) for name in ("libasan.so", "libubsan.so"))
     return {
         **os.environ,
         "LD_PRELOAD": libraries,
-        # The interpreter keeps memory to the end; leaks of the switch are looked for in its own process.
+        # The interpreter frees memory only at its end. Leaks of the switch are checked in the switch's own process.
         "ASAN_OPTIONS": "detect_leaks=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a fuzz target is: cases, and what must hold for each of them. Knows none of the targets."""
+"""The description of a fuzz target: its cases, and the check for each case."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 from hypothesis.strategies import SearchStrategy
 
 Case: TypeAlias = dict[str, Any]
-"""What is tried, as JSON can hold it: so it can be kept in a file and tried again for ever."""
+"""A test case as a JSON object, so that it can be saved in a file and repeated."""
 
 STEPS = "steps"
-"""The key of the list that can be cut down to find what of it matters."""
+"""The key of a case's list of steps, which minimisation shortens."""
 
 
 class Finding(AssertionError):
-    """Something that must hold did not. `kind` names it, so that the same thing found again is known."""
+    """A violated requirement. Findings with the same `kind` count as the same defect."""
 
     def __init__(self, kind: str, detail: str) -> None:
         super().__init__(f"{kind}: {detail}")
@@ -27,29 +27,33 @@ class Finding(AssertionError):
 
 @dataclass(frozen=True)
 class Target:
-    """One place where something comes in."""
+    """A place where the testbed reads external input."""
 
     name: str
-    what: str
-    """Of what one input is, for people."""
+    input_name: str
+    """Description of a single input, for tables."""
     check: Callable[[Case], int]
-    """Tries a case and gives the number of inputs in it; raises for what must not be."""
+    """Runs a case and returns its number of inputs; raises an exception for a finding."""
     examples: int
-    """Cases that the test suite tries."""
+    """Number of cases that the test suite runs."""
     cases: Callable[[], SearchStrategy[Case]] | None = None
-    """Where hypothesis draws each input, and makes what it found small."""
+    """Strategy with which hypothesis generates and minimises cases."""
     batch: Callable[[int], Case] | None = None
-    """Instead of that: many inputs under STEPS from one number, fast; what is found is cut down by halves."""
+    """Fast alternative to `cases`: generates many inputs under STEPS from a random number. `tests.fuzz.cases.smallest`
+    minimises its findings."""
     is_sanitized: bool = False
-    """Runs C built for ASan and UBSan inside the process, which must have them loaded."""
+    """Whether the process runs C code built with ASan and UBSan, whose libraries must be loaded."""
     share: int = 1
-    """Of the time of all targets."""
+    """Share of the time, relative to the other targets."""
     floor: int = 0
-    """Inputs that ten minutes of all targets must not fall short of."""
+    """Minimum number of inputs in ten minutes of all targets."""
 
 
 def kind_of(error: BaseException) -> str:
-    """The same for two errors of the same cause: their type and where in the tree they came from."""
+    """Return the kind of a finding, or an error's type and its innermost function outside libraries.
+
+    Two errors with the same cause have the same kind.
+    """
     if isinstance(error, Finding):
         return error.kind
     place, trace = "", error.__traceback__

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Every fuzz target for a small budget, always the same cases, and every case that was ever found once more.
+"""Every fuzz target with a small number of fixed cases, and every saved finding.
 
-`make fuzz MINUTES=n` goes further.
+`make fuzz MINUTES=n` tries more cases.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ CASES = [(name, path) for name, target in TARGETS.items() for path in kept(targe
 
 
 @pytest.fixture(autouse=True, scope="module")
-def sanitizers_are_there() -> None:
-    """As in every test that builds for them."""
+def _require_sanitizers() -> None:
     try:
         sanitizers.environment()
     except sanitizers.NoSanitizers as error:
@@ -34,29 +33,29 @@ def sanitizers_are_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "target", [each for each in TARGETS.values() if not each.is_sanitized], ids=lambda each: each.name
+    "target", [target for target in TARGETS.values() if not target.is_sanitized], ids=lambda target: target.name
 )
 @pytest.mark.long
-def test_nothing_is_found_in_the_suites_budget(target: Target) -> None:
-    """So many cases as the target's row says."""
+def test_target_has_no_findings(target: Target) -> None:
     tried = Tried()
     try_cases(target, target.examples, None, tried)
     assert not tried.found
     assert tried.inputs >= target.examples
 
 
-@pytest.mark.parametrize("target", [each for each in TARGETS.values() if each.is_sanitized], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "target", [target for target in TARGETS.values() if target.is_sanitized], ids=lambda target: target.name
+)
 @pytest.mark.long
-def test_nothing_is_found_in_the_sanitizers(target: Target, tmp_path: Path) -> None:
-    """The same in a process that holds them, which a bad access ends."""
+def test_target_with_sanitizers_has_no_findings(target: Target, tmp_path: Path) -> None:
+    """The cases run in another process, which ends at an invalid memory access."""
     worked = work(target, tmp_path / "work", ["--examples", str(target.examples)])
     assert not {kind: path.with_suffix(".txt").read_text() for kind, path in worked.found.items()}
     assert worked.inputs >= target.examples
 
 
 @pytest.mark.parametrize(("name", "path"), CASES, ids=[f"{name}-{path.stem}" for name, path in CASES])
-def test_what_was_found_stays_mended(name: str, path: Path) -> None:
-    """One file, one case, for ever."""
+def test_saved_finding_does_not_return(name: str, path: Path) -> None:
     target = TARGETS[name]
     if target.is_sanitized:
         done = replay(target, read_case(path))
@@ -66,22 +65,22 @@ def test_what_was_found_stays_mended(name: str, path: Path) -> None:
 
 
 def test_every_folder_of_cases_belongs_to_a_target() -> None:
-    """Else nobody would try what is in it."""
+    """Cases in other folders would not run."""
     assert {path.name for path in FOUND.iterdir()} <= set(TARGETS)
 
 
-def test_the_budgets_are_documented() -> None:
-    """Each target has its row in CONTRIBUTING.md, and no other has one."""
+def test_contributing_lists_the_targets() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = text.partition("| target | what comes in |")[2].partition("\n\n")[0].splitlines()[2:]
     assert rows == [
-        f"| {each.name} | {each.what} | {each.examples}{' batches' if each.batch else ''} | {each.floor or '-'} |"
-        for each in TARGETS.values()
+        f"| {target.name} | {target.input_name} | {target.examples}{' batches' if target.batch else ''} "
+        f"| {target.floor or '-'} |"
+        for target in TARGETS.values()
     ]
 
 
-def test_a_finding_is_made_small_and_kept(tmp_path: Path) -> None:
-    """A target with a defect: one of its steps is too many, and the file that is left names that step alone."""
+def test_finding_is_minimised_and_saved(tmp_path: Path) -> None:
+    """The saved case of a defective target contains only the step that fails."""
     target = Target(
         "sample", "step", _refuse_seven, 40, batch=lambda number: {"steps": [number % 11, number % 13, 7, 8]}
     )
@@ -92,8 +91,7 @@ def test_a_finding_is_made_small_and_kept(tmp_path: Path) -> None:
     assert read_case(keep(tmp_path, kind, case)) == case
 
 
-def test_cutting_down_leaves_what_fails_together() -> None:
-    """Two steps that only fail with each other."""
+def test_minimised_case_keeps_two_steps_that_fail_only_together() -> None:
 
     def fails(case: Case) -> bool:
         return {3, 90} <= set(case["steps"])
@@ -101,22 +99,23 @@ def test_cutting_down_leaves_what_fails_together() -> None:
     assert smallest({"steps": list(range(100))}, fails) == {"steps": [3, 90]}
 
 
-def test_a_process_that_dies_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever was being tried then is the case."""
+def test_crash_of_a_worker_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The finding's case is the one that the worker was trying."""
 
-    def dies(words: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    def crash(words: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
         (tmp_path / "work" / "current.json").write_text(json.dumps({"case": {"line": "x"}}))
         return subprocess.CompletedProcess(words, -11, "", "==1==ERROR: AddressSanitizer: heap-buffer-overflow\n")
 
-    monkeypatch.setattr("tests.fuzz.workers.subprocess.run", dies)
+    monkeypatch.setattr("tests.fuzz.workers.subprocess.run", crash)
     worked = work(TARGETS["agent-lines"], tmp_path / "work", [])
     [(kind, path)] = worked.found.items()
     assert kind == "AddressSanitizer: heap-buffer-overflow"
     assert read_case(path) == {"line": "x"}
 
 
-def test_a_process_that_does_not_start_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says nothing about what it was to try."""
+def test_worker_that_does_not_start_is_an_error_without_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done = subprocess.CompletedProcess[str]([], 1, "", "No module named x\n")
     monkeypatch.setattr("tests.fuzz.workers.subprocess.run", lambda words, **options: done)
     with pytest.raises(NoWorker, match="No module named x"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tries cases of one target in this process, and says what was tried and found."""
+"""Runs cases of one target in this process, and collects their number and the findings."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _BITS = 63
 
 
 class TimeIsOver(BaseException):
-    """Raised by `before` to end everything at once; no exception that what is tried could take for its own."""
+    """Raised by `before` to end all trials. A BaseException, so that the code under test does not handle it."""
 
 
 @dataclass
 class Tried:
-    """What came of trying."""
+    """The results of trials."""
 
     inputs: int = 0
     found: dict[str, tuple[Case, BaseException]] = field(default_factory=dict)
-    """The smallest case of each kind, and what it raised."""
+    """The smallest case of each kind of finding, and the exception that it raised."""
 
 
 def try_cases(
     target: Target, examples: int, number: int | None, tried: Tried, before: Callable[[Case], None] = lambda case: None
 ) -> None:
-    """Tries so many cases, those of a seed or, without one, always the same; `before` hears of each.
+    """Run `examples` cases, generated from the seed `number` or, if it is None, always the same cases.
 
-    A kind that is among `tried.found` is not looked for again.
+    `before` is called with each case. Kinds of findings that are in `tried.found` already are ignored.
     """
     if target.batch is not None:
         _try_batches(target, target.batch, examples, number, tried, before)
@@ -44,7 +44,7 @@ def try_cases(
 
 
 def fails_with(target: Target, case: Case) -> str | None:
-    """The kind of what a case raises, None if all holds."""
+    """Return the kind of the case's finding, or None if it passes."""
     try:
         target.check(case)
     except Exception as error:
@@ -82,7 +82,7 @@ def _try_drawn(
 ) -> None:
     last: list[tuple[str, Case, BaseException]] = []
 
-    def one(case: Case) -> None:
+    def run(case: Case) -> None:
         before(case)
         try:
             tried.inputs += target.check(case)
@@ -101,7 +101,7 @@ def _try_drawn(
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
         verbosity=Verbosity.quiet,
-    )(given(cases)(one))
+    )(given(cases)(run))
     try:
         (wrapped if number is None else seed(number)(wrapped))()
     except Exception:

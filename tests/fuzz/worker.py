@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m tests.fuzz.worker TARGET WORK ...`: one process that tries one target, so that a crash ends only it.
+"""Worker process that tries one target, so that a crash ends only this process.
 
-WORK gets `current.json`, the case being tried, and `tried.json`, what came of those before. Exits with 0 when nothing
-was found, 1 when something was; anything else is a crash, or a case that took longer than `HANG_S`.
+Started as `python -m tests.fuzz.worker TARGET WORK ...`. It writes the current case to WORK/current.json, and at the
+end the results to WORK/tried.json. The exit code is 0 without findings and 1 with findings. Any other exit code is a
+crash, or a case that took longer than `HANG_S`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tests.fuzz.target import Case, Target
 from tests.fuzz.trying import TimeIsOver, Tried, fails_with, try_cases
 
 HANG_S = 120
-"""No case takes this long, even where a machine does other things too."""
+"""Longest time for a case, in seconds; far more than needed, even on a busy machine."""
 CURRENT = "current.json"
 TRIED = "tried.json"
 _ROUND = 1_000
@@ -31,11 +32,11 @@ _MOST_MEMORY_BYTES = 6_000_000_000
 
 
 def main() -> int:
-    """Tries, or tries one case again."""
+    """Try many cases, or replay a single one, and return the exit code."""
     arguments = _parser().parse_args()
     target = TARGETS[arguments.target]
     faulthandler.enable()
-    if not target.is_sanitized:  # whose shadow memory is larger than any limit
+    if not target.is_sanitized:  # the shadow memory of the sanitizers exceeds every limit
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY_BYTES, resource.RLIM_INFINITY))
     if arguments.replay is not None:
         faulthandler.dump_traceback_later(HANG_S, exit=True)
@@ -65,17 +66,17 @@ def _try(target: Target, arguments: argparse.Namespace) -> int:
     except TimeIsOver:
         pass
     faulthandler.cancel_dump_traceback_later()
-    _tell(work, tried)
+    _write_results(work, tried)
     return int(bool(tried.found))
 
 
-def _tell(work: Path, tried: Tried) -> None:
-    found = []
+def _write_results(work: Path, tried: Tried) -> None:
+    kinds = []
     for kind, (case, error) in tried.found.items():
         path = keep(work / "found", kind, case)
         path.with_suffix(".txt").write_text("".join(traceback.format_exception(error)), errors="backslashreplace")
-        found.append(kind)
-    (work / TRIED).write_text(json.dumps({"inputs": tried.inputs, "found": found}), encoding="utf-8")
+        kinds.append(kind)
+    (work / TRIED).write_text(json.dumps({"inputs": tried.inputs, "found": kinds}), encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -83,10 +84,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("target", choices=TARGETS)
     parser.add_argument("work", type=Path)
     parser.add_argument("--seconds", type=float, default=0.0)
-    parser.add_argument("--at-least", type=int, default=0, help="inputs, however long that takes")
-    parser.add_argument("--seed", type=int, help="without one the same cases every time, one round of them")
-    parser.add_argument("--examples", type=int, help="cases of a round")
-    parser.add_argument("--replay", type=Path, help="a file with one case to try instead")
+    parser.add_argument("--at-least", type=int, default=0, help="minimum number of inputs, even after --seconds")
+    parser.add_argument("--seed", type=int, help="random seed (default: one round of fixed cases)")
+    parser.add_argument("--examples", type=int, help="cases per round")
+    parser.add_argument("--replay", type=Path, help="run only the case in this file")
     return parser
 
 

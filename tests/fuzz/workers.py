@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Starts worker processes, and makes of what is left of one that crashed a case like any other."""
+"""Starts worker processes, and turns the crash of a worker into a finding."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ _SHOWN_CHARACTERS = 4_000
 
 
 class NoWorker(Exception):
-    """A process ended before it tried anything: that says nothing about the target."""
+    """A worker process ended before it tried its first case."""
 
 
 @dataclass(frozen=True)
 class Worked:
-    """What a worker tried and found."""
+    """The number of inputs that a worker tried, and its findings."""
 
     inputs: int
     found: Mapping[str, Path] = field(default_factory=dict)
-    """Kind of finding -> the case, beside which lies what it said."""
+    """The file of the case for each kind of finding. A .txt file of the same name has the error messages."""
 
 
 def work(target: Target, folder: Path, words: Sequence[str]) -> Worked:
-    """Lets a process try a target in a folder of its own, to its end."""
+    """Run a worker for a target in a new folder until it ends, and return its results."""
     folder.mkdir(parents=True)
     done = _start(target, folder, words)
-    told = json.loads((folder / TRIED).read_text()) if (folder / TRIED).exists() else {"inputs": 0}
+    results = json.loads((folder / TRIED).read_text()) if (folder / TRIED).exists() else {"inputs": 0}
     found = {_kind(path): path for path in sorted((folder / "found").glob("*.json"))}
     if done.returncode not in (0, 1) or (done.returncode == 1 and not found):
-        kind, path = _crashed(target, folder, done)
+        kind, path = _finding_of_crash(target, folder, done)
         found[kind] = path
-    return Worked(told["inputs"], found)
+    return Worked(results["inputs"], found)
 
 
 def _start(target: Target, folder: Path, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tests.fuzz.worker", target.name, str(folder), *words]
-    outside = environment() if target.is_sanitized else os.environ
-    # What a worker that dies could not remove goes with its folder.
-    inside = {**outside, "TMPDIR": str(folder), "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis")}
+    inherited = environment() if target.is_sanitized else os.environ
+    # Temporary files of a worker that crashes are removed with its folder.
+    variables = {**inherited, "TMPDIR": str(folder), "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis")}
     return subprocess.run(
-        command, cwd=ROOT, env=inside, capture_output=True, text=True, errors="backslashreplace", check=False
+        command, cwd=ROOT, env=variables, capture_output=True, text=True, errors="backslashreplace", check=False
     )
 
 
@@ -62,13 +62,13 @@ def _kind(path: Path) -> str:
     return str(json.loads(path.read_text())["finding"])
 
 
-def _crashed(target: Target, folder: Path, done: subprocess.CompletedProcess[str]) -> tuple[str, Path]:
-    """The case that was being tried, cut down as far as a number of processes allows."""
-    said = done.stdout + done.stderr
-    kind = next((line for line in said.splitlines() if "ERROR:" in line or "runtime error:" in line), "")
+def _finding_of_crash(target: Target, folder: Path, done: subprocess.CompletedProcess[str]) -> tuple[str, Path]:
+    """Return the kind and the case of a crash; the case is minimised with at most _MOST_REPLAYS replays."""
+    output = done.stdout + done.stderr
+    kind = next((line for line in output.splitlines() if "ERROR:" in line or "runtime error:" in line), "")
     kind = kind.partition("ERROR: ")[2] or kind or f"the process ended with {done.returncode}, or a case took too long"
     if not (folder / CURRENT).exists():
-        raise NoWorker(said[-_SHOWN_CHARACTERS:])
+        raise NoWorker(output[-_SHOWN_CHARACTERS:])
     case = read_case(folder / CURRENT)
     replays = 0
 
@@ -80,12 +80,12 @@ def _crashed(target: Target, folder: Path, done: subprocess.CompletedProcess[str
     if target.batch is not None:
         case = smallest(case, crashes)
     path = keep(folder / "found", kind, case)
-    path.with_suffix(".txt").write_text(said[-_SHOWN_CHARACTERS:])
+    path.with_suffix(".txt").write_text(output[-_SHOWN_CHARACTERS:])
     return kind, path
 
 
 def replay(target: Target, case: Case) -> subprocess.CompletedProcess[str]:
-    """Tries one case in a process of its own; 0 when all holds."""
+    """Run one case in a new process, whose exit code is 0 if the case passes."""
     with tempfile.TemporaryDirectory() as name:
         path = keep(Path(name), "", case)
         return _start(target, Path(name), ["--replay", str(path)])

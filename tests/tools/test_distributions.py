@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The distributions and Pythons that the testbed is for: the files of other programs that name them agree."""
+"""Supported distributions and Python versions: the Vagrantfile, the workflow and pyproject.toml agree."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ VAGRANTFILE = ROOT / "Vagrantfile"
 WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
 DISTRIBUTIONS = {"debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "ubuntu-26.04"}
 
-# What a Python without distutils does, whichever it is: the import of the standard library's own is not reached.
+# Simulates a Python without distutils on any version: the standard library's own distutils cannot be imported.
 WITHOUT_DISTUTILS = """
 import sys
 
-class Gone:
+class Missing:
     def find_spec(self, name, path=None, target=None):
         if name == "distutils":
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-hooks = [each for each in sys.meta_path if type(each).__module__ == "_distutils_hack"]
-others = [each for each in sys.meta_path if each not in hooks]
-sys.meta_path[:] = ([] if "bare" in sys.argv else hooks) + [Gone()] + others
+hooks = [finder for finder in sys.meta_path if type(finder).__module__ == "_distutils_hack"]
+others = [finder for finder in sys.meta_path if finder not in hooks]
+sys.meta_path[:] = ([] if "bare" in sys.argv else hooks) + [Missing()] + others
 from mininet.net import Mininet
 from mininet.node import OVSSwitch
 OVSSwitch.OVSVersion = "3.1.0"
@@ -41,7 +41,7 @@ print(OVSSwitch.isOldOVS())
 
 
 def _workflow() -> Any:
-    """As GitHub reads it: `on` is a word there, not a truth."""
+    """Return the workflow as GitHub reads it: with the base loader, the key `on` is text and not a boolean."""
     return yaml.load(WORKFLOW.read_text(), yaml.BaseLoader)
 
 
@@ -52,15 +52,14 @@ def test_vagrant_and_the_workflow_have_the_same_distributions() -> None:
 
 
 def test_copying_into_the_vm_deletes_nothing() -> None:
-    """Vagrant's own arguments for rsync delete files that are in the VM alone; files that are newer there stay too."""
+    """Vagrant's default arguments for rsync delete files that exist only in the VM. Newer files in the VM stay too."""
     [arguments] = re.findall(r"rsync__args: (\[.*\])", VAGRANTFILE.read_text())
     words = yaml.safe_load(arguments)
     assert not [word for word in words if word.startswith("--del")]
     assert {"--update", "--backup"} <= set(words)
 
 
-def test_the_workflow_runs_what_is_here() -> None:
-    """Its targets are the Makefile's, its scripts and tests exist."""
+def test_targets_scripts_and_tests_of_the_workflow_exist() -> None:
     steps = [step for job in _workflow()["jobs"].values() for step in job["steps"]]
     commands = " ".join(step.get("run", "") for step in steps)
     targets = set(re.findall(r"\bmake ([a-z]+)", commands))
@@ -75,7 +74,7 @@ def test_the_workflow_runs_what_is_here() -> None:
 
 
 def test_python_versions_agree() -> None:
-    """What it says it is for, what may install it, and what ruff and mypy hold it to."""
+    """The classifiers, `requires-python`, and the settings of ruff and mypy have the same lowest version."""
     text = (ROOT / "pyproject.toml").read_text()
     lowest = min(int(minor) for minor in re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', text))
     for setting in ('requires-python = ">=3.{}"', 'target-version = "py3{}"', 'python_version = "3.{}"'):
@@ -83,8 +82,8 @@ def test_python_versions_agree() -> None:
     assert (3, lowest) <= sys.version_info[:2]
 
 
-def test_images_take_along_nothing_that_running_makes() -> None:
-    """What git ignores, Docker does too: with a .venv of this machine the set-up in an image would be skipped."""
+def test_docker_ignores_the_files_that_git_ignores() -> None:
+    """The set-up in an image would be skipped if the image contained a .venv of this machine."""
     ignored = {line.strip("/") for line in (ROOT / ".gitignore").read_text().split()}
     left_out = {
         line.removeprefix("**/") for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] != "#"
@@ -92,8 +91,8 @@ def test_images_take_along_nothing_that_running_makes() -> None:
     assert left_out == ignored | {".git"}
 
 
-def test_the_image_installs_what_others_import(tmp_path: Path) -> None:
-    """In its set-up, when most of the tree is not there: a package that pip does not find then, nobody can import."""
+def test_set_up_of_the_image_finds_the_installed_packages(tmp_path: Path) -> None:
+    """The set-up copies only part of the tree. Packages that pip does not find there cannot be imported later."""
     before, _, _ = (ROOT / "Dockerfile").read_text().partition("RUN make .venv/ready")
     for *names, to in (line.split()[1:] for line in before.splitlines() if line.startswith("COPY")):
         for name in names:
@@ -104,8 +103,7 @@ def test_the_image_installs_what_others_import(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", ["ruby", "vagrant"])
-def test_the_vagrantfile_is_one(program: str, tmp_path: Path) -> None:
-    """Ruby parses it, and Vagrant finds its settings good."""
+def test_ruby_and_vagrant_accept_the_vagrantfile(program: str, tmp_path: Path) -> None:
     path = shutil.which(program)
     if path is None:
         pytest.skip(f"{program} is not installed")
@@ -116,16 +114,16 @@ def test_the_vagrantfile_is_one(program: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_mininet_works_where_python_has_no_distutils() -> None:
-    """As from Python 3.12 on: setuptools, which the testbed installs, brings one, and Mininet is content with it."""
+def test_mininet_works_with_a_python_without_distutils() -> None:
+    """Python 3.12 and later have no distutils. The testbed installs setuptools, whose distutils Mininet can use."""
     if shutil.which("mnexec") is None:
         pytest.skip("Mininet is not installed")
     done = _run(WITHOUT_DISTUTILS)
     assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
 
 
-def test_mininet_of_the_distribution_may_need_it() -> None:
-    """Without setuptools' own distutils that import fails, if this Mininet has it: the test above can fail."""
+def test_mininet_fails_without_any_distutils() -> None:
+    """The import fails without the distutils of setuptools, which shows that the test above can fail."""
     import mininet.node
 
     if "distutils" not in Path(mininet.node.__file__).read_text():
@@ -139,8 +137,8 @@ def _run(script: str, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_actions_are_named_by_what_they_are() -> None:
-    """A tag may be moved to other code, a commit cannot; the release that it is stands beside it."""
+def test_actions_are_pinned_by_commit() -> None:
+    """A tag can be moved to other code, a commit cannot. A comment names the release."""
     lines = [line for line in WORKFLOW.read_text().splitlines() if "uses: " in line]
     assert lines
     for line in lines:

@@ -12,7 +12,7 @@ PROGRESS = Path(__file__).resolve().parents[2] / "tools" / "progress.sh"
 
 
 def _run(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a script that has the functions, with `folder` in front of the PATH."""
+    """Run a script that can call the functions, with `folder` first on the PATH."""
     text = f"set -euo pipefail\nas_root=()\n. {PROGRESS}\n{script}\n"
     environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "TMPDIR": str(folder), **variables}
     return subprocess.run(

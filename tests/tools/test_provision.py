@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""tools/provision.sh on machines that are made up: a folder for what is written, and stubs of apt, wget and Docker."""
+"""tools/provision.sh on simulated machines: a folder in place of /, and stubs of apt, wget and Docker."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ case $1 in
     run) shift 7; cd /; PATH=$MACHINE/image/bin:$PATH exec sh "${@//\\/usr\\/local\\/share/$MACHINE/image/share}" ;;
 esac
 """
-"""Runs what is to run in a container here, where the image's programs are found first."""
+"""Stub of a container engine: runs the command on this machine, with the image's programs first on the PATH."""
 
 
 class Machine:
-    """A folder in place of /, and the only commands there are."""
+    """A machine with a folder in place of / and a PATH with only the commands in REAL and the stubs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.root = folder / "root"
         for name in REAL.split(" "):
             self._link(name, folder / "bin" / name)
-        # A program whose version is new enough, with libraries of its own: bash.
+        # Bash represents the programs of the image: its version is new enough, and it has shared libraries.
         for name in ("simple_switch", "p4c-bm2-ss"):
             copy = folder / "image" / "bin" / name
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -61,42 +61,42 @@ class Machine:
         self.stub("wget", "exit 4")
 
     def is_release(self, name: str, version: str) -> None:
-        """What its /etc/os-release says."""
+        """Write the machine's /etc/os-release."""
         file = self.root / "etc" / "os-release"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f'ID={name}\nVERSION_ID="{version}"\nPRETTY_NAME="{name.title()} {version}"\n')
 
     def has_packages(self, bmv2: str, p4c: str) -> None:
-        """The P4 project's repository has these versions for its release; "" is none.
+        """Let the P4 project's repository have these versions for the release; an empty text means no package.
 
-        Apt speaks German unless it is told otherwise.
+        The stub of apt prints German unless LC_ALL is C.
         """
         self.stub("wget", 'for word; do case $word in --output-document=*) echo key > "${word#*=}" ;; esac; done')
         versions = {"p4lang-bmv2": bmv2, "p4lang-p4c": p4c}
-        lines = "\n".join(f'{name}) echo "  Candidate: {found or "(none)"}" ;;' for name, found in versions.items())
-        in_german = "said=${said//Candidate/Installationskandidat}"
-        script = f'said=$(case $2 in\n{lines}\nesac)\n[ "${{LC_ALL-}}" = C ] || {in_german}\necho "$said"'
+        lines = "\n".join(f'{name}) echo "  Candidate: {text or "(none)"}" ;;' for name, text in versions.items())
+        in_german = "output=${output//Candidate/Installationskandidat}"
+        script = f'output=$(case $2 in\n{lines}\nesac)\n[ "${{LC_ALL-}}" = C ] || {in_german}\necho "$output"'
         self.stub("apt-cache", script)
 
     def stub(self, name: str, script: str) -> None:
-        """A command that says what it was asked and then runs this."""
+        """Add a command that logs its call and then runs the script."""
         self.write(self.folder / "bin" / name, script)
 
     def write(self, path: Path, script: str) -> None:
-        """A script that nobody can call yet."""
-        asked = self.folder / "asked"
-        path.write_text(f'#!/bin/bash\nMACHINE={self.folder}\necho "{path.name} $*" >> {asked}\n{script}\n')
+        """Write such a command to any path."""
+        calls = self.folder / "calls"
+        path.write_text(f'#!/bin/bash\nMACHINE={self.folder}\necho "{path.name} $*" >> {calls}\n{script}\n')
         path.chmod(0o755)
 
-    def asked(self) -> str:
-        """All that the stubs were asked until now; then they forget."""
-        file = self.folder / "asked"
+    def take_calls(self) -> str:
+        """Return the calls of the stubs so far, and clear the log."""
+        file = self.folder / "calls"
         text = file.read_text() if file.exists() else ""
         file.unlink(missing_ok=True)
         return text
 
     def provision(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """tools/provision.sh with these words."""
+        """Run tools/provision.sh with these arguments."""
         path = f"{self.folder / 'bin'}:{self.root / 'usr/local/bin'}"
         environment = {"PATH": path, "PROVISION_ROOT": str(self.root), "TMPDIR": str(self.folder)}
         return subprocess.run(
@@ -116,15 +116,15 @@ def _real(name: str) -> str:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A Debian 13 for which the P4 project has no packages, without Docker and Podman."""
-    made = Machine(tmp_path)
-    made.is_release("debian", "13")
-    made.stub("wget", "exit 8")
-    return made
+    """Return a Debian 13 for which the P4 project has no packages, without Docker and Podman."""
+    debian = Machine(tmp_path)
+    debian.is_release("debian", "13")
+    debian.stub("wget", "exit 8")
+    return debian
 
 
-def test_packages_where_the_release_has_them(machine: Machine) -> None:
-    """From a source of its own whose key signs nothing else; once they are there, nothing is asked again."""
+def test_packages_are_installed_if_the_release_has_them(machine: Machine) -> None:
+    """The repository's key is valid only for its own source. A second call runs no command."""
     machine.is_release("ubuntu", "24.04")
     machine.has_packages("1.15.4-1", "1.2.5.9-1")
     done = machine.provision("p4")
@@ -144,14 +144,14 @@ def test_packages_where_the_release_has_them(machine: Machine) -> None:
         "Signed-By: /etc/apt/keyrings/p4lang.asc",
     ]
     assert (machine.root / "etc/apt/keyrings/p4lang.asc").read_text() == "key\n"
-    machine.asked()
+    machine.take_calls()
     again = machine.provision("p4")
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
-    assert machine.asked() == ""
+    assert machine.take_calls() == ""
 
 
-def test_a_package_that_is_too_old_is_left_alone(machine: Machine) -> None:
-    """Its simple_switch would hide one that will do."""
+def test_package_that_is_too_old_is_not_installed(machine: Machine) -> None:
+    """An old simple_switch could hide a newer one on the PATH."""
     machine.is_release("ubuntu", "22.04")
     machine.has_packages("1.15.0-7", "1.2.4.2-2")
     machine.stub("docker", ENGINE)
@@ -160,14 +160,14 @@ def test_a_package_that_is_too_old_is_left_alone(machine: Machine) -> None:
     first, second = _results(done.stdout)
     assert first == "p4c-bm2-ss: package p4lang-p4c 1.2.4.2-2"
     assert second.startswith("simple_switch: version ") and second.endswith(f"from {_default_image('BMV2')}")
-    assert "--no-install-recommends p4lang-bmv2" not in machine.asked()
+    assert "--no-install-recommends p4lang-bmv2" not in machine.take_calls()
 
 
 @pytest.mark.parametrize("engine", ["docker", "podman", "podman from the distribution"])
-def test_programs_of_the_images_where_there_are_no_packages(engine: str, machine: Machine) -> None:
-    """With the libraries and the loader of the image, which run from wherever they are called; no source stays."""
+def test_programs_come_from_the_images_if_there_are_no_packages(engine: str, machine: Machine) -> None:
+    """They run with the libraries and the loader of the image. No package source is left behind."""
     if engine == "podman from the distribution":
-        machine.stub("docker", "exit 1")  # its engine does not answer
+        machine.stub("docker", "exit 1")  # the engine does not run
         machine.write(machine.folder / "podman", ENGINE)
     else:
         machine.stub(engine, ENGINE)
@@ -184,9 +184,9 @@ def test_programs_of_the_images_where_there_are_no_packages(engine: str, machine
     include = machine.root / "usr/local/lib/p4lang/p4c-bm2-ss/p4include/v1model.p4"
     assert include.read_text() == "// v1model\n"
     assert not (machine.root / "etc/apt").exists()
-    machine.asked()
+    machine.take_calls()
     assert machine.provision("p4").returncode == 0
-    assert machine.asked() == ""
+    assert machine.take_calls() == ""
 
 
 def _results(output: str) -> list[str]:
@@ -200,13 +200,13 @@ def _output(*words: str | Path) -> str:
 
 def _no_engine(machine: Machine) -> str:
     machine.stub("apt-get", 'case $* in *install*) echo "E: Unable to locate package podman" >&2; exit 100 ;; esac')
-    return "no Docker engine answers, and Podman is not to be had"
+    return "no Docker engine answers, and Podman cannot be installed"
 
 
 def _no_registry(machine: Machine) -> str:
-    said = "Error response from daemon: no such host"
-    machine.stub("docker", f"case $1 in info) ;; pull) echo '{said}' >&2; exit 1 ;; *) exit 1 ;; esac")
-    return f"/behavioral-model:latest: {said}"
+    message = "Error response from daemon: no such host"
+    machine.stub("docker", f"case $1 in info) ;; pull) echo '{message}' >&2; exit 1 ;; *) exit 1 ;; esac")
+    return f"/behavioral-model:latest: {message}"
 
 
 def _no_program(machine: Machine) -> str:
@@ -216,8 +216,8 @@ def _no_program(machine: Machine) -> str:
 
 
 @pytest.mark.parametrize("lack", [_no_engine, _no_registry, _no_program])
-def test_what_is_not_to_be_had_is_one_line_each(lack: Callable[[Machine], str], machine: Machine) -> None:
-    """With what it is for and why; exit 77, and nothing is left of the attempt."""
+def test_unavailable_program_is_reported_in_one_line(lack: Callable[[Machine], str], machine: Machine) -> None:
+    """The line names its use and the reason. The exit code is 77, and no files are left behind."""
     reason = lack(machine)
     done = machine.provision("p4")
     assert done.returncode == 77, done.stderr
@@ -230,16 +230,14 @@ def test_what_is_not_to_be_had_is_one_line_each(lack: Callable[[Machine], str], 
     assert not (machine.root / "etc/apt").exists()
 
 
-def test_without_a_network_it_says_so(machine: Machine) -> None:
-    """Which is not that there are no packages."""
+def test_missing_network_is_not_reported_as_missing_packages(machine: Machine) -> None:
     machine.stub("wget", "exit 4")
     done = machine.provision("p4")
     assert done.returncode == 77
     assert "no answer from https://download.opensuse.org" in done.stderr
 
 
-def test_the_numbers_and_names_are_those_of_the_testbed() -> None:
-    """Which version will do, and which images, stand once; what the script repeats is compared."""
+def test_script_has_the_version_and_images_of_the_testbed() -> None:
     text = P4_SCRIPT.read_text()
     assert f"\noldest_bmv2={'.'.join(map(str, OLDEST))} " in text
     assert _default_image("BMV2") == f"docker.io/{USUAL_IMAGE}"
@@ -250,8 +248,7 @@ def _default_image(name: str) -> str:
     return P4_SCRIPT.read_text().partition(f"SFC_TESTBED_{name}_IMAGE:-")[2].partition("}")[0]
 
 
-def test_an_unknown_word_installs_nothing(machine: Machine) -> None:
-    """One line, exit 2."""
+def test_unknown_argument_installs_nothing(machine: Machine) -> None:
     done = machine.provision("lunch")
-    assert (done.returncode, machine.asked()) == (2, "")
-    assert done.stderr == "provision.sh: unknown part 'lunch'; choose from tests, fresh and p4\n"
+    assert (done.returncode, machine.take_calls()) == (2, "")
+    assert done.stderr == "provision.sh: unknown argument 'lunch'; choose tests, fresh or p4\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""tools/wireshark/sfc_testbed.lua reads a captured run as our own modules do, in tshark."""
+"""tools/wireshark/sfc_testbed.lua in tshark: it decodes a captured run like the testbed's own modules."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MALFORMED = ("_ws.malformed", "sfc_bts.malformed", "sfc_int.malformed")
 
 @dataclass(frozen=True)
 class Stored:
-    """A captured run."""
+    """The capture of host h1, its frames, and the signals of the run."""
 
     capture: Path
     frames: list[CapturedFrame]
@@ -42,7 +42,7 @@ class Stored:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Stored:
-    """Of a scheme with BTS, telemetry that switches append, and at a sender that is paused."""
+    """Run an incast with BTS and in-band telemetry, captured at a sender that is paused."""
     settings = ("message_bytes=150000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
     plan = plan_run(RunRequest("incast", "sfc+hpcc", clock="virtual", dilation=D, settings=settings, captures=("h1",)))
     folder = execute(plan, tmp_path_factory.mktemp("runs"), Silent(), page=False).folder
@@ -51,15 +51,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Stored:
 
 
 def _tshark(capture: Path, fields: list[str], *words: str) -> list[dict[str, str]]:
-    """Fields of every packet; of several of one name all, with commas."""
+    """Return the fields of every packet as tshark prints them; repeated fields are separated by commas."""
     program = shutil.which("tshark")
     if program is None:
         pytest.skip("tshark is not installed")
     about = subprocess.run([program, "-v"], capture_output=True, text=True, check=True).stdout
     if "with Lua" not in about:
         pytest.skip("tshark was built without Lua")
-    asked = [word for field in fields for word in ("-e", field)]
-    command = [program, "-r", str(capture), "-X", f"lua_script:{SCRIPT}", *words, "-T", "fields", *asked]
+    selection = [word for field in fields for word in ("-e", field)]
+    command = [program, "-r", str(capture), "-X", f"lua_script:{SCRIPT}", *words, "-T", "fields", *selection]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
     assert "Lua" not in done.stderr, done.stderr
     rows = [line.split("\t") for line in done.stdout.splitlines()]
@@ -68,7 +68,7 @@ def _tshark(capture: Path, fields: list[str], *words: str) -> list[dict[str, str
 
 @pytest.fixture(scope="module")
 def packets(run: Stored) -> list[dict[str, str]]:
-    """What tshark says of each."""
+    """Return the fields that tshark prints for each packet of the run."""
     fields = [f"sfc_bts.{name}" for name in (*BTS_FIELDS, "pause_model_us", "sent_model_us")]
     fields += [f"sfc_int.{name}" for name in INT_FIELDS] + [f"infiniband.bth.{name}" for name in ROCE_FIELDS]
     return _tshark(run.capture, ["sfc_time.model_us", "sfc_time.dilation", *fields, *MALFORMED])
@@ -76,21 +76,19 @@ def packets(run: Stored) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("name", re.findall(r"^local ([A-Z_]+) = \d+$", TEXT, re.MULTILINE))
 def test_the_script_has_the_numbers_of_the_wire_format(name: str) -> None:
-    """Private numbers stand once; what the script repeats is compared."""
     [value] = re.findall(rf"^local {name} = (\d+)$", TEXT, re.MULTILINE)
     assert int(value) == {"WRAP_US": int_header.COUNTER_MODULUS}.get(name, getattr(constants, name, None))
 
 
 def test_the_script_has_the_causes_of_the_wire_format() -> None:
-    """By number and name."""
     [table] = re.findall(r"BTS_CAUSES = \{(.*)\}", TEXT)
-    found = {int(number): name for number, name in re.findall(r'\[(\d+)\] = "(\w+)"', table)}
-    assert found == {int(cause): cause.name.lower() for cause in BtsCause}
+    causes = {int(number): name for number, name in re.findall(r'\[(\d+)\] = "(\w+)"', table)}
+    assert causes == {int(cause): cause.name.lower() for cause in BtsCause}
 
 
 def test_every_packet_has_its_model_time(run: Stored, packets: list[dict[str, str]]) -> None:
-    """From the line that the capture carries; that of a BTS is when the trace says that the host received it."""
-    expected = [each.time_ns / (1000 * D) for each in run.frames]
+    """The script reads the clock from the capture. The model time of a BTS is its reception time in the trace."""
+    expected = [frame.time_ns / (1000 * D) for frame in run.frames]
     assert [float(row["sfc_time.model_us"]) for row in packets] == pytest.approx(expected)
     assert {row["sfc_time.dilation"] for row in packets} == {str(D)}
     received = [float(row["sfc_time.model_us"]) for row in packets if row["sfc_bts.cause"]]
@@ -99,28 +97,29 @@ def test_every_packet_has_its_model_time(run: Stored, packets: list[dict[str, st
 
 
 def test_bts_fields_are_those_of_our_decoder(run: Stored, packets: list[dict[str, str]]) -> None:
-    """And its pause and its making in model time those of the trace."""
+    """The model times of the pause and of the sending equal those of the trace."""
     rows = [row for row in packets if row["sfc_bts.cause"]]
-    frames = [each.frame for each in run.frames if each.frame[36:38] == constants.BTS_UDP_PORT.to_bytes(2, "big")]
+    port = constants.BTS_UDP_PORT.to_bytes(2, "big")
+    frames = [packet.frame for packet in run.frames if packet.frame[36:38] == port]
     decoded = [bts.unpack_payload(frame[42:]) for frame in frames]
     assert decoded
     own_names = {"destination_qp": "destination_qpn", "class": "traffic_class", "switch": "switch_id"}
     own_names["queue_bytes"] = "queue_depth_bytes"
-    expected = [[int(getattr(each, own_names.get(name, name))) for name in BTS_FIELDS] for each in decoded]
+    expected = [[int(getattr(signal, own_names.get(name, name))) for name in BTS_FIELDS] for signal in decoded]
     assert [[int(row[f"sfc_bts.{name}"], 0) for name in BTS_FIELDS] for row in rows] == expected
     own = run.signals.filter(pl.col("host") == "h1").sort("received_us")
     for field, column in (("pause_model_us", "pause_us"), ("sent_model_us", "sent_us")):
         assert [float(row[f"sfc_bts.{field}"]) for row in rows] == pytest.approx(own[column].to_list())
 
 
-def test_telemetry_is_read_and_so_is_the_packet_inside(run: Stored, packets: list[dict[str, str]]) -> None:
-    """Records, newest first, their times also as model times; opcode, QP and PSN of the packet behind them."""
+def test_telemetry_and_the_packet_inside_are_decoded(run: Stored, packets: list[dict[str, str]]) -> None:
+    """The records come newest first, with model times. The packet behind them has its opcode, QP and PSN."""
     rows = [row for row in packets if row["sfc_int.records"]]
-    stripped = [int_header.strip(each.frame) for each in run.frames if int_header.has_telemetry(each.frame)]
+    stripped = [int_header.strip(packet.frame) for packet in run.frames if int_header.has_telemetry(packet.frame)]
     assert len(rows) == len(stripped) > 0
-    for row, found in zip(rows, stripped, strict=True):
-        assert found is not None
-        plain, shim = found
+    for row, parts in zip(rows, stripped, strict=True):
+        assert parts is not None
+        plain, shim = parts
         hops = int_header.unpack(shim).hops
         columns = [[int(value) for value in row[f"sfc_int.{name}"].split(",") if value] for name in INT_FIELDS[1:5]]
         assert columns == [list(column) for column in zip(*hops, strict=True)] or not hops
@@ -128,17 +127,17 @@ def test_telemetry_is_read_and_so_is_the_packet_inside(run: Stored, packets: lis
         assert model_us == pytest.approx([hop.time_us / D for hop in hops])
         header = parse_header(plain)
         assert header is not None
-        told = [int(row[f"infiniband.bth.{name}"], 0) for name in ROCE_FIELDS]
-        assert told == [header.opcode, header.destination_qpn, header.psn_word(plain) & constants.PSN_MASK]
+        fields = [int(row[f"infiniband.bth.{name}"], 0) for name in ROCE_FIELDS]
+        assert fields == [header.opcode, header.destination_qpn, header.psn_word(plain) & constants.PSN_MASK]
     assert max(int(row["sfc_int.records"]) for row in rows) == 3
 
 
-def test_nothing_is_malformed_but_what_is(run: Stored, packets: list[dict[str, str]], tmp_path: Path) -> None:
-    """Nothing of a run is. Flags, lengths and versions that cannot be are; a flow's source port may be the BTS port."""
+def test_only_invalid_packets_are_malformed(run: Stored, packets: list[dict[str, str]], tmp_path: Path) -> None:
+    """Invalid versions, flags and lengths are marked, packets of a run are not. A source port may be the BTS port."""
     assert not any(row[field] for row in packets for field in MALFORMED)
     ports = [port.to_bytes(2, "big") for port in (constants.BTS_UDP_PORT, constants.INT_UDP_PORT)]
-    signal, data = (next(each.frame for each in run.frames if each.frame[36:38] == port) for port in ports)
-    strange = [
+    signal, data = (next(packet.frame for packet in run.frames if packet.frame[36:38] == port) for port in ports)
+    frames = [
         signal[:42] + b"\x21" + signal[43:],
         data[:43] + b"\x04" + data[44:],
         data[:42] + b"\x06" + data[43:],
@@ -146,17 +145,17 @@ def test_nothing_is_malformed_but_what_is(run: Stored, packets: list[dict[str, s
     ]
     path = tmp_path / "strange.pcapng"
     with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
-        for frame in strange:
+        for frame in frames:
             writer.write(0, frame)
     rows = _tshark(path, [*MALFORMED[1:], "sfc_int.records"])
-    told = [(bool(row["sfc_bts.malformed"]), bool(row["sfc_int.malformed"])) for row in rows]
-    assert told == [(True, False), (False, True), (False, True), (False, False)]
+    marks = [(bool(row["sfc_bts.malformed"]), bool(row["sfc_int.malformed"])) for row in rows]
+    assert marks == [(True, False), (False, True), (False, True), (False, False)]
     assert [bool(row["sfc_int.records"]) for row in rows] == [False, False, False, True]
 
 
-def test_feedback_is_no_pause(run: Stored, tmp_path: Path) -> None:
-    """QCN's, in the place of a pause."""
-    signal = next(each.frame for each in run.frames if each.frame[36:38] == constants.BTS_UDP_PORT.to_bytes(2, "big"))
+def test_feedback_of_qcn_is_not_shown_as_a_pause(run: Stored, tmp_path: Path) -> None:
+    port = constants.BTS_UDP_PORT.to_bytes(2, "big")
+    signal = next(packet.frame for packet in run.frames if packet.frame[36:38] == port)
     path = tmp_path / "feedback.pcapng"
     with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
         writer.write(0, signal[:43] + bytes([BtsCause.FEEDBACK, *signal[44:46], 0, 0, 0, 63]) + signal[50:])
@@ -165,16 +164,16 @@ def test_feedback_is_no_pause(run: Stored, tmp_path: Path) -> None:
     assert list(row.values()) == [str(int(BtsCause.FEEDBACK)), "63", "", "", ""]
 
 
-def test_the_dilation_can_be_given_where_a_capture_does_not_say(run: Stored, tmp_path: Path) -> None:
-    """Then model time counts from the first packet."""
+def test_dilation_can_be_set_for_a_capture_without_it(run: Stored, tmp_path: Path) -> None:
+    """Model time then counts from the first packet."""
     path = tmp_path / "bare.pcap"
     path.write_bytes(
         b"\xd4\xc3\xb2\xa1\x02\0\x04\0"
         + bytes(8)
         + b"\xff\xff\0\0\x01\0\0\0"
         + b"".join(
-            second.to_bytes(4, "little") + bytes(4) + 2 * len(each.frame).to_bytes(4, "little") + each.frame
-            for second, each in enumerate(run.frames[:3])
+            second.to_bytes(4, "little") + bytes(4) + 2 * len(packet.frame).to_bytes(4, "little") + packet.frame
+            for second, packet in enumerate(run.frames[:3])
         )
     )
     assert {row["sfc_time.model_us"] for row in _tshark(path, ["sfc_time.model_us"])} == {""}

@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- SPDX-FileCopyrightText: SFC Testbed contributors
 --
--- Wireshark and tshark read this testbed's packets: Back-To-Sender (BTS), in-band telemetry (INT) with RoCEv2 inside,
--- and the model time of every packet. Formats and use: docs/wire-format.md. For Lua 5.2 to 5.4 (Wireshark 3.4, later).
+-- Dissectors of Wireshark and tshark for the testbed's packets: Back-To-Sender (BTS), in-band telemetry (INT) with RoCEv2
+-- inside, and the model time of every packet. Formats and use: docs/wire-format.md. For Lua 5.2 to 5.4 (Wireshark 3.4
+-- and later).
 --
--- How wall times become model times stands in a capture's comment. Wireshark does not show a script that comment, but
--- the description of a packet's interface: our captures have the same line in both (telemetry/captures/clock.py).
+-- A capture's comment describes the conversion of wall times to model times. Wireshark gives a script no access to that
+-- comment, but to the description of a packet's interface. Our captures have the same line in both
+-- (telemetry/captures/clock.py).
 
--- wire/constants.py has these; a test compares them.
+-- These constants repeat wire/constants.py; a test compares them.
 local ROCE_UDP_PORT = 4791
 local BTS_UDP_PORT = 49791
 local INT_UDP_PORT = 49792
@@ -20,7 +22,7 @@ local INT_MAX_HOPS = 5
 local INT_FLAG_ECHO = 1
 local INT_FLAG_STAMP = 2
 local BTS_CAUSES = { [1] = "queue", [2] = "cache", [3] = "estimator", [4] = "feedback" }
-local FEEDBACK = "feedback" -- asks for no pause
+local FEEDBACK = "feedback" -- this cause requests no pause
 
 local LEAST_ROCE_BYTES = 16 -- BTH and ICRC
 local WRAP_US = 4294967296
@@ -33,13 +35,13 @@ local time_fields = {
     dilation = ProtoField.uint32("sfc_time.dilation", "Dilation"),
 }
 model_time.fields = time_fields
-model_time.prefs.dilation = Pref.uint("Dilation", 0, "Of captures that do not tell theirs; 0: not known")
+model_time.prefs.dilation = Pref.uint("Dilation", 0, "Dilation of captures that do not contain it; 0: unknown")
 
 local frame_time = Field.new("frame.time_epoch")
 local frame_since_first = Field.new("frame.time_relative")
 local frame_interface = Field.new("frame.interface_description")
 
--- Seconds and nanoseconds apart: a double does not hold the ns of a calendar time.
+-- Returns seconds and nanoseconds separately, because a double cannot hold a calendar time in ns.
 local function instant(digits)
     if not digits then
         return nil
@@ -52,11 +54,11 @@ local function between_ns(from, to)
     return (to.secs - from.secs) * 1e9 + (to.nsecs - from.nsecs)
 end
 
-local clocks = {} -- by description; false where it says nothing
+local clocks = {} -- clock by interface description; false if the description has none
 
 local function described_clock()
-    local found = frame_interface()
-    local text = found and tostring(found.value) or ""
+    local description = frame_interface()
+    local text = description and tostring(description.value) or ""
     if clocks[text] == nil then
         local dilation = tonumber(text:match("^sfc%-testbed dilation=(%d+)"))
         clocks[text] = dilation
@@ -71,7 +73,7 @@ local function described_clock()
     return clocks[text]
 end
 
--- How this packet's times become model times; nil where nobody knows.
+-- Returns the clock that converts this packet's times to model times, or nil if it is unknown.
 local function clock_of_packet()
     local described = described_clock()
     if described then
@@ -85,7 +87,8 @@ local function model_us_of(clock, wall_ns)
     return wall_ns / (clock.dilation * 1000)
 end
 
--- Of the packet: since model time 0, or since the first packet where the capture does not say when that was.
+-- Returns the packet's model time in us. It counts from model time 0, or from the first packet if the capture does not
+-- contain the wall time of model time 0.
 local function packet_model_us(clock)
     if clock.start then
         return model_us_of(clock, between_ns(clock.start, frame_time().value))
@@ -94,7 +97,7 @@ local function packet_model_us(clock)
     return model_us_of(clock, since.secs * 1e9 + since.nsecs)
 end
 
--- Of a switch's time stamp, wall us that wrap; nil where the switches' clocks are not known.
+-- Returns the model time in us of a switch's time stamp, a wrapping count of wall us, or nil if the clock is unknown.
 local function stamp_model_us(clock, stamp_us)
     if not (clock and clock.start and clock.switch_epoch) then
         return nil
@@ -200,15 +203,15 @@ function bts.dissector(tvb, pinfo, tree)
     if sent_us then
         root:add(bts_fields.model_sent, tvb(22, 6), sent_us):set_generated()
     end
-    local said = string.format(
+    local summary = string.format(
         "%s%s, %d B queued at switch %d",
         cause,
         cause == FEEDBACK and " " .. asked or ", pause for " .. in_model_us(clock, asked),
         queue_bytes,
         tvb(20, 2):uint()
     )
-    root:append_text(": " .. said)
-    pinfo.cols.info = "BTS: " .. said
+    root:append_text(": " .. summary)
+    pinfo.cols.info = "BTS: " .. summary
     return tvb:len()
 end
 
@@ -295,10 +298,10 @@ function int.dissector(tvb, pinfo, tree)
     root:add(int_fields.echo, tvb(1, 1))
     root:add(int_fields.stamp, tvb(1, 1))
     local hops = has_stamp and records - 1 or records
-    for place = 0, records - 1 do -- newest first: the last hop comes first
-        local range = tvb(INT_SHIM_BYTES + place * INT_RECORD_BYTES, INT_RECORD_BYTES)
-        if place < hops then
-            add_switch_record(root, range, clock, hops - place)
+    for index = 0, records - 1 do -- newest first: the last hop comes first
+        local range = tvb(INT_SHIM_BYTES + index * INT_RECORD_BYTES, INT_RECORD_BYTES)
+        if index < hops then
+            add_switch_record(root, range, clock, hops - index)
         else
             add_sender_record(root, range, clock, is_echo)
         end

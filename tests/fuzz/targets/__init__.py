@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One module for each place: what is sent there, and what must hold whatever is sent."""
+"""The fuzz targets, one module each: the inputs, and the requirements for each input."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the runner and its agents say to each other: any line is a message, or is refused in one line.
+"""Lines between the runner and its agents: every line is a valid message, or is refused with a one-line error.
 
-An agent's last words may be cut, and programs of a host may write where it speaks.
+Lines can be damaged because the last line of an agent may be cut, and programs of a host may write to its output.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _EVENTS: tuple[AgentEvent, ...] = (
 
 
 def _lines() -> SearchStrategy[str]:
-    right = [*map(protocol.command_line, _COMMANDS), *map(protocol.event_line, _EVENTS)]
-    message = st.sampled_from([line.decode() for line in right])
+    valid = [*map(protocol.command_line, _COMMANDS), *map(protocol.event_line, _EVENTS)]
+    message = st.sampled_from([line.decode() for line in valid])
     member = st.tuples(
         st.one_of(st.sampled_from(("command", "event", "start_ns", "nic", "flow_id", "counts")), texts(5)), values()
     )

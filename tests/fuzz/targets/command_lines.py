@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Command lines: every verb with its real options, and values that it cannot have.
+"""Command lines: every verb with its options, and with valid and invalid values.
 
-`commanded` says where it stops.
+`tests.fuzz.targets.commanded` describes where the command is stopped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.fuzz.targets.input_files import FLOWS, SWEEP, settings_words
 from topologies.shapes import SHAPES
 
 _SCHEMES = (*SCHEMES, *(f"sfc+{suffix}" for suffix in CONGESTION_SUFFIXES), "sfc,irn", "irn, sfc", "sfc+dcqcn,gbn")
-_RIGHT = {
+_VALID = {
     "scenario": ("incast", "datacentre", *SCENARIOS),
     "experiment": (*EXPERIMENTS,),
     "file": ("sweep.yaml", "flows.csv", "folder", "dangling", "loop", "nothing"),
@@ -53,25 +53,29 @@ _RIGHT = {
     "--workers": ("1", "2"),
     "--scheduler": ("tcp://127.0.0.1:1",),
 }
-"""What a person would type there; with it a command gets as far as its next word."""
+"""Plausible values by option or argument, with which the command continues to the next word."""
 _PATHS = {"file", "folders", "folder", "--exec", "--out", "--flows", "--run", "--p4", "--claims"}
 
 
 @cache
 def _words_of(verb: str) -> tuple[tuple[str, ...], dict[str, bool], bool]:
-    """A verb's arguments, its options and whether each takes a value, and whether the last argument repeats."""
-    found = typer.main.get_command(app_for([verb])).commands[verb]  # type: ignore[attr-defined]
-    arguments = [each for each in found.params if each.param_type_name == "argument"]
-    options = {each.opts[-1]: not each.is_flag for each in found.params if each.param_type_name == "option"}
-    return tuple(each.name for each in arguments), options, any(each.nargs != 1 for each in arguments)
+    """Return a verb's arguments, its options and whether each takes a value, and whether the last argument repeats."""
+    command = typer.main.get_command(app_for([verb])).commands[verb]  # type: ignore[attr-defined]
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    options = {
+        parameter.opts[-1]: not parameter.is_flag
+        for parameter in command.params
+        if parameter.param_type_name == "option"
+    }
+    return tuple(argument.name for argument in arguments), options, any(argument.nargs != 1 for argument in arguments)
 
 
 @cache
 def _value(name: str) -> SearchStrategy[str]:
-    right = st.sampled_from(_RIGHT.get(name, ("1",)))
+    valid = st.sampled_from(_VALID.get(name, ("1",)))
     if name in _PATHS:
-        return st.one_of(right, right, names())
-    return st.one_of(right, right, right, numbers(), texts())
+        return st.one_of(valid, valid, names())
+    return st.one_of(valid, valid, valid, numbers(), texts())
 
 
 def _option(name: str, takes_value: bool) -> SearchStrategy[tuple[str, ...]]:
@@ -88,14 +92,16 @@ def _option(name: str, takes_value: bool) -> SearchStrategy[tuple[str, ...]]:
 def _lines(verb: str) -> SearchStrategy[Case]:
     arguments, options, repeats = _words_of(verb)
     positions = [_value(name).map(lambda value: (value,)) for name in arguments]
-    first = st.tuples(*positions).map(lambda found: sum(found, ()))
+    first = st.tuples(*positions).map(lambda words: sum(words, ()))
     more = st.lists(_value(arguments[-1]), max_size=3).map(tuple) if repeats else st.just(())
     strange = texts().map(lambda text: (text,))
     any_option = st.one_of([_option(name, takes) for name, takes in options.items()] or [strange])
     rest = st.lists(st.one_of(any_option, any_option, any_option, any_option, strange), max_size=5)
     clock = st.just(("--clock", "virtual") if "--clock" in options else ())
     return st.tuples(first, more, clock, rest).map(
-        lambda parts: {"words": [verb, *parts[0], *parts[1], *parts[2], *(word for each in parts[3] for word in each)]}
+        lambda parts: {
+            "words": [verb, *parts[0], *parts[1], *parts[2], *(word for option in parts[3] for word in option)]
+        }
     )
 
 
@@ -106,7 +112,7 @@ def _cases() -> SearchStrategy[Case]:
 
 
 def _prepare(folder: Path) -> None:
-    """What lies where the command is typed."""
+    """Create the files in the folder in which the command runs."""
     (folder / "file").write_text("x")
     (folder / "folder").mkdir()
     (folder / "dangling").symlink_to("nowhere")

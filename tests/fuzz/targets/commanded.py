@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The command in this process, in a folder of its own, and what must hold whatever is typed or lies there.
+"""Runs the command in this process in a new folder, and checks its output, exit code and files.
 
-It stops where a run, a sweep, a reproduction, a validation or a network would start: everything before that is the
-product's own, all checks of the output's place among it. `clean` ends processes and `doctor` asks the whole machine, so
-of these two only the words are read; whether the machine can do live runs is not asked either, so that all machines try
-the same.
+The command is stopped where a run, a sweep, a reproduction, a validation or a network would start; all code before that
+runs, including the checks of the output folder. For `clean`, which ends processes, and `doctor`, which tests the
+machine, only the arguments are parsed. The machine's capabilities for live runs are not checked, so that all machines
+behave the same.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STATUSES = {0, 2, 3, 4, 130}
 REFUSED, UNEXPECTED = 2, 1
 _LONGEST_SAID = LONGEST_LINE + 20
 _TOLD = "! "
-"""Begins a line about a file that was passed over: one each, so there may be several."""
+"""Prefix of a message about a skipped file. There is one message per file, so there may be several."""
 _STARTS = (
     "command.retrying.execute_plan",
     "command.verbs.sweep.run_sweep",
@@ -43,7 +43,7 @@ _STARTS = (
 
 
 def type_words(words: Sequence[str], prepare: Callable[[Path], None]) -> int:
-    """Types words in a new folder with what `prepare` puts there; the exit code. Raises Finding."""
+    """Run the command in a new folder filled by `prepare`, and return its exit code. Raise Finding if a check fails."""
     unexpected: list[BaseException] = []
     with tempfile.TemporaryDirectory() as name, _inside(Path(name)) as folder:
         prepare(folder)
@@ -62,15 +62,15 @@ def type_words(words: Sequence[str], prepare: Callable[[Path], None]) -> int:
 
 
 def listing(folder: Path) -> set[tuple[str, int, int]]:
-    """Everything below a folder: name, kind and size."""
-    found = set()
+    """Return the path, kind and size of every file and folder below a folder."""
+    entries = set()
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
             path = Path(parent, name)
             status = path.lstat()
             size = status.st_size if stat.S_ISREG(status.st_mode) else 0
-            found.add((str(path.relative_to(folder)), stat.S_IFMT(status.st_mode), size))
-    return found
+            entries.add((str(path.relative_to(folder)), stat.S_IFMT(status.st_mode), size))
+    return entries
 
 
 def _check(status: int, out: str, errors: str) -> None:
@@ -78,7 +78,7 @@ def _check(status: int, out: str, errors: str) -> None:
         raise Finding("an exit code that is not documented", f"{status} {errors[:300]}")
     lines = errors.split("\n")[:-1]
     refusals = [line for line in lines if not line.startswith(_TOLD)]
-    if status != 0 and len(refusals) > 1:  # what is about to be run may be told at any length
+    if status != 0 and len(refusals) > 1:  # a successful command may print a long preview of its runs
         raise Finding("more than one line on stderr", errors[:1000])
     if not all(line.isprintable() for line in lines):
         raise Finding("something unprintable on stderr", ascii(errors))
@@ -91,7 +91,7 @@ def _check(status: int, out: str, errors: str) -> None:
 
 
 class _Screen(io.StringIO):
-    """A stream that, like a real one, holds text that can be encoded and no other."""
+    """A stream that, like a real one, raises an error for text that cannot be encoded."""
 
     def write(self, text: str) -> int:
         text.encode()
@@ -100,17 +100,17 @@ class _Screen(io.StringIO):
 
 @contextlib.contextmanager
 def _inside(folder: Path) -> Iterator[Path]:
-    back = Path.cwd()
+    previous = Path.cwd()
     os.chdir(folder)
     try:
         yield folder
     finally:
-        os.chdir(back)
+        os.chdir(previous)
 
 
 @contextlib.contextmanager
 def _stopped(unexpected: list[BaseException]) -> Iterator[None]:
-    """Nothing runs, nothing is ended, and what nobody expected comes here rather than into a file."""
+    """Stop the command before it runs or ends anything, and collect unexpected errors in the list, not in a file."""
     prompt = ModuleType("testbed.live.prompt.start")
     prompt.open_prompt = _stop  # type: ignore[attr-defined]
     parent = ModuleType("testbed.live.prompt")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a switch's control socket is sent: commands, garbage, long lines, half lines, and frames between them.
+"""Input of a switch's control socket: commands, garbage, long lines and incomplete lines, with frames between them.
 
-A process of its own for each case, built for ASan and UBSan. What must hold: each whole line has one answer, which ends
-in OK or ERROR and is text; another client is still served; the process ends without a leak or a word on stderr.
+Each case runs in a new process built with ASan and UBSan. Requirements: each complete line has one answer, which is
+text and ends in OK or ERROR. Other clients are still served. The process ends without leaks and without output on
+stderr.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _BETWEEN = Between(0x0200_0000_0001, 0x0200_0000_0002, 0x0A00_0001, 0x0A00_0002)
 
 
 def _case(number: int) -> Case:
-    """A session from one number; its writes are bytes, shown as Latin-1."""
+    """Return a session generated from a seed; its writes are bytes, stored as Latin-1 text."""
     random = Random(number)
     maker = FrameMaker(random, _BETWEEN)
     steps: list[list[object]] = []
@@ -59,33 +60,33 @@ def _line(random: Random) -> str:
 
 
 class _Session:
-    """A client that knows what answers it is owed."""
+    """A client that checks the answer of each line that it has sent."""
 
     def __init__(self, path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(_PATIENCE_S)
         self._socket.connect(str(path))
         self._file = self._socket.makefile("rb")
-        self._begun = b""
+        self._incomplete = b""
         self.is_open = True
 
     def write(self, content: bytes) -> int:
-        """Sends bytes and takes the answers of all lines that they end; how many those were."""
-        *lines, self._begun = (self._begun + content).split(b"\n")
+        """Send bytes, read the answers of all lines that they complete, and return the number of these lines."""
+        *lines, self._incomplete = (self._incomplete + content).split(b"\n")
         try:
             self._socket.sendall(content)
         except OSError:
             self.is_open = False
         for line in lines:
             self._take_answer(line)
-        self.is_open &= len(self._begun) <= _LONGEST_LINE
+        self.is_open &= len(self._incomplete) <= _LONGEST_LINE
         return len(lines)
 
     def close(self) -> None:
         self._file.close()
         self._socket.close()
 
-    def _take_answer(self, asked: bytes) -> None:
+    def _take_answer(self, command: bytes) -> None:
         while self.is_open:
             try:
                 line = self._file.readline()
@@ -93,23 +94,23 @@ class _Session:
                 line = b""
             if not line:
                 self.is_open = False
-                if len(asked) < _LONGEST_LINE:
-                    raise Finding("a line without an answer", repr(asked[:200]))
-            _check_text(asked, line)
+                if len(command) < _LONGEST_LINE:
+                    raise Finding("a line without an answer", repr(command[:200]))
+            _check_text(command, line)
             if line == b"OK\n" or line.startswith(b"ERROR "):
                 return
 
 
-def _check_text(asked: bytes, line: bytes) -> None:
-    """A client reads text; only what is no text itself may come back as none."""
+def _check_text(command: bytes, line: bytes) -> None:
+    """Require that the answer is text, unless the command itself is not."""
     try:
-        asked.decode()
+        command.decode()
     except UnicodeDecodeError:
         return
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        raise Finding("an answer that is no text", repr((asked[:200], line[:600]))) from error
+        raise Finding("an answer that is not text", repr((command[:200], line[:600]))) from error
 
 
 def _check(case: Case) -> int:
@@ -130,12 +131,12 @@ def _check(case: Case) -> int:
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=_PATIENCE_S)
         if process.returncode or errors:
-            raise Finding("the process did not end in peace", f"{process.returncode} {errors[-4000:]}")
+            raise Finding("the process ended with an error", f"{process.returncode} {errors[-4000:]}")
     return lines
 
 
 def _send(port: socket.socket, frame: bytes) -> None:
-    """A frame the switch has no room for is lost, as on a wire; what comes out is not looked at."""
+    """Send a frame, which is lost if the switch's buffer is full, and discard the switch's output."""
     if frame:
         with suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):
             port.send(frame, socket.MSG_DONTWAIT)
@@ -173,13 +174,13 @@ def _switch(control: Path) -> Iterator[tuple[subprocess.Popen[str], dict[int, so
 
 
 def _unlimited() -> None:
-    """The sanitizers reserve more memory than a fuzz process may have."""
+    """Remove the memory limit, because the sanitizers reserve more than a fuzz process may use."""
     resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
 @cache
 def build() -> Path:
-    """The process for the sanitizers, in softswitch's cache."""
+    """Return the path of the switch built with sanitizers, in softswitch's cache."""
     return build_executable(PROGRAM, sanitize=True)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Lines of a switch's control language: its real commands with real names and with values that they cannot have."""
+"""Generates lines for a switch's control socket: existing commands and names with valid and invalid values."""
 
 from __future__ import annotations
 
@@ -57,26 +57,26 @@ _SMALL = (
 
 @cache
 def _commands() -> tuple[str, ...]:
-    """Every command that the switch knows."""
+    """Return all commands of the switch, from its source."""
     text = (SOURCE_DIR / "control" / "control.c").read_text(encoding="utf-8")
     return tuple(re.findall(r'^    \{"(\w+)", "', text, re.MULTILINE))
 
 
 @cache
 def _names() -> dict[str, tuple[str, ...]]:
-    """Tables, actions, registers and counters of the program."""
+    """Return the names of tables, actions, registers and counters of the program, by the prefix of their commands."""
     program = json.loads(PROGRAM.read_text(encoding="utf-8"))
     tables = tuple(table["name"] for pipeline in program["pipelines"] for table in pipeline["tables"])
     return {
         "table": tables,
         "act": tuple(action["name"] for action in program["actions"]),
-        "register": tuple(each["name"] for each in program["register_arrays"]),
-        "counter": tuple(each["name"] for each in program["counter_arrays"]),
+        "register": tuple(array["name"] for array in program["register_arrays"]),
+        "counter": tuple(array["name"] for array in program["counter_arrays"]),
     }
 
 
 def control_line(random: Random) -> str:
-    """A line without its end; seldom one that the switch obeys."""
+    """Return a random line without its newline, which is rarely a valid command."""
     if random.random() < 0.05:
         return random.choice(TEXTS).replace("\n", " ")
     command = random.choice(_commands())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Files that a person writes for `sweep`, `--flows` and `--set sizes=FILE`, and the settings of `--set`.
+"""Files of users for `sweep`, `--flows` and `--set sizes=FILE`, and the settings of `--set`.
 
-All through the command, as far as `commanded` says.
+All run through the command; `tests.fuzz.targets.commanded` describes where it is stopped.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ _SWEEP_KEYS = (
 
 @cache
 def _keys() -> tuple[str, ...]:
-    workloads = sorted({name for each in SCENARIOS.values() for name in each.workload.model_fields})
+    workloads = sorted({name for scenario in SCENARIOS.values() for name in scenario.workload.model_fields})
     shapes = sorted({name for shape in SHAPES.values() for name in shape.model_fields})
     return (
         *workloads,
         *(f"topology.{name}" for name in shapes),
         *(f"switch.{name}" for name in SwitchSettings.model_fields),
-        *(f"transport.{each.name}" for each in fields(TransportSettings)),
+        *(f"transport.{field.name}" for field in fields(TransportSettings)),
     )
 
 
 @cache
 def settings_words() -> SearchStrategy[str]:
-    """Words after `--set`: real names mostly, with values that fit the one or the other."""
+    """Return a strategy for words after `--set`: usually existing names, with values of various types."""
     key = st.one_of(*[st.sampled_from(_keys())] * 9, texts())
     fitting = st.sampled_from(
         ("1", "2", "8", "1000", "true", "false", "null", '"sfc"', "0.5", "[1]", "{}", "hadoop", "h3")
@@ -68,20 +68,20 @@ def _settings() -> SearchStrategy[Case]:
     words = st.lists(settings_words(), min_size=1, max_size=4)
     return st.tuples(scenario, words).map(
         lambda pair: {
-            "words": ["run", pair[0], "--clock", "virtual", *(word for each in pair[1] for word in ("--set", each))]
+            "words": ["run", pair[0], "--clock", "virtual", *(word for key in pair[1] for word in ("--set", key))]
         }
     )
 
 
 def _sweeps() -> SearchStrategy[Case]:
-    right: dict[str, Any] = yaml.safe_load(SWEEP)
+    valid: dict[str, Any] = yaml.safe_load(SWEEP)
     small = st.one_of(st.integers(0, 3), values())
     axes = st.dictionaries(
         st.one_of(st.sampled_from(_keys()), texts(10)), st.one_of(st.lists(small, max_size=3), values()), max_size=2
     )
     parts = {key: st.one_of(values(), st.lists(texts(10), max_size=2)) for key in _SWEEP_KEYS}
     changed = st.fixed_dictionaries({}, optional={**parts, "axes": axes, "settings": axes})
-    texts_of = changed.map(lambda change: yaml.safe_dump({**right, **change}, allow_unicode=True))
+    texts_of = changed.map(lambda change: yaml.safe_dump({**valid, **change}, allow_unicode=True))
     unlike = st.one_of(values().map(lambda value: yaml.safe_dump(value)), texts(200))
     written = st.one_of(texts_of, damaged(texts_of), damaged(st.just(SWEEP)), unlike)
     return written.map(lambda text: {"words": ["sweep", "file"], "text": text})
@@ -107,7 +107,7 @@ def _lists_of_flows() -> SearchStrategy[Case]:
         _rows_of_numbers(6, "2", " "),
         texts(200),
     )
-    return text.map(lambda found: {"words": [*_RUN, "--flows", "file"], "text": found})
+    return text.map(lambda content: {"words": [*_RUN, "--flows", "file"], "text": content})
 
 
 def _distributions() -> SearchStrategy[Case]:
@@ -118,7 +118,7 @@ def _distributions() -> SearchStrategy[Case]:
         texts(200),
     )
     words = ["run", "datacentre", "--clock", "virtual", "--set", "sizes=file", "--set", "arrivals_us=20"]
-    return text.map(lambda found: {"words": words, "text": found})
+    return text.map(lambda content: {"words": words, "text": content})
 
 
 def _prepare(case: Case, folder: Path) -> None:
@@ -129,12 +129,12 @@ def _prepare(case: Case, folder: Path) -> None:
 
 
 def _is_bytes(case: Case) -> bool:
-    """Lone surrogates from U+DC80 on stand for bytes that are no UTF-8, all others for themselves."""
-    return not any("\ud800" <= each < "\udc80" or "\udd00" <= each <= "\udfff" for each in case["text"])
+    """Return whether all lone surrogates of the text represent bytes that are not UTF-8 (U+DC80 to U+DCFF)."""
+    return not any("\ud800" <= char < "\udc80" or "\udd00" <= char <= "\udfff" for char in case["text"])
 
 
 def _check(case: Case) -> int:
-    load_sizes.cache_clear()  # by the file's name, which is the same for every case
+    load_sizes.cache_clear()  # its key is the file name, which is the same for every case
     type_words(case["words"], lambda folder: _prepare(case, folder))
     return 1
 

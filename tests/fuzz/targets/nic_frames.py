@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Frames that reach a NIC, whatever they hold and whenever they come, between timers and a host's own traffic.
+"""Arbitrary frames to a NIC at arbitrary times, between timers and the host's own traffic.
 
-What must hold: nothing is raised, every frame received is counted once, what is sent is counted and in order, timers
-lie ahead, and each message ends at most once.
+Requirements: no exception is raised. Every received frame is counted once. Sent frames are counted and in order. Timers
+are in the future. Each message ends at most once.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _ENDS = (
     "misdelivered", "unknown_queue_pair", "other", "programs_received",
     "late_acknowledgements", "acknowledgements_refused", "receiver_overruns",
 )  # fmt: skip
-"""Counters of which every frame received moves one."""
+"""Counters of received frames; every received frame increments exactly one of them."""
 
 
 def _case(number: int) -> Case:
-    """A batch from one number."""
+    """Return a batch generated from a seed."""
     random = Random(number)
     to_us, from_us = FrameMaker(random, _TO_US, _QPNS), FrameMaker(random, _FROM_US, _QPNS)
     has_programs = random.random() < 0.3
@@ -114,7 +114,7 @@ def _check(case: Case) -> int:
 
 
 class _Sent:
-    """What a NIC gave out so far."""
+    """Counters of the frames that a NIC has sent."""
 
     def __init__(self) -> None:
         self.frames = self.bytes = self._last_ns = 0
@@ -132,9 +132,9 @@ class _Sent:
 
 
 def _check_ends(ended: Counter[tuple[str, int]]) -> None:
-    for (what, flow), times in ended.items():
-        if times > 1 or flow not in {*range(1, 1 + len(_OUTGOING)), *range(101, 101 + len(_OUTGOING))}:
-            raise Finding("a message ends twice, or nobody sent it", f"{what} {flow} {times}")
+    for (direction, flow), count in ended.items():
+        if count > 1 or flow not in {*range(1, 1 + len(_OUTGOING)), *range(101, 101 + len(_OUTGOING))}:
+            raise Finding("a message that ends twice or does not exist", f"{direction} {flow} {count}")
 
 
 def _check_counters(nic: Nic, received: int, received_bytes: int, sent: _Sent, *, is_slow: bool) -> None:
@@ -142,14 +142,14 @@ def _check_counters(nic: Nic, received: int, received_bytes: int, sent: _Sent, *
     ends = sum(counted[name] for name in _ENDS)
     if ends > received or (ends < received and not is_slow):
         raise Finding("frames received and their ends differ", f"{received} {counted}")
-    told = {
+    expected = {
         "frames_received": received,
         "bytes_received": received_bytes,
         "frames_sent": sent.frames,
         "bytes_sent": sent.bytes,
         "bts_received": sum(counted["bts_by_verdict"].values()),
     }
-    wrong = {name: (counted[name], value) for name, value in told.items() if counted[name] != value}
+    wrong = {name: (counted[name], value) for name, value in expected.items() if counted[name] != value}
     if wrong:
         raise Finding(f"counters do not add up: {', '.join(sorted(wrong))}", f"{wrong}")
 

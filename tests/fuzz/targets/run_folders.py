@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Run folders given to `report` and `export`: a small whole run, made once a process, whose files are then damaged.
+"""Damaged run folders for `report` and `export`. Each process makes a small run once, and damages copies of it.
 
-Figures are made for each and put into files in one case of ten, because that costs a second.
+Plots are drawn in one of ten cases only, because that takes a second.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _VERBS = (
 
 @cache
 def _whole_run() -> Path:
-    """A run folder without its plots."""
+    """Return an undamaged run folder without plots."""
     folder = Path(tempfile.mkdtemp(prefix="sfc-fuzz-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with contextlib.redirect_stdout(io.StringIO()), mock.patch("testbed.execution.execute.write_run_report"):
@@ -61,7 +61,7 @@ def _flip(path: Path, share: float, what: Any) -> None:
 
 
 def _set(path: Path, share: float, what: Any) -> None:
-    """Replaces one value somewhere in a JSON file."""
+    """Replace one value of a JSON file."""
     try:
         content = json.loads(path.read_text())
     except (ValueError, RecursionError):
@@ -74,14 +74,14 @@ def _set(path: Path, share: float, what: Any) -> None:
 
 
 def _places(content: Any) -> list[tuple[Any, Any]]:
-    found: list[tuple[Any, Any]] = []
+    places: list[tuple[Any, Any]] = []
     rows = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for key, value in rows:
-        found += [(content, key), *_places(value)]
-    return found
+        places += [(content, key), *_places(value)]
+    return places
 
 
-def _instead(path: Path, make: Callable[[Path], object]) -> None:
+def _replace(path: Path, make: Callable[[Path], object]) -> None:
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -113,11 +113,11 @@ _DAMAGES: dict[str, Callable[[Path, float, Any], None]] = {
     "nest": _nest,
     "other": _other,
     "delete": lambda path, share, what: path.unlink(),
-    "folder": lambda path, share, what: _instead(path, Path.mkdir),
-    "fifo": lambda path, share, what: _instead(path, os.mkfifo),
-    "loop": lambda path, share, what: _instead(path, lambda link: link.symlink_to(link.name)),
-    "dangling": lambda path, share, what: _instead(path, lambda link: link.symlink_to("nowhere")),
-    "device": lambda path, share, what: _instead(path, lambda link: link.symlink_to("/dev/null")),
+    "folder": lambda path, share, what: _replace(path, Path.mkdir),
+    "fifo": lambda path, share, what: _replace(path, os.mkfifo),
+    "loop": lambda path, share, what: _replace(path, lambda link: link.symlink_to(link.name)),
+    "dangling": lambda path, share, what: _replace(path, lambda link: link.symlink_to("nowhere")),
+    "device": lambda path, share, what: _replace(path, lambda link: link.symlink_to("/dev/null")),
     "unreadable": lambda path, share, what: path.chmod(0),
 }
 

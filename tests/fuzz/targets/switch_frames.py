@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Frames on all ports of a switch, under every scheme, between control lines; the C is built for ASan and UBSan.
+"""Frames on all ports of a switch, with every scheme, between control lines; the C code is built with ASan and UBSan.
 
-What must hold: no bad access and no undefined behaviour (the process would end), frames leave ports that exist and
-are no longer than they can be, and what came in went out, was dropped for a reason, or was meant for the MAC.
+Requirements: there are no invalid memory accesses and no undefined behaviour, which would end the process. Frames leave
+existing ports with valid lengths. Every frame leaves, is dropped with a reason, or is for the MAC.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _plan(scheme: str, settings: tuple[str, ...]) -> RunPlan:
 
 
 def _case(number: int) -> Case:
-    """A batch from one number."""
+    """Return a batch generated from a seed."""
     random = Random(number)
     scheme = random.choice(_SCHEMES)
     settings = (*_SMALL_QUEUES, *(_SMALL_BUFFER if random.random() < 0.5 else ()))
@@ -67,7 +67,7 @@ def _case(number: int) -> Case:
 
 
 def _makers(random: Random, topology: Topology) -> list[FrameMaker]:
-    """Three pairs of hosts, of which the last two share a receiver."""
+    """Return generators of frames for three pairs of hosts; the last two pairs share a receiver."""
     hosts = random.sample(topology.hosts, 4)
     pairs = ((hosts[0], hosts[1]), (hosts[2], hosts[3]), (hosts[1], hosts[3]))
     return [
@@ -100,7 +100,7 @@ def _check(case: Case) -> int:
 
 
 def _drain(engine: SwitchEngine, now_ns: int) -> None:
-    """Until nothing is left to happen; a control line may have made a port too slow for that."""
+    """Advance the switch until it has no events soon; a control line may have made a port too slow to empty."""
     for _ in range(_MOST_EVENTS):
         due_ns = engine.next_timer_ns()
         if due_ns is None or due_ns > now_ns + _LONGEST_DRAIN_NS:
@@ -138,7 +138,7 @@ def _check_balance(counted: dict[str, Any], frames: int) -> None:
 
 @cache
 def build() -> Any:
-    """The switch for the sanitizers, in softswitch's cache."""
+    """Return the switch library built with sanitizers, in softswitch's cache."""
     return build_library(PROGRAM, sanitize=True)
 
 
