@@ -16,7 +16,7 @@ from testbed.execution import capabilities
 from testbed.interrupt import interruptible
 from testbed.load.stored import AGAIN, MOST_BUSY_CORES, Calibration, Known, ProcessFinding, known, store
 from testbed.plan.plan import RunPlan
-from testbed.system.limits import check_process, cores
+from testbed.system.limits import cores
 
 _WITHOUT = "the first live run with --dilation auto measures for some ten seconds"
 
@@ -24,7 +24,6 @@ _WITHOUT = "the first live run with --dilation auto measures for some ten second
 def calibrate(*, is_forced: bool) -> None:
     """Measure exactly, store and print. UsageError if this machine cannot, or is busy and `is_forced` is false."""
     capabilities.require("real", "soft", has_virtual=False)
-    check_process()
     from testbed.calibration.exact import check_idle, measured  # loads Mininet, which is there now
 
     before = check_idle(is_forced=is_forced)

@@ -17,8 +17,8 @@ from command.output import EXIT_INVALID, console
 from compiled.first_use import prepare
 from testbed.errors import UsageError
 from testbed.execution import capabilities
-from testbed.execution.room import build_programs
-from testbed.execution.switch_limits import check_switch_limits
+from testbed.execution.limits import check_switch_limits
+from testbed.execution.programs import build_programs
 from testbed.plan.plan import RunRequest, plan_network
 from testbed.plan.request import MAX_DILATION, NETWORK_DILATION
 from testbed.program.given import program_given

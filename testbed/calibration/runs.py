@@ -24,7 +24,7 @@ from scenarios.model.flow import FlowRequest
 from testbed.calibration.processor_time import Watch
 from testbed.errors import RunError, UsageError
 from testbed.execution import capabilities
-from testbed.execution.room import build_programs
+from testbed.execution.programs import build_programs
 from testbed.interrupt import Interrupt
 from testbed.live.run import run_live
 from testbed.load.stored import ProcessFinding, WakeupFinding
