@@ -15,6 +15,7 @@ FOLDERS: tuple[str, ...] = (
     "analysis",
     "command",
     "hosts",
+    "processes",
     "reproduction",
     "scenarios",
     "softswitch",

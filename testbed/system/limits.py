@@ -16,12 +16,12 @@ from testbed.errors import UsageError
 from testbed.system.run_ids import STATE_ROOT
 
 _DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
-_LIMITS = {
-    errno.EMFILE: "ulimit -n",
-    errno.ENFILE: "sysctl fs.file-max",
-    errno.EFBIG: "ulimit -f",
-    errno.ENOMEM: "ulimit -v",
-    errno.EAGAIN: "ulimit -u",
+_MESSAGES = {
+    errno.EMFILE: "too many open files; raise `ulimit -n`",
+    errno.ENFILE: "too many open files in the system; raise `sysctl fs.file-max`",
+    errno.EFBIG: "a file is too large; raise `ulimit -f`",
+    errno.ENOMEM: "no memory left",
+    errno.EAGAIN: "too many processes or threads; raise `ulimit -u`",
 }
 _RUST_NUMBER = re.compile(r"(?:\(os error |Os \{ code: )([0-9]{1,3})\b")
 """Polars gives the number of a system error only in the text of its exceptions."""
@@ -54,8 +54,8 @@ def out_of_room(error: BaseException, places: Sequence[Path] = ()) -> str | None
         if number in _DISK_IS_FULL:
             named = [Path(cause.filename)] if isinstance(cause, OSError) and isinstance(cause.filename, str) else []
             return _no_room(number, named or [*places, STATE_ROOT, Path(os.environ.get("TMPDIR", "/tmp"))])
-        if number in _LIMITS:
-            return f"{os.strerror(number)}; the limit is `{_LIMITS[number]}`"
+        if number in _MESSAGES:
+            return _MESSAGES[number]
     return None
 
 
@@ -74,7 +74,10 @@ def _number_of(error: BaseException) -> int:
         return errno.ENOMEM
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
-    match = _RUST_NUMBER.search(str(error))
+    try:
+        match = _RUST_NUMBER.search(str(error))
+    except Exception:  # the exception's own __str__ may fail
+        return 0
     return int(match[1]) if match else 0
 
 
