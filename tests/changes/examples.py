@@ -270,7 +270,8 @@ class PatientTarget(SoftswitchTarget):
         ),
         "testbed/plan/switch_targets.py": (
             Before(
-                '        SwitchTarget("soft"', '        SwitchTarget("patient", ProcessCost(12_000, 60_000, 0.1)),\n'
+                '        SwitchTarget("soft"',
+                '        SwitchTarget("patient", ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n',
             ),
         ),
     },
