@@ -12,12 +12,12 @@ from analysis.terminal.fitted import Fitted
 from command.output import complain, console, errors, say, warn
 from compiled.first_use import prepare
 from testbed.errors import Interrupted, RunError
-from testbed.execution import capabilities
 from testbed.interrupt import interruptible
 from testbed.load.costs import ProcessCost
 from testbed.load.stored import AGAIN, MOST_BUSY_CORES, Calibration, Known, known, store
 from testbed.plan.plan import RunPlan
 from testbed.system.limits import cores
+from testbed.targets import capabilities
 
 _WITHOUT = "the first live run with --dilation auto measures for some ten seconds"
 

@@ -19,7 +19,6 @@ from command.progress import LiveProgress
 from compiled.first_use import prepare
 from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, UsageError
-from testbed.execution import capabilities
 from testbed.execution.execute import Clock, StoredRun, execute
 from testbed.execution.limits import check_limits, open_files
 from testbed.execution.programs import build_programs
@@ -27,6 +26,7 @@ from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.recording.outcome import Silent
 from testbed.system.limits import raise_open_files
+from testbed.targets import capabilities
 from testbed.virtual.ranks import Ranks, join, serve, simulate_over_ranks
 from testbed.virtual.shares import shares
 from testbed.virtual.workers import open_files as open_files_of_workers

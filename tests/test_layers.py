@@ -32,6 +32,11 @@ LAYERS = (
     {"command"},
     {"runner", "bench"},
 )
+# The packages of `testbed`, lowest first; each imports only earlier ones.
+TESTBED = (
+    *("errors", "interrupt", "flows", "system", "faults", "program", "load", "plan", "targets", "recording"),
+    *("virtual", "dilation", "live", "execution", "calibration", "jobs", "sweep", "validation", "prompt"),
+)
 # hosts.agent and what it is made of serve the testbed.
 ALLOWED = {("testbed", "hosts")}
 FORBIDDEN_IN_TRANSPORT = {"time", "socket", "random", "select", "threading", "asyncio", "datetime", "secrets"}
@@ -100,6 +105,15 @@ def test_module_imports_only_lower_layers(module: str) -> None:
         assert other[0] < own[0], f"{module} ({own[1]}) imports {name} ({other[1]})"
 
 
+def test_packages_of_the_testbed_import_only_lower_ones() -> None:
+    """A package includes its subpackages."""
+    packages = {module: module.split(".")[1] for module in MODULES if module.startswith("testbed.")}
+    assert set(packages.values()) == set(TESTBED)
+    for module, own in packages.items():
+        for name in set(_imports(MODULES[module])) & set(packages):
+            assert TESTBED.index(packages[name]) <= TESTBED.index(own), f"{module} imports {name}"
+
+
 def test_no_modules_import_each_other_in_a_circle() -> None:
     """Imports inside functions count: they hide a circle, they do not break it."""
     graph = {module: {name for name in _imports(path) if name in MODULES} for module, path in MODULES.items()}
@@ -128,11 +142,11 @@ def test_transport_reads_no_clock_and_opens_no_socket(path: Path) -> None:
     assert not imported & FORBIDDEN_IN_TRANSPORT
 
 
-def test_only_live_runs_and_its_switch_class_import_mininet() -> None:
+def test_only_live_networks_and_the_switch_class_import_mininet() -> None:
     """Everything else works where there is no Mininet."""
     users = {module for module, path in MODULES.items() if any(name.startswith("mininet") for name in _imports(path))}
     assert users
-    assert all(user.startswith("testbed.live.") or user == "softswitch.mininet" for user in users)
+    assert all(user.startswith(("testbed.live.", "testbed.prompt.")) or user == "softswitch.mininet" for user in users)
 
 
 def test_softswitch_stands_alone() -> None:

@@ -25,7 +25,7 @@ FOLDERS: tuple[str, ...] = (
 FOLDERS += ("testbed", "topologies", "wire")
 MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 LIVE = ROOT / "testbed" / "live"
-MININET_SHELLS = (LIVE / "emulation.py", LIVE / "prompt" / "shell.py")
+MININET_SHELLS = (LIVE / "emulation.py", ROOT / "testbed" / "prompt" / "shell.py")
 """Types into the shell of a node: words of `tc`, which are interfaces' names and numbers of ours, and what a person
 typed at the prompt for that node."""
 SHELL_CALLS = ("system", "popen", "getoutput", "getstatusoutput", "create_subprocess_shell", "cmd", "sendCmd")

@@ -29,9 +29,9 @@ from reproduction.model.experiment import Claim
 from reproduction.own_claims import judged, read_claims
 from reproduction.record import is_reproduction
 from testbed.errors import UsageError
-from testbed.execution.execute import give_to_caller, make_folder
 from testbed.execution.limits import check_output
 from testbed.execution.unfinished import finish_run
+from testbed.recording.folder import give_to_caller, make_folder
 
 
 def verb(

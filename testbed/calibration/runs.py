@@ -23,7 +23,6 @@ from scenarios.files.flow_file import format_flows
 from scenarios.model.flow import FlowRequest
 from testbed.calibration.processor_time import Watch
 from testbed.errors import RunError, UsageError
-from testbed.execution import capabilities
 from testbed.execution.programs import build_programs
 from testbed.interrupt import Interrupt
 from testbed.live.run import run_live
@@ -32,6 +31,7 @@ from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.recorder import Recorder
 from testbed.system.code import ROOT
 from testbed.system.limits import cores
+from testbed.targets import capabilities
 
 _PROCESS_SECONDS = 60.0
 _PAYLOAD_BYTES = 1_000

@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,15 +19,15 @@ from hosts.crash import engine_crash
 from scenarios.files import flow_file
 from telemetry.atomic_file import replace_text
 from telemetry.journal import JOURNAL_FOLDER, has_journal
-from testbed.errors import Crashed, Interrupted, RunError, UsageError
+from testbed.errors import Crashed, Interrupted, RunError
 from testbed.execution.identity import run_identity
 from testbed.execution.unfinished import ERROR_FILE, finish_run
 from testbed.interrupt import Interrupt, interruptible, raise_again
 from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
+from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
-from testbed.system.caller import caller
 from testbed.system.limits import out_of_room
 from testbed.virtual.simulation import simulate
 
@@ -75,23 +73,6 @@ class StoredRun:
         content = "what was measured until then" if self.result.interrupted else "the whole run"
         page = "" if self.report is not None else f"; `./runner.py report {self.folder}` draws its page"
         return f"{content} is in {self.folder}{page}"
-
-
-def make_folder(parent: Path, name: str) -> Path:
-    """Make a new folder, with a name made unique by the time and a number if necessary."""
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    missing = [path for path in (parent, *parent.parents) if not path.exists()]
-    for attempt in range(1, 1000):
-        folder = parent / (f"{name}-{stamp}" if attempt == 1 else f"{name}-{stamp}-{attempt}")
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        (folder / "logs").mkdir()
-        for created in missing:
-            _give(created)
-        return folder
-    raise UsageError(f"--out {parent}: there are too many runs named {name}-{stamp}")
 
 
 def _folder_name(config: RunConfig) -> str:
@@ -218,16 +199,3 @@ def _remove_partial_files(folder: Path) -> str:
         return "nothing was measured and nothing kept"
     journal = f"; `report {folder}` makes traces of its journal once there is room" if has_journal(folder) else ""
     return f"kept in {folder}: {', '.join(complete)}{journal}"
-
-
-def give_to_caller(folder: Path) -> None:
-    """Give a run folder and all its files to the user who called sudo."""
-    if folder.exists():  # the folder of a run without measurements was removed
-        for path in (folder, *folder.rglob("*")):
-            _give(path)
-
-
-def _give(path: Path) -> None:
-    owner = caller()
-    if owner is not None:
-        os.chown(path, *owner, follow_symlinks=False)

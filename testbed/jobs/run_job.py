@@ -25,7 +25,6 @@ from compiled.cache import CacheRefused
 from telemetry.atomic_file import LinkRefused, check_no_link, open_no_link
 from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, RunError, UsageError
-from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.limits import check_limits
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResult
@@ -35,6 +34,7 @@ from testbed.recording.outcome import Silent
 from testbed.system.code import code_digest
 from testbed.system.limits import out_of_room
 from testbed.system.run_ids import state_root
+from testbed.targets import capabilities
 
 JOURNAL = "journal.jsonl"
 

@@ -388,7 +388,7 @@ PROMPT_VERB = Change(
     "verb of the prompt",
     {},
     {
-        "testbed/live/prompt/looking.py": (
+        "testbed/prompt/looking.py": (
             Before(
                 "\nVERBS = {",
                 """
@@ -399,9 +399,7 @@ def roles(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
             ),
             Before('    "queues": Verb(', '    "roles": Verb(("",), "what each switch does", roles),\n'),
         ),
-        "tests/testbed/live/prompt/test_prompt_live.py": (
-            Before('    ("nodes", ', '    ("roles", "tor1 forwards"),\n'),
-        ),
+        "tests/testbed/prompt/test_prompt_live.py": (Before('    ("nodes", ', '    ("roles", "tor1 forwards"),\n'),),
         "docs/prompt.md": (Before("| `queues [SWITCH]`", "| `roles` | what each switch does |\n"),),
     },
     (

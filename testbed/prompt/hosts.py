@@ -20,10 +20,10 @@ from typing import Any
 
 from testbed.errors import RunError
 from testbed.live.containers.container import HostContainer
-from testbed.live.prompt.terminal import Terminal
-from testbed.live.prompt.verb import Verb
-from testbed.live.prompt.words import VerbError, wall_bps
 from testbed.live.session.session import LiveSession
+from testbed.prompt.terminal import Terminal
+from testbed.prompt.verb import Verb
+from testbed.prompt.words import VerbError, wall_bps
 from testbed.system.child import RunChild
 from testbed.system.namespace import in_network_of
 from topologies.model import Host
