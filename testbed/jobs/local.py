@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 from collections import deque
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from processes.waiting import readable
 from testbed.interrupt import Interrupt
 from testbed.jobs.process import TaskProcess
 from testbed.jobs.task import ROOT, SERVE, Take, Task, TaskEnd
-from testbed.system.limits import raise_open_files
+from testbed.system.limits import cores, raise_open_files
 
 _POLL_S = 0.2
 _SPARE_DESCRIPTORS = 40
@@ -21,16 +20,11 @@ _DESCRIPTORS_PER_TASK = 3
 """The pipes or files for input, answer and errors."""
 
 
-def count_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
 class LocalExecutor:
     """An executor with a fixed number of concurrent tasks. It starts a task only when a worker is free."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self._workers = workers or count_cores()
+        self._workers = workers or cores()
 
     def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
         limit = 1 if one_at_a_time else self._workers

@@ -17,7 +17,7 @@ from telemetry.atomic_file import replace_text
 from testbed.errors import RunError
 from testbed.faults.nodes import host_stalls
 from testbed.interrupt import Interrupt
-from testbed.load.agents import agent_count
+from testbed.plan.agents import agent_count
 from testbed.plan.plan import RunPlan
 from testbed.system.child import RunChild
 
