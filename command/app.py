@@ -36,7 +36,7 @@ from compiled.cache import CacheRefused
 from compiled.visible import visible
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.interrupt import has_raised, raising
-from testbed.system.limits import check_process, hear_processor_time
+from testbed.system.limits import out_of_room
 
 VERBS: Mapping[str, str] = {
     "run": "Run a scenario once and write a report.",
@@ -55,8 +55,6 @@ VERBS: Mapping[str, str] = {
 """Name -> help. The verb is the function `verb` of the module `command.verbs.NAME`."""
 
 _HELP = "--help"
-_WITHOUT_TABLES = ("list", "doctor", "clean", _HELP)
-"""Verbs that load no large library."""
 
 _ASKED_BY_SHELLS = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 """Environment variables with the line to complete: bash's, and that of other shells."""
@@ -109,7 +107,7 @@ def main(words: Sequence[str]) -> int:
     allow_any_encoding()
     try:
         _check_text(words)
-        _check_limits(words)
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a read-only font cache does not matter
         return _run(words)
     except TyperException as error:
         message, status = error.format_message(), EXIT_BAD_INPUT
@@ -155,17 +153,7 @@ def _is_reported_by_another(words: Sequence[str]) -> bool:
     return place != "0" and any(word.startswith("--exchange") for word in words)
 
 
-def _check_limits(words: Sequence[str]) -> None:
-    """Check the limits of this process, because some libraries abort without a message when they reach one."""
-    hear_processor_time()
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a read-only font cache does not matter
-    if not any(word in _WITHOUT_TABLES for word in words[:1]):
-        check_process()
-
-
 def _failed(error: BaseException, words: Sequence[str]) -> tuple[str, int]:
-    from testbed.system.out_of_room import out_of_room  # slow to import, rarely needed
-
     message = out_of_room(error)
     return (message, EXIT_INVALID) if message is not None else (unexpected(error, words), EXIT_UNEXPECTED)
 

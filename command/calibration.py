@@ -12,11 +12,12 @@ from analysis.terminal.fitted import Fitted
 from command.output import complain, console, errors, say, warn
 from compiled.first_use import prepare
 from testbed.errors import Interrupted, RunError
-from testbed.execution import capabilities
 from testbed.interrupt import interruptible
-from testbed.load.stored import AGAIN, MOST_BUSY_CORES, Calibration, Known, ProcessFinding, known, store
+from testbed.load.costs import ProcessCost
+from testbed.load.stored import AGAIN, MOST_BUSY_CORES, Calibration, Known, known, store
 from testbed.plan.plan import RunPlan
-from testbed.system.limits import check_process, cores
+from testbed.system.limits import cores
+from testbed.targets import capabilities
 
 _WITHOUT = "the first live run with --dilation auto measures for some ten seconds"
 
@@ -24,7 +25,6 @@ _WITHOUT = "the first live run with --dilation auto measures for some ten second
 def calibrate(*, is_forced: bool) -> None:
     """Measure exactly, store and print. UsageError if this machine cannot, or is busy and `is_forced` is false."""
     capabilities.require("real", "soft", has_virtual=False)
-    check_process()
     from testbed.calibration.exact import check_idle, measured  # loads Mininet, which is there now
 
     before = check_idle(is_forced=is_forced)
@@ -98,8 +98,8 @@ def _show(found: Calibration) -> None:
     for heading in ("frame among many", "lone frame", "waking", "spread"):
         table.add_column(heading, justify="right")
     rows = {"agent (packet end)": found.agent, **{f"switch ({name})": each for name, each in found.switches.items()}}
-    for name, finding in rows.items():
-        table.add_row(name, *_cells(finding))
+    for name, cost in rows.items():
+        table.add_row(name, *_cells(cost))
     console.print(Fitted(table))
     message = found.message
     say(
@@ -119,8 +119,8 @@ def _show(found: Calibration) -> None:
     )
 
 
-def _cells(finding: ProcessFinding) -> Iterator[str]:
-    yield f"{finding.frame_ns / 1e3:.1f} us"
-    yield f"{finding.lone_frame_ns / 1e3:.1f} us"
-    yield f"{100 * finding.fixed_share:.1f} % of a core"
-    yield f"{100 * finding.spread:.0f} %"
+def _cells(cost: ProcessCost) -> Iterator[str]:
+    yield f"{cost.frame_ns / 1e3:.1f} us"
+    yield f"{cost.lone_frame_ns / 1e3:.1f} us"
+    yield f"{100 * cost.fixed_share:.1f} % of a core"
+    yield f"{100 * cost.spread:.0f} %"

@@ -19,17 +19,18 @@ from command.progress import LiveProgress
 from compiled.first_use import prepare
 from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, UsageError
-from testbed.execution import capabilities
 from testbed.execution.execute import Clock, StoredRun, execute
-from testbed.execution.needs import needs_of
-from testbed.execution.room import build_programs, check_room
+from testbed.execution.limits import check_limits, open_files
+from testbed.execution.programs import build_programs
 from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.recording.outcome import Silent
 from testbed.system.limits import raise_open_files
+from testbed.targets import capabilities
 from testbed.virtual.ranks import Ranks, join, serve, simulate_over_ranks
 from testbed.virtual.shares import shares
-from testbed.virtual.workers import open_files, simulate_shared
+from testbed.virtual.workers import open_files as open_files_of_workers
+from testbed.virtual.workers import simulate_shared
 from wire.input.validation import shown
 
 CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
@@ -68,22 +69,21 @@ def checked(
     requests: Sequence[RunRequest],
     out: Path,
     *,
-    times: int = 1,
     workers: int = 1,
     compiles: bool = True,
     has_virtual: bool = True,
 ) -> list[RunPlan]:
     """Return all plans, or raise UsageError before anything is created or compiled.
 
-    There must be disk space for `times` runs of each, and `workers` processes must be able to share each run.
-    `compiles` is false if the caller compiles the engine later. `has_virtual` as in `capabilities.require`.
+    `workers` processes must be able to share each run. `compiles` is false if the caller compiles the engine later.
+    `has_virtual` as in `capabilities.require`.
     """
     plans = [plan_run(request) for request in requests]
     for plan in plans:
         shared_out(plan, workers)
     for clock, switch, mtu_bytes, hosts in {_asked_of_machine(plan) for plan in plans}:
         capabilities.require(clock, switch, mtu_bytes, hosts, has_virtual=has_virtual)
-    check_room(plans, out, times=times)
+    check_limits(plans, out)
     if compiles:
         prepare()
     calibrate_first(plans)
@@ -92,7 +92,7 @@ def checked(
         return plans
     with errors.status("dry run in virtual time, to choose the dilation"):
         plans = [with_dilation(plan) for plan in plans]
-    check_room(plans, out, times=times)  # again, because the link rates of BMv2 depend on the dilation
+    check_limits(plans, out)  # again, because the link rates of BMv2 depend on the dilation
     return plans
 
 
@@ -108,7 +108,7 @@ def shared_out(plan: RunPlan, workers: int) -> Clock | None:
     if plan.config.clock != "virtual":
         raise UsageError("--workers: only a run in virtual time can use several processes")
     shares(plan.topology, plan.columns, workers)
-    raise_open_files(needs_of(plan).descriptors + open_files(workers), f"--workers {workers}")
+    raise_open_files(open_files(plan) + open_files_of_workers(workers), f"--workers {workers}")
     return partial(simulate_shared, workers=workers)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from analysis.report.pages import REPORT_FILE
 from analysis.results.result import ResultError
 from testbed.errors import Interrupted, RunError, UsageError
-from testbed.system.out_of_room import out_of_room
+from testbed.system.limits import out_of_room
 
 
 @contextmanager

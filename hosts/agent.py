@@ -28,7 +28,6 @@ from hosts.io.late_bins import LateBins, late_bin_ns
 from hosts.io.lines import LineReader, LineWriter
 from hosts.io.namespaces import network_namespace
 from hosts.io.packet_socket import PacketSocket
-from hosts.io.parent import die_with_parent
 from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES
 from hosts.io.tap import Takeover, TapDevice, give_back, take_over
 from hosts.io.timer import MonotonicTimer
@@ -53,6 +52,7 @@ from hosts.records import RecordWriter, host_state
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
+from processes.parent import die_with_parent
 from scenarios.model.flow import Flow
 from wire.dilation import Dilation
 

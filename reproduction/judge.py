@@ -34,10 +34,10 @@ from reproduction.record import (
 from scenarios.model.scenario import ScaleName
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
-from testbed.execution.execute import give_to_caller
 from testbed.jobs.job import JobFailed, JobFinished, JobResult
 from testbed.jobs.task import begin_task
 from testbed.plan.config import ProgramConfig
+from testbed.recording.folder import give_to_caller
 
 
 class Case(BaseModel):

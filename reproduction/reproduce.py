@@ -16,13 +16,13 @@ from reproduction.judge import Case
 from reproduction.record import FILE_NAME, StoredReproduction, read_reproduction
 from scenarios.model.scenario import ScaleName
 from testbed.errors import RunError
-from testbed.execution.execute import make_folder
 from testbed.interrupt import interruptible
 from testbed.jobs.job import Job, JobFinished, JobResults, Tell
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor, Task, TaskEnd
 from testbed.plan.config import program_config
+from testbed.recording.folder import make_folder
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import SCHEMES
 from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
-from testbed.execution.switch_limits import check_switch_limits
+from testbed.execution.limits import check_switch_limits
 from testbed.plan.plan import plan_run
 from testbed.plan.request import RunRequest
 from testbed.plan.switch_targets import SWITCH_TARGETS, switch_target

@@ -21,12 +21,12 @@ from typing import Any, NoReturn
 
 from compiled.cache import CacheRefused
 from compiled.visible import visible
+from processes.parent import die_with_parent
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError
 from softswitch.codegen.load.program import JSON_MAJOR, JSON_MINOR_NEWEST
 from softswitch.control import ControlClient
 from softswitch.p4c import CompileError, program_json
-from softswitch.parent import end_with_parent
 from softswitch.sockets import new_socket_path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -205,8 +205,9 @@ def _port(word: str) -> int:
 
 
 def _end_with(parent: int) -> None:
-    if not end_with_parent(parent):
+    if os.getppid() != parent:
         _refuse(f"--end-with {parent}: the parent is process {os.getppid()}")
+    die_with_parent(parent=parent)
 
 
 def _log_to(path: Path) -> None:

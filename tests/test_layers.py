@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Lowest row first. A package may import itself and packages of lower rows, but not others of its own row.
 LAYERS = (
-    {"compiled"},
+    {"compiled", "processes"},
     {"wire"},
     {"telemetry", "topologies", "softswitch"},
     {"hosts.transport", "analysis"},
@@ -31,6 +31,11 @@ LAYERS = (
     {"reproduction"},
     {"command"},
     {"runner", "bench"},
+)
+# The packages of `testbed`, lowest first; each imports only earlier ones.
+TESTBED = (
+    *("errors", "interrupt", "flows", "system", "faults", "program", "load", "plan", "targets", "recording"),
+    *("virtual", "dilation", "live", "execution", "calibration", "jobs", "sweep", "validation", "prompt"),
 )
 # The testbed also imports hosts.agent and its modules, which are in the same row.
 ALLOWED = {("testbed", "hosts")}
@@ -99,6 +104,15 @@ def test_module_imports_only_lower_layers(module: str) -> None:
         assert other[0] < own[0], f"{module} ({own[1]}) imports {name} ({other[1]})"
 
 
+def test_packages_of_the_testbed_import_only_lower_ones() -> None:
+    """A package includes its subpackages."""
+    packages = {module: module.split(".")[1] for module in MODULES if module.startswith("testbed.")}
+    assert set(packages.values()) == set(TESTBED)
+    for module, own in packages.items():
+        for name in set(_imports(MODULES[module])) & set(packages):
+            assert TESTBED.index(packages[name]) <= TESTBED.index(own), f"{module} imports {name}"
+
+
 def test_modules_have_no_import_cycle() -> None:
     """Imports inside functions count too, because they hide a cycle without removing it."""
     graph = {module: {name for name in _imports(path) if name in MODULES} for module, path in MODULES.items()}
@@ -131,12 +145,13 @@ def test_only_live_runs_and_the_mininet_switch_class_import_mininet() -> None:
     """Everything else works without Mininet."""
     users = {module for module, path in MODULES.items() if any(name.startswith("mininet") for name in _imports(path))}
     assert users
-    assert all(user.startswith("testbed.live.") or user == "softswitch.mininet" for user in users)
+    assert all(user.startswith(("testbed.live.", "testbed.prompt.")) or user == "softswitch.mininet" for user in users)
 
 
-def test_softswitch_imports_only_three_modules_of_other_packages() -> None:
-    """A Mininet script can use softswitch without the testbed; only the cache and text for terminals are shared."""
+def test_softswitch_imports_few_modules_of_other_packages() -> None:
+    """A Mininet script can use softswitch without the testbed; the cache, terminal text and child processes are shared."""
     shared = {"compiled.cache", "compiled.kept", "compiled.visible"}
+    shared |= {"processes.child", "processes.parent", "processes.waiting"}
     used = {
         name
         for module, path in MODULES.items()

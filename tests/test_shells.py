@@ -15,6 +15,7 @@ FOLDERS: tuple[str, ...] = (
     "analysis",
     "command",
     "hosts",
+    "processes",
     "reproduction",
     "scenarios",
     "softswitch",
@@ -24,7 +25,7 @@ FOLDERS: tuple[str, ...] = (
 FOLDERS += ("testbed", "topologies", "wire")
 MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 LIVE = ROOT / "testbed" / "live"
-MININET_SHELLS = (LIVE / "emulation.py", LIVE / "prompt" / "shell.py")
+MININET_SHELLS = (LIVE / "emulation.py", ROOT / "testbed" / "prompt" / "shell.py")
 """Modules that send commands to the shell of a Mininet node: `tc` with interface names and numbers of the testbed, and
 commands that a user typed at the prompt for that node."""
 SHELL_CALLS = ("system", "popen", "getoutput", "getstatusoutput", "create_subprocess_shell", "cmd", "sendCmd")

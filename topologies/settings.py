@@ -110,6 +110,10 @@ class SwitchSettings(BaseModel):
     def _marking_range(self) -> SwitchSettings:
         if self.ecn_kmax_bytes is not None and self.ecn_kmax_bytes < (self.ecn_kmin_bytes or 0):
             raise ValueError("ecn_kmax_bytes must not be below ecn_kmin_bytes")
+        return self
+
+    @model_validator(mode="after")
+    def _pfc_with_buffer_and_without_trimming(self) -> SwitchSettings:
         if self.pfc and self.trim_queue_bytes is not None:
             raise ValueError(
                 "pfc and trim_queue_bytes exclude each other: pfc prevents full queues, trimming needs them"

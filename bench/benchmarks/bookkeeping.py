@@ -25,7 +25,6 @@ from bench.instruments.benchmark import Benchmark, Figure, Target
 from bench.instruments.finished_flows import queue_samples, record_batches
 from testbed.execution.execute import write_inputs
 from testbed.execution.identity import run_identity
-from testbed.execution.needs import needs_of
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.recorder import Recorder
 
@@ -98,7 +97,6 @@ def measure(flows: int) -> Costs:
     with costs.stage("planning"):
         settings = (f"arrivals_us={arrivals_us:.3f}",)
         plan = plan_run(RunRequest("datacentre", "sfc+hpcc", clock="virtual", scale="paper", settings=settings))
-        needs_of(plan)
     costs.flows = len(plan.flows)
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
         _record(plan, Path(name), costs, intervals=int(arrivals_us // _US_PER_SAMPLE) + 1)

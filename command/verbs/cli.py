@@ -16,12 +16,12 @@ from command.options import HostsImage, P4Program, Settings, SwitchName
 from command.output import EXIT_INVALID, console
 from compiled.first_use import prepare
 from testbed.errors import UsageError
-from testbed.execution import capabilities
-from testbed.execution.room import build_programs
-from testbed.execution.switch_limits import check_switch_limits
+from testbed.execution.limits import check_switch_limits
+from testbed.execution.programs import build_programs
 from testbed.plan.plan import RunRequest, plan_network
 from testbed.plan.request import MAX_DILATION, NETWORK_DILATION
 from testbed.program.given import program_given
+from testbed.targets import capabilities
 from wire.input.bounded_file import FileRefused, read_bounded_text
 
 MAX_SCRIPT_BYTES = 1_000_000
@@ -67,7 +67,7 @@ def verb(
     prepare()
     build_programs([plan])
 
-    from testbed.live.prompt.start import open_prompt  # loads Mininet, which is installed as checked above
+    from testbed.prompt.start import open_prompt  # loads Mininet, which is installed as checked above
 
     if not open_prompt(request, console, lines):
         raise typer.Exit(EXIT_INVALID)

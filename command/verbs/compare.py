@@ -42,11 +42,12 @@ from command.retrying import execute_retrying
 from command.seeds import chosen_seeds, named
 from reproduction.own_claims import judged, read_claims
 from testbed.errors import Interrupted, UsageError
-from testbed.execution.execute import StoredRun, give_to_caller, make_folder
+from testbed.execution.execute import StoredRun
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible, raise_again
 from testbed.plan.plan import RunPlan, RunRequest
 from testbed.program.given import programs_given
+from testbed.recording.folder import give_to_caller, make_folder
 
 
 def verb(

@@ -14,7 +14,7 @@ from analysis.terminal.fitted import PROSE, Fitted
 from command.calibration import calibrate, print_calibration
 from command.output import console
 from testbed.errors import UsageError
-from testbed.execution.capabilities import CAPABILITIES, Capability
+from testbed.targets.capabilities import CAPABILITIES, Capability
 
 
 def verb(

@@ -14,8 +14,8 @@ from command.options import folder_of
 from command.output import EXIT_INVALID, say, warn
 from command.stored import refused_in_one_line
 from testbed.execution.hpcc_export import export_hpcc
+from testbed.execution.limits import check_output
 from testbed.execution.perfetto_export import export_perfetto
-from testbed.execution.room import check_output
 
 
 class Format(str, Enum):

@@ -29,10 +29,9 @@ from reproduction.model.experiment import Claim
 from reproduction.own_claims import judged, read_claims
 from reproduction.record import is_reproduction
 from testbed.errors import UsageError
-from testbed.execution.execute import give_to_caller, make_folder
-from testbed.execution.needs import needs_of_page
-from testbed.execution.room import check_output
+from testbed.execution.limits import check_output
 from testbed.execution.unfinished import finish_run
+from testbed.recording.folder import give_to_caller, make_folder
 
 
 def verb(
@@ -112,7 +111,7 @@ def _report_run(folder: Path) -> None:
 def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[Claim]) -> None:
     runs = [load_run(folder).without_traces() for folder in folders]
     if out is not None:
-        check_output(out, needs_of_page(len(folders)))
+        check_output(out)
         check_page(out)
     held = judged(claimed, folders)
     page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"), claims=held)

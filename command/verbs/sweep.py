@@ -18,11 +18,11 @@ from command.progress import JobProgress
 from command.stored import refused_in_one_line
 from telemetry.atomic_file import check_no_link
 from testbed.errors import Interrupted
-from testbed.execution.room import check_output
+from testbed.execution.limits import check_output
 from testbed.jobs.job import executor_for
 from testbed.program.given import program_given
 from testbed.sweep.run import SweepSummary, run_sweep
-from testbed.sweep.sweep import JOBS, jobs_of, read_sweep, results_table, sweep_folder, unfinished
+from testbed.sweep.sweep import JOBS, jobs_of, read_sweep, results_table, sweep_folder
 
 
 def verb(
@@ -47,7 +47,7 @@ def verb(
     with refused_in_one_line(folder):
         check_no_link(folder, folder / JOBS)
     results_table(folder, jobs)  # stored results must be readable before anything is compiled
-    checked([jobs[0].request], out, times=max(1, len(unfinished(folder, jobs))))
+    checked([jobs[0].request], out)
     with JobProgress(errors, "runs") as progress:
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
     _tell(done, len(jobs))

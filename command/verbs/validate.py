@@ -20,9 +20,9 @@ from command.retrying import tell
 from command.validations import print_validation
 from reproduction.validation import ALL, Wish, pairs_of
 from testbed.errors import Interrupted, UsageError
-from testbed.execution.execute import give_to_caller
 from testbed.jobs.job import executor_for
 from testbed.program.given import program_given
+from testbed.recording.folder import give_to_caller
 from testbed.validation.duration import announcement, not_longer
 from testbed.validation.run import StoredValidation, validate
 

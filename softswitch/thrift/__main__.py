@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import signal
 import socket
 import sys
@@ -20,9 +19,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from compiled.visible import visible
+from processes.parent import die_with_parent
 from softswitch.codegen import CodegenError
 from softswitch.control import ControlClient
-from softswitch.parent import end_with_parent
 from softswitch.sockets import is_free
 from softswitch.thrift.calls import Calls
 from softswitch.thrift.digests.publisher import SCHEME, Publisher
@@ -44,7 +43,7 @@ _ASKS_EVERY_S = 0.02
 def main(words: list[str]) -> int:
     """Serve until a signal (returns 0) or the end of the switch (returns 1)."""
     options = _options(words)
-    _die_with_parent()
+    die_with_parent()  # a restarted switch then finds its port free
     program = _program(options.program)
     try:
         with _control(options.control) as control, _listener(options.port) as listener:
@@ -183,12 +182,6 @@ def _path(word: str) -> Path:
 
 def _end(*_: object) -> NoReturn:
     sys.exit(0)
-
-
-def _die_with_parent() -> None:
-    """Arrange to end with the parent process, so that a restarted switch finds its port free."""
-    if not end_with_parent(os.getppid()):
-        sys.exit(0)
 
 
 def _refuse(line: str) -> NoReturn:

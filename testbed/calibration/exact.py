@@ -23,16 +23,16 @@ from testbed.calibration.runs import (
     is_available,
     measured_capacity,
     measured_run,
-    process_finding,
-    wakeup_finding,
+    measured_wakeups,
+    process_cost,
 )
 from testbed.calibration.sleeper import KINDS
 from testbed.dilation.prediction import share_of_core
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
-from testbed.load.costs import ProcessCost
+from testbed.load.costs import MessageCost, ProcessCost
 from testbed.load.machine import this_machine
-from testbed.load.stored import MOST_BUSY_CORES, Calibration, MessageFinding, ProcessFinding, costly_code
+from testbed.load.stored import MOST_BUSY_CORES, Calibration, costly_code
 from testbed.system.limits import cores
 
 _WATCH_SECONDS = 1.0
@@ -72,7 +72,7 @@ def check_idle(*, is_forced: bool) -> float:
 
 def measured(load_before: float, interrupt: Interrupt, tell: Tell) -> Calibration:
     """Run the calibration, in about a minute. Raises RunError if a run fails, KeyboardInterrupt if interrupted."""
-    wakeups = {kind: wakeup_finding(kind) for kind in KINDS}
+    wakeups = {kind: measured_wakeups(kind) for kind in KINDS}
     capacity_cores = measured_capacity()
     lone, many = {}, {}
     for name, bench in _BENCHES.items():
@@ -82,7 +82,7 @@ def measured(load_before: float, interrupt: Interrupt, tell: Tell) -> Calibratio
     telemetry = _runs("soft", _TELEMETRY, _BENCHES["soft"].many, _TIMES_WITH_TELEMETRY, interrupt, tell)
     plain = many["soft"]
     short = _runs("soft", PLAIN, _SHORT_MESSAGES, _TIMES_WITH_SHORT_MESSAGES, interrupt, tell)
-    agent = process_finding([run.agent for run in lone["soft"]], [run.agent for run in plain])
+    agent = process_cost([run.agent for run in lone["soft"]], [run.agent for run in plain])
     runner_share = statistics.median(run.runner_share for run in plain)
     return Calibration(
         **asdict(this_machine()),
@@ -94,8 +94,7 @@ def measured(load_before: float, interrupt: Interrupt, tell: Tell) -> Calibratio
         agent=agent,
         message=_message(short, agent, runner_share),
         switches={
-            name: process_finding([run.switch for run in lone[name]], [run.switch for run in many[name]])
-            for name in many
+            name: process_cost([run.switch for run in lone[name]], [run.switch for run in many[name]]) for name in many
         },
         telemetry_agent=_ratio([run.agent for run in telemetry], [run.agent for run in plain]),
         telemetry_switch=_ratio([run.switch for run in telemetry], [run.switch for run in plain]),
@@ -113,17 +112,14 @@ def _runs(switch: str, scheme: str, pace: Pace, times: int, interrupt: Interrupt
     return runs
 
 
-def _message(runs: Sequence[Measurement], agent: ProcessFinding, runner_share: float) -> MessageFinding:
+def _message(runs: Sequence[Measurement], agent: ProcessCost, runner_share: float) -> MessageCost:
     """Return the cost of a message: the time of agents and runner minus the cost of frames and of waking up."""
-    frames = ProcessCost(agent.frame_ns, agent.lone_frame_ns, agent.fixed_share)
     agent_ns, runner_ns = [], []
     for run in runs:
-        share = run.agent.share - float(share_of_core(frames, np.array(run.agent.rate)))
+        share = run.agent.share - float(share_of_core(agent, np.array(run.agent.rate)))
         agent_ns.append(share * run.seconds * run.agents / run.message_ends * 1e9)
         runner_ns.append((run.runner_ns - runner_share * run.watched_ns) / (run.message_ends / 2))
-    return MessageFinding(
-        agent_ns=max(0.0, statistics.median(agent_ns)), runner_ns=max(0.0, statistics.median(runner_ns))
-    )
+    return MessageCost(agent_ns=max(0.0, statistics.median(agent_ns)), runner_ns=max(0.0, statistics.median(runner_ns)))
 
 
 def _ratio(loads: Sequence[Load], reference: Sequence[Load]) -> float:

@@ -20,12 +20,12 @@ from testbed.calibration.runs import (
     Pace,
     measured_capacity,
     measured_run,
-    process_finding,
+    process_cost,
 )
 from testbed.interrupt import Interrupt
-from testbed.load.costs import built_in
+from testbed.load.costs import MessageCost, built_in
 from testbed.load.machine import this_machine
-from testbed.load.stored import Calibration, MessageFinding, costly_code
+from testbed.load.stored import Calibration, costly_code
 
 _WATCH_SECONDS = 0.5
 _SCHEME = "irn"
@@ -49,12 +49,12 @@ def quick_calibration(switch: str, interrupt: Interrupt, earlier: Calibration | 
     """
     if earlier is not None:
         lone, many = _two_runs(switch, earlier.capacity_cores, interrupt)
-        finding = process_finding([lone.switch], [many.switch])
-        return earlier.model_copy(update={"switches": {**earlier.switches, switch: finding}})
+        cost = process_cost([lone.switch], [many.switch])
+        return earlier.model_copy(update={"switches": {**earlier.switches, switch: cost}})
     load_before = busy_cores(_WATCH_SECONDS)
     capacity_cores = measured_capacity()
     lone, many = _two_runs(switch, capacity_cores, interrupt)
-    agent = process_finding([lone.agent], [many.agent])
+    agent = process_cost([lone.agent], [many.agent])
     usual = built_in(this_machine().cores)
     return Calibration(
         **asdict(this_machine()),
@@ -64,11 +64,11 @@ def quick_calibration(switch: str, interrupt: Interrupt, earlier: Calibration | 
         load_before=round(load_before, 3),
         capacity_cores=capacity_cores,
         agent=agent,
-        message=MessageFinding(
+        message=MessageCost(
             agent_ns=agent.frame_ns * usual.message.agent_ns / usual.agent.frame_ns,
             runner_ns=agent.frame_ns * usual.message.runner_ns / usual.agent.frame_ns,
         ),
-        switches={switch: process_finding([lone.switch], [many.switch])},
+        switches={switch: process_cost([lone.switch], [many.switch])},
         telemetry_agent=usual.telemetry_agent,
         telemetry_switch=usual.telemetry_switch,
         runner_share=lone.runner_share,

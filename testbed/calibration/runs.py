@@ -23,15 +23,15 @@ from scenarios.files.flow_file import format_flows
 from scenarios.model.flow import FlowRequest
 from testbed.calibration.processor_time import Watch
 from testbed.errors import RunError, UsageError
-from testbed.execution import capabilities
-from testbed.execution.room import build_programs
+from testbed.execution.programs import build_programs
 from testbed.interrupt import Interrupt
 from testbed.live.run import run_live
-from testbed.load.stored import ProcessFinding, WakeupFinding
+from testbed.load.costs import ProcessCost, Wakeups
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.recorder import Recorder
 from testbed.system.code import ROOT
 from testbed.system.limits import cores
+from testbed.targets import capabilities
 
 _PROCESS_SECONDS = 60.0
 _PAYLOAD_BYTES = 1_000
@@ -80,7 +80,7 @@ class Measurement:
     message_ends: int
     agents: int
     seconds: float
-    lateness: Mapping[str, WakeupFinding]
+    lateness: Mapping[str, Wakeups]
     """The lateness of frames of agents and switches, or the error of their spacing if that is larger."""
 
     @property
@@ -168,19 +168,19 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
     )
 
 
-def _lateness(lateness: Lateness | None, spacing: Spacing | None) -> WakeupFinding:
+def _lateness(lateness: Lateness | None, spacing: Spacing | None) -> Wakeups:
     """Return the larger of lateness and spacing error, since a verdict limits both."""
     summaries = [summary for summary in (lateness, spacing) if summary is not None]
     if not summaries:
         raise RunError("the calibration's run sent no frame")
-    return WakeupFinding(
+    return Wakeups(
         p50_ns=max(summary.p50_ns for summary in summaries),
         p99_ns=max(summary.p99_ns for summary in summaries),
         max_ns=max(summary.max_ns for summary in summaries),
     )
 
 
-def process_finding(lone: Sequence[Load], many: Sequence[Load]) -> ProcessFinding:
+def process_cost(lone: Sequence[Load], many: Sequence[Load]) -> ProcessCost:
     """Fit a line through two loads: its slope is the cost of a frame among many, its height the cost of waking up."""
     slow, fast = _median(lone), _median(many)
     frame = (fast.share - slow.share) / (fast.rate - slow.rate)
@@ -188,7 +188,7 @@ def process_finding(lone: Sequence[Load], many: Sequence[Load]) -> ProcessFindin
     if frame <= 0 or fixed < 0:  # the cost of waking up cannot be measured
         frame, fixed = fast.share / fast.rate, 0.0
     frames_ns = [load.frame_ns for load in many]
-    return ProcessFinding(
+    return ProcessCost(
         frame_ns=frame * 1e9,
         lone_frame_ns=max(slow.frame_ns, frame * 1e9),
         fixed_share=fixed,
@@ -200,11 +200,11 @@ def _median(loads: Sequence[Load]) -> Load:
     return Load(statistics.median(load.rate for load in loads), statistics.median(load.share for load in loads))
 
 
-def wakeup_finding(kind: str) -> WakeupFinding:
+def measured_wakeups(kind: str) -> Wakeups:
     """Return how late a sleeping process of this kind wakes up (`testbed.calibration.sleeper`). Raises RunError."""
     [late_ns] = _answers(["testbed.calibration.sleeper", kind], 1)
     late_ns = sorted(late_ns)
-    return WakeupFinding(
+    return Wakeups(
         p50_ns=float(late_ns[len(late_ns) // 2]),
         p99_ns=float(late_ns[int(0.99 * len(late_ns))]),
         max_ns=float(late_ns[-1]),

@@ -16,8 +16,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from hosts.io.parent import die_with_parent
 from hosts.io.timer import MonotonicTimer
+from processes.parent import die_with_parent
 
 SLEEPS = 300
 KINDS = ("agent", "switch")

@@ -13,7 +13,7 @@ import json
 import sys
 import time
 
-from hosts.io.parent import die_with_parent
+from processes.parent import die_with_parent
 
 _ADDITIONS = 5_000
 

@@ -43,7 +43,7 @@ def with_dilation(plan: RunPlan) -> RunPlan:
         peak_load=round(prediction.peak_load, 4),
         late_share=round(prediction.late_share, 4),
         cores=round(costs.capacity_cores, 2),
-        calibrated=costs.measured,
+        calibrated=costs.origin,
         enough=enough,
     )
     return plan.at_dilation(factor, choice)

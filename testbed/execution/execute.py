@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,17 +19,16 @@ from hosts.crash import engine_crash
 from scenarios.files import flow_file
 from telemetry.atomic_file import replace_text
 from telemetry.journal import JOURNAL_FOLDER, has_journal
-from testbed.errors import Crashed, Interrupted, RunError, UsageError
+from testbed.errors import Crashed, Interrupted, RunError
 from testbed.execution.identity import run_identity
-from testbed.execution.needs import needs_of
 from testbed.execution.unfinished import ERROR_FILE, finish_run
 from testbed.interrupt import Interrupt, interruptible, raise_again
 from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
+from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
-from testbed.system.caller import caller
-from testbed.system.out_of_room import out_of_room, whole_files
+from testbed.system.limits import out_of_room
 from testbed.virtual.simulation import simulate
 
 
@@ -78,23 +75,6 @@ class StoredRun:
         return f"{content} is in {self.folder}{page}"
 
 
-def make_folder(parent: Path, name: str) -> Path:
-    """Make a new folder, with a name made unique by the time and a number if necessary."""
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    missing = [path for path in (parent, *parent.parents) if not path.exists()]
-    for attempt in range(1, 1000):
-        folder = parent / (f"{name}-{stamp}" if attempt == 1 else f"{name}-{stamp}-{attempt}")
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        (folder / "logs").mkdir()
-        for created in missing:
-            _give(created)
-        return folder
-    raise UsageError(f"--out {parent}: there are too many runs named {name}-{stamp}")
-
-
 def _folder_name(config: RunConfig) -> str:
     parts = (config.scenario, config.scheme, config.program_name)
     return "-".join(part for part in parts if part is not None)
@@ -113,7 +93,7 @@ def execute(
     run = clock or CLOCKS[plan.config.clock]
     with interruptible() as interrupt:
         folder = make_folder(parent.absolute(), _folder_name(plan.config))
-        with _failing_in_one_line(plan, folder, interrupt):
+        with _failing_in_one_line(folder, interrupt):
             try:
                 result = _measure(plan, folder, progress, interrupt, run)
             except Crashed as error:
@@ -122,7 +102,7 @@ def execute(
                 raise _without_result(folder, interrupt) from error
     report = None
     if page:
-        with _failing_in_one_line(plan, folder, interrupt):
+        with _failing_in_one_line(folder, interrupt):
             report = _draw(folder)
     return StoredRun(folder, result, report, interrupt.is_requested or (page and report is None))
 
@@ -187,7 +167,7 @@ def _draw(folder: Path) -> Path | None:
 
 
 @contextmanager
-def _failing_in_one_line(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Iterator[None]:
+def _failing_in_one_line(folder: Path, interrupt: Interrupt) -> Iterator[None]:
     """Turn errors of a run into a one-line RunError that says what is kept; give the folder to the user in any case."""
     try:
         yield
@@ -203,9 +183,7 @@ def _failing_in_one_line(plan: RunPlan, folder: Path, interrupt: Interrupt) -> I
         full = out_of_room(error, [folder])
         if full is None:
             raise
-        needs = needs_of(plan)
-        needed = f"this run needs about {needs.disk_bytes} B and {needs.files} files"
-        raise RunError(f"{full}; {needed}; {_remove_partial_files(folder)}") from error
+        raise RunError(f"{full}; {_remove_partial_files(folder)}") from error
     finally:
         give_to_caller(folder)
 
@@ -214,23 +192,10 @@ def _remove_partial_files(folder: Path) -> str:
     """Remove unfinished files, or the whole folder if nothing was measured; return what is kept, as text."""
     for partial in folder.rglob(".*.partial"):
         partial.unlink(missing_ok=True)
-    complete = whole_files(folder)
+    complete = sorted(path.name for path in folder.glob("[!.]*") if path.is_file())
     segments = [path for path in (folder / JOURNAL_FOLDER).glob("*/*") if path.parent.name != _PLANNED_SEGMENTS]
     if not segments and not any(name.endswith(".parquet") for name in complete):
         shutil.rmtree(folder, ignore_errors=True)
         return "nothing was measured, so the folder was removed"
     journal = f"; with more room, `report {folder}` writes traces from its journal" if has_journal(folder) else ""
     return f"kept in {folder}: {', '.join(complete)}{journal}"
-
-
-def give_to_caller(folder: Path) -> None:
-    """Give a run folder and all its files to the user who called sudo."""
-    if folder.exists():  # the folder of a run without measurements was removed
-        for path in (folder, *folder.rglob("*")):
-            _give(path)
-
-
-def _give(path: Path) -> None:
-    owner = caller()
-    if owner is not None:
-        os.chown(path, *owner, follow_symlinks=False)

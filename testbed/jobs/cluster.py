@@ -21,6 +21,7 @@ import cloudpickle
 from distributed import Client, Event, Future, get_worker
 from distributed.comm.core import CommClosedError
 
+from processes import child, waiting
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
 from testbed.jobs import process
@@ -36,7 +37,7 @@ _TLS_ERRORS = (CommClosedError, SSLError, FileNotFoundError, PermissionError)
 _HOW = "docs/security.md says how to configure it"
 
 # Pickle the functions for workers by value, because these modules are not on a worker's import path.
-for _module in (process, sys.modules[__name__]):
+for _module in (child, waiting, process, sys.modules[__name__]):
     cloudpickle.register_pickle_by_value(_module)
 
 

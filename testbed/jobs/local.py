@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-import os
 import resource
 from collections import deque
 from collections.abc import Sequence
 
+from processes.waiting import readable
 from testbed.interrupt import Interrupt
 from testbed.jobs.process import TaskProcess
-from testbed.jobs.served import ServingProcess
 from testbed.jobs.task import ROOT, SERVE, Take, Task, TaskEnd
-from testbed.system.limits import raise_open_files
-from testbed.system.waiting import readable
+from testbed.system.limits import cores, raise_open_files
 
 _POLL_S = 0.2
 _SPARE_DESCRIPTORS = 40
@@ -22,16 +20,11 @@ _DESCRIPTORS_PER_TASK = 3
 """The pipes or files for input, answer and errors."""
 
 
-def count_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
 class LocalExecutor:
     """An executor with a fixed number of concurrent tasks. It starts a task only when a worker is free."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self._workers = workers or count_cores()
+        self._workers = workers or cores()
 
     def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
         limit = 1 if one_at_a_time else self._workers
@@ -39,7 +32,7 @@ class LocalExecutor:
         raise_open_files(_SPARE_DESCRIPTORS + _DESCRIPTORS_PER_TASK * parallel, f"running {parallel} tasks in parallel")
         waiting = deque(enumerate(tasks))
         running: dict[TaskProcess, int] = {}
-        free: list[ServingProcess] = []
+        free: list[TaskProcess] = []
         try:
             while running or (waiting and not interrupt.is_requested):
                 while waiting and len(running) < limit and not interrupt.is_requested:
@@ -47,11 +40,11 @@ class LocalExecutor:
                     running[_started(task, free)] = number
                 if interrupt.is_requested:
                     for process in running:
-                        process.stop(is_urgent=interrupt.is_urgent)
+                        process.request_stop(is_urgent=interrupt.is_urgent)
                 readable(running, _POLL_S)
-                for process in [candidate for candidate in running if candidate.has_ended()]:
+                for process in [candidate for candidate in running if candidate.is_done()]:
                     number, end = running.pop(process), TaskEnd(*process.end())
-                    if isinstance(process, ServingProcess) and process.is_free:
+                    if process.is_free:
                         free.append(process)
                     take(number, end)
         finally:
@@ -62,17 +55,18 @@ class LocalExecutor:
                 process.end()
 
 
-def _started(task: Task, free: list[ServingProcess]) -> TaskProcess:
+def _started(task: Task, free: list[TaskProcess]) -> TaskProcess:
     """Start a task and return its process: a free serving process if the task may share one, else a new process."""
     if not task.is_served or _has_limited_time():
         return TaskProcess(task.words, task.payload(), str(ROOT))
+    words = (*task.words, SERVE)
     while free:
         server = free.pop()
-        if server.is_free and server.module == task.module:
+        if server.is_free and server.words == words:
             break
         server.dismiss()
     else:
-        server = ServingProcess(task.module, (*task.words, SERVE), str(ROOT))
+        server = TaskProcess(words, None, str(ROOT))
     server.give(task.payload())
     return server
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A task in a separate process: start, supervision and end. Uses the standard library only.
+"""A task in a separate process. Starting Python takes as long as a short run, so a process can serve several tasks.
 
 This module is also pickled by value for Dask workers, which cannot import it (`testbed.jobs.cluster`).
 """
@@ -14,6 +14,8 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 
+from processes.child import Child
+
 PARENT_VARIABLE = "SFC_TESTBED_PARENT"
 """The environment variable with the PID of a task's starter.
 
@@ -24,71 +26,75 @@ PATIENCE_S = 60.0
 _POLL_S = 0.2
 
 
-class TaskProcess:
-    """A process that reads `payload` on stdin and answers on stdout. Ctrl-C in the terminal does not reach it."""
+class TaskProcess(Child):
+    """A process that reads a payload on stdin and answers on stdout.
+
+    Without a payload, the process serves tasks: `give` sends the payload of each as a line, and each answer is a line.
+    """
 
     def __init__(self, words: Sequence[str], payload: str | None, folder: str) -> None:
-        """Start the process. Without a payload, stdin is a pipe."""
+        self.words = words
         self.was_stopped = False
         self._was_hurried = False
-        self._kill_at = 0.0
+        self._serves = payload is None
         self._answer = b""
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process; a pipe could fill)
-        with tempfile.TemporaryFile() as words_in:
-            words_in.write((payload or "").encode())
-            words_in.seek(0)
-            self._process = subprocess.Popen(
-                list(words),
-                cwd=folder,
-                env={**os.environ, PARENT_VARIABLE: str(os.getpid())},
-                stdin=subprocess.PIPE if payload is None else words_in,
-                stdout=subprocess.PIPE,
-                stderr=self._complaints,
-                start_new_session=True,
+        with tempfile.TemporaryFile() as payload_file:  # a pipe could fill before the process reads it
+            payload_file.write((payload or "").encode())
+            payload_file.seek(0)
+            super().__init__(
+                "a task",
+                words,
+                folder=folder,
+                variables={PARENT_VARIABLE: str(os.getpid())},
+                stdin=subprocess.PIPE if self._serves else payload_file,
             )
-        os.set_blocking(self.fileno(), False)
 
-    def fileno(self) -> int:
-        """Return the descriptor of the answer, which becomes readable when the task has answered or ended."""
-        assert self._process.stdout is not None
-        return self._process.stdout.fileno()
+    @property
+    def is_free(self) -> bool:
+        """Whether the process can take another task."""
+        return self._serves and not self.was_stopped and self.status is None
 
-    def has_ended(self) -> bool:
-        """Read the available output and return whether the process has ended.
+    def give(self, payload: str) -> None:
+        """Send the next task. If the process has ended and does not read it, the task ends with the process."""
+        self._answer = b""
+        self.tell(payload)
 
-        Kill it if it was stopped too long ago.
-        """
-        assert self._process.stdout is not None
-        while chunk := self._process.stdout.read(1 << 16):
-            self._answer += chunk
-        if self.was_stopped and time.monotonic() > self._kill_at:
-            self._process.kill()
-        return self._process.poll() is not None
+    def is_done(self) -> bool:
+        """Read the available output and return whether the task has answered or the process has ended."""
+        self._answer += self.output()
+        return self.has_ended or (self._serves and self._answer.endswith(b"\n"))
 
-    def stop(self, *, is_urgent: bool = False) -> None:
+    def request_stop(self, *, is_urgent: bool = False) -> None:
         """Ask the process to end, and once more if it has become urgent. It then keeps nothing and only cleans up."""
         if not self.was_stopped:
             self.was_stopped = True
-            self._kill_at = time.monotonic() + PATIENCE_S
-            self._process.send_signal(signal.SIGTERM)
+            self.ask_to_end(PATIENCE_S)
         elif is_urgent and not self._was_hurried:
             self._was_hurried = True
-            self._process.send_signal(signal.SIGTERM)
+            self.send_signal(signal.SIGTERM)
+        self._close_stdin()
 
     def end(self) -> tuple[int, str, str, bool]:
-        """Wait for the process. Return exit status, answer, stderr text, and whether it was asked to end."""
+        """Return exit status, answer, stderr text, and whether the process was asked to end.
+
+        Wait for the end of the process, unless it can take another task.
+        """
+        if self.is_free:
+            return os.EX_OK, self._answer.decode(errors="replace"), "", False
+        return self.dismiss()
+
+    def dismiss(self) -> tuple[int, str, str, bool]:
+        """Wait for the process, which ends after its last task. Return the values of `end`."""
+        self._close_stdin()
         status = self._process.wait()
-        self.has_ended()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-        with self._complaints as complaints:
-            complaints.seek(0)
-            errors = complaints.read().decode(errors="replace")
+        self._answer += self.output()
+        errors = self.errors()
+        self._close()
         return status, self._answer.decode(errors="replace"), errors, self.was_stopped
 
     def kill(self) -> None:
-        """Kill the process at once."""
-        self._process.kill()
+        self.was_stopped = True
+        super().kill()
 
 
 def run_watched(
@@ -99,9 +105,9 @@ def run_watched(
         return -signal.SIGTERM, "", "", True
     process = TaskProcess(words, payload, folder)
     try:
-        while not process.has_ended():
+        while not process.is_done():
             if not is_wanted():
-                process.stop()
+                process.request_stop()
             time.sleep(_POLL_S)
     except BaseException:
         process.kill()

@@ -25,17 +25,16 @@ from compiled.cache import CacheRefused
 from telemetry.atomic_file import LinkRefused, check_no_link, open_no_link
 from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, RunError, UsageError
-from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, execute
-from testbed.execution.room import check_room
+from testbed.execution.limits import check_limits
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResult
 from testbed.jobs.task import SERVE, begin_task
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
 from testbed.system.code import code_digest
-from testbed.system.limits import hear_processor_time
-from testbed.system.out_of_room import out_of_room
+from testbed.system.limits import out_of_room
 from testbed.system.run_ids import state_root
+from testbed.targets import capabilities
 
 JOURNAL = "journal.jsonl"
 
@@ -84,7 +83,7 @@ def _run_once(job: Job, name: str) -> JobResult:
 
 def _make_run(job: Job, out: Path) -> StoredRun:
     plan = plan_run(job.request)
-    check_room([plan], out)
+    check_limits([plan], out)
     capabilities.require(plan.config.clock, plan.config.switch, plan.mtu_bytes)
     with _alone(job.request):
         return execute(with_dilation(plan), out, Silent(), page=job.page)
@@ -112,7 +111,6 @@ def _note(journal: Path, line: dict[str, object]) -> None:
 
 def main(*, serves: bool = False) -> int:
     """Run the job on stdin, or all jobs that arrive there if `serves`."""
-    hear_processor_time()
     with _answers() as answers:
         for payload in iter(sys.stdin.buffer.readline, b"") if serves else [sys.stdin.buffer.read()]:
             result = run_job(JOB.validate_json(payload))

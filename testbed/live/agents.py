@@ -12,14 +12,14 @@ from pathlib import Path
 from hosts.agent_config import AgentConfig, agent_configs
 from hosts.protocol import AgentEvent, Command, ProtocolError, Ready, Refused, Stopped, command_line, parse_event
 from hosts.records import SwitchClock
+from processes.waiting import readable
 from telemetry.atomic_file import replace_text
 from testbed.errors import RunError
 from testbed.faults.nodes import host_stalls
 from testbed.interrupt import Interrupt
-from testbed.load.agents import agent_count
+from testbed.plan.agents import agent_count
 from testbed.plan.plan import RunPlan
-from testbed.system.child import Child
-from testbed.system.waiting import readable
+from testbed.system.child import RunChild
 
 _READY_SECONDS = 60.0
 _READY_SECONDS_PER_FLOW = 0.0005
@@ -39,7 +39,7 @@ class AgentProcess:
         path = logs / f"{config.name}.json"
         replace_text(path, config.model_dump_json(indent=1))
         arguments = [sys.executable, "-m", "hosts.agent", str(path)]
-        self.child = Child(config.name, arguments, run_id, logs / f"{config.name}.log")
+        self.child = RunChild(config.name, arguments, run_id, logs / f"{config.name}.log")
 
     def fileno(self) -> int:
         return self.child.fileno()

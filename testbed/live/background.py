@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
-from testbed.system.child import Child
+from testbed.system.child import RunChild
 from testbed.system.namespace import in_network_of
 from topologies.model import Host
 
@@ -53,7 +53,7 @@ class Iperf3:
         self._run_id = run_id
         self._logs = logs
         self.client, self.server = iperf3_hosts(plan)
-        self._children: list[Child] = []
+        self._children: list[RunChild] = []
         self._lines: list[str] = []
         self._failure: str | None = None
 
@@ -64,7 +64,7 @@ class Iperf3:
             arguments = [sys.executable, "-m", "testbed.live.iperf3_peer"]
             arguments += [role, str(self.server.ip), str(_PORT), str(seconds)]
             words = in_network_of(self._pids[host.name], *arguments)
-            child = Child(f"iperf3 {role}", words, self._run_id, self._logs / f"iperf3-{role}.log")
+            child = RunChild(f"iperf3 {role}", words, self._run_id, self._logs / f"iperf3-{role}.log")
             self._children.append(child)
             child.wait_for_line("ready", _READY_SECONDS)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CaptureError, Direction
 from testbed.recording.captures import FOLDER, SUFFIX, convert
-from testbed.system.child import Child
+from testbed.system.child import RunChild
 from testbed.system.namespace import in_network_of
 from testbed.targets.common.interfaces import interface_of
 from topologies.model import Port, Topology
@@ -35,7 +35,7 @@ _DROPPED = re.compile(r"(\d+) packets? dropped by ")
 class _Running:
     """A tcpdump process of a capture, and the file that it writes. Direction UNKNOWN stands for both directions."""
 
-    child: Child
+    child: RunChild
     end: Port
     pcap: Path
     direction: Direction
@@ -97,7 +97,7 @@ class LiveCaptures:
             words = in_network_of(self._pids[where.node], *words)
         name = end.node if direction is Direction.UNKNOWN else pcap.stem
         log = self._logs / f"tcpdump-{name}.log"
-        child = Child(f"tcpdump of {name}", words, self._run_id, log, errors_are_lines=True)
+        child = RunChild(f"tcpdump of {name}", words, self._run_id, log, errors_are_lines=True)
         self._running.append(_Running(child, end, pcap, direction))
 
     def begin(self, start_ns: int, switch_epoch_ns: int | None) -> None:
@@ -144,10 +144,10 @@ def _calendar_lead_ns() -> int:
     return min(samples)[1]
 
 
-def _wait_for_kernel(patience_s: Mapping[Child, float]) -> None:
+def _wait_for_kernel(patience_s: Mapping[RunChild, float]) -> None:
     """Wait until each tcpdump has written the packets that the kernel had received at the start; give up in time."""
     begin_s = time.monotonic()
-    received_counts: dict[Child, int] = {}
+    received_counts: dict[RunChild, int] = {}
     behind = [child for child in patience_s if not child.has_ended]
     while behind:
         for child in behind:
@@ -161,7 +161,7 @@ def _wait_for_kernel(patience_s: Mapping[Child, float]) -> None:
         ]
 
 
-def _has_all(child: Child, received_counts: dict[Child, int]) -> bool:
+def _has_all(child: RunChild, received_counts: dict[RunChild, int]) -> bool:
     """Return whether tcpdump has written all packets that its first SIGUSR1 report counted as received."""
     for line in child.lines():
         if (match := _COUNTS.search(line)) is not None:
@@ -171,7 +171,7 @@ def _has_all(child: Child, received_counts: dict[Child, int]) -> bool:
     return False
 
 
-def _end(child: Child, trouble: str | None) -> str | None:
+def _end(child: RunChild, trouble: str | None) -> str | None:
     """End a tcpdump; return what its file lacks, or None. Only tcpdump's output says how many packets were dropped."""
     child.stop()
     if trouble is not None:

@@ -31,6 +31,7 @@ from hosts.protocol import (
     Stop,
 )
 from hosts.records import SwitchClock
+from processes.waiting import readable
 from telemetry.atomic_file import replace_text
 from testbed.errors import RunError
 from testbed.faults.impairments import longest_hold_ns
@@ -47,7 +48,6 @@ from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.system.run_ids import RUN_VARIABLE, claim_state_directory, new_run_id, remove_state_directory
-from testbed.system.waiting import readable
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch, Target

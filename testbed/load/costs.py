@@ -10,64 +10,83 @@ less often per frame: softswitch lets them gather, and agents find more than one
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from wire.input.validation import STRICT
+
+_WallNs = Annotated[float, Field(ge=0, le=1e9)]
+_Factor = Annotated[float, Field(gt=0, le=100)]
+_CoreShare = Annotated[float, Field(ge=0, le=100)]
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessCost:
+class ProcessCost(BaseModel):
     """The cost of one process, in wall ns and shares of a core."""
 
-    frame_ns: float
+    model_config = STRICT
+
+    frame_ns: Annotated[float, Field(gt=0, le=1e9)]
     """The cost of a frame among many."""
-    lone_frame_ns: float
+    lone_frame_ns: Annotated[float, Field(gt=0, le=1e9)]
     """The cost of an isolated frame."""
-    fixed_share: float
+    fixed_share: _CoreShare
     """The additional share of a core while frames come continuously."""
+    spread: Annotated[float, Field(ge=0)] = 0.0
+    """The range of the repetitions of the measurement, as a share of the median."""
 
     def times(self, factor: float) -> ProcessCost:
         """Return the cost where each frame takes `factor` times as long."""
-        return ProcessCost(self.frame_ns * factor, self.lone_frame_ns * factor, self.fixed_share)
+        return self.model_copy(
+            update={"frame_ns": self.frame_ns * factor, "lone_frame_ns": self.lone_frame_ns * factor}
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Wakeups:
+class Wakeups(BaseModel):
     """The lateness of wake-ups, in wall ns."""
 
-    p50_ns: float
-    p99_ns: float
-    max_ns: float
+    model_config = STRICT
+
+    p50_ns: _WallNs
+    p99_ns: _WallNs
+    max_ns: Annotated[float, Field(ge=0, le=1e12)]
 
 
-@dataclass(frozen=True, slots=True)
-class MessageCost:
+class MessageCost(BaseModel):
     """The cost of a message besides its frames, in wall ns."""
 
-    agent_ns: float
+    model_config = STRICT
+
+    agent_ns: _WallNs
     """The cost for an agent per end of the message: its queue pair, its timers, its records."""
-    runner_ns: float
+    runner_ns: _WallNs
     """The cost for the runner, which takes the message's records."""
 
 
-@dataclass(frozen=True)
-class Costs:
+class Costs(BaseModel):
     """The figures of a machine that a prediction needs."""
 
-    capacity_cores: float
+    model_config = STRICT
+
+    capacity_cores: Annotated[float, Field(gt=0, le=100_000)]
     """The processor time that processes get in total, in cores; it is less than the number of cores under a quota."""
     agent: ProcessCost
     """The cost of an agent. A frame here is an end of a data packet, sent or received, with its acknowledgment."""
     message: MessageCost
     switches: Mapping[str, ProcessCost]
     """The cost of a switch process per forwarded frame, by target; only measured targets."""
-    telemetry_agent: float
+    telemetry_agent: _Factor
     """The factor on the cost of a data packet for an agent if switches write telemetry into the packet."""
-    telemetry_switch: float
-    runner_share: float
+    telemetry_switch: _Factor
+    runner_share: _CoreShare
     """The share of a core that the runner uses."""
     wakeups: Mapping[str, Wakeups]
     """The wake-ups of agents and switches, which the kernel schedules differently."""
-    measured: str | None = None
-    """The day and kind of the measurement; None for the built-in figures, which are deliberately high."""
+
+    @property
+    def origin(self) -> str | None:
+        """The day and kind of the measurement; None for the built-in figures, which are deliberately high."""
+        return None
 
     @property
     def latest_wakeup_ns(self) -> float:

@@ -17,16 +17,16 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from telemetry.atomic_file import replace_text
-from testbed.load.costs import Costs, MessageCost, ProcessCost, Wakeups, built_in
+from testbed.load.costs import Costs, ProcessCost, Wakeups, built_in
 from testbed.load.machine import Machine, this_machine
 from testbed.system.caller import caller
 from testbed.system.code import ROOT, code_digest
 from testbed.system.limits import cores
 from wire.input.bounded_file import FileRefused, read_bounded_text
-from wire.input.validation import STRICT, refusal
+from wire.input.validation import refusal
 
 SCHEMA: Literal["sfc-testbed/calibration/3"] = "sfc-testbed/calibration/3"
 MOST_BUSY_CORES = 0.25
@@ -38,46 +38,9 @@ MAX_FILE_BYTES = 100_000
 _COSTLY = ("hosts", "softswitch", "switch-bmv2", "wire")
 """Folders whose code runs for every packet."""
 
-_WallNs = Annotated[float, Field(ge=0, le=1e9)]
-_Factor = Annotated[float, Field(gt=0, le=100)]
-_CoreShare = Annotated[float, Field(ge=0, le=100)]
 
-
-class ProcessFinding(BaseModel):
-    """The fields of `ProcessCost`, for the file."""
-
-    model_config = STRICT
-
-    frame_ns: Annotated[float, Field(gt=0, le=1e9)]
-    lone_frame_ns: Annotated[float, Field(gt=0, le=1e9)]
-    fixed_share: _CoreShare
-    spread: Annotated[float, Field(ge=0)] = 0.0
-    """The range of the repetitions, as a share of the median."""
-
-
-class MessageFinding(BaseModel):
-    """The fields of `MessageCost`, for the file."""
-
-    model_config = STRICT
-
-    agent_ns: _WallNs
-    runner_ns: _WallNs
-
-
-class WakeupFinding(BaseModel):
-    """The fields of `Wakeups`, for the file."""
-
-    model_config = STRICT
-
-    p50_ns: _WallNs
-    p99_ns: _WallNs
-    max_ns: Annotated[float, Field(ge=0, le=1e12)]
-
-
-class Calibration(BaseModel):
-    """The contents of the file."""
-
-    model_config = STRICT
+class Calibration(Costs):
+    """The contents of the file: the costs, when they were measured, and of which machine and code."""
 
     schema_name: Literal["sfc-testbed/calibration/3"] = Field(default=SCHEMA, alias="schema")
     measured: datetime = Field(strict=False)
@@ -91,15 +54,8 @@ class Calibration(BaseModel):
     """The digest of the code that runs for every packet."""
     load_before: Annotated[float, Field(ge=0)]
     """Cores that other processes kept busy just before the calibration."""
-    capacity_cores: Annotated[float, Field(gt=0, le=100_000)]
-    """The processor time that processes of this machine get in total, in cores."""
-    agent: ProcessFinding
-    message: MessageFinding
-    switches: Annotated[Mapping[str, ProcessFinding], Field(min_length=1)]
-    telemetry_agent: _Factor
-    telemetry_switch: _Factor
-    runner_share: _CoreShare
-    wakeups: Annotated[Mapping[str, WakeupFinding], Field(min_length=1)]
+    switches: Annotated[Mapping[str, ProcessCost], Field(min_length=1)]
+    wakeups: Annotated[Mapping[str, Wakeups], Field(min_length=1)]
 
     @property
     def machine(self) -> Machine:
@@ -118,19 +74,8 @@ class Calibration(BaseModel):
         return self.code == costly_code()
 
     @property
-    def costs(self) -> Costs:
-        """The costs, for predictions."""
-        return Costs(
-            capacity_cores=self.capacity_cores,
-            agent=_cost(self.agent),
-            message=MessageCost(**self.message.model_dump()),
-            switches={name: _cost(finding) for name, finding in self.switches.items()},
-            telemetry_agent=self.telemetry_agent,
-            telemetry_switch=self.telemetry_switch,
-            runner_share=self.runner_share,
-            wakeups={name: Wakeups(**finding.model_dump()) for name, finding in self.wakeups.items()},
-            measured=f"{self.measured:%Y-%m-%d}{', quick' if self.is_quick else ''}",
-        )
+    def origin(self) -> str:
+        return f"{self.measured:%Y-%m-%d}{', quick' if self.is_quick else ''}"
 
 
 @dataclass(frozen=True)
@@ -146,7 +91,7 @@ class Known:
     @property
     def costs(self) -> Costs:
         """The measured costs, or else the built-in ones."""
-        return built_in(cores()) if self.calibration is None else self.calibration.costs
+        return self.calibration or built_in(cores())
 
 
 def known() -> Known:
@@ -191,10 +136,6 @@ def calibration_path() -> Path:
 def costly_code() -> str:
     """Return a digest of the code that runs for every packet."""
     return code_digest(ROOT, _COSTLY)
-
-
-def _cost(finding: ProcessFinding) -> ProcessCost:
-    return ProcessCost(finding.frame_ns, finding.lone_frame_ns, finding.fixed_share)
 
 
 def _home() -> Path:

@@ -24,7 +24,6 @@ from testbed.plan import checks
 from testbed.plan.captured_ports import captured_ports
 from testbed.plan.config import DilationConfig, RunConfig, fault_configs, program_config, versions
 from testbed.plan.fixed_point import check_fixed_point, largest_fitting
-from testbed.plan.garbage import without_garbage_collection
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
 from testbed.plan.overrides import parse_overrides
@@ -33,6 +32,7 @@ from testbed.plan.switch_targets import SWITCH_TARGETS, check_faults
 from testbed.program.fit import check_fits
 from testbed.program.given import GivenProgram
 from testbed.program.sources import check_artifacts
+from testbed.system.garbage import without_garbage_collection
 from topologies.model import Port, Topology
 from topologies.settings import SwitchSettings
 from wire import ethernet

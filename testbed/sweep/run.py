@@ -13,11 +13,11 @@ import polars as pl
 
 from analysis.results.swept import SWEEP_FILE, TABLE_FILE, shared_runs
 from telemetry.atomic_file import replace_file, replace_text
-from testbed.execution.execute import give_to_caller
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResults, Tell, run_jobs
 from testbed.jobs.task import Executor
 from testbed.plan.config import program_config
 from testbed.program.given import GivenProgram
+from testbed.recording.folder import give_to_caller
 from testbed.sweep.sweep import JOBS, SweepFile, SweepJob, labels_of_runs, results_table, sweep_folder, unfinished
 from testbed.system.code import code_digest
 

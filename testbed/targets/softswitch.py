@@ -18,7 +18,7 @@ from telemetry.queue_samples import samples_file
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
 from testbed.program.given import program_file
-from testbed.system.child import Child
+from testbed.system.child import RunChild
 from testbed.targets.common.commands import SAMPLE_NS, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
 from testbed.targets.common.interfaces import SWITCH_INTERFACE
@@ -52,7 +52,7 @@ class SoftswitchProcess:
         arguments += ["--epoch-ns", str(epoch_ns), "--seed", str(plan.config.seed), "--die-with-parent", "--realtime"]
         for port in self._ports:
             arguments += ["-i", f"{port}@{SWITCH_INTERFACE.format(name=name, port=port)}"]
-        self._process = partial(Child, name, arguments, state.name, logs / f"{name}.log")
+        self._process = partial(RunChild, name, arguments, state.name, logs / f"{name}.log")
         self._child = self._process()
         self._control: ControlClient | None = None
 

@@ -6,13 +6,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
-from testbed.execution.needs import wall_seconds
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.validation.run import Pair
 
 _MINUTE_S, _HOUR_S = 60, 3600
+
+
+def wall_seconds(plan: RunPlan) -> float:
+    """Return how long a live run's flows take at its dilation.
+
+    The run lasts until the last start plus the time that the busiest host's bytes take at its rate, limited by the
+    requested duration.
+    """
+    flows, hosts = plan.columns, plan.topology.hosts
+    ends = np.concatenate([flows.src, flows.dst])
+    moved_bytes = np.bincount(ends, np.concatenate([flows.size_bytes, flows.size_bytes]), len(hosts))
+    busy_ns = float(np.max(8e9 * moved_bytes / np.array([host.rate_bps for host in hosts]), initial=0.0))
+    last_ns = int(np.max(flows.start_ns, initial=0))
+    return min(last_ns + busy_ns, plan.config.duration_ms * 1e6) * plan.dilation.factor / 1e9
 
 
 def in_words(seconds: float) -> str:

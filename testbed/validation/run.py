@@ -16,13 +16,13 @@ from analysis.results.result import ResultError
 from analysis.results.stored import load_run
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, write_validation
-from testbed.execution.execute import give_to_caller, make_folder
 from testbed.interrupt import interruptible
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, Tell, run_jobs
 from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor
 from testbed.plan.plan import RunRequest
 from testbed.plan.switch_targets import SWITCH_TARGETS
+from testbed.recording.folder import give_to_caller, make_folder
 from testbed.validation.spread import spread_found, spread_jobs
 
 _ACKS_APART = ("transport.ack_priority=control",)

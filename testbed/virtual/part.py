@@ -25,8 +25,8 @@ from softswitch.engine import ENTRY_RECORD, Fabric, SwitchEngine
 from telemetry.queue_samples import Samples
 from testbed.faults.nodes import END_OF_STALL, host_stalls
 from testbed.faults.timeline import fault_commands
-from testbed.plan.garbage import collect_all_objects, collect_new_objects_only, without_garbage_collection
 from testbed.plan.plan import RunPlan
+from testbed.system.garbage import collect_all_objects, collect_new_objects_only, without_garbage_collection
 from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics

@@ -17,10 +17,10 @@ from multiprocessing.connection import Connection
 from struct import Struct
 
 from hosts.crash import print_crash
-from hosts.io.parent import die_with_parent
 from hosts.protocol import Record
 from hosts.records import RecordWriter, SwitchClock
 from hosts.transport.loss_recovery.base import NEVER
+from processes.parent import die_with_parent
 from testbed.virtual.exchange import Exchange, SharedMemory
 from testbed.virtual.flow_ends import SharedFlowEnds
 from testbed.virtual.part import Part, round_end_ns

@@ -14,12 +14,12 @@ from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+from processes.child import how_ended, log_words
 from testbed.errors import Crashed, RunError
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
-from testbed.system.child import how_ended, log_words
 from testbed.virtual.exchange import Descriptors, shared_memory
 from testbed.virtual.gathering import Gathering
 from testbed.virtual.part import lookahead_ns

@@ -270,7 +270,8 @@ class PatientTarget(SoftswitchTarget):
         ),
         "testbed/plan/switch_targets.py": (
             Before(
-                '        SwitchTarget("soft"', '        SwitchTarget("patient", ProcessCost(12_000, 60_000, 0.1)),\n'
+                '        SwitchTarget("soft"',
+                '        SwitchTarget("patient", ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n',
             ),
         ),
     },
@@ -387,7 +388,7 @@ PROMPT_VERB = Change(
     "verb of the prompt",
     {},
     {
-        "testbed/live/prompt/looking.py": (
+        "testbed/prompt/looking.py": (
             Before(
                 "\nVERBS = {",
                 """
@@ -398,9 +399,7 @@ def roles(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
             ),
             Before('    "queues": Verb(', '    "roles": Verb(("",), "what each switch does", roles),\n'),
         ),
-        "tests/testbed/live/prompt/test_prompt_live.py": (
-            Before('    ("nodes", ', '    ("roles", "tor1 forwards"),\n'),
-        ),
+        "tests/testbed/prompt/test_prompt_live.py": (Before('    ("nodes", ', '    ("roles", "tor1 forwards"),\n'),),
         "docs/prompt.md": (Before("| `queues [SWITCH]`", "| `roles` | what each switch does |\n"),),
     },
     (

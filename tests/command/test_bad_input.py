@@ -346,9 +346,8 @@ def test_an_unusable_folder_for_output_is_refused(
 
 
 @pytest.mark.root
-@pytest.mark.parametrize("options", ["size=32k", "size=300k", "size=16m,nr_inodes=6"])
+@pytest.mark.parametrize("options", ["size=32k", "size=16m"])
 def test_a_full_file_system_for_output_is_refused(options: str, tmp_path: Path) -> None:
-    """The file system has too few free bytes or files for the smallest run."""
     place = tmp_path / "full"
     place.mkdir()
     script = f'mount -t tmpfs -o {options} none "{place}" && "$@"; status=$?; ls -A "{place}"; exit $status'

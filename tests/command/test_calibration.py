@@ -16,11 +16,11 @@ from command.output import console
 from command.verbs import doctor
 from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError
-from testbed.execution.capabilities import Capability
 from testbed.load.costs import built_in
 from testbed.load.stored import Calibration, calibration_path, store
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.system.limits import cores
+from testbed.targets.capabilities import Capability
 from tests.testbed.load.calibrations import calibration
 
 pytest.importorskip("mininet")

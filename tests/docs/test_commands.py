@@ -40,8 +40,8 @@ from tests.docs.commands import (
 from tests.docs.named import complaint_about_options, complaint_about_setting
 from tests.docs.understood import complaint_about, typed
 from tests.testbed import running
-from tests.testbed.live.prompt.test_prompt_live import LINES
 from tests.testbed.program.own import TRIGGER, early
+from tests.testbed.prompt.test_prompt_live import LINES
 from tests.tree import ROOT
 
 PARSED: Mapping[str, str] = {
@@ -56,7 +56,7 @@ PARSED: Mapping[str, str] = {
     r"runner.py validate": "live and virtual runs for minutes: tests/testbed/validation/test_run.py",
     r"sudo ./runner.py doctor --calibrate": "a minute: tests/testbed/calibration/test_calibration_live.py",
     r"sudo ./runner.py clean": "ends processes of killed runs: tests/testbed/live/test_clean_live.py",
-    r"runner.py cli": "a live prompt: tests/testbed/live/prompt/test_prompt_live.py",
+    r"runner.py cli": "a live prompt: tests/testbed/prompt/test_prompt_live.py",
     r"--hosts docker:": "needs root and Docker: tests/testbed/live/containers/test_containers_live.py",
     r"run incast .*--switch bmv2": "needs root and BMv2: tests/testbed/targets/bmv2/test_bmv2_live.py",
     r"sudo ./runner.py (run|compare) ": "needs root: the last test here runs one, tests/testbed/live/ others",

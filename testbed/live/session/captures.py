@@ -9,10 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from testbed.errors import UsageError
-from testbed.execution.execute import give_to_caller
 from testbed.live.capture import LiveCaptures
 from testbed.live.run import LiveNetwork, common_epoch_ns
 from testbed.recording.captures import SUFFIX, capture_folder, make_way
+from testbed.recording.folder import give_to_caller
 from testbed.targets.common.interfaces import interface_of
 from topologies.model import Port
 

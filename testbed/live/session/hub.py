@@ -24,12 +24,12 @@ from hosts.protocol import (
     Signal,
     Start,
 )
+from processes.waiting import readable
 from scenarios.model.flow import Flow
 from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess
 from testbed.live.session.journal import Journal
-from testbed.system.waiting import readable
 
 # Time from the moment when all agents are ready to model time 0: every agent reads the start line meanwhile.
 _START_MARGIN_NS = 100_000_000

@@ -20,8 +20,6 @@ from hosts.protocol import Adopt
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
 from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError, UsageError
-from testbed.execution import capabilities
-from testbed.execution.execute import make_folder
 from testbed.flows.ideal import ideal_fct_ns
 from testbed.interrupt import Interrupt
 from testbed.live.agents import start_agents
@@ -36,6 +34,8 @@ from testbed.live.session.processes import end_programs
 from testbed.plan.plan import RunPlan, plan_network, plan_run
 from testbed.plan.request import NETWORK_DILATION, RunRequest
 from testbed.program.given import program_given
+from testbed.recording.folder import make_folder
+from testbed.targets import capabilities
 from topologies.commands import change_commands
 from topologies.model import Host, Link, Port, SwitchPort
 from topologies.physics import passes_ns

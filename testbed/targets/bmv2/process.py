@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from testbed.errors import RunError
-from testbed.system.child import Child
+from testbed.system.child import RunChild
 from testbed.targets.bmv2.thrift import ThriftConnection
 from wire.constants import CLASS_COUNT
 
@@ -91,7 +91,7 @@ class LocalSwitch:
         spec.notifications.unlink(missing_ok=True)  # left behind by a switch that was killed
         words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c", _START, "sh", executable]
         log = spec.log.with_suffix(".log")
-        self._child = Child(spec.name, [*words, *spec.arguments()], run_id, log)
+        self._child = RunChild(spec.name, [*words, *spec.arguments()], run_id, log)
 
     def connect(self) -> ThriftConnection:
         deadline = time.monotonic() + READY_SECONDS

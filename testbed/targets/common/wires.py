@@ -18,7 +18,7 @@ from pathlib import Path
 from softswitch.build import build_executable
 from softswitch.control import ControlClient
 from testbed.errors import RunError
-from testbed.system.child import Child
+from testbed.system.child import RunChild
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
 from topologies.model import Link, Port, Topology
 from wire.dilation import Dilation
@@ -134,7 +134,7 @@ class WireProcess:
         for wire in wires:
             for port, interface in zip(wire.ports, wire.interfaces, strict=True):
                 arguments += ["-i", f"{port}@{interface}"]
-        self._child = Child(name, arguments, state.name, logs / f"{name}.log")
+        self._child = RunChild(name, arguments, state.name, logs / f"{name}.log")
         self._control: ControlClient | None = None
 
     def wait_until_ready(self) -> None:

@@ -111,14 +111,14 @@ def _inside(folder: Path) -> Iterator[Path]:
 @contextlib.contextmanager
 def _stopped(unexpected: list[BaseException]) -> Iterator[None]:
     """Stop the command before it runs or ends anything, and collect unexpected errors in the list, not in a file."""
-    prompt = ModuleType("testbed.live.prompt.start")
+    prompt = ModuleType("testbed.prompt.start")
     prompt.open_prompt = _stop  # type: ignore[attr-defined]
-    parent = ModuleType("testbed.live.prompt")
+    parent = ModuleType("testbed.prompt")
     with contextlib.ExitStack() as stack:
         for name in _STARTS:
             stack.enter_context(mock.patch(name, _stop))
         stack.enter_context(mock.patch("command.failure.save_traceback", lambda error, words: unexpected.append(error)))
-        stack.enter_context(mock.patch("testbed.execution.capabilities.CAPABILITIES", ()))
+        stack.enter_context(mock.patch("testbed.targets.capabilities.CAPABILITIES", ()))
         stack.enter_context(mock.patch("command.verbs.doctor.CAPABILITIES", ()))
         stack.enter_context(mock.patch.dict(sys.modules, {parent.__name__: parent, prompt.__name__: prompt}))
         yield

@@ -89,7 +89,7 @@ def test_failed_start_is_a_one_line_error(
     l3: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Covers a missing switch, an invalid program, an invalid port and a port in use; the status is 2."""
-    monkeypatch.setattr(process, "_die_with_parent", lambda: None)
+    monkeypatch.setattr(process, "die_with_parent", lambda: None)
     control, program, nothing = tmp_path / "control", PROGRAMS / "l3.json", tmp_path / "nothing"
     for arguments, words in (
         (("--control", nothing, "--program", program, "--port", "0"), f"no switch at {nothing}"),

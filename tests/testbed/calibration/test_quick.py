@@ -7,14 +7,14 @@ from __future__ import annotations
 import pytest
 
 from testbed.interrupt import Interrupt
-from testbed.load.stored import WakeupFinding
+from testbed.load.costs import Wakeups
 
 pytest.importorskip("mininet")
 
 from testbed.calibration import quick
 from testbed.calibration.runs import PACKET_NS, Load, Measurement, Pace
 
-LATE = WakeupFinding(p50_ns=1e5, p99_ns=2e5, max_ns=3e5)
+LATE = Wakeups(p50_ns=1e5, p99_ns=2e5, max_ns=3e5)
 
 
 def _paces(frame_ns: float, capacity_cores: float, monkeypatch: pytest.MonkeyPatch) -> list[Pace]:

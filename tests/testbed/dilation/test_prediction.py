@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +13,8 @@ from testbed.dilation.choice import MAX_AUTOMATIC_DILATION, with_dilation
 from testbed.dilation.dry_run import dry_run
 from testbed.dilation.prediction import LATE_SHARE, LoadModel, least_dilation, share_of_core
 from testbed.errors import UsageError
-from testbed.load.costs import MessageCost, ProcessCost, built_in
-from testbed.load.stored import WakeupFinding, store
+from testbed.load.costs import MessageCost, ProcessCost, Wakeups, built_in
+from testbed.load.stored import store
 from testbed.plan.plan import VIRTUAL_DILATION, RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.plan.switch_targets import SWITCH_TARGETS
@@ -60,7 +59,7 @@ def test_expensive_frames_and_late_sleepers_need_a_larger_dilation() -> None:
     traffic = dry_run(plan)
 
     def least(switch: ProcessCost = SOFT, **changes: object) -> int:
-        costs = replace(COSTS, **changes)  # type: ignore[arg-type]
+        costs = COSTS.model_copy(update=changes)
         return least_dilation(LoadModel(traffic, costs, switch, telemetry=False), MAX_DILATION)[0]
 
     assert least(agent=COSTS.agent.times(4)) > least()
@@ -69,7 +68,7 @@ def test_expensive_frames_and_late_sleepers_need_a_larger_dilation() -> None:
     assert least(message=MessageCost(agent_ns=5e8, runner_ns=0)) > least()
     assert least(message=MessageCost(agent_ns=0, runner_ns=1e9)) > least()
     assert least(capacity_cores=1) > least()
-    late = {"agent": replace(COSTS.wakeups["agent"], p99_ns=50_000_000)}
+    late = {"agent": COSTS.wakeups["agent"].model_copy(update={"p99_ns": 50_000_000})}
     assert least(wakeups=late) == 500_000  # 50 ms are at most LATE_SHARE of a base RTT of 10 us
     assert 50e6 / (10e3 * 500_000) <= LATE_SHARE < 50e6 / (10e3 * 300_000)
 
@@ -78,8 +77,8 @@ def test_a_process_has_only_one_core() -> None:
     """A machine with a hundred cores is limited by a single agent that serves all hosts."""
     plan = _plan()
     traffic = dry_run(plan)
-    free = ProcessCost(1, 1, 0)
-    costs = replace(COSTS, capacity_cores=100, runner_share=0)
+    free = ProcessCost(frame_ns=1, lone_frame_ns=1, fixed_share=0)
+    costs = COSTS.model_copy(update={"capacity_cores": 100, "runner_share": 0})
     model = LoadModel(traffic, costs, free, telemetry=False)
     assert model.at(1_000).peak_load < 0.1
     assert not model.at(1_000).is_enough
@@ -123,7 +122,7 @@ def test_a_machine_that_is_always_late_gets_a_dilation_that_the_data_plane_holds
 ) -> None:
     """The limits of the data plane's tables reduce an automatic dilation instead of refusing the run."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    late = WakeupFinding(p50_ns=9e8, p99_ns=9e8, max_ns=1e9)
+    late = Wakeups(p50_ns=9e8, p99_ns=9e8, max_ns=1e9)
     store(calibration().model_copy(update={"wakeups": {"agent": late, "switch": late}}))
     slow_links = ("topology.host_rate_bps=1e9", "topology.fabric_rate_bps=1e9")
     assert _plan().config.dilation == MAX_AUTOMATIC_DILATION

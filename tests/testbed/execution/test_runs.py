@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.execution.execute import give_to_caller, make_folder
+from testbed.recording.folder import give_to_caller, make_folder
 
 
 def test_folders_of_one_second_get_different_names(tmp_path: Path) -> None:

@@ -22,8 +22,7 @@ from testbed.interrupt import EXIT_STATUS
 from testbed.jobs import run_job
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResults, Tell, run_jobs
 from testbed.jobs.local import LocalExecutor
-from testbed.jobs.process import PARENT_VARIABLE
-from testbed.jobs.served import ServingProcess
+from testbed.jobs.process import PARENT_VARIABLE, TaskProcess
 from testbed.jobs.task import ROOT, TaskEnd
 from testbed.plan.plan import RunRequest
 from testbed.system import code
@@ -93,14 +92,14 @@ def test_a_job_without_memory_fails_with_a_reason_of_one_line(tmp_path: Path, mo
 
 def test_jobs_share_a_process_but_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last job has the same traces as the first one, which ran in a new process. A refused job comes between."""
-    started: list[str] = []
-    begin = ServingProcess.__init__
+    started: list[Sequence[str]] = []
+    begin = TaskProcess.__init__
 
-    def count(self: ServingProcess, module: str, words: Sequence[str], folder: str) -> None:
-        started.append(module)
-        begin(self, module, words, folder)
+    def count(self: TaskProcess, words: Sequence[str], payload: str | None, folder: str) -> None:
+        started.append(words)
+        begin(self, words, payload, folder)
 
-    monkeypatch.setattr(ServingProcess, "__init__", count)
+    monkeypatch.setattr(TaskProcess, "__init__", count)
     jobs = [_job(tmp_path, SHORT), _job(tmp_path, "degree=0"), _job(tmp_path, SHORT, "degree=3"), _job(tmp_path, SHORT)]
     first, refused, _, last = run_jobs(jobs, LocalExecutor(1), lambda *_: None).each
     assert len(started) == 1

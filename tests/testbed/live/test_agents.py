@@ -17,7 +17,7 @@ from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.live import agents
 from testbed.live.agents import AgentProcess
-from testbed.system.child import Child
+from testbed.system.child import RunChild
 
 NOBODY = AgentConfig(
     name="agent1", epoch_ns=0, dilation=1, settings={}, programs=False, hosts=[], flows=[], addresses={}, switches={}
@@ -33,10 +33,10 @@ def impostor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Impost
     def make(*lines: bytes, then: str = "for line in sys.stdin: print(line, end='', file=sys.stderr)") -> AgentProcess:
         code = f"import sys\nsys.stdout.buffer.write({b''.join(lines)!r})\nsys.stdout.flush()\n{then}"
 
-        def child(name: str, _: object, run_id: str, log: Path) -> Child:
-            return Child(name, [sys.executable, "-c", code], run_id, log)
+        def child(name: str, _: object, run_id: str, log: Path) -> RunChild:
+            return RunChild(name, [sys.executable, "-c", code], run_id, log)
 
-        monkeypatch.setattr(agents, "Child", child)
+        monkeypatch.setattr(agents, "RunChild", child)
         impostors.append(AgentProcess(NOBODY, "test", tmp_path))
         return impostors[-1]
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from testbed.live.capture import _wait_for_kernel
-from testbed.system.child import Child
+from testbed.system.child import RunChild
 
 SLOW = """
 import signal
@@ -30,7 +30,7 @@ while True:
 def test_a_capture_ends_with_the_packets_that_the_kernel_had_at_first(tmp_path: Path) -> None:
     """The kernel had three packets at the first request; later packets are not waited for."""
     log = tmp_path / "log.txt"
-    child = Child("a slow tcpdump", [sys.executable, "-c", SLOW], "run", log, errors_are_lines=True)
+    child = RunChild("a slow tcpdump", [sys.executable, "-c", SLOW], "run", log, errors_are_lines=True)
     try:
         child.wait_for_line("listening on", 30)
         _wait_for_kernel({child: 10.0})

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from testbed.live.prompt.judging import fidelity
-from testbed.live.prompt.terminal import Terminal
 from testbed.live.session.session import open_network
+from testbed.prompt.judging import fidelity
+from testbed.prompt.terminal import Terminal
 from testbed.targets.bmv2.installation import missing_bmv2
 from testbed.targets.common.drops import DOWN
 from tests.testbed import running

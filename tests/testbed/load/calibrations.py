@@ -7,16 +7,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime, timezone
 
-from testbed.load.costs import ProcessCost, built_in
+from testbed.load.costs import MessageCost, ProcessCost, Wakeups, built_in
 from testbed.load.machine import this_machine
-from testbed.load.stored import Calibration, MessageFinding, ProcessFinding, WakeupFinding, costly_code
+from testbed.load.stored import Calibration, costly_code
 from testbed.plan.switch_targets import SWITCH_TARGETS
 from testbed.system.limits import cores
 
 
 def calibration() -> Calibration:
     """Return an exact calibration with the figures of a fast machine."""
-    late = WakeupFinding(p50_ns=50_000.0, p99_ns=200_000.0, max_ns=400_000.0)
+    late = Wakeups(p50_ns=50_000.0, p99_ns=200_000.0, max_ns=400_000.0)
     return Calibration(
         **asdict(this_machine()),
         measured=datetime(2026, 11, 22, 12, 0, tzinfo=timezone.utc),
@@ -24,9 +24,9 @@ def calibration() -> Calibration:
         code=costly_code(),
         load_before=0.1,
         capacity_cores=float(cores()),
-        agent=ProcessFinding(frame_ns=15_000.0, lone_frame_ns=45_000.0, fixed_share=0.02, spread=0.1),
-        message=MessageFinding(agent_ns=80_000.0, runner_ns=40_000.0),
-        switches={"soft": ProcessFinding(frame_ns=6_000.0, lone_frame_ns=20_000.0, fixed_share=0.03)},
+        agent=ProcessCost(frame_ns=15_000.0, lone_frame_ns=45_000.0, fixed_share=0.02, spread=0.1),
+        message=MessageCost(agent_ns=80_000.0, runner_ns=40_000.0),
+        switches={"soft": ProcessCost(frame_ns=6_000.0, lone_frame_ns=20_000.0, fixed_share=0.03)},
         telemetry_agent=1.2,
         telemetry_switch=1.1,
         runner_share=0.03,
@@ -36,19 +36,6 @@ def calibration() -> Calibration:
 
 def built_in_calibration() -> Calibration:
     """Return a calibration with the built-in costs."""
-    costs = built_in(cores())
-    return calibration().model_copy(
-        update={
-            "agent": _finding(costs.agent),
-            "message": MessageFinding(**asdict(costs.message)),
-            "switches": {name: _finding(target.cost) for name, target in SWITCH_TARGETS.items()},
-            "telemetry_agent": costs.telemetry_agent,
-            "telemetry_switch": costs.telemetry_switch,
-            "runner_share": costs.runner_share,
-            "wakeups": {name: WakeupFinding(**asdict(wakeups)) for name, wakeups in costs.wakeups.items()},
-        }
-    )
-
-
-def _finding(cost: ProcessCost) -> ProcessFinding:
-    return ProcessFinding(**asdict(cost))
+    switches = {name: target.cost for name, target in SWITCH_TARGETS.items()}
+    costs = built_in(cores()).model_copy(update={"switches": switches})
+    return calibration().model_copy(update={**dict(costs), "capacity_cores": calibration().capacity_cores})

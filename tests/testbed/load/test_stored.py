@@ -41,7 +41,7 @@ def test_a_stored_calibration_is_read_again() -> None:
     store(calibration())
     costs = known().costs
     assert known().calibration == calibration()
-    assert costs.measured == "2026-11-22"
+    assert costs.origin == "2026-11-22"
     assert costs.agent.frame_ns == 15_000
     assert costs.switches["soft"].frame_ns == 6_000
     assert "bmv2" not in costs.switches

@@ -22,8 +22,8 @@ from testbed.sweep.sweep import jobs_of, read_sweep
 from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES
 
 ROOT = Path(__file__).resolve().parents[3]
-NEEDED = (*FOLDERS, "compiled", "command", "reproduction", "runner.py")
-OTHERS = {"bench", "command", "compiled", "examples", "reproduction", "tests", "tools"}
+NEEDED = (*FOLDERS, "compiled", "command", "processes", "reproduction", "runner.py")
+OTHERS = {"bench", "command", "compiled", "examples", "processes", "reproduction", "tests", "tools"}
 """Folders whose code does not affect results."""
 SWEEP = "name: a\nscenario: incast\nschemes: [sfc]\nsettings: {message_bytes: 5000, degree: 2}\n"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.execution.execute import give_to_caller, make_folder
+from testbed.recording.folder import give_to_caller, make_folder
 from testbed.system.caller import caller
 
 

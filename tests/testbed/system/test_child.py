@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import RunError
-from testbed.system.child import Child
+from testbed.system.child import RunChild
 
 
 @pytest.mark.parametrize(("make", "reason"), [(Path.mkdir, "Permission denied"), (None, "No such file or directory")])
@@ -19,4 +19,4 @@ def test_a_program_that_cannot_be_started_is_named(make: object, reason: str, tm
     if callable(make):
         make(program)
     with pytest.raises(RunError, match=f"^tor1 cannot be started: {program}: {reason}$"):
-        Child("tor1", [str(program)], "id", tmp_path / "log")
+        RunChild("tor1", [str(program)], "id", tmp_path / "log")

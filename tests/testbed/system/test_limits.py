@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for `ulimit` settings: limits are raised if allowed, else one line names the limit and nothing is created."""
+"""Tests for limits: open files are raised if allowed, and every error that comes from a limit names it."""
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from testbed.system.limits import out_of_room
 from tests.testbed.running import ROOT
 
 VIRTUAL = ("run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000", "--out", "runs")
@@ -32,21 +35,11 @@ def _limited(limit: str, words: tuple[str, ...], folder: Path) -> subprocess.Com
     )
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"),
-    [
-        ("-n 16", "ulimit -n: 16 open files (at most 16); the run needs 40"),
-        ("-v 400000", "ulimit -v: 400000 kB of address space; about"),
-        ("-f 100", "ulimit -f: files of at most 102400 B; the run needs about 300000 B"),
-        ("-s 100", "ulimit -s: 100 kB of stack; 128 kB are needed"),
-        ("-t 1", "ulimit -t: 1 s of processor time"),
-    ],
-)
-def test_a_limit_that_is_too_low_is_named_before_anything_is_created(limit: str, expected: str, tmp_path: Path) -> None:
-    done = _limited(limit, (str(ROOT / "runner.py"), *VIRTUAL), tmp_path)
+def test_a_limit_of_open_files_that_is_too_low_is_named_before_anything_is_created(tmp_path: Path) -> None:
+    done = _limited("-n 16", (str(ROOT / "runner.py"), *VIRTUAL), tmp_path)
     assert done.returncode == 2, done.stderr
     [line] = done.stderr.splitlines()
-    assert expected in line
+    assert "ulimit -n: 16 open files (at most 16); the run needs 40; raise the hard limit as root" in line
     assert done.stdout == ""
     assert not list(tmp_path.iterdir())
 
@@ -57,46 +50,70 @@ def test_a_soft_limit_of_open_files_is_raised(tmp_path: Path) -> None:
     assert list(tmp_path.glob("runs/*/report.html"))
 
 
-def test_list_works_with_little_address_space(tmp_path: Path) -> None:
-    """`list` imports none of the libraries that reserve much address space."""
-    done = _limited("-v 400000", (str(ROOT / "runner.py"), "list"), tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "incast" in done.stdout
-
-
-BUSY = """
-from testbed.errors import RunError
-from testbed.system.limits import hear_processor_time
-hear_processor_time()
-try:
-    while True:
-        pass
-except RunError as error:
-    print(error)
-"""
-
-
-def test_the_end_of_processor_time_is_reported(tmp_path: Path) -> None:
-    """The report comes while some time is left, because the kernel kills the process at the limit."""
-    done = _limited("-t 3", ("-c", BUSY), tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("ulimit -t: the processor time of this process is used up")
-
-
 def test_the_required_open_files_depend_on_the_plan(tmp_path: Path) -> None:
     """The plan has 48 hosts on the real clock and is not executed."""
     script = (
         "from pathlib import Path\n"
         "from testbed.errors import UsageError\n"
-        "from testbed.execution.room import check_room\n"
+        "from testbed.execution.limits import check_limits\n"
         "from testbed.plan.plan import RunRequest, plan_run\n"
         "settings = ('topology.tors=4', 'topology.hosts_per_tor=12', 'degree=36', 'message_bytes=2000')\n"
         "plan = plan_run(RunRequest('incast', switch='soft', dilation=10000, settings=settings))\n"
         "try:\n"
-        "    check_room([plan], Path('runs'))\n"
+        "    check_limits([plan], Path('runs'))\n"
         "except UsageError as error:\n"
         "    print(error)\n"
     )
     done = _limited("-n 64", ("-c", script), tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("ulimit -n: 64 open files (at most 64); the run needs 1")
+
+
+def _raised(inner: Exception, outer: Exception) -> Exception:
+    try:
+        try:
+            raise inner
+        except Exception as error:
+            raise outer from error
+    except Exception as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(errno.ENOSPC, "full"), "free on the file system of"),
+        (OSError(errno.EDQUOT, "quota"), "quota exceeded"),
+        (OSError(errno.EMFILE, "many"), "ulimit -n"),
+        (OSError(errno.ENFILE, "many"), "fs.file-max"),
+        (OSError(errno.EFBIG, "big"), "ulimit -f"),
+        (OSError(errno.ENOMEM, "none"), "no memory left"),
+        (MemoryError(), "no memory left"),
+        (OSError(errno.EAGAIN, "fork"), "ulimit -u"),
+        (ValueError("parquet: underlying IO error: No space left on device (os error 28)"), "no room left"),
+        (ValueError("unwrap() on an Err value: Os { code: 24, kind: TooManyOpenFiles }"), "ulimit -n"),
+        (_raised(OSError(errno.ENOSPC, "full"), KeyError("x")), "no room left"),
+    ],
+    ids=repr,
+)
+def test_the_limit_is_named(error: Exception, expected: str, tmp_path: Path) -> None:
+    """The limit follows from the error number, from the text, or from the cause of the error."""
+    message = out_of_room(error, [tmp_path])
+    assert message is not None
+    assert expected in message
+    assert message.isprintable()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [OSError(errno.EACCES, "no"), OSError("no number"), ValueError("28"), RuntimeError("thread"), KeyError(28)],
+    ids=repr,
+)
+def test_other_errors_give_no_message(error: Exception) -> None:
+    assert out_of_room(error) is None
+
+
+def test_the_message_names_the_file_system_of_the_file_in_the_error(tmp_path: Path) -> None:
+    """If the file does not exist, its closest existing folder is named."""
+    error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "gone" / "file"))
+    assert f"B free on the file system of {tmp_path} (No space left" in str(out_of_room(error))

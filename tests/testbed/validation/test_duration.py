@@ -7,9 +7,8 @@ from __future__ import annotations
 import pytest
 
 from testbed.errors import UsageError
-from testbed.execution.needs import wall_seconds
 from testbed.plan.plan import RunRequest, plan_run
-from testbed.validation.duration import announcement, in_words, not_longer
+from testbed.validation.duration import announcement, in_words, not_longer, wall_seconds
 from testbed.validation.run import Pair
 
 

@@ -16,8 +16,8 @@ from scenarios.catalogue import SCENARIOS
 from telemetry.queue_samples import samples_from_bytes
 from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
-from testbed.execution import capabilities
 from testbed.plan.plan import RunRequest, plan_run
+from testbed.targets import capabilities
 from testbed.targets.bmv2.installation import find_bmv2
 from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from testbed.targets.bmv2.probes import summary_of

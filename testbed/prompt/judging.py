@@ -19,13 +19,13 @@ from telemetry.queue_samples import samples_file
 from testbed.execution.execute import execute
 from testbed.execution.identity import run_identity
 from testbed.interrupt import Interrupt
-from testbed.live.prompt.looking import down
-from testbed.live.prompt.terminal import Terminal
-from testbed.live.prompt.verb import Verb
-from testbed.live.prompt.words import VerbError
 from testbed.live.run import run_on
 from testbed.live.session.session import LiveSession
 from testbed.plan.plan import RunPlan
+from testbed.prompt.looking import down
+from testbed.prompt.terminal import Terminal
+from testbed.prompt.verb import Verb
+from testbed.prompt.words import VerbError
 from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress, Silent
 from testbed.recording.recorder import Recorder

@@ -19,12 +19,12 @@ from mininet.cli import CLI
 from mininet.log import lg, output, setLogLevel
 
 from testbed.errors import RunError, UsageError
-from testbed.live.prompt.table import VERBS, known_words
-from testbed.live.prompt.terminal import Terminal
-from testbed.live.prompt.verb import Known, Verb
-from testbed.live.prompt.words import VerbError
 from testbed.live.session.control import SwitchEnded
 from testbed.live.session.session import LiveSession
+from testbed.prompt.table import VERBS, known_words
+from testbed.prompt.terminal import Terminal
+from testbed.prompt.verb import Known, Verb
+from testbed.prompt.words import VerbError
 
 _STATUS = "_sfc_status"
 _IGNORE = "-"

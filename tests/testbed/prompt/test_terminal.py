@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from testbed.live.prompt.terminal import Terminal
+from testbed.prompt.terminal import Terminal
 
 
 def test_no_name_steers_the_terminal() -> None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hosts.protocol import FlowSent, HostState, MessageState
-from testbed.live.prompt.terminal import Terminal
-from testbed.live.prompt.verb import Verb
-from testbed.live.prompt.words import VerbError, duration_us, size_bytes
 from testbed.live.session.journal import Message
 from testbed.live.session.session import LiveSession
+from testbed.prompt.terminal import Terminal
+from testbed.prompt.verb import Verb
+from testbed.prompt.words import VerbError, duration_us, size_bytes
 
 _LATEST_MESSAGES = 20
 _STARTING_US = 1000.0

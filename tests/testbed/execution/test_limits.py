@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Limits of BMv2 switches, estimated from the plan and checked before a start: memory, and rates on a slow clock."""
+"""Checks before a start: free disk space, and the memory and link rates of BMv2 switches."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import pytest
 from command.app import main
 from reproduction.validation import Wish, pairs_of
 from testbed.errors import UsageError
-from testbed.execution.room import check_room
-from testbed.execution.switch_limits import most_waiting_bytes, switch_memory_bytes
+from testbed.execution.limits import check_limits, check_output, most_waiting_bytes, switch_memory_bytes
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 
 GB = 1_000_000_000
@@ -51,30 +50,28 @@ def test_the_backlog_is_bounded_by_windows_buffers_and_the_duration() -> None:
 
 
 def test_every_switch_port_and_packet_counts() -> None:
-    """BMv2 holds parsed packets; softswitch holds bytes and needs next to nothing."""
+    """BMv2 holds parsed packets."""
     idle = switch_memory_bytes(_plan("degree=1"))
     wide = switch_memory_bytes(_plan("degree=1", "topology.tors=8"))
     busy = switch_memory_bytes(_plan())
     assert wide > 2 * idle > 0
     assert busy - idle == pytest.approx(4_000 * 170_000, rel=1e-3)
     assert switch_memory_bytes(_plan("transport.payload_bytes=4000")) - idle == pytest.approx(1_000 * 170_000, rel=0.01)
-    assert switch_memory_bytes(_plan(switch="soft")) == 0
 
 
 @pytest.mark.usefixtures("four_free_gigabytes")
-@pytest.mark.root
 def test_more_switches_than_there_is_memory_for_are_refused(tmp_path: Path) -> None:
     """The error is one line with alternatives, and it names the plan."""
     large = _plan("topology.tors=64", "topology.hosts_per_tor=2")
     with pytest.raises(UsageError) as refused:
-        check_room([_plan(), large], tmp_path)
+        check_limits([_plan(), large], tmp_path)
     message = str(refused.value)
     assert message.startswith("incast gbn+none: 66 switches of --switch bmv2 may take ")
     assert message.endswith(
         " GB of memory, 4.0 GB are free; fewer of them, a smaller switch.buffer_bytes, or --switch soft"
     )
     assert "\n" not in message
-    check_room([_plan()], tmp_path)
+    check_limits([_plan()], tmp_path)
 
 
 @pytest.mark.usefixtures("four_free_gigabytes")
@@ -100,14 +97,24 @@ def test_all_leaves_out_scenarios_that_need_too_much_memory(monkeypatch: pytest.
         pairs_of(Wish("resources", switch="bmv2"))
 
 
-@pytest.mark.root
 def test_a_clock_that_changes_the_rates_of_links_is_refused(tmp_path: Path) -> None:
     """A rate of 1.54 packets/s becomes 2, and 15.4 becomes 15."""
     slow, slower = (_plan("transport.payload_bytes=4000", dilation=dilation) for dilation in (200_000, 2_000_000))
     with pytest.raises(UsageError) as refused:
-        check_room([slow, slower], tmp_path)
+        check_limits([slow, slower], tmp_path)
     assert str(refused.value) == (
         "incast gbn+none: --switch bmv2 at dilation 2000000: whole packets per second make the rate of some link "
         "30 % wrong; use a smaller --dilation or --switch soft"
     )
-    check_room([slow], tmp_path)
+    check_limits([slow], tmp_path)
+
+
+def test_too_little_free_space_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_output(tmp_path)
+    check_output(tmp_path / "not" / "there")
+    monkeypatch.setattr("testbed.execution.limits._LEAST_FREE_BYTES", 10**21)
+    with pytest.raises(
+        UsageError, match=r"--out .*: [0-9.]+ MB free on its file system, at least [0-9]+ MB are needed"
+    ):
+        check_limits([_plan(switch="soft")], tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from testbed.live.prompt.terminal import Terminal
-from testbed.live.prompt.verb import Verb
 from testbed.live.session import switches as reading
 from testbed.live.session.control import ControlledSwitch
 from testbed.live.session.session import LiveSession
+from testbed.prompt.terminal import Terminal
+from testbed.prompt.verb import Verb
 from wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA, CLASS_DEFAULT
 
 _CLASS_NAMES = {CLASS_BTS: "BTS", CLASS_CONTROL: "control", CLASS_DATA: "data", CLASS_DEFAULT: "default"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Control of Python's garbage collection for plans with millions of flows, messages and queue pairs.
+"""Control of Python's garbage collection in planning and in virtual runs, with millions of flows and queue pairs.
 
 Hardly any of these objects are dropped, so the search for reference cycles would double the time of planning. Memory
 without cycles is freed as usual.

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from testbed.live.prompt.terminal import Terminal
-from testbed.live.prompt.words import VerbError
+from testbed.prompt.terminal import Terminal
+from testbed.prompt.words import VerbError
 
 if TYPE_CHECKING:
     from testbed.live.session.session import LiveSession  # imports Mininet, which usages do not need

@@ -11,13 +11,13 @@ from rich.live import Live
 from rich.text import Text
 
 from hosts.protocol import Signal
-from testbed.live.prompt import looking
-from testbed.live.prompt.curve import curve, curve_columns, kilobytes
-from testbed.live.prompt.terminal import Terminal
-from testbed.live.prompt.verb import Verb
-from testbed.live.prompt.words import seconds
 from testbed.live.session import switches as reading
 from testbed.live.session.session import LiveSession
+from testbed.prompt import looking
+from testbed.prompt.curve import curve, curve_columns, kilobytes
+from testbed.prompt.terminal import Terminal
+from testbed.prompt.verb import Verb
+from testbed.prompt.words import seconds
 
 _FOLLOW_EVERY_S = 0.1
 _WATCH_EVERY_S = 0.02

@@ -224,7 +224,7 @@ def _check_captures(tmp_path: Path) -> None:
 
 def test_every_verb_is_tried() -> None:
     """Each verb of this package and of Mininet has at least one line in LINES."""
-    from testbed.live.prompt.shell import Shell
+    from testbed.prompt.shell import Shell
 
     tried = {line.lstrip("-").split()[0] for line, _ in LINES}
     known = {name.removeprefix("do_") for name in dir(Shell) if name.startswith("do_")}

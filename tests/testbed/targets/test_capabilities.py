@@ -14,7 +14,7 @@ import pytest
 from command.app import main
 from command.output import console
 from testbed.errors import UsageError
-from testbed.execution import capabilities
+from testbed.targets import capabilities
 from tests.testbed import running
 
 _IN_CHROOT = """

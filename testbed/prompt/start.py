@@ -13,10 +13,10 @@ from mininet.log import output
 from rich.console import Console
 
 from testbed.interrupt import interruptible, prompting
-from testbed.live.prompt.shell import Shell, run_lines
-from testbed.live.prompt.terminal import Terminal
 from testbed.live.session.session import open_session
 from testbed.plan.request import RunRequest
+from testbed.prompt.shell import Shell, run_lines
+from testbed.prompt.terminal import Terminal
 
 
 def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = None) -> bool:

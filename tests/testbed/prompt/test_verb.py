@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from testbed.live.prompt import words
-from testbed.live.prompt.curve import curve
-from testbed.live.prompt.verb import Known, Verb
-from testbed.live.prompt.words import VerbError
+from testbed.prompt import words
+from testbed.prompt.curve import curve
+from testbed.prompt.verb import Known, Verb
+from testbed.prompt.words import VerbError
 from wire.dilation import Dilation
 
 KNOWN: Known = {

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
-from testbed.live.prompt import changing, following, hosts, judging, looking, traffic
-from testbed.live.prompt.verb import Known, Verb
 from testbed.live.session import switches as reading
 from testbed.live.session.session import LiveSession
+from testbed.prompt import changing, following, hosts, judging, looking, traffic
+from testbed.prompt.verb import Known, Verb
 
 VERBS: Mapping[str, Verb] = {
     **traffic.VERBS,

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
-from testbed.live.prompt.terminal import Terminal
-from testbed.live.prompt.verb import Verb
-from testbed.live.prompt.words import VerbError, gigabits
 from testbed.live.session.links import is_up, links_between
 from testbed.live.session.session import LiveSession
+from testbed.prompt.terminal import Terminal
+from testbed.prompt.verb import Verb
+from testbed.prompt.words import VerbError, gigabits
 from topologies.model import Port
 
 

@@ -20,11 +20,11 @@ from typing import Any
 
 from testbed.errors import RunError
 from testbed.live.containers.container import HostContainer
-from testbed.live.prompt.terminal import Terminal
-from testbed.live.prompt.verb import Verb
-from testbed.live.prompt.words import VerbError, wall_bps
 from testbed.live.session.session import LiveSession
-from testbed.system.child import Child
+from testbed.prompt.terminal import Terminal
+from testbed.prompt.verb import Verb
+from testbed.prompt.words import VerbError, wall_bps
+from testbed.system.child import RunChild
 from testbed.system.namespace import in_network_of
 from topologies.model import Host
 
@@ -177,7 +177,7 @@ def _iperf(
     session: LiveSession, client: Host, server: Host, client_arguments: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run one iperf3 test; return what the client and the server measured."""
-    children: list[Child] = []
+    children: list[RunChild] = []
     try:
         for role, host in (("server", server), ("client", client)):
             pid = session.network.emulation.host_pid(host.name)
@@ -185,7 +185,7 @@ def _iperf(
             words += [str(server.ip), str(_IPERF_PORT), str(_IPERF_SECONDS)]
             words += client_arguments if role == "client" else ()
             log = session.network.logs / f"iperf-{role}.log"
-            children.append(Child(f"iperf {role}", words, session.network.run_id, log))
+            children.append(RunChild(f"iperf {role}", words, session.network.run_id, log))
             children[-1].wait_for_line("ready", _READY_SECONDS)
         deadline = time.monotonic() + _IPERF_SECONDS + _IPERF_MARGIN_S
         return _answer(children[1], deadline), _answer(children[0], deadline)
@@ -196,7 +196,7 @@ def _iperf(
             child.stop()
 
 
-def _answer(peer: Child, deadline: float) -> dict[str, Any]:
+def _answer(peer: RunChild, deadline: float) -> dict[str, Any]:
     lines: list[str] = []
     while not any(line.startswith("{") for line in lines):
         has_ended = peer.has_ended

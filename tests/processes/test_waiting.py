@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from testbed.system.waiting import readable
+from processes.waiting import readable
 
 HIGH = 2000
 
