@@ -13,6 +13,7 @@ from pathlib import Path
 
 import typer
 
+from analysis.results.spec import ClockName, RunSpec
 from command.calibration import calibrate_first
 from command.output import EXIT_INVALID, complain, console, errors
 from command.progress import LiveProgress
@@ -23,8 +24,7 @@ from testbed.execution import capabilities
 from testbed.execution.execute import Clock, StoredRun, execute
 from testbed.execution.needs import needs_of
 from testbed.execution.room import build_programs, check_room
-from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
-from testbed.plan.request import MAX_DILATION
+from testbed.plan.plan import MAX_DILATION, RunPlan, plan_run
 from testbed.recording.outcome import Silent
 from testbed.system.limits import raise_open_files
 from testbed.virtual.ranks import Ranks, join, serve, simulate_over_ranks
@@ -65,7 +65,7 @@ def places_of(text: str) -> tuple[str, ...]:
 
 
 def checked(
-    requests: Sequence[RunRequest],
+    requests: Sequence[RunSpec],
     out: Path,
     *,
     times: int = 1,

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from analysis.results.spec import P4Program
 from compiled.cache import CacheRefused, cache_dir
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError
@@ -18,7 +19,7 @@ from testbed.errors import UsageError
 from testbed.execution.needs import Needs, needs_of, needs_of_page, sum_of
 from testbed.execution.switch_limits import check_switch_limits
 from testbed.plan.plan import RunPlan
-from testbed.program.given import GivenProgram, program_file
+from testbed.program.user_program import program_file
 from testbed.system.limits import check_file_size, check_process, raise_open_files
 from testbed.system.out_of_room import out_of_room
 from testbed.system.run_ids import STATE_ROOT, state_root
@@ -59,7 +60,7 @@ def build_programs(plans: Sequence[RunPlan]) -> None:
 
     Raises UsageError if the disk is full, or if softswitch cannot run the user's program.
     """
-    builds = {(plan.config.clock, plan.program): None for plan in plans if plan.config.switch == "soft"}
+    builds = {(plan.config.clock, plan.spec.program): None for plan in plans if plan.config.switch == "soft"}
     try:
         for clock, program in builds:
             _build(clock, program)
@@ -72,7 +73,7 @@ def build_programs(plans: Sequence[RunPlan]) -> None:
         raise UsageError(f"the switch's program cannot be compiled: {full}") from error
 
 
-def _build(clock: str, program: GivenProgram | None) -> None:
+def _build(clock: str, program: P4Program | None) -> None:
     try:
         build_engine(program)  # also for the dry run of a live run
         if clock == "real":

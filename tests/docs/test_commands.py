@@ -20,7 +20,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from testbed.program.given import program_given
+from testbed.program.user_program import read_program
 from tests.analysis.timeline.reading import read_timeline
 from tests.changes.change import p4c
 from tests.docs.commands import (
@@ -275,7 +275,7 @@ def test_the_edit_of_a_program_compiles_to_what_it_says(tree: Path) -> None:
     for command in edits:
         status, said = _type(list(command.words))
         assert status == 0, said
-    program = program_given("mine/early.p4")
+    program = read_program("mine/early.p4")
     assert program is not None
     assert TRIGGER not in program.text
     assert "meta.queue_bytes > (meta.q_th_bytes >> 1)" in program.text

@@ -15,10 +15,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.results.spec import RunSpec
 from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CapturedFrame, CaptureWriter, read_capture
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from wire import bts, constants, int_header
 from wire.constants import BtsCause
@@ -46,7 +48,9 @@ class Stored:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     """Of a scheme with BTS, telemetry that switches append, and at a sender that is paused."""
     settings = ("message_bytes=150000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
-    plan = plan_run(RunRequest("incast", "sfc+hpcc", clock="virtual", dilation=D, settings=settings, captures=("h1",)))
+    plan = plan_run(
+        RunSpec("incast", "sfc+hpcc", clock="virtual", dilation=D, settings=parse_settings(settings), captures=("h1",))
+    )
     folder = execute(plan, tmp_path_factory.mktemp("runs"), Silent(), page=False).folder
     capture = folder / "pcaps" / "h1-eth0.pcapng"
     return Stored(capture, list(read_capture(capture)), pl.read_parquet(folder / "signals.parquet"))

@@ -15,9 +15,10 @@ from analysis.report.page import comparison_tables, run_cards, run_tables
 from analysis.report.tables import key_figures
 from analysis.results.build import build_result, build_unfinished_result
 from analysis.results.comparison import compare
-from analysis.results.counters import RunCounters, RunIdentity
+from analysis.results.counters import RunCounters
 from analysis.results.result import ResultError, RunResult, counted, read_result, write_result
 from analysis.results.row import result_row
+from analysis.results.spec import RunConfig
 from telemetry.journal import JOURNAL_FOLDER
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
 
@@ -26,22 +27,22 @@ UNCOUNTED = ("packets", "drops", "unexplained_loss", "kernel_drops", "bts", "pfc
 
 
 @pytest.fixture
-def unfinished(identity: RunIdentity, make_flows: Maker, make_queues: Maker, make_signals: Maker) -> RunResult:
+def unfinished(config: RunConfig, make_flows: Maker, make_queues: Maker, make_signals: Maker) -> RunResult:
     """A run that had measured much when it was killed."""
     return build_unfinished_result(
-        identity, ["The runner was killed."], flows=make_flows(), queues=make_queues(), signals=make_signals()
+        config, ["The runner was killed."], flows=make_flows(), queues=make_queues(), signals=make_signals()
     )
 
 
 def test_figures_of_traces_are_there_and_those_of_counters_are_not(
     unfinished: RunResult,
-    identity: RunIdentity,
+    config: RunConfig,
     counters: RunCounters,
     make_flows: Maker,
     make_queues: Maker,
     make_signals: Maker,
 ) -> None:
-    whole = build_result(identity, counters, flows=make_flows(), queues=make_queues(), signals=make_signals())
+    whole = build_result(config, counters, flows=make_flows(), queues=make_queues(), signals=make_signals())
     for name in (
         "fct_slowdown",
         "fct_slowdown_by_size",
@@ -78,9 +79,9 @@ def test_tables_say_that_it_was_not_measured(unfinished: RunResult) -> None:
 
 
 def test_it_can_stand_beside_whole_runs(
-    unfinished: RunResult, identity: RunIdentity, counters: RunCounters, make_flows: Maker
+    unfinished: RunResult, config: RunConfig, counters: RunCounters, make_flows: Maker
 ) -> None:
-    whole = build_result(identity, counters, flows=make_flows(), queues=QUEUES.empty(), signals=SIGNALS.empty())
+    whole = build_result(config, counters, flows=make_flows(), queues=QUEUES.empty(), signals=SIGNALS.empty())
     comparison = compare([whole, unfinished])
     assert any("The runner was killed." in warning for warning in comparison.warnings)
     overview = comparison_tables(comparison, [whole, unfinished])[0]
@@ -88,9 +89,9 @@ def test_it_can_stand_beside_whole_runs(
     assert overview.rows[0][-4] != "-"
 
 
-def test_nothing_is_computed_from_what_is_absent(identity: RunIdentity) -> None:
+def test_nothing_is_computed_from_what_is_absent(config: RunConfig) -> None:
     nothing = build_unfinished_result(
-        identity, ["Killed."], flows=FLOWS.empty(), queues=QUEUES.empty(), signals=SIGNALS.empty()
+        config, ["Killed."], flows=FLOWS.empty(), queues=QUEUES.empty(), signals=SIGNALS.empty()
     )
     assert nothing.max_buffer_bytes is None
     assert {card.name: card.value for card in run_cards(nothing)}["Max buffer"] == "-"

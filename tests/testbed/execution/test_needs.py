@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from testbed.execution.execute import execute
 from testbed.execution.needs import Needs, needs_of, sum_of
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 
 SMALL = ("degree=2", "message_bytes=2000")
@@ -18,12 +20,12 @@ LARGE = ("topology.tors=4", "topology.hosts_per_tor=12", "degree=36", "message_b
 
 
 def _needs(*settings: str, clock: str = "virtual", captures: tuple[str, ...] = ()) -> Needs:
-    request = RunRequest(
+    request = RunSpec(
         "incast",
         clock=clock,  # type: ignore[arg-type]
         switch="soft",
         dilation=1000,
-        settings=settings,
+        settings=parse_settings(settings),
         captures=captures,
     )
     return needs_of(plan_run(request))
@@ -31,7 +33,7 @@ def _needs(*settings: str, clock: str = "virtual", captures: tuple[str, ...] = (
 
 @pytest.mark.parametrize("settings", [SMALL, LARGE], ids=["small", "large"])
 def test_a_run_takes_at_most_its_estimate(settings: tuple[str, ...], tmp_path: Path) -> None:
-    plan = plan_run(RunRequest("incast", clock="virtual", settings=settings, captures=("h1", "h2")))
+    plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings(settings), captures=("h1", "h2")))
     folder = execute(plan, tmp_path, Silent()).folder
     files = [path for path in folder.rglob("*")]
     blocks = sum(path.stat().st_blocks * 512 for path in files)
