@@ -237,6 +237,7 @@ def test_the_overview_of_large_runs_is_not_cut_off_in_a_wide_window(
     schemes = ("irn", "ingress-bts+dcqcn-no-window", "onramp-straw-man+dcqcn-no-window")
     bts = BtsCounts(sent=9_876_543, suppressed=0, cache_hits=0, max_suppression_entries=0, max_cache_entries=0)
     counters = {"drops": {"buffer_full": 12_345_678}, "bts": bts, "pfc": PfcCounts(sent=1_234_567), "wall_s": 86_400.0}
+    config = {"program": P4Program("my.p4", "0" * 64, "my-program")}
     folders = [make_run_folder(scheme, counters=counters, config=config) for scheme in schemes]
     [found] = lay_out(write_comparison_report(folders, tmp_path / "compared"), tmp_path, WIDE)
     assert "Overview" not in found["scrolled"]
