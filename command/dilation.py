@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from analysis.results.spec import RunConfig
 from command.output import complain
 from command.seeds import named
 from testbed.dilation.prediction import LATE_SHARE
-from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
 
 

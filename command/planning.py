@@ -13,6 +13,7 @@ from pathlib import Path
 
 import typer
 
+from analysis.results.spec import ClockName, RunSpec
 from command.calibration import calibrate_first
 from command.output import EXIT_INVALID, complain, console, errors
 from command.progress import LiveProgress
@@ -22,8 +23,8 @@ from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import Clock, StoredRun, execute
 from testbed.execution.limits import check_limits, open_files
 from testbed.execution.programs import build_programs
-from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
-from testbed.plan.request import MAX_DILATION
+from testbed.plan.dilations import MAX_DILATION
+from testbed.plan.plan import RunPlan, plan_run
 from testbed.recording.outcome import Silent
 from testbed.system.limits import raise_open_files
 from testbed.targets import capabilities
@@ -66,7 +67,7 @@ def places_of(text: str) -> tuple[str, ...]:
 
 
 def checked(
-    requests: Sequence[RunRequest],
+    requests: Sequence[RunSpec],
     out: Path,
     *,
     workers: int = 1,

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from analysis.results.spec import RunSpec
 from command.output import complain
 from command.planning import checked, execute_plan
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import StoredRun
 from testbed.execution.retry import MOST_RETRIES, retry_of, told
-from testbed.plan.plan import RunPlan, RunRequest
+from testbed.plan.plan import RunPlan
 
 
 def tell(line: str) -> None:
@@ -19,7 +20,7 @@ def tell(line: str) -> None:
     complain(line, "yellow")
 
 
-def execute_retrying(request: RunRequest, plan: RunPlan, out: Path, *, quiet: bool, retry: bool) -> StoredRun:
+def execute_retrying(request: RunSpec, plan: RunPlan, out: Path, *, quiet: bool, retry: bool) -> StoredRun:
     """Run a plan, with `retry` again if it was late, and return the last run. Late runs keep their folders."""
     run = execute_plan(plan, out, quiet=quiet)
     for _ in range(MOST_RETRIES if retry else 0):

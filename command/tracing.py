@@ -81,9 +81,8 @@ def flow_life(run: Run, number: int, packet: int | None) -> FlowLife:
 
 
 def _payload_bytes(run: Run) -> int:
-    transport = run.config.get("transport_settings")
-    found = transport.get("payload_bytes") if isinstance(transport, Mapping) else None
-    return found if isinstance(found, int) and found > 0 else DEFAULT_PAYLOAD_BYTES
+    payload_bytes = None if run.config is None else run.config.transport_settings.get("payload_bytes")
+    return payload_bytes if isinstance(payload_bytes, int) and payload_bytes > 0 else DEFAULT_PAYLOAD_BYTES
 
 
 def _on_wire(flows: Sequence[Flow], flow: Flow, topology: Topology, payload_bytes: int) -> FlowOnWire:
@@ -105,10 +104,9 @@ def _on_wire(flows: Sequence[Flow], flow: Flow, topology: Topology, payload_byte
 
 def _seen(run: Run, topology: Topology, wire: FlowOnWire) -> tuple[dict[Port, list[Sighting]], list[str]]:
     """Return the captured packets of the flow by port, and a sentence for each unreadable capture."""
-    words = run.config.get("captures")
     found: dict[Port, list[Sighting]] = {}
     problems: list[str] = []
-    for end in captured_ports([str(word) for word in words], topology) if isinstance(words, list) else ():
+    for end in captured_ports(_captures(run), topology):
         path = run.folder / FOLDER / f"{interface_of(topology, end)}{SUFFIX}"
         try:
             found[end] = sightings(path, wire)
@@ -117,6 +115,10 @@ def _seen(run: Run, topology: Topology, wire: FlowOnWire) -> tuple[dict[Port, li
         except OSError as error:
             problems.append(f"{path} cannot be read ({error.strerror}).")
     return found, problems
+
+
+def _captures(run: Run) -> tuple[str, ...]:
+    return () if run.config is None else run.config.captures
 
 
 def _notes(run: Run, row: Mapping[str, Any], topology: Topology, seen: Mapping[Port, object]) -> list[str]:
@@ -128,7 +130,7 @@ def _notes(run: Run, row: Mapping[str, Any], topology: Topology, seen: Mapping[P
             for switch, ports in unseen.items()
         ]
     places = _places(row, topology)
-    again = run.command if not run.config.get("captures") else "the run"
+    again = run.command if not _captures(run) else "the run"
     return [
         "Queueing and loss of single packets were not recorded: this needs captures of hosts and switches. "
         f"To record them: {again} --pcap {shlex.quote(places)}"

@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from analysis.results.spec import P4Program, RunSpec
 from reproduction.model.experiment import Experiment, Point
 from scenarios.model.scenario import ScaleName
 from testbed.errors import UsageError
-from testbed.plan.overrides import as_settings
-from testbed.plan.plan import RunRequest
-from testbed.program.given import GivenProgram
+from testbed.plan.settings import NO_SETTINGS, Settings
 
 REQUEST_KEYS = ("duration_ms", "topology")
 """Settings of a point that are separate options of a run, not `--set` keys."""
@@ -24,8 +22,8 @@ class ExperimentJob:
 
     experiment: str
     point: Point
-    request: RunRequest
-    changed: tuple[str, ...] = ()
+    request: RunSpec
+    changed: Settings = field(default_factory=dict)
     """Settings that the user changed."""
 
     @property
@@ -33,11 +31,10 @@ class ExperimentJob:
         return f"{self.experiment} {self.point.label}"
 
 
-def taken_by(experiment: Experiment, changed: Sequence[str]) -> tuple[str, ...]:
+def taken_by(experiment: Experiment, changed: Settings) -> Settings:
     """Return the settings that an experiment has. A key without a dot belongs to the experiment's workload."""
     known = experiment.scenario.workload.model_fields
-    keys = {setting: setting.partition("=")[0] for setting in changed}
-    return tuple(setting for setting in changed if "." in keys[setting] or keys[setting] in known)
+    return {key: value for key, value in changed.items() if "." in key or key in known}
 
 
 def request_for(
@@ -45,13 +42,13 @@ def request_for(
     scale: ScaleName,
     point: Point,
     clock: str | None = None,
-    changed: Sequence[str] = (),
-    program: GivenProgram | None = None,
-) -> RunRequest:
+    changed: Settings = NO_SETTINGS,
+    program: P4Program | None = None,
+) -> RunSpec:
     """Return the request for the run of a point."""
     chosen_clock = clock or point.clock
     settings = {key: value for key, value in point.settings.items() if key not in REQUEST_KEYS}
-    return RunRequest(
+    return RunSpec(
         experiment.name,
         scheme=point.scheme,
         clock=chosen_clock,  # type: ignore[arg-type]
@@ -60,7 +57,7 @@ def request_for(
         seed=point.seed,
         duration_ms=point.settings.get("duration_ms"),
         topology=point.settings.get("topology"),
-        settings=(*as_settings(settings), *changed),
+        settings={**settings, **changed},
         program=program,
     )
 
@@ -71,8 +68,8 @@ def jobs_of(
     clock: str | None = None,
     *,
     seed: int | None = None,
-    changed: Sequence[str] = (),
-    program: GivenProgram | None = None,
+    changed: Settings = NO_SETTINGS,
+    program: P4Program | None = None,
 ) -> list[ExperimentJob]:
     """Return the jobs of an experiment at a scale.
 
@@ -87,4 +84,4 @@ def jobs_of(
     if seed is not None:
         points = (replace(point, seed=seed) for point in points)
     requests = [(point, request_for(experiment, scale, point, clock, changed, program)) for point in points]
-    return [ExperimentJob(experiment.name, point, request, tuple(changed)) for point, request in requests]
+    return [ExperimentJob(experiment.name, point, request, changed) for point, request in requests]

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_experiment_page
 from analysis.results.result import ResultError
 from analysis.results.row import result_row
+from analysis.results.spec import P4Program
 from analysis.results.stored import load_run
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import ExperimentJob, jobs_of
@@ -36,7 +37,6 @@ from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
 from testbed.jobs.job import JobFailed, JobFinished, JobResult
 from testbed.jobs.task import begin_task
-from testbed.plan.config import ProgramConfig
 from testbed.recording.folder import give_to_caller
 
 
@@ -49,7 +49,7 @@ class Case(BaseModel):
     runs: tuple[tuple[str, JobResult], ...]
     changed: tuple[str, ...] = ()
     """Settings that the user changed."""
-    program: ProgramConfig | None = None
+    program: P4Program | None = None
     """The P4 program of the switches; None: the testbed's own."""
 
 

@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from analysis.report.pages import REPORT_FILE
 from analysis.results.result import MAX_FILE_BYTES, Level
+from analysis.results.spec import P4Program
 from scenarios.model.scenario import ScaleName
 from testbed.errors import UsageError
-from testbed.plan.config import ProgramConfig
 from wire.input.bounded_file import read_bounded_text
 
 FILE_NAME = "reproduction.json"
@@ -67,7 +67,7 @@ class Reproduction(BaseModel):
     """The clock, if it differs from the experiment's."""
     changed: tuple[str, ...] = ()
     """Settings that the user changed. The findings then test a reason and do not reproduce the paper."""
-    program: ProgramConfig | None = None
+    program: P4Program | None = None
     """The P4 program of the switches; None: the testbed's own. Another program does not reproduce the paper either."""
 
     @property

@@ -8,7 +8,7 @@ The results are in the runs' folders and in one folder per experiment.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reproduction.jobs import ExperimentJob
@@ -21,7 +21,7 @@ from testbed.jobs.job import Job, JobFinished, JobResults, Tell
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor, Task, TaskEnd
-from testbed.plan.config import program_config
+from testbed.plan.settings import settings_words
 from testbed.recording.folder import make_folder
 
 
@@ -69,15 +69,16 @@ def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, ou
             continue
         first = next(job for job in jobs if job.experiment == name)
         program = first.request.program
-        folder = make_folder(out, "-".join([name, scale, *([program.name] if program else []), "reproduction"]))
+        program_names = [] if program is None else [str(program.name)]
+        folder = make_folder(out, "-".join([name, scale, *program_names, "reproduction"]))
         cases.append(
             Case(
                 experiment=name,
                 scale=scale,
                 folder=folder,
                 runs=runs,
-                changed=first.changed,
-                program=program_config(program) if program else None,
+                changed=settings_words(first.changed),
+                program=program and replace(program, text=""),
             )
         )
     return cases

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from analysis.results.spec import P4Program, RunSpec
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import request_for
 from reproduction.model.experiment import Experiment, Point
@@ -20,9 +21,8 @@ from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.execution.limits import check_switch_limits
 from testbed.plan.plan import plan_run
-from testbed.plan.request import RunRequest
+from testbed.plan.settings import NO_SETTINGS, Settings
 from testbed.plan.switch_targets import SWITCH_TARGETS, switch_target
-from testbed.program.given import GivenProgram
 from testbed.validation.run import Pair
 
 ALL = "all"
@@ -40,9 +40,9 @@ class Wish:
     scale: str = "ci"
     dilation: int | None = None
     seed: int | None = None
-    settings: tuple[str, ...] = ()
+    settings: Settings = NO_SETTINGS
     """Settings that override the experiment's."""
-    program: GivenProgram | None = None
+    program: P4Program | None = None
     """The P4 program of the switches on both clocks; None: the testbed's own."""
 
 
@@ -91,7 +91,7 @@ def _full_name(scheme: str) -> str:
 
 def _pair(wish: Wish, scenario: str, scheme: str, point: Point | None) -> Pair:
     if point is None:
-        base, place = RunRequest(scenario, scale=wish.scale), ""
+        base, place = RunSpec(scenario, scale=wish.scale), ""
     else:
         base = request_for(EXPERIMENTS[scenario], wish.scale, point, "real")  # type: ignore[arg-type]
         place = ", ".join(f"{name} {value}" for name, value in point.place.items())
@@ -102,7 +102,7 @@ def _pair(wish: Wish, scenario: str, scheme: str, point: Point | None) -> Pair:
         clock="real",
         dilation=wish.dilation or base.dilation,
         seed=base.seed if wish.seed is None else wish.seed,
-        settings=(*base.settings, *wish.settings),
+        settings={**base.settings, **wish.settings},
         program=wish.program,
     )
     return Pair(request, place)

@@ -149,7 +149,7 @@ def test_only_live_runs_and_the_mininet_switch_class_import_mininet() -> None:
 
 
 def test_softswitch_imports_few_modules_of_other_packages() -> None:
-    """A Mininet script can use softswitch without the testbed; the cache, terminal text and child processes are shared."""
+    """A Mininet script can use softswitch without the testbed, beside the cache, terminal text and child processes."""
     shared = {"compiled.cache", "compiled.kept", "compiled.visible"}
     shared |= {"processes.child", "processes.parent", "processes.waiting"}
     used = {

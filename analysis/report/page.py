@@ -108,7 +108,7 @@ def setting_rows(result: RunResult) -> list[tuple[str, str]]:
 
 def configuration_rows(run: Run) -> list[tuple[str, str]]:
     """Return config.json as dotted names and values."""
-    return list(flatten(run.config).items()) if run.config else []
+    return [] if run.config is None else list(flatten(run.config.as_dict()).items())
 
 
 def comparison_tables(comparison: Comparison, results: Sequence[RunResult]) -> list[DataTable]:

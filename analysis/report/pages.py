@@ -33,7 +33,8 @@ from analysis.report.physics import physics_tables
 from analysis.report.programs import program_rows, program_tables
 from analysis.results.comparison import Comparison, HeldClaim, compare, headline_class
 from analysis.results.result import RESULT_FILE, RunResult, read_result
-from analysis.results.stored import CONFIG_FILE, Run, load_run
+from analysis.results.spec import CONFIG_FILE
+from analysis.results.stored import Run, load_run
 from compiled.visible import visible
 from telemetry.atomic_file import replace_file, replace_text
 from telemetry.reader import answer
@@ -223,7 +224,7 @@ def _shown_in_plots(comparison: Comparison, runs: Sequence[Run]) -> list[tuple[s
 
 def _faults(run: Run) -> list[FaultMark]:
     """Return the injected faults of a run, in order of time. Compared runs have the same faults."""
-    marks = [FaultMark(each.label, each.begin_us, each.end_us) for each in run.faults]
+    marks = [FaultMark(each.label, each.begin_us, each.end_us) for each in run.fault_spans]
     return sorted(marks, key=lambda mark: mark.begin_us)
 
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The numbers of a run that follow from its network or were set, such as base RTT and thresholds, as text.
 
-They are read from config.json. Files of older releases do not have them and give no rows.
+They are read from config.json.
 """
 
 from __future__ import annotations
@@ -12,22 +12,24 @@ from typing import Any
 
 from analysis.formatting import format_bytes, format_us, three_digits
 from analysis.report.page import DataTable
+from analysis.results.spec import Physics, RunConfig
 
-Config = Mapping[str, object]
 
-
-def physics_rows(config: Config) -> list[tuple[str, str]]:
+def physics_rows(config: RunConfig | None) -> list[tuple[str, str]]:
     """Return name and value of the base RTT, BDP, NICs, windows, timeouts and thresholds that the run used."""
-    physics, switch, transport = (_part(config, name) for name in ("physics", "switch_settings", "transport_settings"))
-    if not physics:
+    if config is None:
         return []
     try:
-        return [*_network(physics), *_limits(transport), *_thresholds(switch)]
+        return [
+            *_network(config.physics),
+            *_limits(config.transport_settings),
+            *_thresholds(config.switch_settings),
+        ]
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return [("network and limits", "unknown, because config.json is damaged")]
 
 
-def physics_tables(config: Config) -> list[DataTable]:
+def physics_tables(config: RunConfig | None) -> list[DataTable]:
     """Return the rows of `physics_rows` as a table for a page; no table without rows."""
     rows = physics_rows(config)
     note = (
@@ -37,20 +39,14 @@ def physics_tables(config: Config) -> list[DataTable]:
     return [DataTable("Network and limits", ("quantity", "value"), rows, note)] if rows else []
 
 
-def _part(config: Config, name: str) -> Mapping[str, Any]:
-    part = config.get(name)
-    return part if isinstance(part, Mapping) else {}
+def _network(physics: Physics) -> Iterator[tuple[str, str]]:
+    yield "base RTT", _time(physics.base_rtt_ns)
+    yield "BDP", _of_nics(physics.bdp_of_nics, physics.bdp_bytes)
+    yield "NICs", ", ".join(f"{hosts} x {_rate(rate_bps)}" for rate_bps, hosts in physics.nic_rates_bps.items())
+    yield "first window", _of_nics(physics.window_of_nics, physics.window_bytes)
 
 
-def _network(physics: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "base RTT", _time(physics["base_rtt_ns"])
-    yield "BDP", _of_nics(physics.get("bdp_of_nics") or {}, physics["bdp_bytes"])
-    rates = (f"{hosts} x {_rate(rate)}" for rate, hosts in physics["nic_rates_bps"].items())
-    yield "NICs", ", ".join(rates)
-    yield "first window", _of_nics(physics.get("window_of_nics") or {}, physics["window_bytes"])
-
-
-def _of_nics(by_rate: Mapping[str, int | None], of_all: int | None) -> str:
+def _of_nics(by_rate: Mapping[int, int | None], of_all: int | None) -> str:
     """Return the value of all NICs; if it depends on the NIC rate, the value of each rate."""
     if len(set(by_rate.values())) < 2:
         return _bytes(of_all)
@@ -61,8 +57,8 @@ def _bytes(size_bytes: int | None) -> str:
     return "none" if size_bytes is None else format_bytes(size_bytes)
 
 
-def _rate(rate_bps: str) -> str:
-    return f"{three_digits(int(rate_bps) / 1e9)} Gb/s"
+def _rate(rate_bps: int) -> str:
+    return f"{three_digits(rate_bps / 1e9)} Gb/s"
 
 
 def _limits(transport: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,40 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The P4 program of a run's switches, from config.json. Older releases did not record the program."""
+"""The P4 program of a run's switches, from config.json."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from analysis.report.page import DataTable
+from analysis.results.spec import RunConfig
 
 _SHOWN_DIGITS = 12
 
 
-def program_rows(config: Mapping[str, object]) -> list[tuple[str, str]]:
+def program_rows(config: RunConfig | None) -> list[tuple[str, str]]:
     """Return path and hash of the program, for a page."""
-    path, digest, _ = _program(config)
-    return [("P4 program", f"{path}, SHA-256 {digest}")] if path else []
+    return [] if config is None else [("P4 program", f"{config.program.path}, SHA-256 {config.program.sha256}")]
 
 
-def given_program_rows(config: Mapping[str, object]) -> list[tuple[str, str]]:
+def user_program_rows(config: RunConfig | None) -> list[tuple[str, str]]:
     """Return path and hash of the program for the terminal, only if the user supplied the program."""
-    path, digest, is_given = _program(config)
-    return [("P4 program", f"{path}, SHA-256 {digest[:_SHOWN_DIGITS]}...")] if is_given else []
-
-
-def program_tables(labels: Sequence[str], configs: Sequence[Mapping[str, object]]) -> list[DataTable]:
-    """Return a table of all runs' programs if the user supplied at least one."""
-    programs = [_program(config) for config in configs]
-    if not any(is_given for *_, is_given in programs):
+    if config is None or config.program.name is None:
         return []
-    rows = [(label, path, digest) for label, (path, digest, _) in zip(labels, programs, strict=True)]
+    return [("P4 program", f"{config.program.path}, SHA-256 {config.program.sha256[:_SHOWN_DIGITS]}...")]
+
+
+def program_tables(labels: Sequence[str], configs: Sequence[RunConfig | None]) -> list[DataTable]:
+    """Return a table of all runs' programs if the user supplied at least one."""
+    if all(config is None or config.program.name is None for config in configs):
+        return []
+    rows = [
+        (label, "" if config is None else config.program.path, "" if config is None else config.program.sha256)
+        for label, config in zip(labels, configs, strict=True)
+    ]
     return [DataTable("P4 programs of the switches", ("run", "file", "SHA-256 of the compiled program"), rows)]
-
-
-def _program(config: Mapping[str, object]) -> tuple[str, str, bool]:
-    """Return path and hash (empty if unknown), and whether the user supplied the program."""
-    program = config.get("program")
-    if not isinstance(program, Mapping):
-        return "", "", False
-    return str(program.get("path", "")), str(program.get("sha256", "")), program.get("name") is not None

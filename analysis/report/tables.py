@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -24,22 +24,23 @@ from analysis.formatting import (
 )
 from analysis.metrics.completion import CompletionFigures
 from analysis.report.physics import physics_rows
-from analysis.report.programs import given_program_rows
+from analysis.report.programs import user_program_rows
 from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import Level, RunResult, count_of
+from analysis.results.spec import RunConfig
 from analysis.terminal.fitted import PROSE, Fitted
 
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
 
 
-def run_table(result: RunResult, config: Mapping[str, object]) -> RenderableType:
+def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
     """Show a run: verdict, reasons, warnings, network and limits from config.json, key figures, slowdown by class."""
     title = f"{result.scenario} · {result.variant}"
     verdict = Text.assemble((result.verdict, VERDICT_STYLES[result.verdict]))
     for reason in result.verdict_reasons:
         verdict.append(f"\n  {reason}")
-    figures = [*given_program_rows(config), *physics_rows(config), *key_figures(result)]
+    figures = [*user_program_rows(config), *physics_rows(config), *key_figures(result)]
     return Group(Text(title, style="bold"), verdict, *_warnings(result.warnings), _figures(figures), _slowdowns(result))
 
 

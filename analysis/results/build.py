@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 import polars as pl
 
@@ -22,7 +21,7 @@ from analysis.metrics.flows import (
     traffic_classes,
 )
 from analysis.metrics.signals import signal_figures
-from analysis.results.counters import Lateness, RunCounters, RunIdentity, Spacing
+from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.fidelity import judge, lateness_share, unfinished_flows
 from analysis.results.result import (
     FlowCounts,
@@ -32,8 +31,22 @@ from analysis.results.result import (
     SpacingByPart,
     SpacingFigures,
 )
+from analysis.results.spec import RunConfig
 from telemetry.reader import Rows
 
+_IDENTITY = (
+    "scenario",
+    "scheme",
+    "scale",
+    "switch",
+    "clock",
+    "dilation",
+    "seed",
+    "base_rtt_us",
+    "retry_of",
+    "measured_window_us",
+)
+"""Fields that come from config.json."""
 _COUNTED = (
     "packets",
     "drops",
@@ -50,7 +63,7 @@ _COUNTED = (
 
 
 def build_result(
-    identity: RunIdentity,
+    config: RunConfig,
     counters: RunCounters,
     *,
     flows: pl.DataFrame,
@@ -60,37 +73,37 @@ def build_result(
     """Build the result of a run, including its verdict. Empty traces are accepted."""
     return RunResult.model_validate(
         {
-            **_identity(identity),
-            **_judged(identity, counters, _flow_counts(flows)),
-            **_flow_figures(flows, identity),
+            **_identity(config),
+            **_judged(config, counters, _flow_counts(flows)),
+            **_flow_figures(flows, config),
             **_buffer_figures(queues),
             **_counted(counters),
             "signals": signal_figures(signals),
             "lateness": LatenessByPart(
-                host=_lateness(counters.host_lateness, identity),
-                switch=_lateness(counters.switch_lateness, identity),
+                host=_lateness(counters.host_lateness, config),
+                switch=_lateness(counters.switch_lateness, config),
             ),
             "spacing": SpacingByPart(
-                host=_spacing(counters.host_spacing, identity),
-                switch=_spacing(counters.switch_spacing, identity),
+                host=_spacing(counters.host_spacing, config),
+                switch=_spacing(counters.switch_spacing, config),
             ),
         }
     )
 
 
 def build_unfinished_result(
-    identity: RunIdentity, reasons: Sequence[str], *, flows: pl.DataFrame, queues: Rows, signals: Rows
+    config: RunConfig, reasons: Sequence[str], *, flows: pl.DataFrame, queues: Rows, signals: Rows
 ) -> RunResult:
     """Build the result of a run whose runner was killed before it read the counters. The verdict is invalid."""
     counted = _flow_counts(flows).model_copy(update={"timeouts": None, "packets_resent": None, "never_started": 0})
     return RunResult.model_validate(
         {
-            **_identity(identity),
+            **_identity(config),
             "flows": counted,
             "verdict": "invalid",
             "verdict_reasons": (*reasons, *unfinished_flows(counted)),
             "interrupted": True,
-            **_flow_figures(flows, identity),
+            **_flow_figures(flows, config),
             **_buffer_figures(queues),
             **dict.fromkeys(_COUNTED),
             "signals": signal_figures(signals),
@@ -99,14 +112,13 @@ def build_unfinished_result(
     )
 
 
-def _identity(identity: RunIdentity) -> dict[str, object]:
-    named = {entry.name: getattr(identity, entry.name) for entry in fields(identity)}
-    del named["ideal_completion_us"]
-    return {"measured_window_us": named.pop("window_us"), **named}
+def _identity(config: RunConfig) -> dict[str, object]:
+    """Return the fields of a result that identify its run."""
+    return {"program": config.program_name, **{name: getattr(config, name) for name in _IDENTITY}}
 
 
-def _judged(identity: RunIdentity, counters: RunCounters, flows: FlowCounts) -> dict[str, object]:
-    verdict = judge(identity, counters, flows)
+def _judged(config: RunConfig, counters: RunCounters, flows: FlowCounts) -> dict[str, object]:
+    verdict = judge(config, counters, flows)
     return {
         "flows": flows,
         "verdict": verdict.level,
@@ -115,13 +127,13 @@ def _judged(identity: RunIdentity, counters: RunCounters, flows: FlowCounts) -> 
     }
 
 
-def _flow_figures(flows: pl.DataFrame, identity: RunIdentity) -> dict[str, object]:
-    measured = flows if identity.window_us is None else started_between(flows, *identity.window_us)
+def _flow_figures(flows: pl.DataFrame, config: RunConfig) -> dict[str, object]:
+    measured = flows if config.measured_window_us is None else started_between(flows, *config.measured_window_us)
     return {
         "fct_slowdown": slowdown_by_class(measured),
         "fct_slowdown_by_size": _size_bins(measured),
         "throughput_gbps": throughput_gbps(measured),
-        "completion": completion_by_tag(flows, identity.ideal_completion_us),
+        "completion": completion_by_tag(flows, config.ideal_completion_us),
     }
 
 
@@ -165,28 +177,28 @@ def _flow_counts(flows: pl.DataFrame) -> FlowCounts:
     )
 
 
-def _lateness(lateness: Lateness | None, identity: RunIdentity) -> LatenessFigures | None:
+def _lateness(lateness: Lateness | None, config: RunConfig) -> LatenessFigures | None:
     if lateness is None:
         return None
-    wall_ns_per_model_us = 1000 * identity.dilation
+    wall_ns_per_model_us = 1000 * config.dilation
     return LatenessFigures(
         p50_us=lateness.p50_ns / wall_ns_per_model_us,
         p99_us=lateness.p99_ns / wall_ns_per_model_us,
         max_us=lateness.max_ns / wall_ns_per_model_us,
-        p99_of_base_rtt=lateness_share(lateness.p99_ns, identity.base_rtt_us, identity.dilation),
+        p99_of_base_rtt=lateness_share(lateness.p99_ns, config.base_rtt_us, config.dilation),
     )
 
 
-def _spacing(spacing: Spacing | None, identity: RunIdentity) -> SpacingFigures | None:
+def _spacing(spacing: Spacing | None, config: RunConfig) -> SpacingFigures | None:
     if spacing is None:
         return None
-    wall_ns_per_model_us = 1000 * identity.dilation
+    wall_ns_per_model_us = 1000 * config.dilation
     return SpacingFigures(
         pairs=spacing.count,
         p50_us=spacing.p50_ns / wall_ns_per_model_us,
         p99_us=spacing.p99_ns / wall_ns_per_model_us,
         max_us=spacing.max_ns / wall_ns_per_model_us,
         ideal_us=spacing.ideal_ns / wall_ns_per_model_us,
-        p99_of_base_rtt=lateness_share(spacing.p99_ns, identity.base_rtt_us, identity.dilation),
+        p99_of_base_rtt=lateness_share(spacing.p99_ns, config.base_rtt_us, config.dilation),
         p99_of_ideal=spacing.p99_ns / spacing.ideal_ns,
     )

@@ -1,35 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The identity of a run and the counters of its hosts and switches: the inputs of a result besides the traces."""
+"""The counters of a run's hosts and switches: the inputs of a result besides the traces and the configuration."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from analysis.results.result import BtsCounts, Clock, PacketCounts, PfcCounts
-
-
-@dataclass(frozen=True)
-class RunIdentity:
-    """The identity of a run. Times are in model units."""
-
-    scenario: str
-    scheme: str
-    scale: str
-    switch: str
-    clock: Clock
-    dilation: int
-    seed: int
-    base_rtt_us: float
-    window_us: tuple[float, float] | None = None
-    """The measured window. Flows that start outside it (warm-up, cool-down) count in totals only."""
-    retry_of: str | None = None
-    """The folder of the late run that this run repeats at a larger dilation."""
-    ideal_completion_us: Mapping[str, float] = field(default_factory=dict)
-    """The ideal completion time of dependent messages in an idle network, by tag."""
-    program: str | None = None
-    """The name of the P4 program; None for the testbed's own."""
+from analysis.results.result import BtsCounts, PacketCounts, PfcCounts
 
 
 @dataclass(frozen=True)

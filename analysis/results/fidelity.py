@@ -32,9 +32,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from analysis.results.counters import Lateness, RunCounters, RunIdentity, Spacing
+from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.result import FlowCounts, Level
+from analysis.results.spec import RunConfig
 from wire.dilation import next_step
 
 
@@ -64,15 +65,15 @@ class _Weight(Enum):
 _Finding = tuple[_Weight, str]
 
 
-def judge(identity: RunIdentity, counters: RunCounters, flows: FlowCounts) -> Verdict:
+def judge(config: RunConfig, counters: RunCounters, flows: FlowCounts) -> Verdict:
     """Return the verdict on a run. Raises ValueError if the base RTT or the dilation factor is not positive."""
-    if identity.base_rtt_us <= 0 or identity.dilation < 1:
-        raise ValueError(f"base RTT {identity.base_rtt_us} us and dilation {identity.dilation} must be positive")
+    if config.base_rtt_us <= 0 or config.dilation < 1:
+        raise ValueError(f"base RTT {config.base_rtt_us} us and dilation {config.dilation} must be positive")
     findings = [
         *((_Weight.INVALID, sentence) for sentence in counters.broken),
         *((_Weight.DEGRADED, sentence) for sentence in counters.lacking),
         *_packet_findings(counters),
-        *_timing_findings(identity, counters),
+        *_timing_findings(config, counters),
         *_flow_findings(flows, counters),
     ]
     weights = {weight for weight, _ in findings}
@@ -83,7 +84,7 @@ def judge(identity: RunIdentity, counters: RunCounters, flows: FlowCounts) -> Ve
         level = "degraded"
     shown = set(_Weight) if level == "faithful" else set(_Weight) - {_Weight.EVIDENCE}
     ordered = sorted((finding for finding in findings if finding[0] in shown), key=lambda finding: finding[0].value)
-    return Verdict(level, tuple(sentence for _, sentence in ordered), faithful_dilation(identity, counters))
+    return Verdict(level, tuple(sentence for _, sentence in ordered), faithful_dilation(config, counters))
 
 
 def _packet_findings(counters: RunCounters) -> Iterable[_Finding]:
@@ -105,39 +106,39 @@ def _packet_findings(counters: RunCounters) -> Iterable[_Finding]:
         )
 
 
-def _timing_findings(identity: RunIdentity, counters: RunCounters) -> Iterable[_Finding]:
-    if identity.clock == "virtual":
+def _timing_findings(config: RunConfig, counters: RunCounters) -> Iterable[_Finding]:
+    if config.clock == "virtual":
         yield _Weight.EVIDENCE, "The virtual clock is never late."
         return
-    yield _lateness_finding("Host", counters.host_lateness, identity)
-    yield _lateness_finding("Switch", counters.switch_lateness, identity)
-    yield _spacing_finding("host", counters.host_spacing, identity)
-    yield _spacing_finding("switch", counters.switch_spacing, identity)
-    factor = faithful_dilation(identity, counters)
+    yield _lateness_finding("Host", counters.host_lateness, config)
+    yield _lateness_finding("Switch", counters.switch_lateness, config)
+    yield _spacing_finding("host", counters.host_spacing, config)
+    yield _spacing_finding("switch", counters.switch_spacing, config)
+    factor = faithful_dilation(config, counters)
     if factor is not None:
         yield _Weight.NOTE, f"Use --dilation {factor} or larger, or let `run --retry` choose the dilation."
 
 
-def _lateness_finding(who: str, lateness: Lateness | None, identity: RunIdentity) -> _Finding:
+def _lateness_finding(who: str, lateness: Lateness | None, config: RunConfig) -> _Finding:
     if lateness is None:
         return _Weight.DEGRADED, f"{who} lateness was not measured."
-    return _limited(f"{who} lateness P99 is", lateness.p99_ns, identity)
+    return _limited(f"{who} lateness P99 is", lateness.p99_ns, config)
 
 
-def _spacing_finding(who: str, spacing: Spacing | None, identity: RunIdentity) -> _Finding:
+def _spacing_finding(who: str, spacing: Spacing | None, config: RunConfig) -> _Finding:
     if spacing is None:
-        is_bmv2 = who == "switch" and identity.switch == "bmv2"
+        is_bmv2 = who == "switch" and config.switch == "bmv2"
         reason = "not available with BMv2" if is_bmv2 else "there were no back-to-back frames"
         return _Weight.NOTE, f"Spacing of {who} frames was not measured: {reason}."
-    return _limited(f"P99 error in the spacing of {who} frames is", spacing.p99_ns, identity)
+    return _limited(f"P99 error in the spacing of {who} frames is", spacing.p99_ns, config)
 
 
-def _limited(what: str, p99_ns: float, identity: RunIdentity) -> _Finding:
+def _limited(what: str, p99_ns: float, config: RunConfig) -> _Finding:
     """Return a finding for a duration, compared with both limits."""
-    share = lateness_share(p99_ns, identity.base_rtt_us, identity.dilation)
+    share = lateness_share(p99_ns, config.base_rtt_us, config.dilation)
     sentence = (
         f"{what} {p99_ns / 1e6:.3g} ms of wall time, {100 * share:.3g} % "
-        f"of the dilated base RTT ({identity.base_rtt_us * identity.dilation / 1e3:.3g} ms)"
+        f"of the dilated base RTT ({config.base_rtt_us * config.dilation / 1e3:.3g} ms)"
     )
     if share > INVALID_ABOVE:
         return _Weight.INVALID, f"{sentence}; the limit is {100 * INVALID_ABOVE:.3g} %."
@@ -146,7 +147,7 @@ def _limited(what: str, p99_ns: float, identity: RunIdentity) -> _Finding:
     return _Weight.EVIDENCE, f"{sentence}."
 
 
-def faithful_dilation(identity: RunIdentity, counters: RunCounters) -> int | None:
+def faithful_dilation(config: RunConfig, counters: RunCounters) -> int | None:
     """Return the estimated dilation at which the run would be faithful, rounded up; None if the run was not late.
 
     Lateness as a share of the base RTT falls with the square of the dilation or faster. The base RTT takes more wall
@@ -154,16 +155,16 @@ def faithful_dilation(identity: RunIdentity, counters: RunCounters) -> int | Non
     5 % at dilations 3000, 7000 and 10,000 (docs/fidelity.md#error-against-lateness). Lateness beyond one base RTT is a
     backlog, which disappears when the machine keeps up. It says little about the necessary dilation, so it is ignored.
     """
-    if identity.clock == "virtual":
+    if config.clock == "virtual":
         return None
     measured = (counters.host_lateness, counters.switch_lateness, counters.host_spacing, counters.switch_spacing)
     worst = max(
-        (lateness_share(part.p99_ns, identity.base_rtt_us, identity.dilation) for part in measured if part is not None),
+        (lateness_share(part.p99_ns, config.base_rtt_us, config.dilation) for part in measured if part is not None),
         default=0.0,
     )
     if worst <= DEGRADED_ABOVE:
         return None
-    return next_step(identity.dilation * math.sqrt(min(worst, 1.0) / DEGRADED_ABOVE))
+    return next_step(config.dilation * math.sqrt(min(worst, 1.0) / DEGRADED_ABOVE))
 
 
 def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Finding]:

@@ -22,11 +22,11 @@ from analysis.metrics.completion import CompletionFigures
 from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
+from analysis.results.spec import ClockName
 from telemetry.atomic_file import replace_text
 from telemetry.journal import has_journal
 from wire.input.bounded_file import FileRefused, read_bounded_text
 
-Clock = Literal["real", "virtual"]
 Level = Literal["faithful", "degraded", "invalid"]
 
 Counted = TypeVar("Counted")
@@ -143,7 +143,7 @@ class RunResult(Figures):
     """The name of the P4 program; None for the testbed's own."""
     scale: str
     switch: str
-    clock: Clock
+    clock: ClockName
     dilation: int
     seed: int
     base_rtt_us: Figure

@@ -8,33 +8,18 @@ frame. A folder without result.json is not a run.
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from analysis.results.result import MAX_FILE_BYTES, ResultError, RunResult, read_result
+from analysis.results.spec import CONFIG_FILE, FaultSpan, RunConfig, config_of
 from telemetry.reader import TraceError, answer, scan_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from wire.input.bounded_file import read_bounded_text
-
-CONFIG_FILE = "config.json"
-
-
-class StoredFault(BaseModel):
-    """A fault in config.json, with its begin and end time."""
-
-    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
-
-    spec: str
-    label: str
-    begin_us: float
-    end_us: float | None
 
 
 @dataclass(frozen=True)
@@ -43,7 +28,8 @@ class Run:
 
     folder: Path
     result: RunResult
-    config: Mapping[str, object]
+    config: RunConfig | None
+    """None if config.json could not be read."""
     flows: pl.DataFrame
     queues: pl.LazyFrame
     signals: pl.LazyFrame
@@ -63,55 +49,42 @@ class Run:
 
     @property
     def thresholds_bytes(self) -> dict[str, int]:
-        """Thresholds in the queue plot: `thresholds_bytes` of config.json, such as {"Q_th": 250000, "Q_tg": 125000}."""
-        found = self.config.get("thresholds_bytes")
-        if not isinstance(found, Mapping):
-            return {}
-        return {str(name): int(value) for name, value in found.items() if isinstance(value, (int, float))}
+        """Thresholds in the queue plot, such as {"Q_th": 250000, "Q_tg": 125000}."""
+        return {} if self.config is None else self.config.thresholds_bytes
 
     @property
-    def faults(self) -> tuple[StoredFault, ...]:
-        """The injected faults. Rows of config.json that are not valid faults are skipped."""
-        rows = self.config.get("faults")
-        found = []
-        for row in rows if isinstance(rows, list) else ():
-            with suppress(ValidationError):
-                found.append(StoredFault.model_validate(row))
-        return tuple(found)
+    def fault_spans(self) -> tuple[FaultSpan, ...]:
+        """The injected faults."""
+        return () if self.config is None else self.config.fault_spans
 
     @property
     def dilation_was_given(self) -> bool:
         """Whether a person asked for the run's D; otherwise it was chosen for the run."""
-        return self.config.get("dilation_given") is True
+        return self.config is not None and self.config.dilation_given
 
     @property
     def command(self) -> str:
-        """The command that repeats the run: `command` of config.json, or one made from the result."""
-        given = self.config.get("command")
-        if isinstance(given, str):
-            return given
-        if isinstance(given, list):
-            return shlex.join(str(word) for word in given)
+        """The command that repeats the run; without config.json, one made from the result."""
+        if self.config is not None:
+            return self.config.command
         result = self.result
-        options = {
-            "scheme": result.scheme,
-            "switch": result.switch,
-            "clock": result.clock,
-            "dilation": result.dilation,
-            "scale": result.scale,
-            "seed": result.seed,
-        }
-        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        return shlex.join(["./runner.py", "run", result.scenario, *words])
+        names = ("scheme", "switch", "clock", "dilation", "scale", "seed")
+        options = [word for name in names for word in (f"--{name}", str(getattr(result, name)))]
+        return shlex.join(["./runner.py", "run", result.scenario, *options])
 
 
 def load_run(folder: Path) -> Run:
     """Read a run folder. Raises ResultError if the result cannot be read or config.json is nested too deeply."""
     result = read_result(folder)
     problems: list[str] = []
-    config = _read_config(folder, problems)
-    if config and config.get("scenario") != result.scenario:
-        problems.append(f"{CONFIG_FILE} is for another scenario than {result.scenario}.")
+    config = None
+    try:
+        config = read_config(folder)
+    except ResultError as error:
+        reason = str(error).removeprefix(f"{folder / CONFIG_FILE}: ")
+        problems.append(f"{CONFIG_FILE} cannot be read ({reason}); the configuration is not shown.")
+    if config is not None and config.scenario != result.scenario:
+        problems.append(f"{CONFIG_FILE} belongs to a run of {config.scenario}, not of {result.scenario}.")
     flows, queues, signals, goodput = (_query(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT))
     lateness, congestion = (
         _query(folder, schema, problems) if (folder / schema.file_name).exists() else schema.empty().lazy()
@@ -131,18 +104,21 @@ def load_run(folder: Path) -> Run:
     )
 
 
-def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:
+def read_config(folder: Path) -> RunConfig:
+    """Return the configuration of a run. Raise ResultError, with the file and the reason, if it cannot be read."""
+    path = folder / CONFIG_FILE
     try:
-        content = json.loads(read_bounded_text(folder / CONFIG_FILE, MAX_FILE_BYTES))
+        return config_of(read_bounded_text(path, MAX_FILE_BYTES))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise ResultError(f"{path}: not a run's configuration ({where}: {first['msg']})") from error
     except RecursionError as error:
-        raise ResultError(f"{folder / CONFIG_FILE}: nested too deeply to be read") from error
-    except (OSError, ValueError) as error:
-        problems.append(f"{CONFIG_FILE} cannot be read ({error.__class__.__name__}); the configuration is not shown.")
-        return {}
-    if not isinstance(content, dict) or not content:
-        problems.append(f"{CONFIG_FILE} has no configuration.")
-        return {}
-    return content
+        raise ResultError(f"{path}: nested too deeply to be read") from error
+    except OSError as error:
+        raise ResultError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ResultError(f"{path}: {error}") from error
 
 
 def _query(folder: Path, schema: TraceSchema, problems: list[str]) -> pl.LazyFrame:

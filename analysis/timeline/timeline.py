@@ -54,7 +54,7 @@ def _write_run(perfetto: PerfettoFile, root: int, run: Run) -> None:
     end_ns = as_ns(_end_us(run))
     perfetto.begin(root, 0, _name(run.result), _totals(run.result))
     perfetto.end(root, end_ns)
-    for fault in run.faults:
+    for fault in run.fault_spans:
         track = perfetto.track("faults", root)
         begin_ns = as_ns(fault.begin_us)
         perfetto.begin(track, begin_ns, fault.label, {"fault": fault.spec})

@@ -21,11 +21,11 @@ from analysis.report.pages import write_run_report
 from analysis.results.build import build_result
 from analysis.results.counters import RunCounters
 from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
+from analysis.results.spec import RunSpec
 from bench.instruments.benchmark import Benchmark, Figure, Target
 from bench.instruments.finished_flows import queue_samples, record_batches
 from testbed.execution.execute import write_inputs
-from testbed.execution.identity import run_identity
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
 from testbed.recording.recorder import Recorder
 
 FLOWS = 285_000
@@ -95,8 +95,8 @@ def measure(flows: int) -> Costs:
     costs = Costs()
     arrivals_us = flows * _ARRIVALS_US_PER_FLOW
     with costs.stage("planning"):
-        settings = (f"arrivals_us={arrivals_us:.3f}",)
-        plan = plan_run(RunRequest("datacentre", "sfc+hpcc", clock="virtual", scale="paper", settings=settings))
+        settings = {"arrivals_us": round(arrivals_us, 3)}
+        plan = plan_run(RunSpec("datacentre", "sfc+hpcc", clock="virtual", scale="paper", settings=settings))
     costs.flows = len(plan.flows)
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
         _record(plan, Path(name), costs, intervals=int(arrivals_us // _US_PER_SAMPLE) + 1)
@@ -120,7 +120,7 @@ def _record(plan: RunPlan, folder: Path, costs: Costs, intervals: int) -> None:
         recorder.close(all_told=True)
     with costs.stage("result"):
         flows, queues, signals = recorder.traces()
-        identity = run_identity(plan.config)
+        identity = plan.config
         write_result(folder, build_result(identity, _NOTHING_COUNTED, flows=flows, queues=queues, signals=signals))
         recorder.remove_journal()
     with costs.stage("report"):

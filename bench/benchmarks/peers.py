@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from statistics import median
 
+from analysis.results.spec import RunSpec
 from bench.instruments.benchmark import Benchmark, Figure, Skipped, Target
 from bench.instruments.simulated import incast_request, shared_wall_s, simulated
 from bench.peers.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s, ns3_cpu_s
-from testbed.plan.plan import RunRequest
 
 OF_HTSIM = Target(0.5, "at least")
 OF_NS3 = Target(8.0, "at least")
@@ -96,7 +96,7 @@ def processes_rate(race: Race, processes: int) -> float:
     return (longer.data_packets - race.data_packets) / spent_s
 
 
-def incast_of(race: Race) -> RunRequest:
+def incast_of(race: Race) -> RunSpec:
     """Return the request for the race on our virtual clock."""
     settings = {
         "topology.tors": race.tors,

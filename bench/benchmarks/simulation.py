@@ -13,10 +13,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
+from analysis.results.spec import RunSpec
 from bench.instruments.benchmark import Benchmark, Figure
 from bench.instruments.simulated import simulated
 from softswitch.engine import Fabric
-from testbed.plan.plan import RunRequest
 
 _CALLS_INTO_C = ("run", "put", "next_timer_ns")
 
@@ -31,7 +31,7 @@ class SimulationBenchmark(Benchmark):
         self._scale = scale
 
     def run(self) -> list[Figure]:
-        request = RunRequest("incast", scheme="sfc", clock="virtual", scale=self._scale)
+        request = RunSpec("incast", scheme="sfc", clock="virtual", scale=self._scale)
         counters = simulated(request).counters
         packets = counters.packets.sent
         with _timed_fabric() as spent:

@@ -13,18 +13,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from analysis.results.spec import RunSpec
 from bench.instruments.simulated import run_whole
 from bench.instruments.workload import write_lines
 from softswitch.engine import ENTRY
 from telemetry.captures.pcapng import Direction, read_capture
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
 from testbed.targets.common.commands import SAMPLE_NS, switch_commands
 
 
-def record_switches(request: RunRequest, folder: Path) -> tuple[str, str]:
+def record_switches(request: RunSpec, folder: Path) -> tuple[str, str]:
     """Run the request and write the network and the frames for bench/programs/replay.c; return the two paths."""
     plan = plan_run(request)
-    plan = plan_run(replace(request, captures=[host.name for host in plan.topology.hosts]))
+    plan = plan_run(replace(request, captures=tuple(host.name for host in plan.topology.hosts)))
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
         run_folder = Path(name)
         run_whole(plan, run_folder)

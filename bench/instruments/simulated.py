@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.results.counters import RunCounters
+from analysis.results.spec import RunSpec
 from testbed.interrupt import interruptible
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
@@ -26,7 +28,7 @@ class Simulated:
     cpu_s: float
 
 
-def simulated(request: RunRequest) -> Simulated:
+def simulated(request: RunSpec) -> Simulated:
     """Run the request in this process, without keeping its traces."""
     plan = plan_run(request)
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
@@ -44,7 +46,7 @@ def run_whole(plan: RunPlan, folder: Path) -> Simulated:
     return Simulated(counters, spent_ns / 1e9)
 
 
-def shared_wall_s(request: RunRequest, workers: int) -> float:
+def shared_wall_s(request: RunSpec, workers: int) -> float:
     """Return the wall time of a run in `workers` processes, including their start."""
     plan = plan_run(request)
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name, interruptible() as interrupt:
@@ -65,9 +67,14 @@ def _require_whole(plan: RunPlan, recorder: Recorder) -> None:
         raise RuntimeError(f"{len(plan.flows) - recorder.completed} of {len(plan.flows)} flows did not end")
 
 
-def incast_request(*settings: str) -> RunRequest:
+def incast_request(*settings: str) -> RunSpec:
     """Return the request for an incast with the scheme sfc over a Clos with 100 Gb/s links."""
     common = ("topology.fabric_rate_bps=100000000000", "placement=spread")
-    return RunRequest(
-        "incast", scheme="sfc", clock="virtual", scale="paper", topology="clos", settings=(*common, *settings)
+    return RunSpec(
+        "incast",
+        scheme="sfc",
+        clock="virtual",
+        scale="paper",
+        topology="clos",
+        settings=parse_settings((*common, *settings)),
     )

@@ -71,6 +71,6 @@ def switches() -> list[str]:
 
 def clocks() -> list[str]:
     """Return the clocks."""
-    from testbed.plan.request import ClockName
+    from analysis.results.spec import ClockName
 
     return list(get_args(ClockName))

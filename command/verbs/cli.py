@@ -11,6 +11,7 @@ from typing import IO, Annotated
 
 import typer
 
+from analysis.results.spec import RunSpec
 from command.listing import words
 from command.options import HostsImage, P4Program, Settings, SwitchName
 from command.output import EXIT_INVALID, console
@@ -18,9 +19,10 @@ from compiled.first_use import prepare
 from testbed.errors import UsageError
 from testbed.execution.limits import check_switch_limits
 from testbed.execution.programs import build_programs
-from testbed.plan.plan import RunRequest, plan_network
-from testbed.plan.request import MAX_DILATION, NETWORK_DILATION
-from testbed.program.given import program_given
+from testbed.plan.dilations import MAX_DILATION, NETWORK_DILATION
+from testbed.plan.plan import plan_network
+from testbed.plan.settings import parse_settings
+from testbed.program.user_program import read_program
 from testbed.targets import capabilities
 from wire.input.bounded_file import FileRefused, read_bounded_text
 
@@ -50,15 +52,15 @@ def verb(
     ] = None,
 ) -> None:
     """Start a live network with a prompt."""
-    request = RunRequest(
+    request = RunSpec(
         "none",
         scheme,
         switch,
         topology=topology,
         dilation=dilation,
-        settings=tuple(settings or ()),
+        settings=parse_settings(settings or ()),
         hosts=hosts,
-        program=program_given(p4),
+        program=read_program(p4),
     )
     lines = None if script is None else _open(script)
     plan = plan_network(request)

@@ -15,6 +15,7 @@ import typer
 from analysis.report.pages import write_comparison_report
 from analysis.report.tables import comparison_table
 from analysis.results.comparison import compare
+from analysis.results.spec import RunSpec
 from command.dilation import say_dilations
 from command.listing import words
 from command.options import (
@@ -45,8 +46,9 @@ from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import StoredRun
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible, raise_again
-from testbed.plan.plan import RunPlan, RunRequest
-from testbed.program.given import programs_given
+from testbed.plan.plan import RunPlan
+from testbed.plan.settings import parse_settings
+from testbed.program.user_program import read_programs
 from testbed.recording.folder import give_to_caller, make_folder
 
 
@@ -85,7 +87,7 @@ def verb(
     json: Json = False,
 ) -> None:
     """Run a scenario with every combination of scheme, P4 program and seed, and compare."""
-    request = RunRequest(
+    request = RunSpec(
         scenario_of(scenario, flows),
         switch=switch,
         clock=clock_of(clock),
@@ -93,7 +95,7 @@ def verb(
         scale=scale,
         duration_ms=duration,
         topology=topology,
-        settings=tuple(settings or ()),
+        settings=parse_settings(settings or ()),
         flow_file=flows,
         faults=tuple(fault or ()),
         hosts=hosts,
@@ -106,7 +108,7 @@ def verb(
     chosen = chosen_seeds(seed, seeds)
     # All schemes of a seed before the next seed, so that an interruption leaves complete comparisons.
     names = [name.strip() for name in schemes.split(",")]
-    programs = programs_given(p4 or ()) or [None]
+    programs = read_programs(p4 or ()) or [None]
     requests = [
         replace(request, scheme=name, seed=each, program=program)
         for each in chosen
@@ -136,7 +138,7 @@ def verb(
 
 
 def _run_all(
-    requests: Sequence[RunRequest], plans: Sequence[RunPlan], out: Path, *, quiet: bool, retry: bool
+    requests: Sequence[RunSpec], plans: Sequence[RunPlan], out: Path, *, quiet: bool, retry: bool
 ) -> tuple[list[StoredRun], list[str]]:
     """Return the runs up to an interruption, and the names of the runs that are missing. Interrupted if none ran."""
     runs: list[StoredRun] = []

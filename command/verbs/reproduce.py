@@ -11,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from analysis.results.spec import ClockName
+from analysis.results.spec import P4Program as CompiledProgram
 from command.dilation import say_dilations
 from command.listing import words
 from command.options import Json, Out, P4Program, Retry, ScaleName, SchedulerAddress, Settings, Workers
@@ -25,9 +27,9 @@ from reproduction.reproduce import ReproducedExperiments, reproduce
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.retry import check_retry
 from testbed.jobs.job import executor_for
-from testbed.plan.overrides import parse_overrides
-from testbed.plan.request import ClockName
-from testbed.program.given import GivenProgram, program_given
+from testbed.plan.settings import Settings as SettingValues
+from testbed.plan.settings import parse_settings, settings_words
+from testbed.program.user_program import read_program
 from wire.input.nearest import nearest
 from wire.input.validation import shortened
 
@@ -58,12 +60,13 @@ def verb(
     """Run experiments and check the paper's claims against the results."""
     chosen = None if clock is None else clock_of(clock)
     names = _experiments(experiment)
-    changed = settings_of(names, settings or ())
-    jobs = _jobs(changed, scale, chosen, seed, program_given(p4))
+    changed_settings = parse_settings(settings or ())
+    changed = settings_of(names, changed_settings)
+    jobs = _jobs(changed, scale, chosen, seed, read_program(p4))
     if retry and all(job.request.clock == "virtual" for job in jobs):
         check_retry("virtual")
     say_dilations(checked([job.request for job in jobs], out))
-    say_left_out(changed, settings or ())
+    say_left_out(changed, changed_settings)
     with JobProgress(errors, "runs") as progress:
         found = reproduce(
             scale,  # type: ignore[arg-type]
@@ -89,11 +92,11 @@ def verb(
 
 
 def _jobs(
-    changed: Mapping[str, Sequence[str]],
+    changed: Mapping[str, SettingValues],
     scale: str,
     clock: ClockName | None,
     seed: int | None,
-    program: GivenProgram | None,
+    program: CompiledProgram | None,
 ) -> list[ExperimentJob]:
     return [
         job
@@ -102,28 +105,25 @@ def _jobs(
     ]
 
 
-def settings_of(names: Sequence[str], settings: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def settings_of(names: Sequence[str], settings: SettingValues) -> dict[str, SettingValues]:
     """Return the settings of each experiment. A single experiment gets all of them and refuses those it does not have;
     with several experiments, each gets the settings that it has. UsageError for a setting that no experiment has."""
     if len(names) == 1:
-        return {names[0]: tuple(settings)}
-    parse_overrides(settings)
+        return {names[0]: settings}
     changed = {name: taken_by(EXPERIMENTS[name], settings) for name in names}
-    for setting in settings:
-        key = setting.partition("=")[0]
-        if not any(setting in own for own in changed.values()):
+    for key in settings:
+        if not any(key in own for own in changed.values()):
             known = {field for name in names for field in EXPERIMENTS[name].scenario.workload.model_fields}
             raise UsageError(f"--set {shortened(key)}: no experiment has such a setting{nearest(key, known)}")
     return changed
 
 
-def say_left_out(changed: Mapping[str, Sequence[str]], settings: Sequence[str]) -> None:
+def say_left_out(changed: Mapping[str, SettingValues], settings: SettingValues) -> None:
     """Print on stderr which experiments have a setting, if other experiments run without it."""
-    for setting in settings:
-        with_it = [name for name, own in changed.items() if setting in own]
+    for key, word in zip(settings, settings_words(settings), strict=True):
+        with_it = [name for name, own in changed.items() if key in own]
         if len(with_it) < len(changed):
-            line = f"--set {setting}: used by {', '.join(with_it)}; the other experiments do not have this setting"
-            complain(line)
+            complain(f"--set {word}: used by {', '.join(with_it)}; the other experiments do not have this setting")
 
 
 def _experiments(text: str) -> list[str]:

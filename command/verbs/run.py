@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from analysis.report.tables import run_table
+from analysis.results.spec import RunSpec
 from command.dilation import say_dilations
 from command.listing import words
 from command.options import (
@@ -51,8 +52,8 @@ from command.planning import (
 from command.retrying import execute_retrying
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible
-from testbed.plan.plan import RunRequest
-from testbed.program.given import program_given
+from testbed.plan.settings import parse_settings
+from testbed.program.user_program import read_program
 
 
 def verb(
@@ -86,7 +87,7 @@ def verb(
     json: Json = False,
 ) -> None:
     """Run a scenario once."""
-    request = RunRequest(
+    request = RunSpec(
         scenario_of(scenario, flows),
         scheme=scheme,
         switch=switch,
@@ -96,7 +97,7 @@ def verb(
         seed=seed,
         duration_ms=duration,
         topology=topology,
-        settings=tuple(settings or ()),
+        settings=parse_settings(settings or ()),
         captures=places_of(pcap),
         background=background,
         flow_file=flows,
@@ -106,7 +107,7 @@ def verb(
     if retry:
         check_retry(request.clock)
     ranks = ranks_of(exchange, workers)
-    request = replace(request, program=program_given(p4))  # not before: only the first MPI rank gets here
+    request = replace(request, program=read_program(p4))  # not before: only the first MPI rank gets here
     [plan] = checked([request], out, workers=workers, compiles=ranks is None)
     clock_of_workers = shared_out(plan, workers) if ranks is None else over_ranks(plan, ranks)
     say_dilations([plan])
@@ -118,7 +119,7 @@ def verb(
         if json:
             say_json(run.result.to_json())
         else:
-            console.print(run_table(run.result, plan.config.model_dump()))
+            console.print(run_table(run.result, plan.config))
             if run.report is not None:
                 say(f"report: {run.report}")
     end_by_outcome([run])

@@ -20,7 +20,7 @@ from telemetry.atomic_file import check_no_link
 from testbed.errors import Interrupted
 from testbed.execution.limits import check_output
 from testbed.jobs.job import executor_for
-from testbed.program.given import program_given
+from testbed.program.user_program import read_program
 from testbed.sweep.run import SweepSummary, run_sweep
 from testbed.sweep.sweep import JOBS, jobs_of, read_sweep, results_table, sweep_folder
 
@@ -40,7 +40,7 @@ def verb(
 ) -> None:
     """Run the jobs of a sweep that are not complete yet."""
     sweep = read_sweep(file)
-    program = program_given(p4)
+    program = read_program(p4)
     jobs = jobs_of(sweep, program)
     folder = sweep_folder(sweep, program, out.absolute())
     check_output(out)

@@ -21,7 +21,8 @@ from command.validations import print_validation
 from reproduction.validation import ALL, Wish, pairs_of
 from testbed.errors import Interrupted, UsageError
 from testbed.jobs.job import executor_for
-from testbed.program.given import program_given
+from testbed.plan.settings import parse_settings
+from testbed.program.user_program import read_program
 from testbed.recording.folder import give_to_caller
 from testbed.validation.duration import announcement, not_longer
 from testbed.validation.run import StoredValidation, validate
@@ -73,8 +74,8 @@ def verb(
     json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
 ) -> None:
     """Run the same flows live and in virtual time, and report how far their results differ."""
-    own = (dilation_of(dilation), seed, tuple(settings or ()))
-    wish = Wish(scenario, _names(schemes), switch, scale, *own, program=program_given(p4))
+    own = (dilation_of(dilation), seed, parse_settings(settings or ()))
+    wish = Wish(scenario, _names(schemes), switch, scale, *own, program=read_program(p4))
     pairs, left_out = pairs_of(wish)
     if longest is not None:
         pairs, too_long = not_longer(pairs, longest)

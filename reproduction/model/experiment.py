@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 
 from matplotlib.figure import Figure
 
+from analysis.results.spec import RunConfig
 from analysis.results.stored import Run
 from scenarios.model.scenario import ScaleName, Scenario
 
@@ -23,6 +24,13 @@ ClockName = Literal["real", "virtual"]
 
 class NotMeasured(Exception):
     """Raised if a claim needs a run or a value that does not exist; the text names it."""
+
+
+def config_of(run: Run) -> RunConfig:
+    """Return the configuration of a run. Raise NotMeasured if it could not be read."""
+    if run.config is None:
+        raise NotMeasured("the run's configuration cannot be read")
+    return run.config
 
 
 @dataclass(frozen=True)

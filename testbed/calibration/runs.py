@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.results.counters import Lateness, Spacing
+from analysis.results.spec import RunSpec
 from scenarios.files.flow_file import format_flows
 from scenarios.model.flow import FlowRequest
 from testbed.calibration.processor_time import Watch
@@ -27,7 +28,8 @@ from testbed.execution.programs import build_programs
 from testbed.interrupt import Interrupt
 from testbed.live.run import run_live
 from testbed.load.costs import ProcessCost, Wakeups
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.recorder import Recorder
 from testbed.system.code import ROOT
 from testbed.system.limits import cores
@@ -111,14 +113,14 @@ def measured_run(switch: str, scheme: str, pace: Pace, interrupt: Interrupt) -> 
 def _plan(switch: str, scheme: str, pace: Pace, folder: Path) -> RunPlan:
     flows = folder / "calibration.csv"
     flows.write_text(format_flows(_messages(pace), None))
-    request = RunRequest(
+    request = RunSpec(
         "incast",
         scheme=scheme,
         switch=switch,
         dilation=pace.dilation,
         duration_ms=1_000,
         topology="clos",
-        settings=_TOPOLOGY,
+        settings=parse_settings(_TOPOLOGY),
         flow_file=flows,
     )
     plan = plan_run(request)

@@ -8,10 +8,10 @@ each frame, and `testbed.dilation.prediction` derives from both how late the run
 
 from __future__ import annotations
 
+from analysis.results.spec import DilationChoice
 from testbed.dilation.dry_run import dry_run
 from testbed.dilation.prediction import LoadModel, least_dilation
 from testbed.load.stored import known
-from testbed.plan.config import DilationConfig
 from testbed.plan.fixed_point import largest_fitting
 from testbed.plan.plan import RunPlan
 from testbed.plan.switch_targets import SWITCH_TARGETS
@@ -39,7 +39,7 @@ def with_dilation(plan: RunPlan) -> RunPlan:
         typed = model.at(factor)
         enough = automatic if prediction.is_enough and not typed.is_enough else None
         prediction = typed
-    choice = DilationConfig(
+    choice = DilationChoice(
         peak_load=round(prediction.peak_load, 4),
         late_share=round(prediction.late_share, 4),
         cores=round(costs.capacity_cores, 2),

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.results.spec import P4Program
 from hosts.crash import engine_crash
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
@@ -22,7 +23,6 @@ from softswitch.build import BuildError
 from softswitch.codegen import CodegenError
 from testbed.flows.columns import FlowColumns
 from testbed.plan.plan import RunPlan
-from testbed.program.given import GivenProgram
 from testbed.targets.common.commands import build_engine
 from testbed.virtual.part import FrameLog, Part, lookahead_ns, round_end_ns
 from testbed.virtual.shares import shares
@@ -70,9 +70,9 @@ def dry_run(plan: RunPlan) -> Traffic:
     window = busiest_window(plan.columns, plan.transport.payload_bytes)
     if len(window) < len(plan.flows):
         plan = _cut(plan, window)
-    plan = replace(plan, config=plan.config.model_copy(update={"captures": ()}), dilation=_DILATION)
-    if not _runs_on_softswitch(plan.program):
-        plan = replace(plan, program=None)
+    plan = replace(plan, spec=replace(plan.spec, captures=()), dilation=_DILATION)
+    if not _runs_on_softswitch(plan.spec.program):
+        plan = replace(plan, spec=replace(plan.spec, program=None))
     [whole] = shares(plan.topology, plan.columns, 1)
     part = Part(plan, Path(), _ignore, whole, 1)
     try:
@@ -118,7 +118,7 @@ def _cut(plan: RunPlan, window: Sequence[int]) -> RunPlan:
     return replace(plan, flows=tuple(flows))
 
 
-def _runs_on_softswitch(program: GivenProgram | None) -> bool:
+def _runs_on_softswitch(program: P4Program | None) -> bool:
     try:
         build_engine(program)
     except (BuildError, CodegenError):

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -14,16 +13,15 @@ from pathlib import Path
 
 from analysis.results.build import build_result
 from analysis.results.result import RunResult, read_result, write_result
+from analysis.results.spec import CONFIG_FILE, RunConfig
 from compiled.cache import CacheRefused
 from hosts.crash import engine_crash
 from scenarios.files import flow_file
 from telemetry.atomic_file import replace_text
 from telemetry.journal import JOURNAL_FOLDER, has_journal
 from testbed.errors import Crashed, Interrupted, RunError
-from testbed.execution.identity import run_identity
 from testbed.execution.unfinished import ERROR_FILE, finish_run
 from testbed.interrupt import Interrupt, interruptible, raise_again
-from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import ClockOutcome, Progress
@@ -115,7 +113,7 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
             outcome = run(plan, folder, recorder, progress, interrupt)
         flows, queues, signals = recorder.traces()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
-        result = build_result(run_identity(plan.config), counters, flows=flows, queues=queues, signals=signals)
+        result = build_result(plan.config, counters, flows=flows, queues=queues, signals=signals)
         result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
         write_result(folder, result)
         recorder.remove_journal()
@@ -146,7 +144,7 @@ def _result_of_crash(folder: Path, error: Crashed) -> RunResult:
 
 def write_inputs(plan: RunPlan, folder: Path) -> None:
     """Write what is needed to repeat the run: its configuration and its flows."""
-    replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
+    replace_text(folder / CONFIG_FILE, plan.config.to_json())
     replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
 
 

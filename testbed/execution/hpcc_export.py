@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
+from analysis.results.spec import RunConfig
 from analysis.results.stored import load_run
 from scenarios.files.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
 from scenarios.model.waiting import any_waits
@@ -68,10 +68,9 @@ def export_hpcc(folder: Path, chosen: Path | None = None) -> list[Path]:
     return [out / name for name in texts]
 
 
-def _drawn_from(config: Mapping[str, object]) -> str | None:
+def _drawn_from(config: RunConfig | None) -> str | None:
     """Return the name of the run's size distribution; None if its workload has none or its flows came from a list."""
-    workload = config.get("workload")
-    if config.get("flow_file") is not None or not isinstance(workload, Mapping):
+    if config is None or config.flow_file is not None:
         return None
-    sizes = workload.get("sizes")
+    sizes = config.workload.get("sizes")
     return sizes if isinstance(sizes, str) else None

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -52,7 +52,7 @@ def export_perfetto(folder: Path, out: Path) -> ExportedTimeline:
     try:
         topology = stored_topology(run.config)
         peers = _peers(topology)
-        captures = _captures(folder, run.config.get("captures"), topology)
+        captures = _captures(folder, () if run.config is None else run.config.captures, topology)
     except UsageError as error:
         problems.append(f"Names of neighbours and captures are missing: {error}.")
     try:
@@ -81,10 +81,9 @@ def _peers(topology: Topology) -> dict[tuple[str, int], str]:
     return {(switch, port.number): port.peer.node for switch, ports in topology.ports.items() for port in ports}
 
 
-def _captures(folder: Path, words: object, topology: Topology) -> list[CapturedPort]:
+def _captures(folder: Path, words: Sequence[str], topology: Topology) -> list[CapturedPort]:
     """Return the captures of a run, given the words of its `--pcap` option."""
-    ends = captured_ports([str(word) for word in words], topology) if isinstance(words, list) else ()
-    return [_capture(folder, end, topology) for end in ends]
+    return [_capture(folder, end, topology) for end in captured_ports(words, topology)]
 
 
 def _capture(folder: Path, end: Port, topology: Topology) -> CapturedPort:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from analysis.results.spec import P4Program
 from compiled.cache import CacheRefused, cache_dir
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError
 from testbed.errors import UsageError
 from testbed.plan.plan import RunPlan
-from testbed.program.given import GivenProgram, program_file
+from testbed.program.user_program import program_file
 from testbed.system.limits import out_of_room
 from testbed.targets.common.commands import build_engine
 
@@ -21,7 +22,7 @@ def build_programs(plans: Sequence[RunPlan]) -> None:
 
     Raises UsageError if the disk is full, or if softswitch cannot run the user's program.
     """
-    builds = {(plan.config.clock, plan.program): None for plan in plans if plan.config.switch == "soft"}
+    builds = {(plan.config.clock, plan.spec.program): None for plan in plans if plan.config.switch == "soft"}
     try:
         for clock, program in builds:
             _build(clock, program)
@@ -34,7 +35,7 @@ def build_programs(plans: Sequence[RunPlan]) -> None:
         raise UsageError(f"the switch's program cannot be compiled: {full}") from error
 
 
-def _build(clock: str, program: GivenProgram | None) -> None:
+def _build(clock: str, program: P4Program | None) -> None:
     try:
         build_engine(program)  # also for the dry run of a live run
         if clock == "real":

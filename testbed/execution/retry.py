@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.results.result import RunResult
+from analysis.results.spec import Retry, RunSpec
 from testbed.errors import UsageError
-from testbed.plan.request import MAX_DILATION, Retry, RunRequest
+from testbed.plan.dilations import MAX_DILATION
 
 MOST_RETRIES = 2
 """The limit per run: a machine that is later each time is busy with other work."""
@@ -21,7 +22,7 @@ def check_retry(clock: str) -> None:
         raise UsageError("--retry: the virtual clock is never late")
 
 
-def retry_of(request: RunRequest, folder: Path, result: RunResult) -> RunRequest | None:
+def retry_of(request: RunSpec, folder: Path, result: RunResult) -> RunSpec | None:
     """Return the request at the larger D that would have been faithful; None if not late, or if interrupted."""
     factor = result.faithful_dilation
     if factor is None or result.interrupted or not result.dilation < factor <= MAX_DILATION:

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from analysis.results.spec import RunConfig
 from scenarios.files.flow_file import FILE_NAME, FlowList, read_flows
 from scenarios.model.scenario import ScenarioError
 from testbed.errors import UsageError
@@ -16,7 +16,7 @@ from topologies.model import Topology, TopologyError
 from topologies.shapes import shape
 
 
-def stored_flows(folder: Path, config: Mapping[str, object]) -> tuple[Topology, FlowList]:
+def stored_flows(folder: Path, config: RunConfig | None) -> tuple[Topology, FlowList]:
     """Return the network and the flow list of a run.
 
     Raises UsageError, worded as the end of a sentence, if either is missing or invalid.
@@ -28,14 +28,14 @@ def stored_flows(folder: Path, config: Mapping[str, object]) -> tuple[Topology, 
         raise UsageError(str(error)) from error
 
 
-def stored_topology(config: Mapping[str, object]) -> Topology:
+def stored_topology(config: RunConfig | None) -> Topology:
     """Return the network of a run.
 
     Raises UsageError, worded as the end of a sentence, if the configuration is incomplete or invalid.
     """
+    if config is None:
+        raise UsageError("config.json cannot be read")
     try:
-        return shape(str(config["topology"]), config["topology_parameters"]).build()  # type: ignore[arg-type]
-    except KeyError as error:
-        raise UsageError(f"config.json has no {error}") from error
+        return shape(config.topology, config.topology_parameters).build()
     except (TypeError, ValidationError, TopologyError) as error:
         raise UsageError(str(error)) from error

@@ -8,17 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
-from pydantic import ValidationError
 
 from analysis.results.build import build_unfinished_result
-from analysis.results.result import RESULT_FILE, ResultError, write_result
-from analysis.results.stored import CONFIG_FILE
+from analysis.results.result import RESULT_FILE, write_result
+from analysis.results.stored import read_config
 from telemetry.journal import Journal, JournalError, has_journal, open_journal
 from telemetry.reader import answer, scan_trace
 from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SCHEMAS, SIGNALS
 from testbed.errors import UsageError
-from testbed.execution.identity import run_identity
-from testbed.plan.config import RunConfig
 
 ERROR_FILE = "error.txt"
 """The file in a run's logs that says why the run failed."""
@@ -54,29 +51,17 @@ def finish_run(folder: Path) -> bool:
 
 def _finish(journal: Journal, problems: list[str]) -> None:
     folder = journal.folder
-    identity = run_identity(_config(folder))
+    config = read_config(folder)
     problems += journal.write_traces()
     traces = {schema.name: scan_trace(folder / schema.file_name, schema) for schema in SCHEMAS.values()}
     result = build_unfinished_result(
-        identity,
+        config,
         (_how_it_ended(journal, _last_us(traces)), *problems),
         flows=answer(traces[FLOWS.name]),
         queues=traces[QUEUES.name],
         signals=traces[SIGNALS.name],
     )
     write_result(folder, result)
-
-
-def _config(folder: Path) -> RunConfig:
-    path = folder / CONFIG_FILE
-    try:
-        return RunConfig.model_validate_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise ResultError(f"{path}: no such file, so the run cannot be identified") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise ResultError(f"{path}: not a run's configuration ({where}: {first['msg']})") from error
 
 
 def _last_us(traces: Mapping[str, pl.LazyFrame]) -> float | None:

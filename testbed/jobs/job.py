@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from analysis.results.spec import ClockName, RunSpec
 from testbed.interrupt import interruptible
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.task import Executor, Task, TaskEnd
-from testbed.plan.plan import ClockName, RunRequest
 
 _MODULE = "testbed.jobs.run_job"
 # Real-clock runs come last, when no virtual run competes for processor time.
@@ -37,7 +37,7 @@ class Job:
     """
 
     label: str
-    request: RunRequest
+    request: RunSpec
     out: Path
     name: str | None = None
     code: str | None = None

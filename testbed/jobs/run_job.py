@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from analysis.results.result import RESULT_FILE
+from analysis.results.spec import RunSpec
 from compiled.cache import CacheRefused
 from telemetry.atomic_file import LinkRefused, check_no_link, open_no_link
 from testbed.dilation.choice import with_dilation
@@ -29,7 +30,7 @@ from testbed.execution.execute import StoredRun, execute
 from testbed.execution.limits import check_limits
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResult
 from testbed.jobs.task import SERVE, begin_task
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
 from testbed.recording.outcome import Silent
 from testbed.system.code import code_digest
 from testbed.system.limits import out_of_room
@@ -90,7 +91,7 @@ def _make_run(job: Job, out: Path) -> StoredRun:
 
 
 @contextmanager
-def _alone(request: RunRequest) -> Iterator[None]:
+def _alone(request: RunSpec) -> Iterator[None]:
     """Hold a lock during a real-clock job, so that two of them never compete for processor time on a machine."""
     if request.clock != "real":
         yield

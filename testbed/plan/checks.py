@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Checks of a request: each function returns the object that a word names, or raises a one-line UsageError."""
+"""Checks of a specification: each function returns the object that a word names, or raises a one-line UsageError."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from analysis.results.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
 from scenarios.faults.fault import Fault
 from scenarios.faults.spec import parse_faults
@@ -20,7 +21,6 @@ from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
 from testbed.errors import UsageError
-from testbed.plan.request import RunRequest
 from testbed.plan.switch_targets import SwitchTarget, switch_target
 from topologies.model import Topology, TopologyError
 from topologies.settings import SwitchSettings
@@ -35,26 +35,25 @@ _IMAGE = re.compile("[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def scenario_at_scale(request: RunRequest) -> tuple[Scenario, Scale]:
+def scenario_at_scale(spec: RunSpec) -> tuple[Scenario, Scale]:
     """Return the scenario and its scale; `LISTED` is the scenario of a flow list without a named scenario."""
-    if request.scenario == LISTED.name and request.flow_file is not None:
-        if request.scale not in LISTED.scales:
+    if spec.scenario == LISTED.name and spec.flow_file is not None:
+        if spec.scale not in LISTED.scales:
             raise UsageError(
-                f"--scale {request.scale}: flows from a file have no scale; leave it out, or name a scenario "
+                f"--scale {spec.scale}: flows from a file have no scale; leave it out, or name a scenario "
                 "to use its network"
             )
         return LISTED, LISTED.scales["ci"]
-    if request.scenario not in SCENARIOS:
+    if spec.scenario not in SCENARIOS:
         raise UsageError(
-            f"unknown scenario {request.scenario!r}; choose from {', '.join(SCENARIOS)}"
-            f"{nearest(request.scenario, SCENARIOS)}"
+            f"unknown scenario {spec.scenario!r}; choose from {', '.join(SCENARIOS)}{nearest(spec.scenario, SCENARIOS)}"
         )
-    scenario = SCENARIOS[request.scenario]
+    scenario = SCENARIOS[spec.scenario]
     scales: Mapping[str, Scale] = {str(name): scale for name, scale in scenario.scales.items()}
-    if request.scale not in scales:
-        known = f"{', '.join(scales)}{nearest(request.scale, scales)}"
-        raise UsageError(f"scenario {scenario.name} has no scale {request.scale!r}; choose from {known}")
-    return scenario, scales[request.scale]
+    if spec.scale not in scales:
+        known = f"{', '.join(scales)}{nearest(spec.scale, scales)}"
+        raise UsageError(f"scenario {scenario.name} has no scale {spec.scale!r}; choose from {known}")
+    return scenario, scales[spec.scale]
 
 
 def scheme_named(text: str) -> Scheme:
@@ -77,22 +76,22 @@ def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
         raise UsageError(f"topology {name}: {error}") from error
 
 
-def target_for(request: RunRequest, clock: str, settings: SwitchSettings, wanted_by: str) -> SwitchTarget:
+def target_for(spec: RunSpec, clock: str, settings: SwitchSettings, wanted_by: str) -> SwitchTarget:
     """Return the requested switch target. Raises UsageError if it lacks the clock or features that a scheme sets."""
-    switch_target(request.switch, clock, SwitchSettings())
+    switch_target(spec.switch, clock, SwitchSettings())
     try:
-        return switch_target(request.switch, clock, settings)
+        return switch_target(spec.switch, clock, settings)
     except UsageError as error:
         raise UsageError(f"{wanted_by}: {error}") from error
 
 
-def flow_list(request: RunRequest, workload: Workload, topology: Topology) -> FlowList:
+def flow_list(spec: RunSpec, workload: Workload, topology: Topology) -> FlowList:
     """Return the flows of the named file, or else of the workload."""
-    check_seed(request.seed)
+    check_seed(spec.seed)
     try:
-        if request.flow_file is not None:
-            return read_flows(request.flow_file, topology)
-        requests = workload.flows(topology, random_stream(request.seed, "workload"))
+        if spec.flow_file is not None:
+            return read_flows(spec.flow_file, topology)
+        requests = workload.flows(topology, random_stream(spec.seed, "workload"))
         return FlowList(tuple(requests), workload.measured_window_us)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
@@ -120,32 +119,31 @@ def check_seed(seed: int) -> None:
         raise UsageError(f"--seed must be between 0 and {MAX_SEED}")
 
 
-def duration_ms_of(request: RunRequest, scale: Scale, flows: Sequence[FlowRequest]) -> float:
+def duration_ms_of(spec: RunSpec, scale: Scale, flows: Sequence[FlowRequest]) -> float:
     """Return the requested duration, or else the scale's; for a flow list it is added to the last start."""
     default_ms = scale.duration_ms
-    if request.scenario == LISTED.name:
+    if spec.scenario == LISTED.name:
         default_ms += max((flow.start_ns for flow in flows), default=0) / 1e6
-    duration_ms = min(default_ms, MAX_DURATION_MS) if request.duration_ms is None else request.duration_ms
+    duration_ms = min(default_ms, MAX_DURATION_MS) if spec.duration_ms is None else spec.duration_ms
     if not 0 < duration_ms <= MAX_DURATION_MS:
         raise UsageError(f"--duration must be above 0 and at most {MAX_DURATION_MS:g} ms of model time")
     return duration_ms
 
 
-def check_traffic_settings(request: RunRequest, workload: Mapping[str, Any]) -> None:
+def check_traffic_settings(spec: RunSpec, workload: Mapping[str, Any]) -> None:
     """Raise UsageError for traffic settings if the flows come from a file."""
-    if request.flow_file is not None and workload:
+    if spec.flow_file is not None and workload:
         name = next(iter(workload))
         raise UsageError(f"--set {name}: --flows sets the traffic, so settings of traffic have no effect; leave it out")
 
 
-def check_background(request: RunRequest) -> None:
-    """Raise UsageError unless the background exists and the clock is real."""
-    if request.background is None:
-        return
-    if request.background not in BACKGROUND_NAMES:
-        raise UsageError(f"unknown background {request.background!r}; choose from {', '.join(BACKGROUND_NAMES)}")
-    if request.clock != "real":
+def check_programs(spec: RunSpec) -> None:
+    """Raise UsageError unless background programs and containers exist and the clock is real."""
+    if spec.background is not None and spec.background not in BACKGROUND_NAMES:
+        raise UsageError(f"unknown background {spec.background!r}; choose from {', '.join(BACKGROUND_NAMES)}")
+    if spec.background is not None and spec.clock != "real":
         raise UsageError("--background needs --clock real: ordinary programs cannot run in virtual time")
+    check_hosts(spec.hosts, spec.clock)
 
 
 def check_hosts(hosts: str | None, clock: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from testbed.errors import UsageError
-from testbed.plan.request import MAX_DILATION
+from testbed.plan.dilations import MAX_DILATION
 from topologies.features import FixedPointError, feature_commands
 from topologies.model import Topology
 from topologies.settings import SwitchSettings

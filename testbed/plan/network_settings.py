@@ -14,12 +14,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from analysis.results.spec import Physics
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.settings import PayloadBytes, TransportSettings
 from testbed.errors import UsageError
 from testbed.plan.checks import validated
-from testbed.plan.config import PhysicsConfig
 from testbed.plan.switch_targets import SwitchTarget
 from topologies.model import Topology
 from topologies.physics import NetworkPhysics, multiples_of, network_physics
@@ -81,12 +81,12 @@ class NetworkSettings:
     transport: TransportSettings
 
     @property
-    def config(self) -> PhysicsConfig:
+    def physics_config(self) -> Physics:
         """The properties of the network for config.json."""
         nics = {rate_bps: self.transport.of_nic(rate_bps) for rate_bps in self.physics.nic_rates_bps}
         windows = {rate_bps: _first_window_bytes(nic) for rate_bps, nic in nics.items()}
         is_mixed = len(nics) > 1
-        return PhysicsConfig(
+        return Physics(
             base_rtt_ns=self.physics.base_rtt_ns,
             bottleneck_bps=self.physics.bottleneck_bps,
             bdp_bytes=self.physics.bdp_bytes,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Turns a `RunRequest` into a `RunPlan`, which has everything that a run needs.
+"""Turns a `RunSpec` into a `RunPlan`, which has everything that a run needs.
 
 Nothing is started here; invalid input raises UsageError.
 """
@@ -9,46 +9,46 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
+from analysis.results.spec import DilationChoice, FaultSpan, RunConfig, RunSpec
 from hosts.transport.algorithms import resolved
 from hosts.transport.settings import TransportSettings
 from scenarios.faults.fault import Fault
-from scenarios.model.flow import Flow
+from scenarios.model.flow import Flow, FlowRequest
+from scenarios.model.scenario import Scale, Scenario
 from testbed.errors import UsageError
 from testbed.flows.columns import FlowColumns, flow_columns
 from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan import checks
 from testbed.plan.captured_ports import captured_ports
-from testbed.plan.config import DilationConfig, RunConfig, fault_configs, program_config, versions
+from testbed.plan.command_line import repeat_command
+from testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATION
 from testbed.plan.fixed_point import check_fixed_point, largest_fitting
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
-from testbed.plan.overrides import parse_overrides
-from testbed.plan.request import NETWORK_DILATION, ClockName, RunRequest, repeat_command
-from testbed.plan.switch_targets import SWITCH_TARGETS, check_faults
+from testbed.plan.settings import SettingsByPart, by_part
+from testbed.plan.switch_targets import SwitchTarget, check_faults
+from testbed.plan.versions import versions
 from testbed.program.fit import check_fits
-from testbed.program.given import GivenProgram
 from testbed.program.sources import check_artifacts
+from testbed.program.user_program import own_program
 from testbed.system.garbage import without_garbage_collection
 from topologies.model import Port, Topology
 from topologies.settings import SwitchSettings
 from wire import ethernet
 from wire.constants import DSCP_DATA
 from wire.dilation import Dilation
-
-VIRTUAL_DILATION = 1_000
-
-__all__ = ["VIRTUAL_DILATION", "ClockName", "RunConfig", "RunPlan", "RunRequest", "plan_network", "plan_run"]
+from wire.units import NS_PER_US
 
 
 @dataclass(frozen=True)
 class RunPlan:
     """A checked run: its network, flows and settings."""
 
-    request: RunRequest
+    spec: RunSpec
     config: RunConfig
     topology: Topology
     flows: tuple[Flow, ...]
@@ -56,17 +56,12 @@ class RunPlan:
     transport: TransportSettings
     dilation: Dilation
     faults: tuple[Fault, ...] = ()
-    program: GivenProgram | None = None
-    """The program of the switches; None for the testbed's own."""
 
-    def at_dilation(self, factor: int, choice: DilationConfig) -> RunPlan:
+    def at_dilation(self, factor: int, choice: DilationChoice) -> RunPlan:
         """Return the same plan at another dilation."""
-        changes = {
-            "dilation": factor,
-            "dilation_choice": choice,
-            "command": repeat_command(self.request, factor),
-        }
-        return replace(self, config=self.config.model_copy(update=changes), dilation=Dilation(factor))
+        command = repeat_command(self.spec, factor)
+        config = replace(self.config, dilation=factor, dilation_choice=choice, command=command)
+        return replace(self, config=config, dilation=Dilation(factor))
 
     @property
     def duration_wall_ns(self) -> int:
@@ -81,12 +76,12 @@ class RunPlan:
     @cached_property
     def captured(self) -> tuple[Port, ...]:
         """The ends of links whose frames are captured."""
-        return captured_ports(self.config.captures, self.topology)
+        return captured_ports(self.spec.captures, self.topology)
 
     @property
     def has_programs(self) -> bool:
         """Whether ordinary programs on the hosts use the NICs, beside the flows."""
-        return self.config.background is not None or self.config.hosts is not None
+        return self.spec.background is not None or self.spec.hosts is not None
 
     @property
     def mtu_bytes(self) -> int:
@@ -94,136 +89,153 @@ class RunPlan:
         return max(ethernet.ORDINARY_MTU_BYTES, self.transport.largest_frame_bytes - ethernet.HEADER_BYTES)
 
 
+@dataclass(frozen=True)
+class _Traffic:
+    """The network of a run and the flows in it."""
+
+    topology: Topology
+    requests: tuple[FlowRequest, ...]
+    duration_ms: float
+    recorded: Mapping[str, Any]
+    """The fields of config.json that describe the traffic."""
+
+
 @without_garbage_collection()
-def plan_run(request: RunRequest) -> RunPlan:
-    """Check a request and plan the run. Raises UsageError, as one line, for invalid requests."""
-    scenario, scale = checks.scenario_at_scale(request)
-    scheme = checks.scheme_named(request.scheme)
-    overrides = parse_overrides(request.settings)
-    checks.check_traffic_settings(request, overrides.workload)
-    shape_parameters = scale.topology_parameters if request.topology is None else {}
-    topology = checks.network_named(request.topology or scale.topology, {**shape_parameters, **overrides.topology})
-    workload = checks.validated(
-        scenario.workload, {**scale.workload, **overrides.workload}, f"scenario {scenario.name}"
-    )
-    listed = checks.flow_list(request, workload, topology)
-    duration_ms = checks.duration_ms_of(request, scale, listed.requests)
-    derived = {"goodput_interval_ns": goodput_interval_ns(topology, listed.requests, duration_ms)}
-    settings = network_settings(
+def plan_run(spec: RunSpec) -> RunPlan:
+    """Check a specification and plan the run. Raises UsageError, as one line, for invalid ones."""
+    scenario, scale = checks.scenario_at_scale(spec)
+    scheme = checks.scheme_named(spec.scheme)
+    settings = by_part(spec.settings)
+    traffic = _traffic(spec, scenario, scale, settings)
+    topology = traffic.topology
+    goodput = {"goodput_interval_ns": goodput_interval_ns(topology, traffic.requests, traffic.duration_ms)}
+    network = network_settings(
         topology,
-        (scale.switch, scheme.switch, overrides.switch),
-        (derived, scale.transport, scheme.transport, overrides.transport),
+        (scale.switch, scheme.switch, settings.switch),
+        (goodput, scale.transport, scheme.transport, settings.transport),
     )
-    checks.check_background(request)
-    checks.check_hosts(request.hosts, request.clock)
-    if request.background is not None or request.hosts is not None:
+    checks.check_programs(spec)
+    if spec.background is not None or spec.hosts is not None:
         # Programs beside a scenario share the class of its data, so that they meet in the same queues.
-        settings = replace(settings, transport=replace(settings.transport, program_dscp=DSCP_DATA))
-    flows = checks.numbered(listed.requests)
-    target = checks.target_for(request, request.clock, settings.switch, f"{scenario.name} {scheme.name}")
-    settings = on_target(settings, target)
-    faults = checks.faults_in(topology, (*scale.faults, *request.faults), request.seed)
+        network = replace(network, transport=replace(network.transport, program_dscp=DSCP_DATA))
+    flows = checks.numbered(traffic.requests)
+    target = checks.target_for(spec, spec.clock, network.switch, f"{scenario.name} {scheme.name}")
+    network = on_target(network, target)
+    faults = checks.faults_in(topology, (*scale.faults, *spec.faults), spec.seed)
     check_faults(target, faults, topology)
-    typed = request.dilation if request.retry is None else request.retry.dilation
-    waits = _waits(topology, flows, settings.transport)
-    dilation = typed or _provisional_dilation(request.clock, topology, settings.switch)
-    fields: dict[str, Any] = {
+    captured_ports(spec.captures, topology)
+    waits = _waits(topology, flows, network.transport)
+    typed = spec.dilation if spec.retry is None else spec.retry.dilation
+    dilation = typed or _provisional_dilation(spec, topology, network.switch)
+    fields_of_run = {
+        **traffic.recorded,
         "scenario": scenario.name,
         "scheme": scheme.name,
-        "scale": request.scale,
-        "switch": target.name,
-        "clock": request.clock,
-        "dilation": dilation,
-        "dilation_given": request.dilation is not None,
-        "retry_of": None if request.retry is None else request.retry.of,
-        "seed": request.seed,
-        "duration_ms": duration_ms,
-        "workload": workload.model_dump() if request.flow_file is None else {},
-        "captures": _checked_captures(request, topology),
-        "background": request.background,
-        "hosts": request.hosts,
-        "flow_file": None if request.flow_file is None else str(request.flow_file),
-        "faults": fault_configs(faults),
-        "measured_window_us": listed.measured_window_us,
+        "fault_spans": _fault_spans(faults),
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
-        "command": repeat_command(request, dilation),
+        "command": repeat_command(spec, dilation),
     }
-    return replace(_plan(request, fields, topology, flows, settings), faults=faults)
+    config = _config(spec, dilation, target, topology, network, fields_of_run)
+    return RunPlan(spec, config, topology, flows, network.switch, network.transport, Dilation(dilation), faults)
 
 
-def _provisional_dilation(clock: ClockName, topology: Topology, switch: SwitchSettings) -> int:
+def plan_network(spec: RunSpec) -> RunPlan:
+    """Plan an interactive network without flows: `topology` and `scheme` are used, the scenario is ignored."""
+    checks.check_hosts(spec.hosts, "real")
+    scheme = checks.scheme_named(spec.scheme)
+    settings = by_part(spec.settings)
+    if settings.workload:
+        raise UsageError(f"--set {next(iter(settings.workload))}: a network without a scenario has no such setting")
+    topology = checks.network_named(spec.topology or "clos", settings.topology)
+    programs = {"program_dscp": DSCP_DATA}  # programs share the class, queues and signals of messages
+    network = network_settings(
+        topology, (scheme.switch, settings.switch), (programs, scheme.transport, settings.transport)
+    )
+    target = checks.target_for(spec, "real", network.switch, f"scheme {scheme.name}")
+    network = on_target(network, target)
+    dilation = spec.dilation or NETWORK_DILATION
+    p4_option = "" if spec.program is None else f" --p4 {shlex.quote(str(spec.program.word))}"
+    fields_of_network = {
+        "scenario": "none",
+        "scheme": scheme.name,
+        "scale": "none",
+        "clock": "real",
+        "duration_ms": 0.0,
+        "workload": {},
+        "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}{p4_option}",
+    }
+    config = _config(spec, dilation, target, topology, network, fields_of_network)
+    return RunPlan(spec, config, topology, (), network.switch, network.transport, Dilation(dilation))
+
+
+def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: SettingsByPart) -> _Traffic:
+    """Return the network and the flows of the scenario, or of the file that replaces them."""
+    checks.check_traffic_settings(spec, settings.workload)
+    shape_parameters = scale.topology_parameters if spec.topology is None else {}
+    topology = checks.network_named(spec.topology or scale.topology, {**shape_parameters, **settings.topology})
+    workload = checks.validated(scenario.workload, {**scale.workload, **settings.workload}, f"scenario {scenario.name}")
+    flows = checks.flow_list(spec, workload, topology)
+    duration_ms = checks.duration_ms_of(spec, scale, flows.requests)
+    recorded = {
+        "duration_ms": duration_ms,
+        "workload": workload.model_dump() if spec.flow_file is None else {},
+        "measured_window_us": flows.measured_window_us,
+    }
+    return _Traffic(topology, tuple(flows.requests), duration_ms, recorded)
+
+
+def _provisional_dilation(spec: RunSpec, topology: Topology, switch: SwitchSettings) -> int:
     """Return a dilation if the user typed none; `testbed.dilation.choice` replaces it for live runs."""
-    return VIRTUAL_DILATION if clock == "virtual" else min(NETWORK_DILATION, largest_fitting(topology, switch))
+    return VIRTUAL_DILATION if spec.clock == "virtual" else min(NETWORK_DILATION, largest_fitting(topology, switch))
 
 
 def _waits(topology: Topology, flows: Sequence[Flow], transport: TransportSettings) -> Waits:
     return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=transport.line_rate_bps)
 
 
-def _checked_captures(request: RunRequest, topology: Topology) -> tuple[str, ...]:
-    """Return the words of `--pcap` after checking that they name ports."""
-    captured_ports(request.captures, topology)
-    return tuple(request.captures)
-
-
-def plan_network(request: RunRequest) -> RunPlan:
-    """Plan an interactive network without flows: `topology` and `scheme` are used, the scenario is ignored."""
-    checks.check_hosts(request.hosts, "real")
-    scheme = checks.scheme_named(request.scheme)
-    overrides = parse_overrides(request.settings)
-    if overrides.workload:
-        raise UsageError(f"--set {next(iter(overrides.workload))}: a network without a scenario has no such setting")
-    topology = checks.network_named(request.topology or "clos", overrides.topology)
-    programs = {"program_dscp": DSCP_DATA}  # programs share the class, queues and signals of messages
-    transport = (programs, scheme.transport, overrides.transport)
-    settings = network_settings(topology, (scheme.switch, overrides.switch), transport)
-    target = checks.target_for(request, "real", settings.switch, f"scheme {scheme.name}")
-    settings = on_target(settings, target)
-    fields: dict[str, Any] = {
-        "scenario": "none",
-        "scheme": scheme.name,
-        "scale": "none",
-        "switch": target.name,
-        "clock": "real",
-        "dilation": request.dilation or NETWORK_DILATION,
-        "seed": request.seed,
-        "duration_ms": 0.0,
-        "hosts": request.hosts,
-        "workload": {},
-        "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}{_p4_option(request)}",
-    }
-    return _plan(request, fields, topology, (), settings)
-
-
-def _p4_option(request: RunRequest) -> str:
-    return "" if request.program is None else f" --p4 {shlex.quote(request.program.word)}"
-
-
-def _plan(
-    request: RunRequest,
-    fields: Mapping[str, Any],
-    topology: Topology,
-    flows: tuple[Flow, ...],
-    settings: NetworkSettings,
-) -> RunPlan:
-    """Complete config.json and return the plan. Raises UsageError for values that the data plane cannot hold."""
-    program = request.program
-    check_fixed_point(topology, settings.switch, fields["dilation"])
-    target = SWITCH_TARGETS[fields["switch"]]
-    if program is None or target.has_wires:
-        check_artifacts()
-    if program is not None:
-        check_fits(program, topology, settings.switch, Dilation(fields["dilation"]), target.registers)
-    config = RunConfig(
-        **fields,
-        program=program_config(program),
-        topology=topology.name,
-        topology_parameters=dict(topology.parameters),
-        physics=settings.config,
-        switch_settings=settings.switch.model_dump(),
-        transport_settings=asdict(resolved(settings.transport)),
-        thresholds_bytes=settings.thresholds_bytes,
-        versions=versions(),
+def _fault_spans(faults: Sequence[Fault]) -> tuple[FaultSpan, ...]:
+    """Return the time spans of all faults."""
+    return tuple(
+        FaultSpan(
+            spec=str(fault),
+            label=span.label,
+            begin_us=span.begin_ns / NS_PER_US,
+            end_us=None if span.end_ns is None else span.end_ns / NS_PER_US,
+        )
+        for fault in faults
+        for span in fault.spans()
     )
-    dilation = Dilation(config.dilation)
-    return RunPlan(request, config, topology, flows, settings.switch, settings.transport, dilation, program=program)
+
+
+def _config(
+    spec: RunSpec,
+    dilation: int,
+    target: SwitchTarget,
+    topology: Topology,
+    network: NetworkSettings,
+    chosen: Mapping[str, Any],
+) -> RunConfig:
+    """Return config.json: the options, `chosen` fields that replace or complete them, and the network's settings.
+
+    Raises UsageError for values that the data plane cannot hold.
+    """
+    check_fixed_point(topology, network.switch, dilation)
+    if spec.program is None or target.has_wires:
+        check_artifacts()
+    if spec.program is not None:
+        check_fits(spec.program, topology, network.switch, Dilation(dilation), target.registers)
+    options = {entry.name: getattr(spec, entry.name) for entry in fields(spec)}
+    resolved_fields = {
+        "switch": target.name,
+        "dilation": dilation,
+        "dilation_given": spec.dilation is not None,
+        "program": own_program() if spec.program is None else replace(spec.program, text=""),
+        "topology": topology.name,
+        "topology_parameters": dict(topology.parameters),
+        "physics": network.physics_config,
+        "switch_settings": network.switch.model_dump(),
+        "transport_settings": asdict(resolved(network.transport)),
+        "thresholds_bytes": network.thresholds_bytes,
+        "versions": versions(),
+    }
+    return RunConfig(**{**options, **resolved_fields, **chosen})

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from analysis.results.spec import P4Program
 from softswitch.control import CommandError
 from testbed.errors import UsageError
 from testbed.program.declared import Action, Array, Key, Program, Table, UnknownName
-from testbed.program.given import GivenProgram
+from testbed.program.user_program import declarations_of
 from testbed.program.words import number
 from topologies.commands import pipeline_commands
 from topologies.model import Topology
@@ -25,14 +26,14 @@ _ENTRIES = ("table_add", "table_set_default")
 
 
 def check_fits(
-    user_program: GivenProgram,
+    user_program: P4Program,
     topology: Topology,
     settings: SwitchSettings,
     dilation: Dilation,
     registers: Iterable[str],
 ) -> None:
     """Raise UsageError that names the first missing declaration. `registers` are read by the switch target itself."""
-    program = user_program.declared()
+    program = declarations_of(user_program)
     try:
         for name in registers:
             program.register(name)

@@ -17,7 +17,6 @@ from hosts.io.summaries import LatenessSummary
 from telemetry.late_bins import late_bins_file
 from telemetry.queue_samples import samples_file
 from testbed.execution.execute import execute
-from testbed.execution.identity import run_identity
 from testbed.interrupt import Interrupt
 from testbed.live.run import run_on
 from testbed.live.session.session import LiveSession
@@ -134,7 +133,7 @@ def _verdict(session: LiveSession, counters: RunCounters, gap: str) -> list[str]
     corrupted = sum(message.received is not None and message.received.corrupted for message in messages)
     unbalanced = f"Whether packets were lost is not known: {gap}." if gap else ""
     verdict = judge(
-        run_identity(session.plan.config),
+        session.plan.config,
         replace(counters, unbalanced=unbalanced),
         FlowCounts(total=len(messages), completed=len(messages), corrupted=corrupted, timeouts=0, packets_resent=0),
     )
@@ -179,7 +178,7 @@ def _lateness(session: LiveSession, name: str, lateness: LatenessSummary | None)
     if lateness is None or not lateness.count:
         return f"{name}: nothing was sent, so its lateness is unknown"
     config = session.plan.config
-    share = 100 * lateness_share(lateness.p99_ns, run_identity(config).base_rtt_us, config.dilation)
+    share = 100 * lateness_share(lateness.p99_ns, config.base_rtt_us, config.dilation)
     is_probed = config.switch == "bmv2" and name in session.switches
     late = f"late by {lateness.p99_ns / 1e6:.3g} ms of wall time (P99), {share:.3g} % of the dilated base RTT"
     return f"{name}: {lateness.count} {'probes' if is_probed else 'frames sent'}, {late}{_since(session, name)}"

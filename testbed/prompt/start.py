@@ -12,14 +12,14 @@ from typing import IO
 from mininet.log import output
 from rich.console import Console
 
+from analysis.results.spec import RunSpec
 from testbed.interrupt import interruptible, prompting
 from testbed.live.session.session import open_session
-from testbed.plan.request import RunRequest
 from testbed.prompt.shell import Shell, run_lines
 from testbed.prompt.terminal import Terminal
 
 
-def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = None) -> bool:
+def open_prompt(request: RunSpec, console: Console, script: IO[str] | None = None) -> bool:
     """Start the request's network and run the prompt until the user leaves, or execute a script.
 
     Everything is removed afterwards. Ctrl-C interrupts the start and ends a script. At the prompt it has the prompt's

@@ -13,13 +13,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import astuple
 
-from testbed.plan.plan import RunPlan, RunRequest
-from testbed.plan.request import NETWORK_DILATION
+from analysis.results.spec import RunSpec
+from testbed.plan.dilations import NETWORK_DILATION
+from testbed.plan.plan import RunPlan
 from topologies.commands import settings_commands
 from topologies.features import FixedPointError
 from wire.dilation import Dilation
 
-_COUNTED_OTHERWISE = {"switch_settings", "workload", "thresholds_bytes"}
+_COUNTED_OTHERWISE = {"switch_settings", "workload", "thresholds_bytes", "settings"}
 _DECIDES_NOTHING = {"command", "versions"}
 _BY_CONTENT = {"program"}
 """Settings that count by content. The testbed's own P4 program is part of the digest of the code."""
@@ -27,10 +28,11 @@ _OF_THIS_MACHINE = {"dilation", "dilation_given", "dilation_choice"}
 """Settings that depend on the machine's speed: the dilation of a live run, unless it was requested."""
 
 
-def effect_digest(request: RunRequest, plan: RunPlan) -> str:
+def effect_digest(request: RunSpec, plan: RunPlan) -> str:
     """Return the digest of a run, in hexadecimal."""
     excluded = _COUNTED_OTHERWISE | _DECIDES_NOTHING | _BY_CONTENT | _OF_THIS_MACHINE
-    settings = {"asked_dilation": request.dilation, **plan.config.model_dump(mode="json", exclude=excluded)}
+    resolved = {name: value for name, value in plan.config.as_dict().items() if name not in excluded}
+    settings = {"asked_dilation": request.dilation, **resolved}
     if request.program is not None:
         settings["program_sha256"] = request.program.sha256
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
@@ -41,7 +43,7 @@ def effect_digest(request: RunRequest, plan: RunPlan) -> str:
     return digest.hexdigest()
 
 
-def _entries(request: RunRequest, plan: RunPlan) -> Iterator[str]:
+def _entries(request: RunSpec, plan: RunPlan) -> Iterator[str]:
     is_fixed = request.clock == "virtual" or request.dilation is not None
     try:
         yield from _entries_at(plan, plan.dilation if is_fixed else Dilation(NETWORK_DILATION))

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import polars as pl
 
+from analysis.results.spec import P4Program
 from analysis.results.swept import SWEEP_FILE, TABLE_FILE, shared_runs
 from telemetry.atomic_file import replace_file, replace_text
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResults, Tell, run_jobs
 from testbed.jobs.task import Executor
-from testbed.plan.config import program_config
-from testbed.program.given import GivenProgram
 from testbed.recording.folder import give_to_caller
 from testbed.sweep.sweep import JOBS, SweepFile, SweepJob, labels_of_runs, results_table, sweep_folder, unfinished
 from testbed.system.code import code_digest
@@ -79,9 +78,9 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     )
 
 
-def _sweep_json(sweep: SweepFile, program: GivenProgram | None) -> str:
+def _sweep_json(sweep: SweepFile, program: P4Program | None) -> str:
     """Return the content of sweep.json: the sweep's file and the user's P4 program, if any."""
-    program_dump = None if program is None else program_config(program).model_dump()
+    program_dump = None if program is None else program.as_dict()
     content = {**json.loads(sweep.model_dump_json()), "program": program_dump}
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 

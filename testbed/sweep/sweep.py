@@ -24,12 +24,12 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
 from analysis.results.row import result_row
+from analysis.results.spec import ClockName, P4Program, RunSpec
 from analysis.results.swept import AXIS
 from testbed.errors import UsageError
-from testbed.plan.overrides import as_settings
-from testbed.plan.plan import ClockName, RunRequest, plan_run
-from testbed.plan.request import MAX_DILATION
-from testbed.program.given import GivenProgram
+from testbed.plan.dilations import MAX_DILATION
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import checked_value
 from testbed.sweep.effect import effect_digest
 from testbed.sweep.yaml_file import read_yaml
 from testbed.system.code import code_digest
@@ -83,7 +83,7 @@ class SweepFile(BaseModel):
 class SweepJob:
     """A point on the axes with a scheme and a seed: its request, and the name of its run's folder, `WORDS.KEY`."""
 
-    request: RunRequest
+    request: RunSpec
     place: Mapping[str, Any]
     name: str
 
@@ -98,7 +98,7 @@ class SweepJob:
         return key != self.key and key.startswith(self.key[: _ASKED_DIGITS + 1])
 
 
-def sweep_folder(sweep: SweepFile, program: GivenProgram | None, out: Path) -> Path:
+def sweep_folder(sweep: SweepFile, program: P4Program | None, out: Path) -> Path:
     """Return the folder of the sweep's runs and table. A user's P4 program gets a folder of its own."""
     return out / (sweep.name if program is None else f"{sweep.name}+{program.name}")
 
@@ -114,12 +114,15 @@ def read_sweep(path: Path) -> SweepFile:
     if not isinstance(content, dict):
         raise UsageError(f"{path}: a sweep is a mapping with name, scenario, schemes, seeds and axes")
     try:
-        return SweepFile.model_validate(content)
+        sweep = SweepFile.model_validate(content)
     except ValidationError as error:
         raise UsageError(f"{path}: {refusal(error, SweepFile.model_fields)}") from error
+    axes = {key: tuple(checked_value(key, value) for value in values) for key, values in sweep.axes.items()}
+    settings = {key: checked_value(key, value) for key, value in sweep.settings.items()}
+    return sweep.model_copy(update={"axes": axes, "settings": settings})
 
 
-def jobs_of(sweep: SweepFile, program: GivenProgram | None = None) -> list[SweepJob]:
+def jobs_of(sweep: SweepFile, program: P4Program | None = None) -> list[SweepJob]:
     """Return all jobs in the order of the file, with seeds changing fastest.
 
     Raise UsageError for a job that cannot be planned or that occurs twice.
@@ -127,11 +130,11 @@ def jobs_of(sweep: SweepFile, program: GivenProgram | None = None) -> list[Sweep
     count = prod(len(values) for values in (*sweep.axes.values(), sweep.schemes, sweep.seeds))
     if count > MOST_JOBS:
         raise UsageError(f"sweep {sweep.name}: {count} jobs; a sweep may have at most {MOST_JOBS}")
-    planned: list[tuple[RunRequest, Mapping[str, Any], str]] = []
+    planned: list[tuple[RunSpec, Mapping[str, Any], str]] = []
     for values in product(*sweep.axes.values()):
         place = dict(zip(sweep.axes, values, strict=True))
         for scheme, seed in product(sweep.schemes, sweep.seeds):
-            request = RunRequest(
+            request = RunSpec(
                 sweep.scenario,
                 scheme=scheme,
                 switch=sweep.switch,
@@ -141,17 +144,17 @@ def jobs_of(sweep: SweepFile, program: GivenProgram | None = None) -> list[Sweep
                 seed=seed,
                 duration_ms=sweep.duration_ms,
                 faults=sweep.faults,
-                settings=as_settings({**sweep.settings, **place}),
+                settings={**sweep.settings, **place},
                 program=program,
             )
             key = f"{effect_digest(request, plan_run(request))[:_ASKED_DIGITS]}-{code_digest()[:_CODE_DIGITS]}"
             planned.append((request, place, key))
-    if len({request for request, *_ in planned}) < count:
+    if len({repr(request) for request, *_ in planned}) < count:
         raise UsageError(f"sweep {sweep.name}: two of its {count} jobs are the same; a value or scheme is repeated")
     return _named(planned)
 
 
-def _named(planned: Sequence[tuple[RunRequest, Mapping[str, Any], str]]) -> list[SweepJob]:
+def _named(planned: Sequence[tuple[RunSpec, Mapping[str, Any], str]]) -> list[SweepJob]:
     """Name the jobs. The name of a shared run omits the axes in which its jobs differ."""
     places: dict[str, list[Mapping[str, Any]]] = {}
     for _, place, key in planned:

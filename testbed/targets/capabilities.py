@@ -179,7 +179,7 @@ def require(
 ) -> None:
     """Raise UsageError that names the first missing capability for a run with this clock, switch and MTU.
 
-    `hosts` is as in `RunRequest`. `has_virtual` is whether the command could use `--clock virtual` instead.
+    `hosts` is as in `RunSpec`. `has_virtual` is whether the command could use `--clock virtual` instead.
     """
     needed = [EVERY_RUN]
     if clock == "real":

@@ -17,7 +17,7 @@ from telemetry.late_bins import late_bins_file
 from telemetry.queue_samples import samples_file
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
-from testbed.program.given import program_file
+from testbed.program.user_program import program_file
 from testbed.system.child import RunChild
 from testbed.targets.common.commands import SAMPLE_NS, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
@@ -128,7 +128,7 @@ class SoftswitchTarget:
         self._plan = plan
         self._state = state
         self._logs = logs
-        self._executable = build_executable(program_file(plan.program))
+        self._executable = build_executable(program_file(plan.spec.program))
         self._switches: list[SoftswitchProcess] = []
 
     def start(self, network: LiveNodes, epoch_ns: int) -> Sequence[RunningSwitch]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.results.result import ResultError
+from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, write_validation
@@ -20,32 +21,32 @@ from testbed.interrupt import interruptible
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, Tell, run_jobs
 from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor
-from testbed.plan.plan import RunRequest
 from testbed.plan.switch_targets import SWITCH_TARGETS
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.validation.spread import spread_found, spread_jobs
 
-_ACKS_APART = ("transport.ack_priority=control",)
+_ACKS_APART = {"transport.ack_priority": "control"}
 
 
 @dataclass(frozen=True)
 class Pair:
     """A scenario under a scheme, to be run on both clocks."""
 
-    request: RunRequest
+    request: RunSpec
     """The request of the live run. The virtual run differs in clock, switch and dilation."""
     place: str = ""
     """The point on the axes of the experiment, as text."""
 
     @property
-    def live(self) -> RunRequest:
+    def live(self) -> RunSpec:
         return replace(self.request, clock="real")
 
     @property
-    def virtual(self) -> RunRequest:
+    def virtual(self) -> RunSpec:
         """The same flows on the virtual clock and softswitch, with ACKs in the traffic class of the live target."""
         target = SWITCH_TARGETS.get(self.request.switch)
-        settings = (*self.request.settings, *(_ACKS_APART if target is not None and target.acks_apart else ()))
+        acks = _ACKS_APART if target is not None and target.acks_apart else {}
+        settings = {**self.request.settings, **acks}
         return replace(self.request, clock="virtual", switch="auto", dilation=None, settings=settings)
 
     @property

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from analysis.results.spec import RunSpec
 from analysis.results.stored import Run, load_run
 from analysis.validation.comparison import with_spread
 from analysis.validation.record import ValidatedRun
 from testbed.jobs.job import Job
-from testbed.plan.plan import RunRequest
 
 _NS_PER_US = 1000
 
@@ -26,7 +26,7 @@ def jitter_ns(validated: ValidatedRun, live: Run) -> int:
     return round((validated.lateness or 0.0) * live.result.base_rtt_us * _NS_PER_US)
 
 
-def spread_jobs(validated: ValidatedRun, virtual: RunRequest, folder: Path, count: int) -> Iterator[Job]:
+def spread_jobs(validated: ValidatedRun, virtual: RunSpec, folder: Path, count: int) -> Iterator[Job]:
     """Yield `count` virtual runs with different seeds, or none if all figures are within or lateness is unknown."""
     most_ns = jitter_ns(validated, load_run(folder / validated.live_folder))
     if validated.outside and most_ns:

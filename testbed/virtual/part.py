@@ -187,7 +187,7 @@ def round_end_ns(begin_ns: int, length_ns: int, limit_ns: int) -> int:
 
 
 def _engines(plan: RunPlan, names: Sequence[str]) -> dict[str, SwitchEngine]:
-    library = build_engine(plan.program)
+    library = build_engine(plan.spec.program)
     sample_ns = plan.dilation.wall_ns(SAMPLE_NS)
     engines: dict[str, SwitchEngine] = {}
     for name in names:

@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from analysis.results.build import build_result
-from analysis.results.counters import Lateness, RunCounters, RunIdentity, Spacing
+from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
+from analysis.results.spec import CONFIG_FILE, P4Program, Physics, RunConfig
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
 from telemetry.writer import write_trace
 
@@ -117,7 +119,34 @@ def _goodput(flows: pl.DataFrame, interval_us: float = 100.0) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row")
 
 
-IDENTITY = RunIdentity("hadoop-50", "sfc", "ci", "soft", "real", 10_000, 7, base_rtt_us=10.0)
+CONFIG = RunConfig(
+    scenario="hadoop-50",
+    scheme="sfc",
+    switch="soft",
+    clock="real",
+    dilation=10_000,
+    scale="ci",
+    seed=7,
+    duration_ms=4.0,
+    topology="clos",
+    settings={"switch.q_th_bdp": 2},
+    program=P4Program("switch-bmv2/artifacts/sfc.json", "0" * 64),
+    dilation_given=False,
+    topology_parameters={"tors": 2, "hosts_per_tor": 16, "rate_bps": 100_000_000_000},
+    physics=Physics(
+        base_rtt_ns=10_000,
+        bottleneck_bps=100_000_000_000,
+        bdp_bytes=125_000,
+        nic_rates_bps={100_000_000_000: 32},
+        window_bytes=None,
+    ),
+    workload={},
+    switch_settings={},
+    transport_settings={},
+    thresholds_bytes={"Q_th": 250_000, "Q_tg": 125_000},
+    command="",
+    versions={"sfc-testbed": "1.0.0", "python": "3.11"},
+)
 COUNTERS = RunCounters(
     packets=PacketCounts(sent=400_000, received=400_470, switch_generated=510, switch_absorbed=0, in_flight=0),
     drops={"tail_drop": 38, "bloom_false": 2},
@@ -138,7 +167,7 @@ def _run_folder(
     load: float = 1.0,
     peak_bytes: float = 3e6,
     flows: pl.DataFrame | None = None,
-    identity: dict[str, object] | None = None,
+    config: Mapping[str, Any] | None = None,
     counters: dict[str, object] | None = None,
 ) -> Path:
     folder = root / f"hadoop-50-{scheme}-{len(list(root.iterdir()))}"
@@ -151,18 +180,11 @@ def _run_folder(
     for schema in (FLOWS, QUEUES, SIGNALS):
         write_trace(folder / schema.file_name, schema, frames[schema.name])
     write_trace(folder / GOODPUT.file_name, GOODPUT, _goodput(frames["flows"]))
-    who = RunIdentity(**{**IDENTITY.__dict__, "scheme": scheme, **(identity or {})})
+    command = f"./runner.py run hadoop-50 --scheme {scheme} --seed 7 --set 'q th=2 BDP'"
+    run_config = replace(CONFIG, scheme=scheme, command=command, **(config or {}))
     counted = RunCounters(**{**COUNTERS.__dict__, **(counters or {})})
-    write_result(folder, build_result(who, counted, **frames))
-    config = {
-        "scenario": who.scenario,
-        "command": ["./runner.py", "run", "hadoop-50", "--scheme", scheme, "--seed", "7", "--set", "q th=2 BDP"],
-        "seed": 7,
-        "thresholds_bytes": {"Q_th": 250_000, "Q_tg": 125_000},
-        "topology": {"name": "clos", "tors": 2, "hosts_per_tor": 16, "rate_bps": 100_000_000_000},
-        "versions": {"sfc-testbed": "1.0.0", "python": "3.11"},
-    }
-    (folder / "config.json").write_text(json.dumps(config))
+    write_result(folder, build_result(run_config, counted, **frames))
+    (folder / CONFIG_FILE).write_text(run_config.to_json())
     return folder
 
 
@@ -191,9 +213,9 @@ def make_goodput() -> FlowsMaker:
 
 
 @pytest.fixture
-def identity() -> RunIdentity:
-    """Return the identity of a run."""
-    return IDENTITY
+def config() -> RunConfig:
+    """A run's configuration."""
+    return CONFIG
 
 
 @pytest.fixture

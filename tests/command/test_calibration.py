@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from command.app import main
 from command.calibration import calibrate_first
 from command.dilation import dilation_line
@@ -18,7 +19,7 @@ from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError
 from testbed.load.costs import built_in
 from testbed.load.stored import Calibration, calibration_path, store
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
 from testbed.system.limits import cores
 from testbed.targets.capabilities import Capability
 from tests.testbed.load.calibrations import calibration
@@ -101,23 +102,23 @@ def test_the_line_before_a_live_run_explains_its_dilation() -> None:
 
     If the dilation is too small it names a sufficient one.
     """
-    config = with_dilation(plan_run(RunRequest("incast"))).config
+    config = with_dilation(plan_run(RunSpec("incast"))).config
     choice = config.dilation_choice
     assert choice is not None
     assert dilation_line(config) == (
         f"dilation {config.dilation:,}: predicted peak load {100 * choice.peak_load:.0f} % of {cores()} cores, "
         f"lateness {100 * choice.late_share:.1f} % of base RTT (not calibrated; doctor --calibrate measures)"
     )
-    assert str(dilation_line(with_dilation(plan_run(RunRequest("incast", dilation=500))).config)).endswith(
+    assert str(dilation_line(with_dilation(plan_run(RunSpec("incast", dilation=500))).config)).endswith(
         f"; {config.dilation:,} would do"
     )
-    assert dilation_line(plan_run(RunRequest("incast", clock="virtual")).config) is None
+    assert dilation_line(plan_run(RunSpec("incast", clock="virtual")).config) is None
     store(calibration())
-    assert "(calibrated 2026-11-22)" in str(dilation_line(with_dilation(plan_run(RunRequest("incast"))).config))
+    assert "(calibrated 2026-11-22)" in str(dilation_line(with_dilation(plan_run(RunSpec("incast"))).config))
 
 
 def _live_plan(**changes: object) -> RunPlan:
-    return plan_run(replace(RunRequest("incast", switch="soft"), **changes))  # type: ignore[arg-type]
+    return plan_run(replace(RunSpec("incast", switch="soft"), **changes))  # type: ignore[arg-type]
 
 
 def test_the_first_live_run_measures_and_the_second_does_not(
@@ -163,13 +164,13 @@ def test_another_target_is_measured_too(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(quick, "quick_calibration", measure)
     plan = _live_plan()
-    calibrate_first([plan, replace(plan, config=plan.config.model_copy(update={"switch": "bmv2"}))])
+    calibrate_first([plan, replace(plan, config=replace(plan.config, switch="bmv2"))])
     assert measurements == [("bmv2", calibration())]
 
 
 def test_a_calibration_decides_the_dilation() -> None:
     """A machine that is faster than the built-in costs gets a smaller dilation."""
-    uncalibrated = with_dilation(plan_run(RunRequest("incast"))).config.dilation
+    uncalibrated = with_dilation(plan_run(RunSpec("incast"))).config.dilation
     assert calibration().agent.frame_ns < built_in(cores()).agent.frame_ns
     store(calibration())
-    assert with_dilation(plan_run(RunRequest("incast"))).config.dilation < uncalibrated
+    assert with_dilation(plan_run(RunSpec("incast"))).config.dilation < uncalibrated

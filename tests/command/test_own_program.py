@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analysis.results.comparison import Comparison
+from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from command.app import main
 from reproduction.catalogue import EXPERIMENTS
@@ -19,9 +21,7 @@ from reproduction.jobs import jobs_of as experiment_jobs
 from reproduction.record import Reproduction, read_reproduction
 from reproduction.validation import Wish, pairs_of
 from testbed.jobs.job import JOB, Job
-from testbed.plan.config import program_config
-from testbed.plan.request import RunRequest
-from testbed.program.given import program_given
+from testbed.program.user_program import read_program
 from testbed.sweep.sweep import jobs_of, read_sweep
 from tests.testbed.program.own import OURS, early, renamed
 
@@ -62,10 +62,15 @@ def test_a_user_program_is_compared_with_the_testbeds(folder: Path, capsys: pyte
     assert comparison.warnings == ()
     assert comparison.meaning[0].startswith("sfc (early) compared with sfc: ")
     [run] = [load_run(path) for path in (folder / "runs").glob("incast-sfc-early-*")]
-    user_program = program_given("early.json")
+    user_program = read_program("early.json")
     assert user_program is not None
     assert run.result.program == "early"
-    assert run.config["program"] == {"name": "early", "path": str(folder / "early.json"), "sha256": user_program.sha256}
+    assert run.config is not None
+    assert run.config.program.as_dict() == {
+        "name": "early",
+        "path": str(folder / "early.json"),
+        "sha256": user_program.sha256,
+    }
     assert run.command.endswith("--p4 early.json")
     for page in (run.folder / "report.html", *(folder / "runs").glob("incast-compare-*/report.html")):
         assert user_program.sha256 in page.read_text()
@@ -115,7 +120,7 @@ def test_a_program_with_an_extern_unknown_to_softswitch_is_refused(
 
 def test_validate_gives_the_program_to_both_clocks() -> None:
     """The label of the pair has the program's name."""
-    user_program = program_given("early.json")
+    user_program = read_program("early.json")
     [pair], _ = pairs_of(Wish("incast", ("sfc",), program=user_program))
     assert pair.live.program == pair.virtual.program == user_program
     assert pair.label == "incast sfc (early)"
@@ -123,7 +128,7 @@ def test_validate_gives_the_program_to_both_clocks() -> None:
 
 def test_a_sweep_with_a_user_program_has_a_separate_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Runs, sweep.json and the page name the program, and complete runs are not repeated."""
-    user_program = program_given("early.json")
+    user_program = read_program("early.json")
     assert user_program is not None
     built_in, early_sweep = (folder / "runs" / name for name in ("small", "small+early"))
     for _ in range(2):
@@ -131,7 +136,8 @@ def test_a_sweep_with_a_user_program_has_a_separate_folder(folder: Path, capsys:
     assert re.findall(r"(\d) run now, (\d) already complete", capsys.readouterr().out) == [("1", "0"), ("0", "1")]
     assert not built_in.exists()
     [run] = [load_run(path) for path in early_sweep.glob("jobs/sfc,p4-early,seed-1.*")]
-    assert run.config["program"] == program_config(user_program).model_dump()
+    assert run.config is not None and user_program is not None
+    assert run.config.program.as_dict() == user_program.as_dict()
     assert json.loads((early_sweep / "sweep.json").read_text())["program"]["sha256"] == user_program.sha256
     page = (early_sweep / "report.html").read_text()
     assert f"P4 program of the switches: {user_program.path}, SHA-256 {user_program.sha256}." in page
@@ -143,7 +149,7 @@ def test_a_changed_program_makes_new_jobs(folder: Path) -> None:
     sweep = read_sweep(folder / "sweep.yaml")
 
     def keys(word: str | None) -> set[str]:
-        return {job.key for job in jobs_of(sweep, program_given(word))}
+        return {job.key for job in jobs_of(sweep, read_program(word))}
 
     built_in_keys, early_keys = keys(None), keys("early.json")
     assert keys("same.json") == early_keys
@@ -154,13 +160,13 @@ def test_a_changed_program_makes_new_jobs(folder: Path) -> None:
 
 def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> None:
     """All its runs have the program, and its record and its command name the program."""
-    user_program = program_given("early.json")
+    user_program = read_program("early.json")
     assert user_program is not None
     jobs = experiment_jobs(EXPERIMENTS["theory"], "ci", program=user_program)
     assert {job.request.program for job in jobs} == {user_program}
     fields = {"experiment": "theory", "title": "t", "paper_place": "p", "scale": "ci", "claims": (), "runs": (),
               "failures": (), "notes": ()}  # fmt: skip
-    with_program = Reproduction.model_validate({**fields, "program": program_config(user_program)})
+    with_program = Reproduction.model_validate({**fields, "program": replace(user_program, text="")})
     assert with_program.command == f"./runner.py reproduce theory --scale ci --seed 1 --p4 {folder / 'early.json'}"
     assert with_program.departures == (f"P4 program {folder / 'early.json'}, SHA-256 {user_program.sha256}",)
     for name, record in (("with", with_program), ("without", Reproduction.model_validate(fields))):
@@ -172,9 +178,9 @@ def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> N
 
 def test_a_job_contains_its_program_compressed_to_a_tenth(tmp_path: Path) -> None:
     """A sweep may have thousands of jobs, each with its program."""
-    user_program = program_given("early.json")
+    user_program = read_program("early.json")
     assert user_program is not None
-    job = Job("label", RunRequest("incast", program=user_program), tmp_path)
+    job = Job("label", RunSpec("incast", program=user_program), tmp_path)
     words = JOB.dump_json(job)
     assert JOB.validate_json(words).request.program == user_program
     assert len(words) < len(user_program.text) / 10

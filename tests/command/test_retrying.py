@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from command import retrying
 from command.retrying import execute_retrying
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import StoredRun
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
 from tests.analysis.validation.small import small_run
 
-REQUEST = RunRequest("incast", dilation=1_000)
+REQUEST = RunSpec("incast", dilation=1_000)
 
 
 class Machine:

@@ -10,12 +10,13 @@ import pytest
 
 from analysis.results.comparison import Comparison
 from analysis.results.result import read_result
+from analysis.results.spec import RunSpec
 from command.app import main
 from command.dilation import say_dilations
 from command.seeds import chosen_seeds
 from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
 
 SMALL = ("compare", "bystanders", "--clock", "virtual", "--set", "message_bytes=20000", "--set", "degree=4")
 
@@ -73,6 +74,6 @@ def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_lines_about_live_runs_name_their_seeds(capsys: pytest.CaptureFixture[str]) -> None:
     """The seeds distinguish runs that are otherwise equal."""
-    say_dilations([with_dilation(plan_run(RunRequest("incast", seed=seed))) for seed in (3, 4)])
+    say_dilations([with_dilation(plan_run(RunSpec("incast", seed=seed))) for seed in (3, 4)])
     names = [line.partition(": ")[0] for line in capsys.readouterr().err.splitlines()]
     assert [name.rpartition(", ")[2] for name in names] == ["seed 3", "seed 4"]

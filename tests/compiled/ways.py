@@ -12,25 +12,32 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from analysis.results.spec import RunSpec
 from hosts.transport import nic
 from testbed.execution.execute import Clock, execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.virtual.simulation import simulate
 from testbed.virtual.workers import simulate_shared
 
 SMALL = ("degree=6", "message_bytes=40000")
 
-_REQUEST = partial(RunRequest, clock="virtual", seed=7)
-SCENARIOS: Mapping[str, RunRequest] = {
-    "sfc": _REQUEST("incast", "sfc", settings=(*SMALL, "switch.q_th_bytes=20000", "switch.q_tg_bytes=10000")),
-    "pfc": _REQUEST("incast", "pfc", settings=(*SMALL, "switch.buffer_bytes=120000")),
+_REQUEST = partial(RunSpec, clock="virtual", seed=7)
+SCENARIOS: Mapping[str, RunSpec] = {
+    "sfc": _REQUEST(
+        "incast", "sfc", settings=parse_settings((*SMALL, "switch.q_th_bytes=20000", "switch.q_tg_bytes=10000"))
+    ),
+    "pfc": _REQUEST("incast", "pfc", settings=parse_settings((*SMALL, "switch.buffer_bytes=120000"))),
     "faults": _REQUEST(
-        "incast", "irn", settings=SMALL, faults=("link:tor2-spine1,down=2us,up=60us", "jitter:all,max=2us")
+        "incast",
+        "irn",
+        settings=parse_settings(SMALL),
+        faults=("link:tor2-spine1,down=2us,up=60us", "jitter:all,max=2us"),
     ),
     "telemetry": _REQUEST("datacentre", "sfc+hpcc", duration_ms=0.05),
     "delays": _REQUEST("hadoop-50", "onramp+dcqcn", duration_ms=0.05),
-    "pulls": _REQUEST("incast", "ndp", settings=SMALL),
+    "pulls": _REQUEST("incast", "ndp", settings=parse_settings(SMALL)),
 }
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from testbed.program.given import program_given
+from testbed.program.user_program import read_program
 from tests.analysis.timeline.reading import read_timeline
 from tests.changes.change import p4c
 from tests.docs.commands import (
@@ -278,7 +278,7 @@ def test_example_program_compiles_with_its_changed_trigger(tree: Path) -> None:
     for command in edits:
         status, output = _type(list(command.words))
         assert status == 0, output
-    program = program_given("mine/early.p4")
+    program = read_program("mine/early.p4")
     assert program is not None
     assert TRIGGER not in program.text
     assert "meta.queue_bytes > (meta.q_th_bytes >> 1)" in program.text

@@ -18,12 +18,13 @@ from typing import Any, NoReturn
 import pytest
 import typer
 
+from analysis.results.spec import RunSpec
 from bench.catalogue import BENCHMARKS
 from command.app import VERBS, main
 from command.planning import EXCHANGES
 from softswitch.bmv2_command import read_options
 from softswitch.p4c import LANGUAGE
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
 from tests.docs.commands import RUNNER, bare
 from tests.tree import ROOT
 
@@ -110,13 +111,13 @@ def _known_exchange(exchange: str, _: int) -> None:
         raise typer.BadParameter(exchange)
 
 
-def _all_planned(requests: Sequence[RunRequest], *_: object, **__: object) -> NoReturn:
+def _all_planned(requests: Sequence[RunSpec], *_: object, **__: object) -> NoReturn:
     for request in requests:
         plan_run(request)
     raise typer.Exit
 
 
-def _first_planned(requests: Sequence[RunRequest], *_: object, **__: object) -> NoReturn:
+def _first_planned(requests: Sequence[RunSpec], *_: object, **__: object) -> NoReturn:
     """Plan only the first run: the others differ by the experiment, sweep or scenario, not by the page."""
     _all_planned(requests[:1])
 

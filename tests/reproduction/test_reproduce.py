@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from command.verbs.reproduce import say_left_out, settings_of
 from reproduction.catalogue import EXPERIMENTS
@@ -24,7 +25,8 @@ from reproduction.model.experiment import Measurement, Point, Results
 from reproduction.record import Reproduction
 from reproduction.remarks import read_remarks
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from tests.testbed.running import are_gone, children_of, hear_interrupts
 
@@ -99,10 +101,8 @@ def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:
             continue
         settings = job.request.settings
         if broken and job.point.scheme.startswith("sfc"):
-            settings = (*settings, "switch.q_th_bytes=900000000", "switch.pause_cache=false")
-        request = RunRequest(
-            "synchronization", scheme=job.request.scheme, clock="virtual", scale="ci", settings=settings
-        )
+            settings = {**settings, "switch.q_th_bytes": 900_000_000, "switch.pause_cache": False}
+        request = RunSpec("synchronization", scheme=job.request.scheme, clock="virtual", scale="ci", settings=settings)
         measurements.append(Measurement(job.point, load_run(execute(plan_run(request), tmp_path, Silent()).folder)))
     rows = findings(experiment, Results("ci", tuple(measurements)))
     return {row.claim: row.holds for row in rows}
@@ -127,8 +127,8 @@ def test_the_claim_of_signaling_about_the_cache_fails_without_the_cache(tmp_path
     claim = next(claim for claim in experiment.claims if "cache" in claim.claim)
     point = next(point for point in experiment.grids["ci"].points() if point.scheme == "ingress-bts+window")
     job = next(job for job in jobs_of(experiment, "ci") if job.point == point)
-    plan = plan_run(RunRequest("signaling", scheme="sfc+window", clock="virtual", seed=1,
-                               settings=(*job.request.settings, "switch.pause_cache=false")))  # fmt: skip
+    settings = {**job.request.settings, "switch.pause_cache": False}
+    plan = plan_run(RunSpec("signaling", scheme="sfc+window", clock="virtual", seed=1, settings=settings))
     without_cache = load_run(execute(plan, tmp_path, Silent()).folder)
     ingress = load_run(execute(plan_run(job.request), tmp_path, Silent()).folder)
     results = Results("ci", (Measurement(point, ingress), Measurement(Point("sfc+window", point.place), without_cache)))
@@ -181,15 +181,17 @@ def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
             plan_run(first.request)
         else:
             assert (verb, options["--clock"]) == ("run", "virtual")
-            request = RunRequest(experiment, options["--scheme"], clock="virtual", scale=scale, settings=changed)
+            request = RunSpec(
+                experiment, options["--scheme"], clock="virtual", scale=scale, settings=parse_settings(changed)
+            )
             duration_ms = float(options["--duration"]) if "--duration" in options else None
             plan_run(replace(request, duration_ms=duration_ms))
 
 
 def test_seed_and_changed_settings_are_in_every_run_and_in_the_command() -> None:
-    jobs = jobs_of(EXPERIMENTS["long-rtt"], "ci", seed=7, changed=("load=0.1",))
-    requests = {(job.request.seed, job.request.settings[-1], job.changed) for job in jobs}
-    assert requests == {(7, "load=0.1", ("load=0.1",))}
+    jobs = jobs_of(EXPERIMENTS["long-rtt"], "ci", seed=7, changed={"load": 0.1})
+    assert {(job.request.seed, job.request.settings["load"]) for job in jobs} == {(7, 0.1)}
+    assert all(job.changed == {"load": 0.1} for job in jobs)
     reproduction = Reproduction(experiment="long-rtt", title="t", paper_place="p", scale="ci", claims=(), runs=(),
                                 failures=(), notes=(), seed=7, changed=("load=0.1",))  # fmt: skip
     assert reproduction.command == "./runner.py reproduce long-rtt --scale ci --seed 7 --set load=0.1"
@@ -197,9 +199,9 @@ def test_seed_and_changed_settings_are_in_every_run_and_in_the_command() -> None
 
 def test_all_gives_each_experiment_the_settings_that_it_has(capsys: pytest.CaptureFixture[str]) -> None:
     """A line on stderr names the experiments that have a setting, if others run without it."""
-    settings = ("arrivals_us=1000", "transport.ack_priority=data")
+    settings = {"arrivals_us": 1000, "transport.ack_priority": "data"}
     changed = settings_of(tuple(EXPERIMENTS), settings)
-    assert (changed["hadoop-50"], changed["theory"]) == (settings, settings[1:])
+    assert (changed["hadoop-50"], changed["theory"]) == (settings, {"transport.ack_priority": "data"})
     say_left_out(changed, settings)
     output = capsys.readouterr().err
     assert output.startswith("--set arrivals_us=1000: used by incast-degree, ")
@@ -209,7 +211,7 @@ def test_all_gives_each_experiment_the_settings_that_it_has(capsys: pytest.Captu
     )
     assert names == [name for name, own in changed.items() if own == settings]
     for name, own in changed.items():
-        assert {job.changed for job in jobs_of(EXPERIMENTS[name], "paper", changed=own)} == {own}
+        assert all(job.changed == own for job in jobs_of(EXPERIMENTS[name], "paper", changed=own))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

@@ -50,17 +50,17 @@ def test_both_clocks_get_the_same_flows(scenario: str) -> None:
 
 def test_options_override_the_seed_and_the_settings_of_the_experiment() -> None:
     """A scheme that the experiment does not have runs the scenario with the scenario's settings."""
-    wish = Wish("incast-degree", ("sfc+hpcc", "gbn"), seed=9, settings=("incast_degree=5",))
+    wish = Wish("incast-degree", ("sfc+hpcc", "gbn"), seed=9, settings={"incast_degree": 5})
     known, unknown = pairs_of(wish)[0]
-    assert known.request.settings == ("incast_degree=31", "incast_degree=5")
+    assert known.request.settings == {"incast_degree": 5}
     assert plan_run(known.virtual).config.workload["incast_degree"] == 5
-    assert (unknown.request.settings, unknown.place) == (("incast_degree=5",), "")
+    assert (unknown.request.settings, unknown.place) == ({"incast_degree": 5}, "")
     assert {known.request.seed, unknown.request.seed} == {9}
 
 
 def test_the_short_name_of_a_scheme_gets_the_settings_of_its_full_name() -> None:
     [short], [full] = (pairs_of(Wish("signaling", (name,)))[0] for name in ("sfc", "sfc+window"))
-    assert short.request.settings == full.request.settings != ()
+    assert short.request.settings == full.request.settings != {}
 
 
 def test_all_leaves_out_and_names_pairs_that_the_switch_does_not_support() -> None:
@@ -80,7 +80,7 @@ def test_all_leaves_out_and_names_pairs_that_the_switch_does_not_support() -> No
     [
         (Wish("testbed-hol", switch="bmv2"), "testbed-hol pfc.dcqcn: --switch bmv2 cannot do pfc"),
         (
-            Wish("all", ("irn",), settings=("switch.pfc=true", "switch.buffer_bytes=9000000"), switch="bmv2"),
+            Wish("all", ("irn",), settings={"switch.pfc": True, "switch.buffer_bytes": 9_000_000}, switch="bmv2"),
             "incast irn: --switch",
         ),
     ],

@@ -4,19 +4,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from analysis.results.spec import RunSpec
 from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CapturedFrame, CaptureWriter, read_capture
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from wire import bts, constants, int_header
 from wire.constants import BtsCause
@@ -44,25 +48,45 @@ class Stored:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     """Run an incast with BTS and in-band telemetry, captured at a sender that is paused."""
     settings = ("message_bytes=150000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
-    plan = plan_run(RunRequest("incast", "sfc+hpcc", clock="virtual", dilation=D, settings=settings, captures=("h1",)))
+    plan = plan_run(
+        RunSpec("incast", "sfc+hpcc", clock="virtual", dilation=D, settings=parse_settings(settings), captures=("h1",))
+    )
     folder = execute(plan, tmp_path_factory.mktemp("runs"), Silent(), page=False).folder
     capture = folder / "pcaps" / "h1-eth0.pcapng"
     return Stored(capture, list(read_capture(capture)), pl.read_parquet(folder / "signals.parquet"))
 
 
 def _tshark(capture: Path, fields: list[str], *words: str) -> list[dict[str, str]]:
-    """Return the fields of every packet as tshark prints them; repeated fields are separated by commas."""
+    """Return the fields of every packet; equal fields of one packet are joined by commas.
+
+    tshark runs as an ordinary user: as root, Wireshark 4.4 ignores Lua scripts without a message.
+    """
     program = shutil.which("tshark")
     if program is None:
         pytest.skip("tshark is not installed")
     about = subprocess.run([program, "-v"], capture_output=True, text=True, check=True).stdout
     if "with Lua" not in about:
         pytest.skip("tshark was built without Lua")
-    selection = [word for field in fields for word in ("-e", field)]
-    command = [program, "-r", str(capture), "-X", f"lua_script:{SCRIPT}", *words, "-T", "fields", *selection]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
-    assert "Lua" not in done.stderr, done.stderr
-    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    field_words = [word for field in fields for word in ("-e", field)]
+    user, group, groups = ("nobody", "nogroup", ()) if os.geteuid() == 0 else (None, None, None)
+    with tempfile.TemporaryDirectory() as folder, capture.open("rb") as frames:
+        Path(folder).chmod(0o755)
+        script = shutil.copy(SCRIPT, folder)
+        command = [program, "-r", "-", "-X", f"lua_script:{script}", *words, "-T", "fields", *field_words]
+        output = subprocess.run(
+            command,
+            stdin=frames,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            env={"HOME": folder},
+            user=user,
+            group=group,
+            extra_groups=groups,
+        )
+    assert output.returncode == 0, output.stderr
+    assert "Lua" not in output.stderr, output.stderr
+    rows = [line.split("\t") for line in output.stdout.splitlines()]
     return [dict(zip(fields, row, strict=True)) for row in rows]
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from analysis.results.spec import RunSpec
 from scenarios.schemes import SCHEMES
-from testbed.plan.plan import RunRequest, plan_network
+from testbed.plan.plan import plan_network
 from tests.switch_bmv2.bench_switch import DILATION as BENCH_DILATION
 from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
 from topologies.commands import change_commands, pipeline_commands, wire_commands
@@ -140,7 +141,7 @@ def test_table_and_action_names_are_unambiguous_for_simple_switch_cli(scheme: st
 
 
 def _switch_settings(scheme: str) -> SwitchSettings:
-    plan = plan_network(RunRequest("none", scheme))
+    plan = plan_network(RunSpec("none", scheme))
     return plan.switch_settings
 
 

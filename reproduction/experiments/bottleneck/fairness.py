@@ -10,7 +10,7 @@ import polars as pl
 from analysis.metrics.goodput import jain_index, sharing
 from analysis.results.stored import Run
 from reproduction.model.claims import Bound, Judged, Ratio
-from reproduction.model.experiment import Experiment, Grid, Measured, NotMeasured, Results
+from reproduction.model.experiment import Experiment, Grid, Measured, NotMeasured, Results, config_of
 from reproduction.model.figures import buffer_over_time, paper_figure
 from reproduction.model.panels import goodput_by_class
 from reproduction.model.quantities import BTS_TRIGGERED, RECEIVER_THROUGHPUT, Quantity
@@ -56,10 +56,7 @@ def _same_times(results: Results) -> Measured:
 
 def _groups_that_trigger(run: Run) -> float:
     """Return the number of groups for which a switch sends a BTS within the first RTTs after they join."""
-    physics = run.config.get("physics")
-    if not isinstance(physics, dict):
-        raise NotMeasured("the run's configuration cannot be read")
-    within_us = _AT_ONCE_RTTS * float(physics["base_rtt_ns"]) / 1000
+    within_us = _AT_ONCE_RTTS * config_of(run).base_rtt_us
     sent_us = answer(run.signals.select("sent_us"))["sent_us"].to_numpy()
     starts_us = run.flows.group_by("tag").agg(pl.col("start_us").min())["start_us"].to_list()
     return float(sum(bool(((sent_us >= start) & (sent_us <= start + within_us)).any()) for start in starts_us))

@@ -15,7 +15,7 @@ from analysis.metrics.buffers import whole_buffer
 from analysis.results.stored import Run
 from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Judged, Ratio
-from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
+from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results, config_of
 from reproduction.model.figures import distributions, paper_figure
 from reproduction.model.panels import CurveSelection, over_time
 from reproduction.model.quantities import PEAK_BUFFER, Quantity
@@ -51,9 +51,7 @@ _LIVE = Grids((_OTHER_CAPS, replace(_OWN_CAP, clock="real")))
 
 def _capped_bytes(run: Run) -> float:
     """Return senders x cap, the most bytes that can be in flight at once."""
-    parameters = run.config.get("transport_settings")
-    if not isinstance(parameters, dict):
-        raise NotMeasured("the run's configuration cannot be read")
+    parameters = config_of(run).transport_settings
     return float(DEGREE * parameters["congestion_parameters"]["window_bytes"])
 
 

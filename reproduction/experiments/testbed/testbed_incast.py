@@ -13,7 +13,7 @@ from __future__ import annotations
 from analysis.results.stored import Run
 from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Ratio
-from reproduction.model.experiment import Axis, Experiment, Grid, Grids, NotMeasured, Results
+from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Results, config_of
 from reproduction.model.figures import buffer_over_time, figure_over_axis, paper_figure
 from reproduction.model.panels import CurveSelection, Level, over_time
 from reproduction.model.quantities import PEAK_BUFFER, STEADY_BUFFER
@@ -40,18 +40,14 @@ _FEEDBACK_SETTINGS = {
 
 def own_feedback_us(run: Run) -> float:
     """Return the delay from a sender to its own ToR and back, from the run's links and switches, in us."""
-    parameters = run.config.get("topology_parameters")
-    if not isinstance(parameters, dict):
-        raise NotMeasured("the run's configuration cannot be read")
+    parameters = config_of(run).topology_parameters
     switch_ns = sum(float(parameters.get(name, 0)) for name in ("pass_latency_ns", "bts_latency_ns"))
     return (2 * float(parameters["host_delay_ns"]) + switch_ns) / 1000
 
 
 def plateau_bytes(run: Run, feedback_us: float) -> float:
     """Return the paper's formula: feedback delay x senders x line rate (6 us x 40 x 100 Gb/s = 3 MB)."""
-    workload, transport = run.config.get("workload"), run.config.get("transport_settings")
-    if not isinstance(workload, dict) or not isinstance(transport, dict):
-        raise NotMeasured("the run's configuration cannot be read")
+    workload, transport = config_of(run).workload, config_of(run).transport_settings
     return float(feedback_us * 1e-6 * workload["degree"] * transport["line_rate_bps"] / 8)
 
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from analysis.results.spec import RunSpec
 from hosts.protocol import Adopt
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
 from testbed.dilation.choice import with_dilation
@@ -31,9 +32,10 @@ from testbed.live.session.hub import AgentHub, Sight
 from testbed.live.session.journal import Journal, Message
 from testbed.live.session.links import links_between, set_end, set_link
 from testbed.live.session.processes import end_programs
+from testbed.plan.dilations import NETWORK_DILATION
 from testbed.plan.plan import RunPlan, plan_network, plan_run
-from testbed.plan.request import NETWORK_DILATION, RunRequest
-from testbed.program.given import program_given
+from testbed.plan.settings import parse_settings
+from testbed.program.user_program import read_program
 from testbed.recording.folder import make_folder
 from testbed.targets import capabilities
 from topologies.commands import change_commands
@@ -51,7 +53,7 @@ _ASK_MARGIN_NS = 150_000_000
 class LiveSession:
     """A live network with its switches and NICs. Times, rates and bytes are in model units."""
 
-    def __init__(self, network: LiveNetwork, request: RunRequest, interrupt: Interrupt) -> None:
+    def __init__(self, network: LiveNetwork, request: RunSpec, interrupt: Interrupt) -> None:
         """Start the NICs; `request` is the request that the network was started with."""
         self.network = network
         self.plan = network.plan
@@ -237,13 +239,13 @@ class LiveSession:
     def plan_scenario(self, name: str, scale: str, settings: Sequence[str]) -> RunPlan:
         """Return a scenario's plan on this network with its settings. Raises UsageError if that is impossible."""
         request = self._request_with(scheme=self.scheme)
-        words = (*request.settings, *settings)
-        plan = with_dilation(plan_run(replace(request, scenario=name, scale=scale, settings=words)))
+        merged = {**request.settings, **parse_settings(settings)}
+        plan = with_dilation(plan_run(replace(request, scenario=name, scale=scale, settings=merged)))
         if plan.topology != self.topology:
             raise UsageError("a scenario at the prompt uses the running network: topology settings are not allowed")
         session_fields = ("physics", "switch_settings", "transport_settings", "thresholds_bytes")
         updates = {field: getattr(self.plan.config, field) for field in session_fields}
-        config = plan.config.model_copy(update=updates)
+        config = replace(plan.config, **updates)
         if plan.faults and self._dead:
             raise UsageError("a scenario with faults needs all links up: use `link NODE PEER up` first")
         return replace(self.plan, config=config, flows=plan.flows, faults=plan.faults)
@@ -318,7 +320,7 @@ class LiveSession:
         self._hub.add([message.flow for message in messages], {host.name: host.ip for host in self.topology.hosts})
         return messages
 
-    def _request_with(self, *, scheme: str) -> RunRequest:
+    def _request_with(self, *, scheme: str) -> RunSpec:
         return replace(
             self._request,
             scheme=scheme,
@@ -330,7 +332,7 @@ class LiveSession:
 
 @contextmanager
 def open_session(
-    request: RunRequest, interrupt: Interrupt | None = None, tell: Callable[[str], None] = lambda line: None
+    request: RunSpec, interrupt: Interrupt | None = None, tell: Callable[[str], None] = lambda line: None
 ) -> Iterator[LiveSession]:
     """Provide the network of a request with running NICs, and remove it at the end; the request's scenario is ignored.
 
@@ -367,15 +369,15 @@ def open_network(
     `settings` have the form "topology.tors=4", `p4` is the path of a P4 program, and `hosts` "docker:IMAGE" makes the
     hosts containers. Raises UsageError if this machine or user cannot run such a network.
     """
-    request = RunRequest(
+    request = RunSpec(
         "none",
         scheme,
         switch,
         topology=topology,
         dilation=dilation,
-        settings=tuple(settings),
+        settings=parse_settings(settings),
         hosts=hosts,
-        program=program_given(p4),
+        program=read_program(p4),
     )
     plan = plan_network(request)
     capabilities.require("real", plan.config.switch, plan.mtu_bytes, hosts, has_virtual=False)

@@ -13,7 +13,7 @@ from testbed.errors import RunError
 from testbed.faults.planned import PlannedLines
 from testbed.plan.plan import RunPlan
 from testbed.program.declared import Program
-from testbed.program.given import program_file
+from testbed.program.user_program import program_file
 from testbed.targets.bmv2.installation import Installation, find_bmv2
 from testbed.targets.bmv2.poller import poll_interval_ns
 from testbed.targets.bmv2.probes import PROBE_PORT, Prober, make_probe_port
@@ -53,7 +53,7 @@ class Bmv2Target:
         self._plan = plan
         self._state = state
         self._logs = logs
-        self._program = program_file(plan.program)
+        self._program = program_file(plan.spec.program)
         self._delays_ns = _delays_by_end(plan)
         delays_bts = plan.switch_settings.makes_bts and any(switch.bts_latency_ns for switch in plan.topology.switches)
         is_cut = bool(plan.faults) or delays_bts  # delay lines in cut links make the faults and the delay of BTS

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from analysis.results.spec import P4Program
 from softswitch.build import build_library
 from testbed.plan.plan import RunPlan
-from testbed.program.given import GivenProgram, program_file
 from testbed.program.sources import OWN_PROGRAM, ROOT
+from testbed.program.user_program import program_file
 from topologies.commands import pipeline_commands, wire_commands
 
 PROGRAM = ROOT / OWN_PROGRAM
@@ -22,6 +23,6 @@ def switch_commands(plan: RunPlan, switch: str) -> list[str]:
     return lines + wire_commands(plan.topology, switch, plan.dilation)
 
 
-def build_engine(program: GivenProgram | None = None) -> Path:
+def build_engine(program: P4Program | None = None) -> Path:
     """Build softswitch with a P4 program as a shared object, for runs in virtual time. None: the testbed's program."""
     return build_library(program_file(program))

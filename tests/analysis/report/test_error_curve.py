@@ -17,6 +17,7 @@ from analysis.report.fidelity import document, main, merged
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import ValidatedRun, Validation, write_validation
+from tests.analysis.conftest import CONFIG
 from tests.analysis.validation.small import SMALL_QUEUES, small_run
 
 
@@ -25,7 +26,7 @@ def _run(
 ) -> ValidatedRun:
     """Return a pair of runs whose virtual peak buffer is 9000 B."""
     queues = [*SMALL_QUEUES[:2], {**SMALL_QUEUES[2], "high_water_bytes": peak_bytes}, *SMALL_QUEUES[3:]]
-    live = replace(small_run(queues=queues), config={"dilation_given": was_given})
+    live = small_run(queues=queues, config=replace(CONFIG, dilation_given=was_given))
     changes = {"dilation": dilation, "host_lateness": late, "switch_lateness": late / 2, "scheme": scheme}
     return compare_clocks(small_run(), live).model_copy(update=changes)
 
@@ -39,7 +40,7 @@ def test_a_validated_run_records_whether_its_dilation_was_given_and_its_lateness
     live = small_run()
     assert live.result.lateness.host is not None
     assert live.result.lateness.switch is not None
-    run = compare_clocks(small_run(), replace(live, config={"dilation_given": True}))
+    run = compare_clocks(small_run(), replace(live, config=replace(CONFIG, dilation_given=True)))
     assert run.dilation_given
     assert run.host_lateness == live.result.lateness.host.p99_of_base_rtt
     assert run.switch_lateness == live.result.lateness.switch.p99_of_base_rtt

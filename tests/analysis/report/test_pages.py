@@ -158,7 +158,7 @@ def test_a_comparison_needs_a_run() -> None:
 
 def test_run_table_shows_the_figures(results: list[RunResult]) -> None:
     """The table has the verdict with reasons, the peak buffer and the slowdown of each class."""
-    text = text_of(run_table(results[1], {}))
+    text = text_of(run_table(results[1], None))
     assert "faithful" in text
     assert results[1].verdict_reasons[0] in text
     assert format_bytes(results[1].max_buffer_bytes) in text
@@ -176,8 +176,8 @@ def with_small_window(result: RunResult) -> RunResult:
 
 def test_a_window_below_one_packet_is_a_warning_in_the_terminal(results: list[RunResult]) -> None:
     narrow = with_small_window(results[1])
-    assert "!" not in text_of(run_table(results[1], {}))
-    assert f"! The congestion control's {SMALL_WINDOW}" in text_of(run_table(narrow, {}), width=300)
+    assert "!" not in text_of(run_table(results[1], None))
+    assert f"! The congestion control's {SMALL_WINDOW}" in text_of(run_table(narrow, None), width=300)
     comparison = compare([results[0], narrow])
     assert [warning.partition(" Such")[0] for warning in comparison.warnings] == [
         f"sfc: The congestion control's {SMALL_WINDOW}"
@@ -281,7 +281,7 @@ def test_long_traces_give_the_same_page_and_are_read_in_parts(
 
 def test_names_are_escaped(make_run_folder: FolderMaker) -> None:
     """A scenario or a setting cannot inject markup."""
-    folder = make_run_folder("sfc", identity={"scenario": "<b>x</b>"})
+    folder = make_run_folder("sfc", config={"scenario": "<b>x</b>"})
     (folder / "config.json").write_text(json.dumps({"note": "<script>alert(1)</script>"}))
     text = write_run_report(folder).read_text(encoding="utf-8")
     assert "<script>" not in text
@@ -370,9 +370,7 @@ def test_with_several_seeds_only_plotted_traces_stay_in_memory(
     whole = Run.without_traces
     monkeypatch.setattr(Run, "without_traces", without_traces)
     flows = make_flows(count=100, incast=10)
-    folders = [
-        make_run_folder(name, flows=flows, identity={"seed": seed}) for seed in (7, 8) for name in ("irn", "sfc")
-    ]
+    folders = [make_run_folder(name, flows=flows, config={"seed": seed}) for seed in (7, 8) for name in ("irn", "sfc")]
     write_run_report(folders[0])
     page = Page(write_comparison_report(folders, tmp_path / "out"))
     assert dropped == [("irn", 8), ("sfc", 8)]

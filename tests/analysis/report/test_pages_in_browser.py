@@ -29,6 +29,7 @@ from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_
 from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.report.sweep import write_sweep_page
 from analysis.results.result import BtsCounts, PfcCounts
+from analysis.results.spec import P4Program
 from telemetry.schema import CONGESTION
 from telemetry.writer import write_trace
 from tests.analysis.plots.test_congestion import ROWS as TRACED
@@ -237,7 +238,8 @@ def test_the_overview_of_large_runs_is_not_cut_off_in_a_wide_window(
     schemes = ("irn", "ingress-bts+dcqcn-no-window", "onramp-straw-man+dcqcn-no-window")
     bts = BtsCounts(sent=9_876_543, suppressed=0, cache_hits=0, max_suppression_entries=0, max_cache_entries=0)
     counters = {"drops": {"buffer_full": 12_345_678}, "bts": bts, "pfc": PfcCounts(sent=1_234_567), "wall_s": 86_400.0}
-    folders = [make_run_folder(scheme, counters=counters, identity={"program": "my-program"}) for scheme in schemes]
+    config = {"program": P4Program("my.p4", "0" * 64, "my-program")}
+    folders = [make_run_folder(scheme, counters=counters, config=config) for scheme in schemes]
     [probe] = lay_out(write_comparison_report(folders, tmp_path / "compared"), tmp_path, WIDE)
     assert "Overview" not in probe["scrolled"]
 

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from analysis.report.physics import physics_rows, physics_tables
+from analysis.results.spec import Physics, RunConfig
+from tests.analysis.conftest import CONFIG
 
 PHYSICS = {
     "base_rtt_ns": 4_200,
@@ -17,8 +20,9 @@ PHYSICS = {
 }
 
 
-def config(switch: dict[str, Any], transport: dict[str, Any]) -> dict[str, object]:
-    return {"physics": PHYSICS, "switch_settings": switch, "transport_settings": transport}
+def config(switch: dict[str, Any], transport: dict[str, Any]) -> RunConfig:
+    physics = Physics.model_validate(PHYSICS)
+    return replace(CONFIG, physics=physics, switch_settings=switch, transport_settings=transport)
 
 
 def test_only_values_that_the_run_used_are_shown() -> None:
@@ -58,9 +62,9 @@ def test_thresholds_and_limits_have_their_names() -> None:
     }
 
 
-def test_an_older_config_has_no_such_table() -> None:
-    assert physics_rows({}) == []
-    assert physics_tables({"switch_settings": {}, "physics": None}) == []
+def test_a_run_without_a_readable_configuration_has_no_such_table() -> None:
+    assert physics_rows(None) == []
+    assert physics_tables(None) == []
 
 
 def test_a_run_with_ndp_shows_its_queues_and_its_initial_window() -> None:

@@ -64,7 +64,7 @@ def test_tables_of_a_run_and_of_a_comparison_show_every_word(
             read_result(make_run_folder(scheme, flows=flows)) for scheme in ("irn", "egress-bts+dcqcn-no-window")
         ]
         assert lost(comparison_table(compare(results)), width) == []
-        assert lost(run_table(results[1], {}), width) == []
+        assert lost(run_table(results[1], None), width) == []
 
 
 def test_every_class_is_in_the_table_of_a_comparison(make_run_folder: FolderMaker, make_flows: FlowsMaker) -> None:

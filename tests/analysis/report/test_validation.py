@@ -24,7 +24,7 @@ from tests.analysis.terminal.narrow import lost
 
 
 def _run(make: FolderMaker, *, peak_bytes: float = 3e6, place: str = "") -> ValidatedRun:
-    virtual = make("sfc", identity={"clock": "virtual"})
+    virtual = make("sfc", config={"clock": "virtual"})
     return compare_clocks(load_run(virtual), load_run(make("sfc", peak_bytes=peak_bytes)), place)
 
 

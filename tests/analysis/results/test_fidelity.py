@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.results.counters import Lateness, RunCounters, RunIdentity, Spacing
+from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.fidelity import Verdict, judge, lateness_share
 from analysis.results.limits import (
     DEGRADED_ABOVE,
@@ -23,12 +23,13 @@ from analysis.results.limits import (
 )
 from analysis.results.result import BtsCounts, FlowCounts, PacketCounts, PfcCounts
 from analysis.validation.metrics import METRIC
+from tests.analysis.conftest import CONFIG as RUN_CONFIG
 from wire.dilation import next_step
 
 # Base RTT 10 us at dilation 10 000: 100 ms of wall time.
 PUNCTUAL = Lateness(1e5, 1e6, 5e6)
 EVEN = Spacing(count=500, p50_ns=1e5, p99_ns=1e6, max_ns=5e6, ideal_ns=8.5e5)
-IDENTITY = RunIdentity("incast", "sfc", "ci", "soft", "real", dilation=10_000, seed=1, base_rtt_us=10.0)
+CONFIG = replace(RUN_CONFIG, scenario="incast", seed=1)
 COUNTERS = RunCounters(
     packets=PacketCounts(sent=1000, received=1000, switch_generated=0, switch_absorbed=0, in_flight=0),
     drops={},
@@ -44,16 +45,18 @@ FLOWS = FlowCounts(total=10, completed=10, corrupted=0, timeouts=0, packets_rese
 
 
 def judged(**changes: Any) -> Verdict:
-    """Return the verdict on a faithful run with these changes to fields of its packets, flows, identity or counters."""
+    """Return the verdict on a faithful run with these changes to fields of its packets, flows, config or counters."""
 
     def pop(*names: str) -> dict[str, Any]:
         return {name: changes.pop(name) for name in names if name in changes}
 
     packets = pop("sent", "received")
     flows = pop("completed", "corrupted")
-    identity = pop("clock", "dilation", "base_rtt_us", "switch")
+    base_rtt_us = changes.pop("base_rtt_us", 10.0)
+    physics = CONFIG.physics.model_copy(update={"base_rtt_ns": round(1000 * base_rtt_us)})
+    config = replace(CONFIG, physics=physics, **pop("clock", "dilation", "switch"))
     counters = replace(COUNTERS, packets=COUNTERS.packets.model_copy(update=packets), **changes)
-    return judge(replace(IDENTITY, **identity), counters, FLOWS.model_copy(update=flows))
+    return judge(config, counters, FLOWS.model_copy(update=flows))
 
 
 def test_a_faithful_run_has_reasons_with_numbers() -> None:

@@ -93,7 +93,7 @@ def test_the_sentence_follows_the_figures(make_run_folder: FolderMaker) -> None:
 def test_means_are_in_page_and_file(make_run_folder: FolderMaker, tmp_path: Path) -> None:
     """The page begins with the sentence, and has a table of means and plots of one seed."""
     folders = [
-        make_run_folder(scheme, load=load, identity={"seed": seed})
+        make_run_folder(scheme, load=load, config={"seed": seed})
         for seed in (1, 2)
         for scheme, load in (("irn", 2.0), ("sfc", 0.5))
     ]

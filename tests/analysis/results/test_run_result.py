@@ -22,8 +22,9 @@ import analysis.metrics
 import analysis.results
 from analysis.metrics.flows import SlowdownFigures
 from analysis.results.build import build_result
-from analysis.results.counters import Lateness, RunCounters, RunIdentity
+from analysis.results.counters import Lateness, RunCounters
 from analysis.results.result import PacketCounts, ResultError, RunResult, read_result, write_result
+from analysis.results.spec import RunConfig
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
 from tests.analysis.conftest import COUNTERS
 
@@ -39,11 +40,9 @@ def traces(make_flows: Maker, make_queues: Maker, make_signals: Maker) -> dict[s
     return {"flows": make_flows(), "queues": make_queues(), "signals": make_signals()}
 
 
-def test_the_result_has_all_fields(
-    identity: RunIdentity, counters: RunCounters, traces: dict[str, pl.DataFrame]
-) -> None:
+def test_the_result_has_all_fields(config: RunConfig, counters: RunCounters, traces: dict[str, pl.DataFrame]) -> None:
     """The values agree with traces and counters."""
-    content = json.loads(build_result(identity, counters, **traces).to_json())
+    content = json.loads(build_result(config, counters, **traces).to_json())
     assert (content["schema"], content["schema_version"]) == ("sfc-testbed.result", 1)
     assert (content["scenario"], content["scheme"], content["switch"]) == ("hadoop-50", "sfc", "soft")
     assert (content["clock"], content["dilation"], content["seed"]) == ("real", 10_000, 7)
@@ -69,32 +68,32 @@ def test_the_result_has_all_fields(
 
 
 def test_a_written_result_is_read_unchanged(
-    tmp_path: Path, identity: RunIdentity, counters: RunCounters, traces: dict[str, pl.DataFrame]
+    tmp_path: Path, config: RunConfig, counters: RunCounters, traces: dict[str, pl.DataFrame]
 ) -> None:
-    result = build_result(identity, counters, **traces)
+    result = build_result(config, counters, **traces)
     path = write_result(tmp_path, result)
     assert read_result(tmp_path) == result
     assert read_result(tmp_path).to_json() == path.read_text(encoding="utf-8")
 
 
 def test_identical_runs_differ_in_speed_only(
-    identity: RunIdentity, counters: RunCounters, traces: dict[str, pl.DataFrame]
+    config: RunConfig, counters: RunCounters, traces: dict[str, pl.DataFrame]
 ) -> None:
     """Another order of rows and another wall time change two lines of result.json."""
     shuffled = {name: frame.sample(fraction=1.0, shuffle=True, seed=3) for name, frame in traces.items()}
     backwards = dict(reversed(list(counters.drops.items())))
-    one = build_result(identity, counters, **traces).to_json().splitlines()
-    other = build_result(identity, replace(counters, wall_s=3.0, drops=backwards), **shuffled).to_json().splitlines()
+    one = build_result(config, counters, **traces).to_json().splitlines()
+    other = build_result(config, replace(counters, wall_s=3.0, drops=backwards), **shuffled).to_json().splitlines()
     changed = [line.split(":")[0].strip() for line, twin in zip(one, other, strict=True) if line != twin]
     assert changed == ['"wall_s"', '"packets_per_s"']
 
 
 def test_the_file_of_a_result_does_not_change_between_releases(
-    identity: RunIdentity, counters: RunCounters, make_flows: Maker, make_queues: Maker, make_signals: Maker
+    config: RunConfig, counters: RunCounters, make_flows: Maker, make_queues: Maker, make_signals: Maker
 ) -> None:
     """Users compare stored results with later ones, so equal traces and counters must give identical files."""
     result = build_result(
-        identity, counters, flows=make_flows(60, 30), queues=make_queues(duration_us=1200), signals=make_signals(40)
+        config, counters, flows=make_flows(60, 30), queues=make_queues(duration_us=1200), signals=make_signals(40)
     )
     assert result.to_json() == EXPECTED.read_text(encoding="utf-8")
 
@@ -124,29 +123,29 @@ def test_no_figures_are_defined_twice() -> None:
     ]
 
 
-def test_floats_have_nine_significant_digits(identity: RunIdentity, counters: RunCounters) -> None:
+def test_floats_have_nine_significant_digits(config: RunConfig, counters: RunCounters) -> None:
     """Floats are rounded, and there is no negative zero."""
-    content = json.loads(build_result(identity, replace(counters, wall_s=1 / 3), **EMPTY).to_json())
+    content = json.loads(build_result(config, replace(counters, wall_s=1 / 3), **EMPTY).to_json())
     assert content["wall_s"] == 0.333333333
     late = replace(counters, host_lateness=Lateness(-0.0, 0.0, 0.0))
-    assert '"p50_us": 0.0' in build_result(identity, late, **EMPTY).to_json()
+    assert '"p50_us": 0.0' in build_result(config, late, **EMPTY).to_json()
 
 
-def test_empty_traces_make_a_result(identity: RunIdentity, counters: RunCounters) -> None:
+def test_empty_traces_make_a_result(config: RunConfig, counters: RunCounters) -> None:
     """A run that was stopped before it sent a packet has no figures and is invalid."""
     nothing = PacketCounts(sent=0, received=0, switch_generated=0, switch_absorbed=0, in_flight=0)
     stopped = replace(counters, packets=nothing, drops={}, interrupted=True, wall_s=0.0)
-    result = build_result(identity, stopped, **EMPTY)
+    result = build_result(config, stopped, **EMPTY)
     assert (result.verdict, result.interrupted) == ("invalid", True)
     assert result.verdict_reasons[0] == "No packet was sent, so nothing was measured."
     assert (result.fct_slowdown, result.buffer_bytes, result.max_buffer_bytes) == ({}, {}, None)
     assert (result.throughput_gbps, result.packets_per_s) == (0.0, 0.0)
 
 
-def test_warm_up_counts_in_totals_only(identity: RunIdentity, counters: RunCounters, make_flows: Maker) -> None:
+def test_warm_up_counts_in_totals_only(config: RunConfig, counters: RunCounters, make_flows: Maker) -> None:
     """Flows outside the window are left out of slowdown and throughput."""
     flows = make_flows()
-    windowed = replace(identity, window_us=(1000.0, 2000.0))
+    windowed = replace(config, measured_window_us=(1000.0, 2000.0))
     result = build_result(windowed, counters, flows=flows, queues=QUEUES.empty(), signals=SIGNALS.empty())
     inside = flows.filter((pl.col("start_us") >= 1000) & (pl.col("start_us") < 2000))
     assert result.measured_window_us == (1000.0, 2000.0)

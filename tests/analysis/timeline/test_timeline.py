@@ -12,12 +12,14 @@ from typing import Any
 import polars as pl
 import pytest
 
+from analysis.results.spec import FaultSpan
 from analysis.results.stored import Run, load_run
 from analysis.timeline.pause_frames import CapturedPort
 from analysis.timeline.timeline import write_timeline
 from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CaptureWriter, Direction
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
+from tests.analysis.conftest import CONFIG
 from tests.analysis.timeline.reading import Slice, Timeline, read_timeline
 from wire.pfc import pack_frame, quanta_ns
 
@@ -53,7 +55,7 @@ def _queues(*rows: tuple[float, int, int, int, int]) -> pl.DataFrame:
 def stored(make_run_folder: FolderMaker) -> Run:
     """Return a run without traces."""
     run = load_run(make_run_folder("sfc", flows=_flows({"start_us": 0.0})))
-    return replace(run.without_traces(), config={})
+    return replace(run.without_traces(), config=None)
 
 
 @pytest.fixture
@@ -231,11 +233,11 @@ def test_the_run_is_a_slice_with_its_verdict_and_totals(draw: Draw, stored: Run)
 
 def test_faults_are_slices(stored: Run, tmp_path: Path) -> None:
     """A fault without an end lasts as long as the run."""
-    rows = [
-        {"spec": "link:a-b,down=2us,up=5us", "label": "a-b down", "begin_us": 2.0, "end_us": 5.0},
-        {"spec": "loss:all,rate=1%", "label": "loss", "begin_us": 0.0, "end_us": None},
-    ]
-    run = replace(stored, config={"faults": rows}, flows=_flows({"start_us": 1.0, "finish_us": 20.0}))
+    spans = (
+        FaultSpan(spec="link:a-b,down=2us,up=5us", label="a-b down", begin_us=2.0, end_us=5.0),
+        FaultSpan(spec="loss:all,rate=1%", label="loss", begin_us=0.0, end_us=None),
+    )
+    run = replace(stored, config=replace(CONFIG, fault_spans=spans), flows=_flows({"start_us": 1.0, "finish_us": 20.0}))
     with (tmp_path / "timeline").open("wb") as file:
         write_timeline(run, file, peers={}, captures=())
     faults = read_timeline(tmp_path / "timeline").at(ROOT, "faults")

@@ -12,9 +12,10 @@ import polars as pl
 
 from analysis.results.build import build_result
 from analysis.results.counters import RunCounters
+from analysis.results.spec import RunConfig
 from analysis.results.stored import Run
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
-from tests.analysis.conftest import COUNTERS, IDENTITY
+from tests.analysis.conftest import CONFIG, COUNTERS
 
 SMALL_FLOWS: Sequence[dict[str, Any]] = (
     {
@@ -46,10 +47,11 @@ def small_run(
     flows: Sequence[dict[str, Any]] = SMALL_FLOWS,
     queues: Sequence[dict[str, Any]] = SMALL_QUEUES,
     counters: RunCounters = COUNTERS,
+    config: RunConfig = CONFIG,
 ) -> Run:
     """Return a small run that has no folder."""
     flow_rows = pl.DataFrame(flows, schema=dict(FLOWS.dtypes))
     samples = pl.DataFrame(queues, schema=dict(QUEUES.dtypes))
-    result = build_result(IDENTITY, counters, flows=flow_rows, queues=samples, signals=SIGNALS.empty())
+    result = build_result(config, counters, flows=flow_rows, queues=samples, signals=SIGNALS.empty())
     signals, goodput = (schema.empty().lazy() for schema in (SIGNALS, GOODPUT))
-    return Run(Path("run"), result, {}, flow_rows, samples.lazy(), signals, goodput, problems=())
+    return Run(Path("run"), result, config, flow_rows, samples.lazy(), signals, goodput, problems=())

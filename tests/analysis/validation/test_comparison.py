@@ -18,7 +18,7 @@ from analysis.results.stored import Run
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import MetricFinding, Validation, read_validation, write_validation
 from telemetry.schema import QUEUES
-from tests.analysis.conftest import COUNTERS, IDENTITY
+from tests.analysis.conftest import CONFIG, COUNTERS
 from tests.analysis.validation.small import SMALL_FLOWS, SMALL_QUEUES, small_run
 
 BTS = BtsCounts(sent=100, suppressed=0, cache_hits=0, max_suppression_entries=0, max_cache_entries=0)
@@ -97,9 +97,7 @@ def test_the_verdict_is_the_worse_one_with_its_reasons() -> None:
     late = small_run(
         counters=replace(
             COUNTERS,
-            host_lateness=Lateness(
-                0, 1.5 * DEGRADED_ABOVE * IDENTITY.base_rtt_us * 1000 * IDENTITY.dilation, 90_000_000
-            ),
+            host_lateness=Lateness(0, 1.5 * DEGRADED_ABOVE * CONFIG.base_rtt_us * 1000 * CONFIG.dilation, 90_000_000),
         )
     )
     assert late.result.verdict == "degraded"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from command.app import main
 from command.listing import tables
 from command.listing.settings import Setting, model_settings, record_settings
@@ -20,7 +21,8 @@ from hosts.transport.settings import TransportSettings
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import SCHEMES
 from testbed.plan.network_settings import FOLLOW_FROM_NETWORK
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES
 
@@ -67,7 +69,7 @@ def test_a_scenario_shows_all_its_settings(name: str, list_output: ListOutput) -
     for setting in model_settings(SCENARIOS[name].workload):
         assert any(line.startswith(f"{setting.name} ") for line in text.splitlines()), setting
     words = text.splitlines()[-1].split()
-    plan_run(RunRequest(name, clock="virtual", settings=(words[-1],)))
+    plan_run(RunSpec(name, clock="virtual", settings=parse_settings((words[-1],))))
 
 
 def test_schemes_are_listed_with_their_settings_and_default_rate_control(list_output: ListOutput) -> None:
@@ -100,7 +102,7 @@ def test_a_default_is_shown_for_each_scale_if_they_differ() -> None:
 
 def test_settings_that_follow_from_the_network_are_listed_as_such() -> None:
     """All NIC settings that differ between two networks are among them."""
-    requests = [RunRequest("incast", clock="virtual", topology=name) for name in ("paper-simulation", "star")]
+    requests = [RunSpec("incast", clock="virtual", topology=name) for name in ("paper-simulation", "star")]
     clos, star = (plan_run(request).transport.as_dict() for request in requests)
     nested = ("congestion_parameters", "flow_control_parameters", "loss_recovery_parameters")
     differing = {name for name, value in clos.items() if star[name] != value and name not in nested}

@@ -11,9 +11,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.results.spec import RunSpec
 from command.app import main
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 
 PLACES = "h1,tor1,spine1,spine2,tor2,h16"
@@ -22,7 +24,7 @@ EARLY = ("switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
 
 
 def _run(out: Path, settings: tuple[str, ...], captures: tuple[str, ...] = ()) -> Path:
-    plan = plan_run(RunRequest("incast", clock="virtual", settings=settings, captures=captures))
+    plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings(settings), captures=captures))
     return execute(plan, out, Silent(), page=False).folder
 
 

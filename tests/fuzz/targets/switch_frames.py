@@ -12,10 +12,12 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from analysis.results.spec import RunSpec
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 from softswitch.build import build_library
 from softswitch.engine import CommandError, SwitchEngine
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.targets.common.commands import PROGRAM, switch_commands
 from tests.fuzz.target import STEPS, Case, Finding, Target
 from tests.fuzz.targets.control_words import control_line
@@ -41,7 +43,7 @@ _SCHEMES = tuple(
 @cache
 def _plan(scheme: str, settings: tuple[str, ...]) -> RunPlan:
     words = ("degree=2", "message_bytes=2000", "topology.hosts_per_tor=4", *settings)
-    return plan_run(RunRequest("incast", scheme=scheme, clock="virtual", dilation=1000, settings=words))
+    return plan_run(RunSpec("incast", scheme=scheme, clock="virtual", dilation=1000, settings=parse_settings(words)))
 
 
 def _case(number: int) -> Case:

@@ -9,20 +9,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.results.spec import RunSpec
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.flow_control.none import NoFlowControl
 from testbed.dilation import dry_run as dry_run_module
 from testbed.dilation.dry_run import MOST_WORK, busiest_window, dry_run
 from testbed.flows.columns import FlowColumns
 from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
 
 
 def _plan(scheme: str, *settings: str, faults: tuple[str, ...] = (), dilation: int | None = None) -> RunPlan:
-    return plan_run(RunRequest("incast", scheme=scheme, settings=settings, faults=faults, dilation=dilation))
+    return plan_run(
+        RunSpec("incast", scheme=scheme, settings=parse_settings(settings), faults=faults, dilation=dilation)
+    )
 
 
 def _frames_of_hosts(plan: RunPlan, folder: Path) -> int:
@@ -84,7 +88,7 @@ def test_a_new_flow_control_changes_the_traffic(monkeypatch: pytest.MonkeyPatch)
 def test_a_message_begins_at_both_its_ends(tmp_path: Path) -> None:
     flow_file = tmp_path / "flows.csv"
     flow_file.write_text("src,dst,size_bytes,start_ns,tag\nh1,h2,500,0,a\nh1,h3,90000,0,a\nh2,h3,500,40000,a\n")
-    traffic = dry_run(plan_run(RunRequest("incast", scheme="irn", topology="clos", flow_file=flow_file)))
+    traffic = dry_run(plan_run(RunSpec("incast", scheme="irn", topology="clos", flow_file=flow_file)))
     assert traffic.message_starts.sum(axis=0)[:4].tolist() == [2, 2, 2, 0]
     assert traffic.message_starts.sum(axis=1)[0] == 4
 
@@ -108,7 +112,7 @@ def test_the_window_is_the_shortest_time_with_enough_work() -> None:
 
 def test_messages_that_wait_for_others_may_be_cut() -> None:
     settings = ("vector_bytes=200000000",)
-    plan = plan_run(RunRequest("allreduce", scheme="irn", settings=settings, duration_ms=100))
+    plan = plan_run(RunSpec("allreduce", scheme="irn", settings=parse_settings(settings), duration_ms=100))
     assert any(flow.after for flow in plan.flows)
     assert len(busiest_window(plan.columns, plan.transport.payload_bytes)) < len(plan.flows)
     assert dry_run(plan).hosts.sum() > 0

@@ -9,14 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.results.spec import RunSpec
 from testbed.dilation.choice import MAX_AUTOMATIC_DILATION, with_dilation
 from testbed.dilation.dry_run import dry_run
 from testbed.dilation.prediction import LATE_SHARE, LoadModel, least_dilation, share_of_core
 from testbed.errors import UsageError
 from testbed.load.costs import MessageCost, ProcessCost, Wakeups, built_in
 from testbed.load.stored import store
-from testbed.plan.plan import VIRTUAL_DILATION, RunPlan, RunRequest, plan_run
-from testbed.plan.request import MAX_DILATION
+from testbed.plan.dilations import MAX_DILATION, VIRTUAL_DILATION
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.plan.switch_targets import SWITCH_TARGETS
 from tests.testbed.load.calibrations import calibration
 from tests.tree import ROOT
@@ -28,7 +30,9 @@ STEPS = sorted({next_step(number * 10**power) for power in range(1, 5) for numbe
 
 
 def _plan(scheme: str = "sfc", *settings: str, dilation: int | None = None) -> RunPlan:
-    return with_dilation(plan_run(RunRequest("incast", scheme=scheme, settings=settings, dilation=dilation)))
+    return with_dilation(
+        plan_run(RunSpec("incast", scheme=scheme, settings=parse_settings(settings), dilation=dilation))
+    )
 
 
 @pytest.mark.parametrize("scheme", ["irn", "sfc", "egress-bts"])
@@ -112,7 +116,7 @@ def test_config_says_what_was_chosen_and_why() -> None:
     assert typed.dilation_choice is not None
     assert typed.dilation_choice.late_share > LATE_SHARE
     assert typed.dilation_choice.enough == _plan().config.dilation
-    virtual = plan_run(RunRequest("incast", clock="virtual")).config
+    virtual = plan_run(RunSpec("incast", clock="virtual")).config
     assert (virtual.dilation, virtual.dilation_choice) == (VIRTUAL_DILATION, None)
 
 

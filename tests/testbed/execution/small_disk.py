@@ -18,9 +18,10 @@ from typing import Any
 import psutil
 
 from analysis.report.pages import write_run_report
+from analysis.results.spec import RunSpec
 from testbed.errors import RunError
 from testbed.execution import execute as module
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
 from testbed.recording.outcome import Silent
 from testbed.system.run_ids import known_runs
 
@@ -59,7 +60,7 @@ def _filling_first(work: Callable[[Path], Any], place: Path) -> Callable[[Path],
 def main(clock: str, moment: str, folder: str) -> None:
     """Run the plan and print the error, the remaining files, and remaining runs and processes."""
     place = Path(folder)
-    plan = plan_run(RunRequest("incast", clock=clock, switch="soft", settings=SETTINGS))  # type: ignore[arg-type]
+    plan = plan_run(RunSpec("incast", clock=clock, switch="soft", settings=SETTINGS))  # type: ignore[arg-type]
     if moment == "report":
         module.__dict__["write_run_report"] = _filling_first(write_run_report, place)
     error_text = ""

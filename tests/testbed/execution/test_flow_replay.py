@@ -14,13 +14,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.results.spec import RunSpec
 from scenarios.files.flow_file import FILE_NAME
 from scenarios.listed import LISTED
 from scenarios.traffic.sizes import WORKLOADS, format_hpcc_cdf, load_sizes
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.hpcc_export import export_hpcc
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 
 SETTINGS = ("arrivals_us=60", "warmup_us=10", "cooldown_us=10", "load=0.2", "incast_load=0.3", "incast_degree=7",
@@ -30,15 +32,15 @@ SETTINGS = ("arrivals_us=60", "warmup_us=10", "cooldown_us=10", "load=0.2", "inc
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     """Execute a short run of data-centre traffic."""
-    request = RunRequest("datacentre", scheme="irn", clock="virtual", seed=3, settings=SETTINGS)
+    request = RunSpec("datacentre", scheme="irn", clock="virtual", seed=3, settings=parse_settings(SETTINGS))
     return execute(plan_run(request), tmp_path_factory.mktemp("runs"), Silent())
 
 
 def test_the_stored_list_replays_under_another_scheme(finished: StoredRun) -> None:
     """The replay has the same flows and measured window, whatever its own seed would generate."""
-    replay = RunRequest("datacentre", scheme="sfc", clock="virtual", seed=99, flow_file=finished.folder / FILE_NAME)
+    replay = RunSpec("datacentre", scheme="sfc", clock="virtual", seed=99, flow_file=finished.folder / FILE_NAME)
     plan = plan_run(replay)
-    original = plan_run(RunRequest("datacentre", scheme="irn", clock="virtual", seed=3, settings=SETTINGS))
+    original = plan_run(RunSpec("datacentre", scheme="irn", clock="virtual", seed=3, settings=parse_settings(SETTINGS)))
     assert plan.flows == original.flows
     assert plan.config.measured_window_us == original.config.measured_window_us == (10.0, 50.0)
     assert str(finished.folder / FILE_NAME) in plan.config.command
@@ -54,8 +56,8 @@ def test_the_result_has_the_measured_window(finished: StoredRun) -> None:
 def test_export_and_replay_of_the_simulator_s_flow_file(finished: StoredRun, tmp_path: Path) -> None:
     """flow.txt imports as the same flows, with the tags incast and background; fct.txt has one line per flow."""
     flow, fct, cdf = export_hpcc(finished.folder, tmp_path)
-    plan = plan_run(RunRequest("datacentre", scheme="irn", clock="virtual", flow_file=flow))
-    original = plan_run(RunRequest("datacentre", scheme="irn", clock="virtual", seed=3, settings=SETTINGS))
+    plan = plan_run(RunSpec("datacentre", scheme="irn", clock="virtual", flow_file=flow))
+    original = plan_run(RunSpec("datacentre", scheme="irn", clock="virtual", seed=3, settings=parse_settings(SETTINGS)))
     flows = [(flow.src, flow.dst, flow.size_bytes, flow.start_ns) for flow in plan.flows]
     assert flows == [(flow.src, flow.dst, flow.size_bytes, flow.start_ns) for flow in original.flows]
     assert len(fct.read_text().splitlines()) == finished.result.flows.completed
@@ -69,7 +71,7 @@ def test_exported_files_equal_the_traces(finished: StoredRun, tmp_path: Path) ->
     Each flow of a pair of hosts has its own source port.
     """
     flow, fct, cdf = export_hpcc(finished.folder, tmp_path)
-    hosts = plan_run(RunRequest("datacentre", clock="virtual", settings=SETTINGS)).topology.host
+    hosts = plan_run(RunSpec("datacentre", clock="virtual", settings=parse_settings(SETTINGS))).topology.host
     flows = pl.read_parquet(finished.folder / "flows.parquet").sort("start_us", maintain_order=True)
     flow_count, *lines = flow.read_text().splitlines()
     assert int(flow_count) == len(lines) == flows.height == finished.result.flows.total
@@ -105,9 +107,9 @@ def test_every_exported_distribution_is_strictly_increasing(name: str) -> None:
 def test_a_replay_has_no_distribution_of_its_own(finished: StoredRun, tmp_path: Path) -> None:
     """The flow list replaces the distribution of the workload."""
     listed = finished.folder / FILE_NAME
-    plan = plan_run(RunRequest("datacentre", clock="virtual", flow_file=listed))
-    assert plan.config.flow_file == str(listed)
-    folder = _copy(finished, tmp_path, flow_file=plan.config.flow_file)
+    plan = plan_run(RunSpec("datacentre", clock="virtual", flow_file=listed))
+    assert plan.config.flow_file == listed
+    folder = _copy(finished, tmp_path, flow_file=str(listed))
     assert [path.name for path in export_hpcc(folder, tmp_path / "out")] == ["flow.txt", "fct.txt"]
 
 
@@ -137,11 +139,11 @@ def _listed(tmp_path: Path, *lines: str) -> Path:
 def test_a_list_needs_no_scenario(tmp_path: Path) -> None:
     """The network is a Clos by default, and the duration includes flows that start late."""
     listed = _listed(tmp_path, "h1,h16,500,0,a", "h2,h3,500,30000000,a")
-    plan = plan_run(RunRequest(LISTED.name, clock="virtual", flow_file=listed))
+    plan = plan_run(RunSpec(LISTED.name, clock="virtual", flow_file=listed))
     assert (plan.config.scenario, plan.topology.name, len(plan.flows)) == ("flows", "clos", 2)
     assert plan.config.duration_ms == 30 + 20
     assert plan.config.command.startswith("./runner.py run --scheme sfc --clock virtual --scale ci")
-    star = RunRequest(LISTED.name, clock="virtual", flow_file=listed, topology="star", settings=("topology.hosts=16",))
+    star = RunSpec(LISTED.name, clock="virtual", flow_file=listed, topology="star", settings={"topology.hosts": 16})
     assert plan_run(star).topology.name == "star"
 
 
@@ -150,26 +152,26 @@ def test_settings_of_traffic_are_refused_beside_a_list(scenario: str, tmp_path: 
     """Traffic settings would have no effect on a list; network settings do."""
     listed = _listed(tmp_path, "h1,h2,500,0,a")
     settings = ("topology.hosts_per_tor=2", "degree=2")
-    plan = plan_run(RunRequest(scenario, clock="virtual", flow_file=listed, settings=settings[:1]))
+    plan = plan_run(RunSpec(scenario, clock="virtual", flow_file=listed, settings=parse_settings(settings[:1])))
     assert (len(plan.topology.hosts), plan.config.workload) == (4, {})
     with pytest.raises(UsageError, match=r"^--set degree: --flows sets the traffic, .*; leave it out$"):
-        plan_run(RunRequest(scenario, clock="virtual", flow_file=listed, settings=settings))
+        plan_run(RunSpec(scenario, clock="virtual", flow_file=listed, settings=parse_settings(settings)))
 
 
 def test_a_list_has_no_scale(tmp_path: Path) -> None:
-    request = RunRequest(LISTED.name, clock="virtual", flow_file=_listed(tmp_path, "h1,h2,500,0,a"), scale="paper")
+    request = RunSpec(LISTED.name, clock="virtual", flow_file=_listed(tmp_path, "h1,h2,500,0,a"), scale="paper")
     with pytest.raises(UsageError, match=r"^--scale paper: flows from a file have no scale; leave it out"):
         plan_run(request)
 
 
 def test_the_scenario_of_lists_needs_a_list() -> None:
     with pytest.raises(UsageError, match="unknown scenario 'flows'"):
-        plan_run(RunRequest(LISTED.name, clock="virtual"))
+        plan_run(RunSpec(LISTED.name, clock="virtual"))
 
 
 def test_a_missing_flow_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read as a flow list"):
-        plan_run(RunRequest("datacentre", clock="virtual", flow_file=tmp_path / "nothing.csv"))
+        plan_run(RunSpec("datacentre", clock="virtual", flow_file=tmp_path / "nothing.csv"))
 
 
 def test_a_damaged_configuration_cannot_be_exported(finished: StoredRun, tmp_path: Path) -> None:

@@ -15,12 +15,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from analysis.results.spec import RunSpec
 from testbed.errors import RunError, UsageError
 from testbed.execution import execute as module
 from testbed.execution import programs
 from testbed.execution.execute import execute
 from testbed.execution.programs import build_programs
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
 from testbed.recording.outcome import Silent
 from tests.testbed.running import NEEDS_MININET, ROOT
 
@@ -29,7 +30,7 @@ TRACES = {"flows.parquet", "goodput.parquet", "lateness.parquet", "queues.parque
 
 
 def _plan() -> RunPlan:
-    return plan_run(RunRequest("incast", clock="virtual", settings=("degree=2", "message_bytes=2000")))
+    return plan_run(RunSpec("incast", clock="virtual", settings={"degree": 2, "message_bytes": 2000}))
 
 
 def _on_small_disk(clock: str, moment: str, folder: Path, options: str = "size=4m") -> dict[str, Any]:

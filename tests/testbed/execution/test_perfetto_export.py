@@ -10,11 +10,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.results.spec import RunSpec
 from telemetry.schema import FLOWS, QUEUES, SIGNALS, TraceSchema
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.perfetto_export import TIMELINE_FILE, export_perfetto
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
 from testbed.recording.outcome import Silent
 from tests.analysis.timeline.reading import Timeline, read_timeline
 
@@ -22,7 +23,7 @@ SMALL = ("degree=4", "message_bytes=100000", "switch.q_th_bytes=60000", "switch.
 
 
 def _run(out: Path, scheme: str, *settings: str, **more: object) -> StoredRun:
-    request = RunRequest("incast", scheme, clock="virtual", settings=(*SMALL, *settings), **more)  # type: ignore[arg-type]
+    request = RunSpec("incast", scheme, clock="virtual", settings=(*SMALL, *settings), **more)  # type: ignore[arg-type]
     return execute(plan_run(request), out, Silent(), page=False)
 
 

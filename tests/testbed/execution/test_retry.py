@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from analysis.results.result import RunResult
+from analysis.results.spec import Retry, RunSpec
 from testbed.errors import UsageError
 from testbed.execution.retry import check_retry, retry_of, told
-from testbed.plan.plan import RunRequest, plan_run
-from testbed.plan.request import MAX_DILATION, Retry
+from testbed.plan.dilations import MAX_DILATION
+from testbed.plan.plan import plan_run
 from tests.analysis.validation.small import small_run
 
-REQUEST = RunRequest("incast", dilation=1_000)
+REQUEST = RunSpec("incast", dilation=1_000)
 FOLDER = Path("runs") / "incast-sfc-1"
 
 
@@ -28,7 +29,7 @@ def _result(**changes: Any) -> RunResult:
 def test_a_late_run_is_repeated_at_the_faithful_dilation() -> None:
     """A dilation that the user gave is replaced too, because it was too small."""
     again = retry_of(REQUEST, FOLDER, _result())
-    assert again == RunRequest("incast", dilation=1_000, retry=Retry("incast-sfc-1", 20_000))
+    assert again == RunSpec("incast", dilation=1_000, retry=Retry("incast-sfc-1", 20_000))
     config = plan_run(again).config
     assert (config.dilation, config.retry_of, config.dilation_given) == (20_000, "incast-sfc-1", True)
     assert "--dilation 20000" in config.command

@@ -12,6 +12,7 @@ from unittest import mock
 import pytest
 
 from analysis.results.result import ResultError, read_result
+from analysis.results.spec import RunSpec
 from hosts.protocol import FlowReceived, FlowSent
 from hosts.transport.messages import SendingCounts
 from telemetry.flow_parts import SENT
@@ -22,7 +23,7 @@ from telemetry.segments import segment_paths
 from testbed.errors import RunError, UsageError
 from testbed.execution import execute
 from testbed.execution.unfinished import finish_run
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 
@@ -38,7 +39,7 @@ def failed_run(folder: Path) -> Path:
         raise RunError("the third agent is gone")
 
     with mock.patch.dict(execute.CLOCKS, {"virtual": clock}), pytest.raises(RunError):
-        execute.execute(plan_run(RunRequest("incast", clock="virtual")), folder, Silent())
+        execute.execute(plan_run(RunSpec("incast", clock="virtual")), folder, Silent())
     [run_folder] = folder.iterdir()
     return run_folder
 
@@ -83,8 +84,8 @@ def test_a_folder_without_a_valid_configuration_is_not_changed(tmp_path: Path, t
 
 def test_a_run_under_way_is_refused(tmp_path: Path) -> None:
     """The recorder locks its journal, also while the result is written; the lock ends when the run breaks."""
-    plan = plan_run(RunRequest("incast", clock="virtual"))
-    (tmp_path / "config.json").write_text(json.dumps(plan.config.model_dump(by_alias=True)))
+    plan = plan_run(RunSpec("incast", clock="virtual"))
+    (tmp_path / "config.json").write_text(plan.config.to_json())
     broken = Recorder(plan, tmp_path)
     with pytest.raises(RunError), broken:
         with pytest.raises(UsageError, match="is still active"):

@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 
 from analysis.results.result import RunResult, counted
+from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 
 # A 24:1 incast into h50 in a buffer so small that PFC reaches back to the senders.
@@ -23,7 +25,9 @@ SCHEMES = ("gbn", "irn", "sfc", "sfc-p", "sfc+hpcc")
 def _run(
     folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, ...] = (), duration_ms: float | None = None
 ) -> tuple[RunResult, Path]:
-    request = RunRequest("incast", scheme, clock="virtual", faults=faults, settings=settings, duration_ms=duration_ms)
+    request = RunSpec(
+        "incast", scheme, clock="virtual", faults=faults, settings=parse_settings(settings), duration_ms=duration_ms
+    )
     finished = execute(plan_run(request), folder, Silent())
     return finished.result, finished.folder
 
@@ -133,8 +137,8 @@ def test_equal_seeds_give_equal_traces(tmp_path: Path, fault: str) -> None:
 
 def test_the_page_marks_the_faults_and_the_config_has_their_parameters(tmp_path: Path) -> None:
     specs = ("restart:spine1,at=30us", "stall:h1,at=20us,for=10us")
-    config = plan_run(RunRequest("incast", clock="virtual", faults=specs)).config
-    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.faults] == [
+    config = plan_run(RunSpec("incast", clock="virtual", faults=specs)).config
+    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.fault_spans] == [
         ("restart:spine1,at=30us,down=50us", 30.0, 80.0),
         ("stall:h1,at=20us,for=10us,ring=1024", 20.0, 30.0),
     ]
@@ -149,5 +153,5 @@ def test_the_page_marks_the_faults_and_the_config_has_their_parameters(tmp_path:
 def test_restarts_and_stalls_of_switches_are_refused_on_bmv2(fault: str, verb: str) -> None:
     """Stalls of hosts are accepted."""
     with pytest.raises(UsageError, match=f"--switch bmv2 cannot {verb} tor1: .*; use --switch soft"):
-        plan_run(RunRequest("incast", switch="bmv2", faults=(fault,)))
-    assert plan_run(RunRequest("incast", switch="bmv2", faults=("stall:h1,at=1us,for=1us",))).faults
+        plan_run(RunSpec("incast", switch="bmv2", faults=(fault,)))
+    assert plan_run(RunSpec("incast", switch="bmv2", faults=("stall:h1,at=1us,for=1us",))).faults

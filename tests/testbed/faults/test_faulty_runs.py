@@ -10,14 +10,16 @@ import polars as pl
 import pytest
 
 from analysis.results.result import RunResult, counted
+from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 
 
 def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, ...] = ()) -> tuple[RunResult, Path]:
-    request = RunRequest("incast", scheme, clock="virtual", faults=faults, settings=settings)
+    request = RunSpec("incast", scheme, clock="virtual", faults=faults, settings=parse_settings(settings))
     finished = execute(plan_run(request), folder, Silent())
     return finished.result, finished.folder
 
@@ -57,7 +59,7 @@ def test_flows_without_any_route_are_reported_as_unfinished(tmp_path: Path) -> N
     After timeouts of 1.3 ms senders repeat packets, which are dropped for lack of a route.
     """
     faults = [f"link:tor2-spine{number},down=30us" for number in (1, 2)]
-    request = RunRequest("incast", "sfc", clock="virtual", faults=faults, duration_ms=5.0)
+    request = RunSpec("incast", "sfc", clock="virtual", faults=tuple(faults), duration_ms=5.0)
     result = execute(plan_run(request), tmp_path, Silent()).result
     assert result.flows.completed < result.flows.total == 8
     assert counted(result.drops)["no_route"] > 0
@@ -88,8 +90,8 @@ def test_equal_seeds_give_equal_traces(tmp_path: Path) -> None:
 def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
     """Faults are in config.json and in the command, and the page marks their times."""
     spec = "link:tor2-spine1,down=20us,up=100us"
-    config = plan_run(RunRequest("incast", clock="virtual", faults=(spec,))).config
-    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.faults] == [
+    config = plan_run(RunSpec("incast", clock="virtual", faults=(spec,))).config
+    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.fault_spans] == [
         (f"{spec},detect=50us", 20.0, 100.0)
     ]
     assert f"--fault {spec}" in config.command
@@ -99,4 +101,4 @@ def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
 
 def test_a_fault_at_an_unknown_node_is_refused() -> None:
     with pytest.raises(UsageError, match=r"--fault link:tor9-spine1: no node 'tor9' in this network"):
-        plan_run(RunRequest("incast", clock="virtual", faults=("link:tor9-spine1,down=1us",)))
+        plan_run(RunSpec("incast", clock="virtual", faults=("link:tor9-spine1,down=1us",)))

@@ -10,8 +10,10 @@ import polars as pl
 import pytest
 
 from analysis.results.result import RunResult, counted, read_result
+from analysis.results.spec import RunSpec
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 
 _SCHEMES = ("gbn", "irn", "sfc", "pfc")
@@ -37,7 +39,9 @@ _ALL_AT_ONCE = (
 
 def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, ...] = ()) -> tuple[RunResult, Path]:
     """Run an incast that may last long enough for several timeouts in a row."""
-    request = RunRequest("incast", scheme, clock="virtual", faults=faults, settings=settings, duration_ms=100.0)
+    request = RunSpec(
+        "incast", scheme, clock="virtual", faults=faults, settings=parse_settings(settings), duration_ms=100.0
+    )
     finished = execute(plan_run(request), folder, Silent())
     return finished.result, finished.folder
 
@@ -98,7 +102,7 @@ def test_loss_is_limited_to_its_direction_and_time(tmp_path: Path) -> None:
 
 
 def test_flows_that_lose_all_packets_are_reported_as_unfinished(tmp_path: Path) -> None:
-    request = RunRequest("incast", "irn", clock="virtual", faults=("loss:h16,rate=100%",), duration_ms=0.5)
+    request = RunSpec("incast", "irn", clock="virtual", faults=("loss:h16,rate=100%",), duration_ms=0.5)
     result = execute(plan_run(request), tmp_path, Silent()).result
     assert (result.flows.completed, result.flows.total, result.unexplained_loss) == (0, 8, 0)
     assert counted(result.drops)["link_loss"] > 0
@@ -129,8 +133,8 @@ def test_different_seeds_of_a_fault_hit_different_frames(tmp_path: Path) -> None
 def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
     """config.json has all parameters including the seed. The page marks the time span and counts the copies."""
     spec = "duplicate:all,rate=2%,from=20us,until=100us"
-    config = plan_run(RunRequest("incast", clock="virtual", faults=(spec,))).config
-    [fault] = config.faults
+    config = plan_run(RunSpec("incast", clock="virtual", faults=(spec,))).config
+    [fault] = config.fault_spans
     assert fault.spec.startswith(f"{spec},seed=")
     assert (fault.label, fault.begin_us, fault.end_us) == ("all duplicate 2%", 20.0, 100.0)
     assert f"--fault {spec}" in config.command

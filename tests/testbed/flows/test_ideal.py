@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from testbed.flows.ideal import ideal_fct_ns, ideal_fcts_ns
 from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
@@ -41,7 +43,7 @@ def test_frames_queue_before_a_slower_link() -> None:
 def test_the_ideal_of_many_flows_equals_that_of_each_path(topology: str) -> None:
     """The vectorised computation equals the computation for each single path, bit by bit."""
     settings = ("incast_degree=3", "arrivals_us=50", "topology.pass_latency_ns=70")
-    plan = plan_run(RunRequest("datacentre", clock="virtual", topology=topology, settings=settings))
+    plan = plan_run(RunSpec("datacentre", clock="virtual", topology=topology, settings=parse_settings(settings)))
     paths, payload_bytes = Paths(plan.topology), plan.transport.payload_bytes
     between = [paths.between(flow.src, flow.dst) for flow in plan.flows]
     alone = [
@@ -60,7 +62,7 @@ def test_the_ideal_of_many_flows_equals_that_of_each_path(topology: str) -> None
 def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int, pass_ns: int) -> None:
     """A flow takes exactly its ideal time in an idle network, for any size, path and switch latency."""
     settings = ("degree=1", f"message_bytes={size}", f"placement={placement}", f"topology.pass_latency_ns={pass_ns}")
-    plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=settings))
+    plan = plan_run(RunSpec("incast", scheme="sfc", clock="virtual", settings=parse_settings(settings)))
     with Recorder(plan, tmp_path) as recorder:
         simulate(plan, tmp_path, recorder, Silent(), Interrupt())
     [slowdown] = recorder.traces()[0]["slowdown"]

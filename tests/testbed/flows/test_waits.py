@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from scenarios.files.flow_file import format_flows
 from scenarios.model.flow import FlowRequest
 from scenarios.model.numbering import number_flows
@@ -16,7 +17,8 @@ from testbed.dilation.choice import with_dilation
 from testbed.flows.columns import flow_columns
 from testbed.flows.ideal import IdealTimes, ideal_times_ns
 from testbed.flows.waits import Waits, ideal_waits
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from topologies.shapes import shape
 
 NETWORK = shape("star", {"hosts": 4}).build()
@@ -67,7 +69,7 @@ def test_a_ring_takes_its_steps_one_after_the_other(chunks: int) -> None:
     With several chunks a host sends others during the delivery.
     """
     settings = ("ranks=4", f"chunks={chunks}", "vector_bytes=400000", "topology.hosts_per_tor=2")
-    plan = plan_run(RunRequest("allreduce", "irn", clock="virtual", settings=settings))
+    plan = plan_run(RunSpec("allreduce", "irn", clock="virtual", settings=parse_settings(settings)))
     columns = flow_columns(plan.topology, plan.flows)
     times = ideal_times_ns(plan.topology, columns, plan.transport.payload_bytes)
     chunk_ns, way_ns, rtt_ns = times.sent[-1], times.delivered[-1], times.acknowledged[-1]
@@ -81,10 +83,10 @@ def test_a_ring_takes_its_steps_one_after_the_other(chunks: int) -> None:
 def test_the_load_of_a_live_run_is_that_of_expected_starts(tmp_path: Path) -> None:
     """Hosts are mostly idle in a ring of short messages. The load is much higher if all messages start at once."""
     settings = ("vector_bytes=80000",)
-    ring = with_dilation(plan_run(RunRequest("allreduce", "irn", dilation=10_000, settings=settings)))
+    ring = with_dilation(plan_run(RunSpec("allreduce", "irn", dilation=10_000, settings=parse_settings(settings))))
     flow_file = tmp_path / "at-once.csv"
     flow_file.write_text(format_flows([replace(flow, after=()) for flow in ring.flows], None))
-    at_once = with_dilation(plan_run(RunRequest("allreduce", "irn", dilation=10_000, flow_file=flow_file)))
+    at_once = with_dilation(plan_run(RunSpec("allreduce", "irn", dilation=10_000, flow_file=flow_file)))
     assert ring.config.dilation_choice is not None
     assert at_once.config.dilation_choice is not None
     assert 0 < 2 * ring.config.dilation_choice.peak_load < at_once.config.dilation_choice.peak_load

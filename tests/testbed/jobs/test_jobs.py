@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 from analysis.report.pages import write_run_report
+from analysis.results.spec import RunSpec
 from testbed.execution.execute import StoredRun
 from testbed.interrupt import EXIT_STATUS
 from testbed.jobs import run_job
@@ -24,7 +25,7 @@ from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobIn
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.process import PARENT_VARIABLE, TaskProcess
 from testbed.jobs.task import ROOT, TaskEnd
-from testbed.plan.plan import RunRequest
+from testbed.plan.settings import parse_settings
 from testbed.system import code
 from tests.appearing import await_file
 from tests.testbed.running import children_of
@@ -34,7 +35,9 @@ SHORT, LONG = "message_bytes=5000", "message_bytes=1000000000"
 
 def _job(out: Path, *settings: str) -> Job:
     return Job(
-        "label", RunRequest("incast", clock="virtual", settings=("degree=2", *settings), duration_ms=1_000.0), out
+        "label",
+        RunSpec("incast", clock="virtual", settings=parse_settings(("degree=2", *settings)), duration_ms=1_000.0),
+        out,
     )
 
 
@@ -82,7 +85,7 @@ def test_a_job_without_a_page_does_not_load_matplotlib(tmp_path: Path) -> None:
 
 def test_a_job_without_memory_fails_with_a_reason_of_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
-    def no_memory(request: RunRequest, out: Path) -> StoredRun:
+    def no_memory(request: RunSpec, out: Path) -> StoredRun:
         raise MemoryError
 
     monkeypatch.setattr(run_job, "_make_run", no_memory)

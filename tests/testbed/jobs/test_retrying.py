@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from testbed.interrupt import Interrupt
 from testbed.jobs import retrying
 from testbed.jobs.job import JOB_RESULT, Job, JobFinished
 from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Take, Task, TaskEnd
-from testbed.plan.plan import RunRequest
 
 
 class FirstOnly:
@@ -38,7 +38,7 @@ def test_a_failed_retry_is_not_repeated(tmp_path: Path, monkeypatch: pytest.Monk
     )
     monkeypatch.setattr(retrying, "read_result", lambda folder: late)
     executor, reports = FirstOnly(tmp_path / "late"), list[str]()
-    jobs = [Job("label", RunRequest("incast"), tmp_path)]
+    jobs = [Job("label", RunSpec("incast"), tmp_path)]
     done = run_jobs_retrying(jobs, executor, lambda *_: None, reports.append)
     assert done.each == (JobFinished(folder=tmp_path / "late"),)
     assert (executor.started, len(reports)) == (2, 1)

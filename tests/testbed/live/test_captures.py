@@ -13,8 +13,9 @@ import pytest
 from scapy.layers.inet import IP, UDP
 from scapy.utils import rdpcap
 
+from analysis.results.spec import RunSpec
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
 from testbed.recording.outcome import Silent
 from wire.constants import BTS_UDP_PORT, DSCP_BTS, DSCP_DATA, ROCE_UDP_PORT
 from wire.scapy_layers import BTH, BTS
@@ -25,7 +26,7 @@ DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "wire-format.md").rea
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run on the virtual clock and return the capture of a paused sender's wire."""
-    request = RunRequest("incast", clock="virtual", captures=("h1",))
+    request = RunSpec("incast", clock="virtual", captures=("h1",))
     finished = execute(plan_run(request), tmp_path_factory.mktemp("runs"), Silent())
     return finished.folder / "pcaps" / "h1-eth0.pcapng"
 

@@ -24,9 +24,9 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
 
+from analysis.results.spec import RunSpec
 from hosts.io.namespaces import network_namespace
 from testbed.plan.plan import plan_network
-from testbed.plan.request import RunRequest
 from testbed.system.run_ids import STATE_ROOT
 from testbed.targets.bmv2.installation import missing_bmv2
 from tests.testbed import running
@@ -45,7 +45,7 @@ _IGNORE_OUTGOING = (263, 23, 1)
 def _network(target: str, folder: Path) -> Any:
     from testbed.live.run import live_network
 
-    request = RunRequest("none", switch=target, dilation=1000, topology="star", settings=("topology.hosts=3",))
+    request = RunSpec("none", switch=target, dilation=1000, topology="star", settings={"topology.hosts": 3})
     return live_network(plan_network(request), folder)
 
 

@@ -18,9 +18,10 @@ import polars as pl
 import psutil
 import pytest
 
+from analysis.results.spec import RunSpec
 from telemetry.schema import SCHEMAS
 from testbed.execution.execute import StoredRun, execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
 from testbed.recording.outcome import Silent
 from testbed.targets.bmv2.installation import missing_bmv2
 from testbed.targets.bmv2.process import LocalSwitch
@@ -185,7 +186,7 @@ BMV2 = {
 
 
 def _killed(
-    monkeypatch: pytest.MonkeyPatch, stage: Callable[[], Method], word: str, request: RunRequest, out: Path
+    monkeypatch: pytest.MonkeyPatch, stage: Callable[[], Method], word: str, request: RunSpec, out: Path
 ) -> StoredRun:
     _before(monkeypatch, stage(), lambda: _kill(word))
     return execute(plan_run(request), out, Silent())
@@ -207,14 +208,14 @@ def _check(run: StoredRun, stage: str) -> None:
 @pytest.mark.parametrize("stage", SOFT)
 def test_a_softswitch_that_is_killed(stage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The invalid result keeps the measurements, and names the switch, the signal and the log."""
-    request = RunRequest("incast", settings=("degree=2", "message_bytes=20000"), dilation=10_000)
+    request = RunSpec("incast", settings={"degree": 2, "message_bytes": 20000}, dilation=10_000)
     _check(_killed(monkeypatch, SOFT[stage], "tor1.control", request, tmp_path), stage)
 
 
 @pytest.mark.skipif(shutil.which("simple_switch") is None, reason="no simple_switch on the PATH")
 @pytest.mark.parametrize("stage", BMV2)
 def test_a_simple_switch_that_is_killed(stage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    request = RunRequest("incast", switch="bmv2", settings=("degree=2", "message_bytes=20000"))
+    request = RunSpec("incast", switch="bmv2", settings={"degree": 2, "message_bytes": 20000})
     _check(_killed(monkeypatch, BMV2[stage], "tor1-notifications", request, tmp_path), stage)
 
 

@@ -8,12 +8,14 @@ import re
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 
 
 def _planned(scheme: str, dilation: int, *settings: str) -> RunPlan:
-    return plan_run(RunRequest("incast", scheme, clock="virtual", dilation=dilation, settings=settings))
+    return plan_run(RunSpec("incast", scheme, clock="virtual", dilation=dilation, settings=parse_settings(settings)))
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,8 @@ def test_the_nearest_dilation_that_fits_is_named(
 def test_a_ratio_that_fits_no_dilation_is_refused_without_advice() -> None:
     rates = ",".join(["10000000", *["25600000000000"] * 8])
     settings = (f"topology.host_rates_bps=[{rates}]", "topology.hosts=9", "switch.pfc_alpha=64")
-    request = RunRequest("incast", "pfc", clock="virtual", dilation=1_000, topology="star", settings=settings)
+    request = RunSpec(
+        "incast", "pfc", clock="virtual", dilation=1_000, topology="star", settings=parse_settings(settings)
+    )
     with pytest.raises(UsageError, match=r"pfc_alpha 64 .* is too much for one of \d+ bit/s, at any --dilation$"):
         plan_run(request)

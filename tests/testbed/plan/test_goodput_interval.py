@@ -8,12 +8,13 @@ from collections import Counter
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
 
 
 def _plan(scenario: str, *settings: str, **more: object) -> RunPlan:
-    return plan_run(RunRequest(scenario, clock="virtual", settings=settings, **more))  # type: ignore[arg-type]
+    return plan_run(RunSpec(scenario, clock="virtual", settings=settings, **more))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -12,13 +12,16 @@ import pytest
 
 from analysis.metrics.buffers import whole_buffer
 from analysis.report.physics import physics_rows
+from analysis.results.spec import RunSpec
+from analysis.results.stored import read_config
 from hosts.build import build_nics
 from hosts.transport.algorithms import resolved
 from hosts.transport.messages import OutgoingMessage
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunPlan, RunRequest, plan_network, plan_run
+from testbed.plan.plan import RunPlan, plan_network, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
@@ -35,7 +38,7 @@ MIXED = "topology.host_rates_bps=[100000000000,50000000000]"
 def planned(scheme: str = "sfc", *settings: str, **request: Any) -> RunPlan:
     """Plan a virtual incast of 8 senders."""
     words = (*request.pop("settings", ()), *settings)
-    return plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=words, **request))
+    return plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(words), **request))
 
 
 def execute_plan(plan: RunPlan, tmp_path: Path) -> tuple[StoredRun, dict[str, Any], pl.DataFrame]:
@@ -121,7 +124,7 @@ def test_ndps_data_queue_holds_eight_packets_of_the_run(settings: tuple[str, ...
 @pytest.mark.parametrize("scale", ["ci", "laptop"])
 def test_ndps_data_queue_follows_the_larger_packets_of_small_scales(scale: str) -> None:
     """Data-centre scenarios have a payload of 4000 B at these scales."""
-    plan = plan_run(RunRequest("hadoop-50", "ndp", scale=scale, clock="virtual"))
+    plan = plan_run(RunSpec("hadoop-50", "ndp", scale=scale, clock="virtual"))
     assert plan.transport.payload_bytes == 4_000
     assert plan.switch_settings.trim_queue_bytes == 8 * 4_062
 
@@ -190,7 +193,7 @@ def test_timeouts_outlast_the_queue_of_the_slowest_host() -> None:
 def test_a_shorter_rtt_needs_a_larger_dilation() -> None:
     """A wake-up that is 1 ms late must be far below a base RTT in wall time."""
     for topology in ("clos", "star"):
-        plan = plan_network(RunRequest("none", topology=topology))
+        plan = plan_network(RunSpec("none", topology=topology))
         assert plan.config.dilation * plan.transport.base_rtt_ns >= 20_000_000
 
 
@@ -207,7 +210,7 @@ def test_config_and_report_have_the_settings_of_a_run(
     assert config["physics"]["bdp_bytes"] == config["physics"]["window_bytes"]
     assert config["transport_settings"]["bdp_bytes"] == config["physics"]["bdp_bytes"]
     assert config["switch_settings"]["q_tg_bytes"] == config["physics"]["bdp_bytes"]
-    rows = dict(physics_rows(config))
+    rows = dict(physics_rows(read_config(finished.folder)))
     assert (rows["base RTT"], rows["BDP"], rows["first window"], rows["Q_th, Q_tg"]) == (rtt, bdp, bdp, q_th)
     assert finished.report is not None
     page = finished.report.read_text()
@@ -218,11 +221,12 @@ def test_config_and_report_have_the_settings_of_a_run(
 
 def test_a_run_with_mixed_rates_has_figures_for_every_rate() -> None:
     """config.json and the page have them; thresholds are properties of the network."""
-    config = json.loads(planned("sfc+dcqcn", MIXED).config.model_dump_json())
+    run_config = planned("sfc+dcqcn", MIXED).config
+    config = run_config.as_dict()
     bdp_by_rate = {str(100 * GBPS): 125_000, str(50 * GBPS): 62_500}
     assert config["physics"]["bdp_of_nics"] == config["physics"]["window_of_nics"] == bdp_by_rate
     assert config["transport_settings"]["bdp_of_nics"] == bdp_by_rate
-    rows = dict(physics_rows(config))
+    rows = dict(physics_rows(run_config))
     assert rows["BDP"] == rows["first window"] == "125 KB at 100 Gb/s, 62.5 KB at 50 Gb/s"
     assert rows["Q_th, Q_tg"] == "250 KB, 125 KB"
 
@@ -243,7 +247,7 @@ def test_the_ideal_time_considers_a_nic_that_is_slower_than_its_link(tmp_path: P
     flows = tmp_path / "one.csv"
     flows.write_text("src,dst,size_bytes,start_ns,tag\nh2,h15,250000,0,lone\nh3,h13,999,90000,lone\n")
     slower = "transport.line_rate_bps=40000000000"
-    plan = plan_run(RunRequest("incast", clock="virtual", settings=(MIXED, slower), flow_file=flows))
+    plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings((MIXED, slower)), flow_file=flows))
     _, _, table = execute_plan(plan, tmp_path)
     assert table["slowdown"].to_list() == pytest.approx([1.0, 1.0], abs=1e-4)
 
@@ -268,7 +272,9 @@ def test_a_lone_flow_is_as_fast_as_its_slowest_link(
     """
     flows = tmp_path / "one.csv"
     flows.write_text(f"src,dst,size_bytes,start_ns,tag\n{source},{receiver},250000,0,lone\n")
-    plan = plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=(MIXED,), flow_file=flows))
+    plan = plan_run(
+        RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings((MIXED,)), flow_file=flows)
+    )
     assert plan.config.physics.nic_rates_bps == {100 * GBPS: 8, 50 * GBPS: 8}
     with Recorder(plan, tmp_path) as recorder:
         simulate(plan, tmp_path, recorder, Silent(), Interrupt())

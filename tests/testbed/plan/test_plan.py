@@ -8,11 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from wire.constants import DSCP_DATA
 
-VIRTUAL = RunRequest("incast", clock="virtual")
+VIRTUAL = RunSpec("incast", clock="virtual")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_settings_apply_to_workload_network_switches_and_hosts() -> None:
         "switch.q_th_bytes=300000",
         "transport.payload_bytes=4000",
     )
-    plan = plan_run(replace(VIRTUAL, settings=settings))
+    plan = plan_run(replace(VIRTUAL, settings=parse_settings(settings)))
     assert len(plan.flows) == 3
     assert len(plan.topology.hosts) == 10
     assert plan.switch_settings.q_th_bytes == 300_000
@@ -88,30 +90,32 @@ def test_all_schemes_get_the_same_flows() -> None:
 
 def test_config_repeats_the_run() -> None:
     """The command in config.json has every choice, including automatic ones."""
-    config = plan_run(replace(VIRTUAL, seed=7, settings=("degree=2",))).config
+    config = plan_run(replace(VIRTUAL, seed=7, settings={"degree": 2})).config
     assert "--seed 7" in config.command
     assert "--dilation 1000" in config.command
     assert "--set degree=2" in config.command
 
 
 def test_the_command_has_captures_and_background() -> None:
-    command = plan_run(RunRequest("incast", captures=("h1", "h16"), background="iperf3")).config.command
+    command = plan_run(RunSpec("incast", captures=("h1", "h16"), background="iperf3")).config.command
     assert "--pcap h1,h16" in command
     assert "--background iperf3" in command
 
 
 def test_hosts_in_containers_are_repeated_and_share_the_data_class() -> None:
     """Programs in containers use the NICs, in the class of the flows; the command names the image."""
-    plan = plan_run(RunRequest("incast", hosts="docker:an/image:1"))
+    plan = plan_run(RunSpec("incast", hosts="docker:an/image:1"))
     assert plan.has_programs
     assert plan.transport.program_dscp == DSCP_DATA
     assert "--hosts docker:an/image:1" in plan.config.command
-    assert not plan_run(RunRequest("incast")).has_programs
+    assert not plan_run(RunSpec("incast")).has_programs
 
 
 @pytest.mark.parametrize(("payload_bytes", "mtu_bytes"), [(100, 1500), (1000, 1500), (4000, 4132), (9216, 9348)])
 def test_interfaces_have_room_for_the_largest_frame(payload_bytes: int, mtu_bytes: int) -> None:
     """The headers are IP, UDP, BTH, immediate data, ICRC and records of five switches: 20 + 8 + 12 + 4 + 4 + 84 B."""
     for scheme in ("gbn", "sfc+hpcc", "onramp+hpcc"):
-        plan = plan_run(replace(VIRTUAL, scheme=scheme, settings=(f"transport.payload_bytes={payload_bytes}",)))
+        plan = plan_run(
+            replace(VIRTUAL, scheme=scheme, settings=parse_settings((f"transport.payload_bytes={payload_bytes}",)))
+        )
         assert plan.mtu_bytes == mtu_bytes

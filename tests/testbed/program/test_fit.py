@@ -8,19 +8,20 @@ import json
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
-from testbed.plan.plan import RunRequest, plan_network, plan_run
-from testbed.program.given import GivenProgram
+from testbed.plan.plan import plan_network, plan_run
+from testbed.program.user_program import compiled_program
 from tests.testbed.program.own import OURS, renamed
 
 _TRIGGER = '"name" : "SfcIngress.bts.bts_trigger"'
 _ACTION = '"SfcIngress.bts.ingress_bts"'
 
 
-def _request(text: str, scheme: str = "sfc", switch: str = "auto") -> RunRequest:
+def _request(text: str, scheme: str = "sfc", switch: str = "auto") -> RunSpec:
     clock = "virtual" if switch == "auto" else "real"
-    user_program = GivenProgram("mine.json", "/mine.json", "mine", text)
-    return RunRequest("incast", scheme, switch, clock, program=user_program)  # type: ignore[arg-type]
+    user_program = compiled_program("mine.json", "/mine.json", "mine", text)
+    return RunSpec("incast", scheme, switch, clock, program=user_program)  # type: ignore[arg-type]
 
 
 def _refusal(text: str, **options: str) -> str:
@@ -32,7 +33,7 @@ def _refusal(text: str, **options: str) -> str:
 
 def test_the_testbeds_program_fits_every_scheme() -> None:
     for scheme in ("irn", "pfc", "sfc-est", "sfc-p+hpcc", "ndp", "sfc+dcqcn", "sfc+qcn"):
-        assert plan_run(_request(OURS, scheme=scheme)).program is not None
+        assert plan_run(_request(OURS, scheme=scheme)).spec.program is not None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_only_declarations_that_the_scheme_uses_are_required() -> None:
 def test_registers_that_only_bmv2_reads_are_required_only_on_bmv2() -> None:
     """Queue depths on BMv2 are known only from the program's registers."""
     without = renamed('"name" : "buffer_bytes"', '"name" : "used"')
-    assert plan_run(_request(without)).program is not None
+    assert plan_run(_request(without)).spec.program is not None
     assert _refusal(without, switch="bmv2") == "the program has no register 'buffer_bytes'"
 
 

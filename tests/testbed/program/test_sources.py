@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from command.app import main
 from testbed.errors import UsageError
 from testbed.plan import plan
-from testbed.plan.request import RunRequest
-from testbed.program.given import GivenProgram
 from testbed.program.sources import HASH_FILE, ROOT, SOURCES, check_artifacts
+from testbed.program.user_program import compiled_program
 from tests.testbed.program.own import OURS
 
 _MESSAGE = "the P4 sources in switch-bmv2/ are not those that switch-bmv2/artifacts/sfc.json was compiled from"
@@ -103,9 +103,9 @@ def test_every_verb_refuses_before_anything_starts(
 def test_a_user_program_needs_no_artifacts(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit can therefore be tried with `--p4 switch-bmv2/sfc.p4` before the artifacts are compiled."""
     monkeypatch.setattr(plan, "check_artifacts", partial(check_artifacts, tree))
-    user_program = GivenProgram("mine.json", "/mine.json", "mine", OURS)
-    assert plan.plan_run(RunRequest("incast", clock="virtual", program=user_program)).config.program_name == "mine"
+    user_program = compiled_program("mine.json", "/mine.json", "mine", OURS)
+    assert plan.plan_run(RunSpec("incast", clock="virtual", program=user_program)).config.program_name == "mine"
     with pytest.raises(UsageError):
         plan.plan_run(
-            RunRequest("incast", switch="bmv2", program=user_program)
+            RunSpec("incast", switch="bmv2", program=user_program)
         )  # its delay lines may run the compiled wire.p4

@@ -9,13 +9,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.results.spec import RunSpec
 from hosts.build import build_nics
 from hosts.protocol import FlowReceived, FlowSent, Goodput, Record
 from hosts.records import RecordWriter
 from hosts.transport.messages import SendingCounts
 from telemetry.reader import read_trace
 from telemetry.schema import FLOWS, GOODPUT, SIGNALS
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
 from testbed.recording.recorder import Recorder
 from tests.hosts.test_protocol import SIGNAL
 
@@ -25,7 +26,7 @@ PLANNED = ("flow_id", "src", "dst", "size_bytes", "tag")
 @pytest.fixture
 def plan() -> RunPlan:
     """Return a plan with two kinds of traffic: hadoop and incast."""
-    return plan_run(RunRequest("datacentre", clock="virtual", seed=3))
+    return plan_run(RunSpec("datacentre", clock="virtual", seed=3))
 
 
 def recorded(plan: RunPlan, folder: Path, *records: Record) -> pl.DataFrame:

@@ -13,11 +13,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.results.spec import RunSpec
 from compiled.modules import INTERPRETED
 from scenarios.traffic.sizes import load_sizes
 from testbed.jobs.job import Job, JobFailed
 from testbed.jobs.run_job import run_job
-from testbed.plan.plan import RunRequest
 from testbed.sweep.sweep import jobs_of, read_sweep
 from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES
 
@@ -82,7 +82,7 @@ def test_the_content_of_a_file_of_sizes_is_part_of_the_job(tmp_path: Path) -> No
 
 def test_a_job_is_not_run_by_other_code_than_it_was_planned_with(tmp_path: Path) -> None:
     """The tree may be edited during a sweep, or a worker's machine may have another version."""
-    job = Job("label", RunRequest("incast", clock="virtual"), tmp_path, "name", code="0" * 64)
+    job = Job("label", RunSpec("incast", clock="virtual"), tmp_path, "name", code="0" * 64)
     result = run_job(job)
     assert isinstance(result, JobFailed)
     assert "the code has changed" in result.reason

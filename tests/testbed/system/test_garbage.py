@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
-from testbed.plan.request import RunRequest
 from testbed.virtual.part import Part
 from testbed.virtual.shares import shares
 
@@ -38,7 +38,7 @@ def collections() -> Iterator[list[int]]:
 def test_planning_collects_no_garbage() -> None:
     """29 000 flows would cause a hundred collections; one is allowed before planning and one after."""
     with collections() as generations:
-        plan = plan_run(RunRequest("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
+        plan = plan_run(RunSpec("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
     assert len(plan.flows) > 20_000
     assert len(generations) <= 2
     assert gc.isenabled()
@@ -46,7 +46,7 @@ def test_planning_collects_no_garbage() -> None:
 
 def test_building_hosts_collects_no_garbage(tmp_path: Path) -> None:
     """NICs get both ends of every message, for which collections would double the time."""
-    plan = plan_run(RunRequest("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
+    plan = plan_run(RunSpec("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
     [whole] = shares(plan.topology, plan.columns, 1)
     with collections() as generations:
         part = Part(plan, tmp_path, lambda host, event: None, whole, 1)
@@ -58,7 +58,7 @@ def test_building_hosts_collects_no_garbage(tmp_path: Path) -> None:
 def test_a_run_collects_young_objects_only(tmp_path: Path) -> None:
     """Young cycles are collected, messages and queue pairs are not searched, and the settings are restored."""
     before = gc.get_threshold()
-    plan = plan_run(RunRequest("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
+    plan = plan_run(RunSpec("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
     [whole] = shares(plan.topology, plan.columns, 1)
     part = Part(plan, tmp_path, lambda host, event: None, whole, 1)
     try:
@@ -86,5 +86,5 @@ def test_a_refused_plan_restores_garbage_collection() -> None:
     for is_enabled in (False, True):
         (gc.enable if is_enabled else gc.disable)()
         with pytest.raises(UsageError):
-            plan_run(RunRequest("rpc-30", "sfc+hpcc", "auto", clock="virtual", settings=("load=nonsense",)))
+            plan_run(RunSpec("rpc-30", "sfc+hpcc", "auto", clock="virtual", settings={"load": "nonsense"}))
         assert gc.isenabled() is is_enabled

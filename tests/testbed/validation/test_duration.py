@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.validation.duration import announcement, in_words, not_longer, wall_seconds
 from testbed.validation.run import Pair
 
 
 def _pair(scheme: str, message_bytes: int, dilation: int = 10_000) -> Pair:
     settings = ("degree=3", f"message_bytes={message_bytes}")
-    return Pair(RunRequest("incast", scheme=scheme, dilation=dilation, settings=settings))
+    return Pair(RunSpec("incast", scheme=scheme, dilation=dilation, settings=parse_settings(settings)))
 
 
 def test_a_run_takes_as_long_as_its_busiest_host_at_its_dilation() -> None:

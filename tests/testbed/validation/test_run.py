@@ -17,6 +17,7 @@ import pytest
 
 from analysis.report.fidelity import document
 from analysis.results.result import RunResult, read_result
+from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from analysis.validation.record import ValidatedRun, read_validation
 from command.app import main
@@ -25,7 +26,8 @@ from testbed.jobs import retrying
 from testbed.jobs.job import JOB, JOB_RESULT, Job
 from testbed.jobs.run_job import run_job
 from testbed.jobs.task import Take, Task, TaskEnd
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.validation.run import Pair, StoredValidation, validate
 from tests.testbed import running
 
@@ -33,7 +35,7 @@ SMALL = ("degree=3", "message_bytes=20000")
 
 
 def _pair(scheme: str = "sfc") -> Pair:
-    return Pair(RunRequest("incast", scheme=scheme, settings=SMALL))
+    return Pair(RunSpec("incast", scheme=scheme, settings=parse_settings(SMALL)))
 
 
 class VirtualExecutor:
@@ -61,7 +63,9 @@ class VirtualExecutor:
         if request.clock == "real":
             if self._broken is not None:
                 return TaskEnd(1, "", f"Traceback\n{self._broken}", was_stopped=False)
-            request = replace(request, clock="virtual", settings=(*request.settings, *self._live_settings))
+            request = replace(
+                request, clock="virtual", settings=parse_settings((*request.settings, *self._live_settings))
+            )
         result = run_job(replace(job, request=request))
         return TaskEnd(0, JOB_RESULT.dump_json(result).decode(), "", was_stopped=False)
 
@@ -272,5 +276,5 @@ def test_acknowledgements_are_in_one_class_on_both_clocks(switch: str, expected:
 
     The P95 of small messages differed by 42 % between the clocks when their classes differed.
     """
-    pair = Pair(RunRequest("hadoop-50", scheme="sfc+hpcc", switch=switch, settings=("transport.ack_priority=data",)))
+    pair = Pair(RunSpec("hadoop-50", scheme="sfc+hpcc", switch=switch, settings={"transport.ack_priority": "data"}))
     assert plan_run(pair.virtual).transport.ack_priority == expected

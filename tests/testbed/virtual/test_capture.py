@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CapturedFrame, Direction, read_capture
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 
 PLACES = ("h1", "tor1:h1", "tor1:spine1", "spine1:tor1")
@@ -19,7 +21,7 @@ PLACES = ("h1", "tor1:h1", "tor1:spine1", "spine1:tor1")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[CapturedFrame]]:
     """Execute a run and return its captured frames by interface."""
     settings = ("degree=4", "message_bytes=30000")
-    plan = plan_run(RunRequest("incast", clock="virtual", settings=settings, captures=PLACES))
+    plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings(settings), captures=PLACES))
     folder = execute(plan, tmp_path_factory.mktemp("runs"), Silent(), page=False).folder
     return {path.stem: list(read_capture(path)) for path in sorted((folder / "pcaps").iterdir())}
 

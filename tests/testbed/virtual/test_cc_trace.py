@@ -12,11 +12,13 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from analysis.results.spec import RunSpec
 from telemetry.reader import read_trace
 from telemetry.schema import CONGESTION, SCHEMAS
 from testbed.execution.execute import Clock
 from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
@@ -29,7 +31,7 @@ def _ran(folder: Path, scheme: str, *settings: str, clock: Clock = simulate) -> 
     """Run an incast, and return the folder with its traces."""
     folder.mkdir()
     words = ("degree=6", "message_bytes=100000", *settings)
-    plan = plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=words))
+    plan = plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(words)))
     with Recorder(plan, folder) as recorder:
         clock(plan, folder, recorder, Silent(), Interrupt())
     return folder

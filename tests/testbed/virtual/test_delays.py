@@ -9,9 +9,11 @@ from typing import ClassVar
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl
 from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
@@ -41,7 +43,9 @@ def _samples(monkeypatch: pytest.MonkeyPatch, folder: Path, *settings: str) -> t
     monkeypatch.setitem(CONGESTION_CONTROLS, "listener", Listener)
     monkeypatch.setattr(Listener, "samples", [])
     words = ("transport.congestion=listener", "switch.buffer_bytes=null", "window_us=0", *settings)
-    plan = plan_run(RunRequest("incast", scheme="irn+none", clock="virtual", dilation=DILATION, settings=words))
+    plan = plan_run(
+        RunSpec("incast", scheme="irn+none", clock="virtual", dilation=DILATION, settings=parse_settings(words))
+    )
     path = Paths(plan.topology).between(plan.flows[0].src, plan.flows[0].dst)
     data_bytes, ack_bytes = data_frame_bytes(1_000, is_last=False) + STAMP_BYTES, ACK_FRAME_BYTES + STAMP_BYTES
     data_ns, ack_ns = (

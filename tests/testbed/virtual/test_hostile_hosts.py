@@ -10,11 +10,13 @@ from typing import ClassVar
 import pytest
 
 from analysis.results.result import RunResult
+from analysis.results.spec import RunSpec
 from hosts.build import build_nics
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.nic import Nic
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.virtual import part
 from tests.hosts.transport.fake_link import plain
@@ -88,7 +90,7 @@ def _result(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: type[SilentNic], scheme: str, *settings: str
 ) -> RunResult:
     """Execute an 8:1 incast whose receiver has a NIC of this kind; return the result."""
-    plan = plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=settings))
+    plan = plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(settings)))
     (receiver,) = {flow.dst for flow in plan.flows}
     host = plan.topology.host[receiver]
     assert int(host.ip) != VICTIM

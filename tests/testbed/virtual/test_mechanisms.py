@@ -10,10 +10,12 @@ from pathlib import Path
 import polars as pl
 
 from analysis.results.result import RunResult, counted
+from analysis.results.spec import RunSpec
 from scenarios.model.flow import FlowRequest
 from scenarios.model.numbering import number_flows
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 
 # Racks of 25 hosts; a 24:1 incast from h1 to h24 of the first rack to h50, in a buffer that only PFC keeps from loss.
@@ -24,7 +26,7 @@ VICTIM = "victim"
 
 
 def _plan(scheme: str, *settings: str, seed: int = 1) -> RunPlan:
-    return plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=settings, seed=seed))
+    return plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(settings), seed=seed))
 
 
 def _with_victims(plan: RunPlan) -> RunPlan:

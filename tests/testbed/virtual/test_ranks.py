@@ -19,12 +19,13 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from analysis.results.spec import RunSpec
 from hosts.transport.messages import Event
 from hosts.transport.settings import TransportSettings
 from telemetry.schema import SCHEMAS
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import Clock, StoredRun, execute
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
 from testbed.recording.outcome import Progress, Silent
 from testbed.virtual import worker
 from testbed.virtual.part import Part
@@ -34,11 +35,11 @@ from testbed.virtual.simulation import simulate
 from tests.testbed.running import command
 from tests.testbed.virtual.ranks import RankThreads, over_threads
 
-_REQUEST = RunRequest(
+_REQUEST = RunSpec(
     "incast",
     "sfc",
     clock="virtual",
-    settings=("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=30000"),
+    settings={"topology.tors": 3, "degree": 12, "topology.hosts_per_tor": 7, "message_bytes": 30000},
     captures=("h1", "h21"),
 )
 """Captures on rank 0 (h1) and on the last rank (h21)."""

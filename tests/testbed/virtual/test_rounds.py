@@ -10,8 +10,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from analysis.results.spec import RunSpec
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.virtual import simulation
 from testbed.virtual.part import lookahead_ns
@@ -20,7 +22,7 @@ _FAULTS = ("jitter:all,max=2us", "duplicate:all,rate=2%", "loss:all,rate=0.5%")
 
 
 def _plan(scheme: str, *faults: str) -> RunPlan:
-    return plan_run(RunRequest("incast", scheme=scheme, clock="virtual", faults=faults, duration_ms=20.0))
+    return plan_run(RunSpec("incast", scheme=scheme, clock="virtual", faults=faults, duration_ms=20.0))
 
 
 def _traces(plan: RunPlan, folder: Path) -> tuple[pl.DataFrame, ...]:
@@ -48,7 +50,7 @@ def test_shorter_rounds_give_the_same_run(
 
 def test_links_without_delay_make_rounds_of_one_instant(tmp_path: Path) -> None:
     settings = ("topology.host_delay_ns=0",)
-    plan = plan_run(RunRequest("incast", clock="virtual", settings=settings))
+    plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings(settings)))
     assert lookahead_ns(plan.topology, plan.dilation) == 1
     result = execute(plan, tmp_path, Silent()).result
     assert result.flows.completed == result.flows.total

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from analysis.results.spec import RunSpec
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.virtual.shares import Share, shares
 
 _NETWORK = ("topology.tors=4", "topology.hosts_per_tor=4", "topology.spines=4")
 
 
 def _plan(scenario: str, *settings: str) -> RunPlan:
-    return plan_run(RunRequest(scenario, "sfc", clock="virtual", settings=(*_NETWORK, *settings)))
+    return plan_run(RunSpec(scenario, "sfc", clock="virtual", settings=parse_settings((*_NETWORK, *settings))))
 
 
 def _bytes_of_nics(plan: RunPlan, share: Share) -> int:

@@ -12,15 +12,19 @@ import polars as pl
 import pytest
 
 from analysis.results.result import RunResult, counted
+from analysis.results.spec import RunSpec
 from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 
 
 def _run(tmp_path: Path, scheme: str, *settings: str) -> tuple[RunResult, pl.DataFrame, pl.DataFrame]:
     finished = execute(
-        plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=settings)), tmp_path, Silent()
+        plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(settings))),
+        tmp_path,
+        Silent(),
     )
     flows, signals = (pl.read_parquet(finished.folder / f"{name}.parquet") for name in ("flows", "signals"))
     return finished.result, flows, signals
@@ -70,7 +74,7 @@ def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
 
 def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
     """Unfinished flows are in the trace without a finish time, and all packets are accounted for."""
-    plan = plan_run(RunRequest("incast", clock="virtual", duration_ms=0.05))
+    plan = plan_run(RunSpec("incast", clock="virtual", duration_ms=0.05))
     finished = execute(plan, tmp_path, Silent())
     result = finished.result
     assert result.flows.completed < result.flows.total
@@ -81,7 +85,7 @@ def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
 
 def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
     """Every byte of every flow is in one interval, and the receiver's link rate is never exceeded."""
-    plan = plan_run(RunRequest("incast", clock="virtual", settings=("transport.goodput_interval_ns=20000",)))
+    plan = plan_run(RunSpec("incast", clock="virtual", settings={"transport.goodput_interval_ns": 20000}))
     folder = execute(plan, tmp_path, Silent()).folder
     goodput, flows = (pl.read_parquet(folder / f"{name}.parquet") for name in ("goodput", "flows"))
     by_flow = goodput.group_by("flow_id").agg(pl.col("delivered_bytes").sum()).sort("flow_id")
@@ -98,7 +102,7 @@ def test_flows_of_one_sender_share_its_wire(tmp_path: Path) -> None:
 
 def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
     """The receiver's link is busy until the last message: 1000 of 1058 bytes of each frame are payload."""
-    plan = plan_run(RunRequest("incast", scheme="irn", clock="virtual"))
+    plan = plan_run(RunSpec("incast", scheme="irn", clock="virtual"))
     goodput = pl.read_parquet(execute(plan, tmp_path, Silent()).folder / "goodput.parquet")
     rate = 8 * pl.col("delivered_bytes").sum() / (1000 * (pl.col("until_us") - pl.col("from_us")).first())
     over_time = goodput.group_by("from_us").agg(gbps=rate).sort("from_us")
@@ -114,7 +118,7 @@ def test_objects_of_a_run_return_to_garbage_collection_however_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Objects are frozen only during the run, also if the run fails at its start."""
-    plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=("degree=2", "message_bytes=3000")))
+    plan = plan_run(RunSpec("incast", scheme="sfc", clock="virtual", settings={"degree": 2, "message_bytes": 3000}))
     execute(plan, tmp_path / "whole", Silent())
     assert gc.get_freeze_count() == 0
 

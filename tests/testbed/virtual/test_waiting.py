@@ -13,12 +13,13 @@ from polars.testing import assert_frame_equal
 
 from analysis.formatting import format_us
 from analysis.report.tables import key_figures
+from analysis.results.spec import RunSpec
 from scenarios.files.flow_file import FILE_NAME
 from telemetry.schema import SCHEMAS
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.hpcc_export import export_hpcc
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
 from testbed.recording.outcome import Silent
 from testbed.virtual.workers import simulate_shared
 from tests.testbed.virtual.ranks import over_threads
@@ -28,7 +29,7 @@ BESIDE = (*RING, "degree=3", "message_bytes=150000", "switch.q_th_bytes=60000", 
 
 
 def _plan(*settings: str, **more: object) -> RunPlan:
-    request = RunRequest("allreduce", "sfc", clock="virtual", settings=settings, **more)  # type: ignore[arg-type]
+    request = RunSpec("allreduce", "sfc", clock="virtual", settings=settings, **more)  # type: ignore[arg-type]
     return plan_run(request)
 
 

@@ -21,13 +21,15 @@ import psutil
 import pytest
 from polars.testing import assert_frame_equal
 
+from analysis.results.spec import RunSpec
 from command.planning import shared_out
 from hosts.transport.loss_recovery.base import NEVER
 from telemetry.schema import SCHEMAS
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import Clock, execute
 from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Progress, Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual import workers as module
@@ -57,8 +59,14 @@ Stored = tuple[dict[str, pl.DataFrame], dict[str, bytes], dict[str, object]]
 
 
 def _plan(scheme: str = "sfc", faults: tuple[str, ...] = (), settings: tuple[str, ...] = _RACKS) -> RunPlan:
-    request = RunRequest(
-        "incast", scheme, clock="virtual", faults=faults, settings=settings, captures=("h1", "spine1"), duration_ms=20.0
+    request = RunSpec(
+        "incast",
+        scheme,
+        clock="virtual",
+        faults=faults,
+        settings=parse_settings(settings),
+        captures=("h1", "spine1"),
+        duration_ms=20.0,
     )
     return plan_run(request)
 

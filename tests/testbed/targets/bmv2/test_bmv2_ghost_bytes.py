@@ -10,7 +10,8 @@ from typing import Any, cast
 
 import pytest
 
-from testbed.plan.plan import RunRequest, plan_run
+from analysis.results.spec import RunSpec
+from testbed.plan.plan import plan_run
 from testbed.targets.bmv2 import target as bmv2_target
 from testbed.targets.bmv2.installation import Installation
 from testbed.targets.bmv2.switch import Bmv2Switch
@@ -56,7 +57,7 @@ def test_the_notes_name_the_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """The unexplained loss makes the run invalid, and the note tells the reader its cause."""
     monkeypatch.setattr(bmv2_target, "find_bmv2", lambda: Installation(version="1.15.5", path="simple_switch"))
     monkeypatch.setattr(bmv2_target, "missing_netem", lambda delays_ns: None)
-    target = Bmv2Target(plan_run(RunRequest("incast", switch="bmv2")), tmp_path, tmp_path)
+    target = Bmv2Target(plan_run(RunSpec("incast", switch="bmv2")), tmp_path, tmp_path)
     target._switches.append(_stopped(2116, 2116))
     assert [note for note in target.notes() if "2116" in note] == [
         "s1 still counts 2116 bytes in its queues: BMv2 itself lost packets that it had let in."

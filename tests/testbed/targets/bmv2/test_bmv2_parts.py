@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.results.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
 from telemetry.queue_samples import samples_from_bytes
 from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.plan import plan_run
 from testbed.targets import capabilities
 from testbed.targets.bmv2.installation import find_bmv2
 from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
@@ -26,7 +27,7 @@ from topologies.shapes import shape
 from wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA
 from wire.dilation import Dilation
 
-LIVE = RunRequest("incast", switch="bmv2")
+LIVE = RunSpec("incast", switch="bmv2")
 
 
 @given(st.integers(1, 10**11), st.integers(60, 9_100))
@@ -115,13 +116,13 @@ def test_many_switches_are_polled_less_often() -> None:
 @pytest.mark.parametrize(
     ("request_", "words"),
     [
-        (RunRequest("incast", switch="bmv2", clock="virtual"), "no virtual clock"),
-        (RunRequest("incast", switch="bmv2", settings=("switch.pfc=true",)), "cannot be paused"),
-        (RunRequest("incast", "ndp", switch="bmv2"), "cannot trim: a queue of BMv2 counts packets"),
-        (RunRequest("incast", switch="asic"), "unknown switch 'asic'; choose from auto, soft, bmv2"),
+        (RunSpec("incast", switch="bmv2", clock="virtual"), "no virtual clock"),
+        (RunSpec("incast", switch="bmv2", settings={"switch.pfc": True}), "cannot be paused"),
+        (RunSpec("incast", "ndp", switch="bmv2"), "cannot trim: a queue of BMv2 counts packets"),
+        (RunSpec("incast", switch="asic"), "unknown switch 'asic'; choose from auto, soft, bmv2"),
     ],
 )
-def test_unsupported_features_are_refused_in_one_line_before_the_run(request_: RunRequest, words: str) -> None:
+def test_unsupported_features_are_refused_in_one_line_before_the_run(request_: RunSpec, words: str) -> None:
     """The refusal does not depend on whether BMv2 is installed."""
     with pytest.raises(UsageError) as refused:
         plan_run(request_)
@@ -132,11 +133,11 @@ def test_unsupported_features_are_refused_in_one_line_before_the_run(request_: R
 @pytest.mark.parametrize(
     ("request_", "run_name"),
     [
-        (RunRequest("testbed-hol", "pfc", switch="bmv2"), "testbed-hol pfc"),
-        (RunRequest("incast", "sfc-p", switch="bmv2", settings=("switch.pfc=true",)), "incast sfc-p"),
+        (RunSpec("testbed-hol", "pfc", switch="bmv2"), "testbed-hol pfc"),
+        (RunSpec("incast", "sfc-p", switch="bmv2", settings={"switch.pfc": True}), "incast sfc-p"),
     ],
 )
-def test_a_refusal_names_the_scheme_and_the_alternative(request_: RunRequest, run_name: str) -> None:
+def test_a_refusal_names_the_scheme_and_the_alternative(request_: RunSpec, run_name: str) -> None:
     """The scheme is named because a request may contain many of them."""
     with pytest.raises(UsageError) as refused:
         plan_run(request_)
@@ -148,9 +149,9 @@ def test_a_refusal_names_the_scheme_and_the_alternative(request_: RunRequest, ru
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_bmv2_runs_every_scenario_without_pfc_and_none_with_it(scenario: str) -> None:
     """Scenarios with an unlimited buffer are refused for that reason, because PFC needs a limit."""
-    assert plan_run(RunRequest(scenario, "sfc-p", switch="bmv2")).flows
+    assert plan_run(RunSpec(scenario, "sfc-p", switch="bmv2")).flows
     with pytest.raises(UsageError, match=r"a queue of BMv2 cannot be paused; use --switch soft|pfc needs buffer_bytes"):
-        plan_run(RunRequest(scenario, "pfc", switch="bmv2"))
+        plan_run(RunSpec(scenario, "pfc", switch="bmv2"))
 
 
 def test_a_dilation_too_large_for_the_estimator_is_refused() -> None:
@@ -158,12 +159,12 @@ def test_a_dilation_too_large_for_the_estimator_is_refused() -> None:
     with pytest.raises(
         UsageError, match="too long for the estimator at dilation 500000; use --dilation 300000 or less"
     ):
-        plan_run(RunRequest("incast", "sfc-est", switch="bmv2", dilation=500_000))
+        plan_run(RunSpec("incast", "sfc-est", switch="bmv2", dilation=500_000))
 
 
 def test_bmv2_gets_a_larger_dilation_and_the_command_names_the_switch() -> None:
     """BMv2 forwards far fewer packets per second than softswitch."""
-    bmv2, soft = (with_dilation(plan_run(request)).config for request in (LIVE, RunRequest("incast", switch="auto")))
+    bmv2, soft = (with_dilation(plan_run(request)).config for request in (LIVE, RunSpec("incast", switch="auto")))
     assert (bmv2.switch, soft.switch) == ("bmv2", "soft")
     assert bmv2.dilation > soft.dilation
     assert "--switch bmv2" in bmv2.command
@@ -172,7 +173,7 @@ def test_bmv2_gets_a_larger_dilation_and_the_command_names_the_switch() -> None:
 def test_acks_have_a_separate_queue_on_bmv2() -> None:
     """An ACK in a data queue of BMv2 would take the slot of a full packet."""
     priorities = [
-        plan_run(RunRequest("incast", "sfc+hpcc", switch=name)).transport.ack_priority for name in ("bmv2", "soft")
+        plan_run(RunSpec("incast", "sfc+hpcc", switch=name)).transport.ack_priority for name in ("bmv2", "soft")
     ]
     assert priorities == ["control", "data"]
 

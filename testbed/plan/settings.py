@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Parses `--set key=value`: the part of a run that each key belongs to. Values are JSON if possible, else text.
+"""Settings of a run by key: words of `--set key=value`, and the part that each key belongs to.
 
+The value of a word is JSON if possible, else text.
 The models check types and bounds later. This module only refuses values that no setting can have.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
+from types import MappingProxyType
 from typing import Any
 
 from testbed.errors import UsageError
@@ -25,9 +27,16 @@ _MOST_LEVELS = 20
 _PARTS = ("workload", "topology", "switch", "transport")
 
 
+Settings = Mapping[str, Any]
+"""Values by key, such as {"degree": 8, "switch.q_th_bytes": 250000}. Keys without a prefix belong to the workload."""
+
+
+NO_SETTINGS: Settings = MappingProxyType({})
+
+
 @dataclass(frozen=True)
-class Overrides:
-    """The settings of each part; keys without a prefix belong to the workload."""
+class SettingsByPart:
+    """The settings of each part of a run, without prefixes."""
 
     workload: dict[str, Any] = field(default_factory=dict)
     topology: dict[str, Any] = field(default_factory=dict)
@@ -35,30 +44,45 @@ class Overrides:
     transport: dict[str, Any] = field(default_factory=dict)
 
 
-def parse_overrides(settings: Sequence[str]) -> Overrides:
+def parse_settings(words: Iterable[str]) -> dict[str, Any]:
     """Parse words such as `degree=8` or `switch.q_th_bytes=250000`. Raises UsageError for invalid ones."""
-    overrides = Overrides()
-    for setting in settings:
-        key, equals, value = setting.partition("=")
+    settings = {}
+    for word in words:
+        key, equals, value = word.partition("=")
         if not equals or not key or not value:
-            raise UsageError(f"--set {shown(setting)} is not of the form key=value")
-        part, dot, name = key.partition(".")
-        if not dot:
-            part, name = "workload", key
-        if part not in _PARTS or not name:
-            raise UsageError(
-                f"--set {shortened(key)}: a key is NAME or one of {', '.join(f'{prefix}.NAME' for prefix in _PARTS)}"
-            )
-        getattr(overrides, part)[name] = _value(key, value)
-    return overrides
+            raise UsageError(f"--set {shown(word)} is not of the form key=value")
+        _part_of(key)
+        settings[key] = parse_value(key, value)
+    return settings
 
 
-def as_settings(settings: Mapping[str, Any]) -> tuple[str, ...]:
+def settings_words(settings: Settings) -> tuple[str, ...]:
     """Return settings as words for `--set`."""
     return tuple(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings.items())
 
 
-def _value(key: str, text: str) -> Any:
+def by_part(settings: Settings) -> SettingsByPart:
+    """Return the settings of each part. Raises UsageError for an unknown part."""
+    parts = SettingsByPart()
+    for key, value in settings.items():
+        part, name = _part_of(key)
+        getattr(parts, part)[name] = value
+    return parts
+
+
+def _part_of(key: str) -> tuple[str, str]:
+    """Return the part of a key and the name within the part."""
+    part, dot, name = key.partition(".")
+    if not dot:
+        return "workload", key
+    if part not in _PARTS or not name:
+        raise UsageError(
+            f"--set {shortened(key)}: a key is NAME or one of {', '.join(f'{prefix}.NAME' for prefix in _PARTS)}"
+        )
+    return part, name
+
+
+def parse_value(key: str, text: str) -> Any:
     """Return a JSON value if the text is one (numbers, true, null, lists), else the text itself."""
     try:
         value = json.loads(text, parse_int=_whole, parse_float=_number, parse_constant=_no_number)
@@ -70,6 +94,14 @@ def _value(key: str, text: str) -> Any:
     except ValueError as error:
         raise UsageError(f"--set {shortened(key)}: {error}") from error
     return value
+
+
+def checked_value(key: str, value: Any) -> Any:
+    """Return a value from a file, with texts such as 1e6 read like those of `--set`.
+
+    Raises UsageError for values that no setting can have.
+    """
+    return parse_value(key, value if isinstance(value, str) else json.dumps(value))
 
 
 def check_depth(value: Any, levels: int = _MOST_LEVELS) -> None:

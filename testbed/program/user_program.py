@@ -11,16 +11,11 @@ import hashlib
 import json
 import os
 import re
-import zlib
-from base64 import b85decode, b85encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BeforeValidator, PlainSerializer, ValidationInfo
-
+from analysis.results.spec import P4Program
 from compiled.cache import CacheRefused
 from compiled.kept import DIGITS, CacheGone, kept_file
 from softswitch.p4c import COMPILER, CompileError, compile_source, program_folder
@@ -36,48 +31,19 @@ _JSON_MAJOR = 2
 _LONGEST_NAME = 32
 
 
-def _packed(text: str) -> str:
-    return b85encode(zlib.compress(text.encode())).decode()
+def compiled_program(word: str, path: str, name: str, text: str) -> P4Program:
+    """Return the program of `--p4 WORD` from its BMv2 JSON."""
+    return P4Program(path, hashlib.sha256(text.encode()).hexdigest(), name, word, text)
 
 
-def _unpacked(text: str, info: ValidationInfo) -> str:
-    return zlib.decompress(b85decode(text)).decode() if info.mode == "json" else text
+def own_program() -> P4Program:
+    """Return the testbed's program in the source tree, without its text."""
+    return P4Program(str(OWN_PROGRAM), hashlib.sha256((ROOT / OWN_PROGRAM).read_bytes()).hexdigest())
 
 
-Packed = Annotated[str, PlainSerializer(_packed, when_used="json"), BeforeValidator(_unpacked)]
-"""A text that is compressed to about a tenth in JSON, because each job of a sweep contains its program."""
-
-
-@dataclass(frozen=True)
-class GivenProgram:
-    """A program of the user as BMv2 JSON."""
-
-    word: str
-    """The argument as typed by the user."""
-    path: str
-    name: str
-    """The name by which runs with different programs are distinguished."""
-    text: Packed = field(repr=False)
-
-    @property
-    def sha256(self) -> str:
-        """The SHA-256 of the compiled program, in hexadecimal."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
-
-    def declared(self) -> Program:
-        """Return the objects that the control plane can name."""
-        return _declared(self.text)
-
-    def file(self) -> Path:
-        """Return the program's file in the cache, for building or loading the program.
-
-        Raise CacheRefused or OSError.
-        """
-        name = f"program-{self.sha256[:DIGITS]}"
-        try:
-            return kept_file(program_folder(), name, ".json", lambda part: part.write_bytes(self.text.encode()))
-        except CacheGone as error:
-            raise CacheRefused(f"{error}; run the command again") from error
+def declarations_of(program: P4Program) -> Program:
+    """Return the objects that the control plane can name."""
+    return _declared(program.text)
 
 
 @lru_cache(maxsize=8)
@@ -86,17 +52,28 @@ def _declared(text: str) -> Program:
     return Program(json.loads(text))
 
 
-def program_file(program: GivenProgram | None) -> Path:
-    """Return the JSON file of a user program, or of the testbed's program for None."""
-    return ROOT / OWN_PROGRAM if program is None else program.file()
+def program_file(program: P4Program | None) -> Path:
+    """Return the JSON file of a user program, in the cache, or of the testbed's program for None.
+
+    Raise CacheRefused or OSError.
+    """
+    if program is None:
+        return ROOT / OWN_PROGRAM
+    text = program.text.encode()
+    try:
+        return kept_file(
+            program_folder(), f"program-{program.sha256[:DIGITS]}", ".json", lambda part: part.write_bytes(text)
+        )
+    except CacheGone as error:
+        raise CacheRefused(f"{error}; run the command again") from error
 
 
-def program_given(word: str | None) -> GivenProgram | None:
+def read_program(word: str | None) -> P4Program | None:
     """Return the program that `--p4` names, or None for the testbed's. Raise UsageError if it is not a program."""
-    return None if word is None else programs_given([word])[0]
+    return None if word is None else read_programs([word])[0]
 
 
-def programs_given(words: Sequence[str]) -> list[GivenProgram | None]:
+def read_programs(words: Sequence[str]) -> list[P4Program | None]:
     """Return the programs named by several `--p4`, each with a unique name.
 
     Raise UsageError if one is not a program.
@@ -107,7 +84,7 @@ def programs_given(words: Sequence[str]) -> list[GivenProgram | None]:
             raise UsageError(f"--p4 {words[place]}: named twice")
     names = iter(_names([path for path in paths if path is not None]))
     return [
-        None if path is None else GivenProgram(word, str(path), next(names), _read(word))
+        None if path is None else compiled_program(word, str(path), next(names), _read(word))
         for word, path in zip(words, paths, strict=True)
     ]
 

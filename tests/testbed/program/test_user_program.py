@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.spec import RunSpec
 from compiled.cache import cache_dir
 from softswitch.p4c import program_folder
 from testbed.errors import UsageError
-from testbed.plan.plan import RunRequest, plan_network, plan_run
-from testbed.program.given import GivenProgram, program_file, program_given, programs_given
+from testbed.plan.plan import plan_network, plan_run
+from testbed.program.user_program import compiled_program, program_file, read_program, read_programs
 from tests.switch_bmv2.program.recompile import needs_p4c
 from tests.testbed.program.own import OURS, renamed
 
@@ -43,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _refusal(word: str) -> str:
     with pytest.raises(UsageError) as refused:
-        program_given(word)
+        read_program(word)
     return str(refused.value)
 
 
@@ -110,14 +111,14 @@ def test_includes_beside_a_source_take_precedence_over_the_testbeds(
     (folder / "mine" / "include").mkdir(parents=True)
     (folder / "mine" / "include" / "constants.p4").write_text("#define LIMIT 7\n")
     (folder / "mine" / "port.p4").write_text(_PORT)
-    user_program = program_given("mine/port.p4")
+    user_program = read_program("mine/port.p4")
     assert user_program is not None and user_program.name == "port"
     assert (user_program.path, "0x0007" in user_program.text) == (str(folder / "mine" / "port.p4"), True)
     cached_files = set(program_folder().iterdir())
-    assert program_given("mine/port.p4") == user_program
+    assert read_program("mine/port.p4") == user_program
     assert set(program_folder().iterdir()) == cached_files
     (folder / "mine" / "include" / "constants.p4").write_text("#define LIMIT 9\n")
-    changed = program_given("mine/port.p4")
+    changed = read_program("mine/port.p4")
     assert changed is not None and "0x0009" in changed.text
 
 
@@ -129,7 +130,7 @@ def test_several_programs_get_the_shortest_unique_names(folder: Path) -> None:
             (folder / place / name).write_text(OURS)
 
     def names(*words: str) -> list[str | None]:
-        return [None if program is None else program.name for program in programs_given(words)]
+        return [None if program is None else program.name for program in read_programs(words)]
 
     assert names("a/x.json", "built-in", "a/y.json") == ["x", None, "y"]
     assert names("a/x.json", "a/x.bmv2") == ["x.json", "x.bmv2"]
@@ -144,7 +145,7 @@ def test_an_edit_after_reading_does_not_change_the_program(folder: Path, monkeyp
     """The program is cached by its content."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     (folder / "x.json").write_text(OURS)
-    user_program = program_given("x.json")
+    user_program = read_program("x.json")
     (folder / "x.json").write_text("{}")
     assert user_program is not None
     assert program_file(user_program) == program_file(replace(user_program, word="y.json"))
@@ -155,16 +156,16 @@ def test_an_edit_after_reading_does_not_change_the_program(folder: Path, monkeyp
 
 def test_config_and_command_repeat_the_run(folder: Path) -> None:
     """config.json has the path and hash of the program, also of the testbed's."""
-    user_program = GivenProgram("my prog.json", str(folder / "my prog.json"), "my_prog", OURS)
+    user_program = compiled_program("my prog.json", str(folder / "my prog.json"), "my_prog", OURS)
     digest = hashlib.sha256(OURS.encode()).hexdigest()
-    request = RunRequest("incast", clock="virtual", program=user_program)
+    request = RunSpec("incast", clock="virtual", program=user_program)
     config = plan_run(request).config
     assert config.program is not None
-    assert config.program.model_dump() == {"name": "my_prog", "path": user_program.path, "sha256": digest}
+    assert config.program.as_dict() == {"name": "my_prog", "path": user_program.path, "sha256": digest}
     assert config.variant == "sfc (my_prog)"
     assert config.command.endswith(" --p4 'my prog.json'")
     assert plan_network(request).config.command.endswith(" --p4 'my prog.json'")
     built_in = plan_run(replace(request, program=None)).config
     assert built_in.program is not None
-    assert built_in.program.model_dump() == {"name": None, "path": "switch-bmv2/artifacts/sfc.json", "sha256": digest}
+    assert built_in.program.as_dict() == {"name": None, "path": "switch-bmv2/artifacts/sfc.json", "sha256": digest}
     assert (built_in.variant, "--p4" in built_in.command) == ("sfc", False)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The specification of a run: the options that a user typed (`RunSpec`), and config.json (`RunConfig`).
+
+config.json has the same options with all choices made, and all numbers that were derived from them.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b85decode, b85encode
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationInfo
+from pydantic.dataclasses import dataclass
+
+from analysis.formatting import variant_of
+
+CONFIG_FILE = "config.json"
+CONFIG_SCHEMA = "sfc-testbed/config/2"
+
+ClockName = Literal["real", "virtual"]
+
+
+def _packed(text: str) -> str:
+    return b85encode(zlib.compress(text.encode())).decode()
+
+
+def _unpacked(text: str, info: ValidationInfo) -> str:
+    return zlib.decompress(b85decode(text)).decode() if info.mode == "json" else text
+
+
+Packed = Annotated[str, PlainSerializer(_packed, when_used="json"), BeforeValidator(_unpacked)]
+"""A text that is compressed to about a tenth in JSON, because each job of a sweep contains its program."""
+
+
+@dataclass(frozen=True)
+class P4Program:
+    """The compiled P4 program of a run's switches."""
+
+    path: str
+    sha256: str
+    """The SHA-256 of the compiled program, in hexadecimal."""
+    name: str | None = None
+    """The name by which runs with different programs are distinguished; None for the testbed's own program."""
+    word: str | None = None
+    """The argument of `--p4` as typed."""
+    text: Packed = field(default="", repr=False)
+    """The program as BMv2 JSON; empty in stored files."""
+
+    def as_dict(self) -> dict[str, str | None]:
+        """Return name, path and SHA-256, for JSON files."""
+        return {"name": self.name, "path": self.path, "sha256": self.sha256}
+
+
+@dataclass(frozen=True)
+class Retry:
+    """The repetition of a late run."""
+
+    of: str
+    """The name of the late run's folder."""
+    dilation: int
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """The options of a run as typed. A missing `dilation` or `duration_ms` is chosen later.
+
+    The scale gives a missing `topology`. The flows come from `flow_file` if there is one, else from the scenario.
+    """
+
+    scenario: str
+    scheme: str = "sfc"
+    switch: str = "auto"
+    clock: ClockName = "real"
+    dilation: int | None = None
+    scale: str = "ci"
+    seed: int = 1
+    duration_ms: float | None = None
+    topology: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The values of `--set` by key."""
+    captures: tuple[str, ...] = ()
+    background: str | None = None
+    hosts: str | None = None
+    """`docker:IMAGE` for containers, or None for Mininet's own hosts."""
+    flow_file: Path | None = None
+    faults: tuple[str, ...] = ()
+    """Faults as arguments of `--fault`."""
+    retry: Retry | None = None
+    """The repetition of a late run; its dilation replaces `dilation`."""
+    program: P4Program | None = None
+    """The program of the switches; None for the testbed's own."""
+
+    @property
+    def program_name(self) -> str | None:
+        """The name of the switches' program; None for the testbed's own."""
+        return None if self.program is None else self.program.name
+
+    @property
+    def variant(self) -> str:
+        """The label that distinguishes the run from runs with another scheme or program."""
+        return variant_of(self.scheme, self.program_name)
+
+    @property
+    def retry_of(self) -> str | None:
+        """The folder of the late run that this run repeats."""
+        return None if self.retry is None else self.retry.of
+
+
+class Physics(BaseModel):
+    """Properties of the network, or the settings that replaced them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    base_rtt_ns: int = Field(description="Base RTT of the most distant pair of hosts, to which lateness is compared.")
+    bottleneck_bps: int = Field(description="Rate of the slowest link of the pair with the largest BDP.")
+    bdp_bytes: int = Field(description="Largest BDP of any pair of hosts.")
+    nic_rates_bps: dict[int, int] = Field(description="Number of hosts by the rate of their NIC.")
+    window_bytes: int | None = Field(description="First window of a flow of the fastest NIC; null: no limit.")
+    bdp_of_nics: dict[int, int] = Field(default_factory=dict, description="BDP by NIC rate, if rates are mixed.")
+    window_of_nics: dict[int, int | None] = Field(
+        default_factory=dict, description="First window by NIC rate, if rates are mixed."
+    )
+
+
+class FaultSpan(BaseModel):
+    """A time span of a fault."""
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+
+    spec: str = Field(description="The fault as an argument of --fault.")
+    label: str = Field(description="Label in plots for the time of the fault.")
+    begin_us: float
+    end_us: float | None = Field(description="null: until the end of the run.")
+
+
+class DilationChoice(BaseModel):
+    """The prediction behind the choice of a live run's dilation."""
+
+    model_config = ConfigDict(frozen=True)
+
+    peak_load: float = Field(description="Predicted share of all cores in the busiest base RTT.")
+    late_share: float = Field(description="Predicted P99 lateness as a share of the base RTT.")
+    cores: float = Field(description="Processor time that the run's processes get in total, in cores.")
+    calibrated: str | None = Field(description="Day of this machine's calibration; null: not calibrated.")
+    enough: int | None = Field(default=None, description="A sufficient dilation, if the requested one is too small.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(RunSpec):
+    """The contents of config.json: a run's options with all choices made, and the derived numbers, in model units."""
+
+    dilation: int
+    duration_ms: float
+    topology: str
+    program: P4Program
+    dilation_given: bool
+    """Whether the user typed the dilation."""
+    dilation_choice: DilationChoice | None = None
+    topology_parameters: dict[str, Any]
+    physics: Physics
+    workload: dict[str, Any]
+    """The parameters of the workload; empty if the flows come from a file."""
+    switch_settings: dict[str, Any]
+    transport_settings: dict[str, Any]
+    thresholds_bytes: dict[str, int]
+    """Thresholds in the queue plot, such as {"Q_th": 250000, "Q_tg": 125000}."""
+    fault_spans: tuple[FaultSpan, ...] = ()
+    measured_window_us: tuple[float, float] | None = None
+    """The measured window. Flows that start outside it (warm-up, cool-down) count in totals only."""
+    ideal_completion_us: dict[str, float] = field(default_factory=dict)
+    """The ideal completion time of dependent messages in an idle network, by tag."""
+    command: str
+    """The command line that repeats the run."""
+    versions: dict[str, str]
+
+    @property
+    def base_rtt_us(self) -> float:
+        return self.physics.base_rtt_ns / 1000
+
+    @property
+    def is_dilation_automatic(self) -> bool:
+        """Whether the dilation is chosen for this run and this machine."""
+        return not self.dilation_given and self.retry is None
+
+    def to_json(self) -> str:
+        """Return the text of config.json, with a newline at the end."""
+        return json.dumps(self.as_dict(), indent=2) + "\n"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the content of config.json."""
+        return {"schema": CONFIG_SCHEMA, **_CONFIG.dump_python(self, mode="json"), "program": self.program.as_dict()}
+
+
+_CONFIG: TypeAdapter[RunConfig] = TypeAdapter(RunConfig)
+
+
+def config_of(text: str | bytes) -> RunConfig:
+    """Return the content of config.json.
+
+    Raise ValueError, or its subclass pydantic.ValidationError, for an invalid file or one of another release.
+    """
+    content = json.loads(text)
+    schema = content.pop("schema", None) if isinstance(content, dict) else None
+    if schema != CONFIG_SCHEMA:
+        raise ValueError(f"not a run's configuration of this release ({CONFIG_SCHEMA})")
+    return _CONFIG.validate_python(content)
