@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -32,7 +31,7 @@ class ChildError(Exception):
 
 
 class Child:
-    """A process whose stdout is read as lines without blocking. Its stderr goes to `log` or an unnamed file.
+    """A process whose stdout is read as lines without blocking. Its stderr goes to `log` or is kept in memory.
 
     `errors_are_lines` is for programs that report on stderr that they are ready: stdout and stderr are both read as
     lines, and all lines go to the log. Raise `failure` if the program is missing or cannot be executed. Ctrl-C in the
@@ -60,7 +59,7 @@ class Child:
         self._kill_at: float | None = None
         self.rest: list[str] = []
         """The lines that were still unread when the child was stopped."""
-        self._errors: IO[bytes] = log.open("wb") if log else tempfile.TemporaryFile()  # noqa: SIM115 (see _close)
+        self._errors: IO[bytes] = log.open("wb") if log else os.fdopen(os.memfd_create("errors"), "wb")
         try:
             self._process = subprocess.Popen(
                 list(arguments),

@@ -83,5 +83,5 @@ def _number_of(error: BaseException) -> int:
 
 def _no_room(number: int, places: Sequence[Path]) -> str:
     existing = [next(path for path in (place, *place.absolute().parents) if path.exists()) for place in places]
-    free_bytes, place = min((shutil.disk_usage(path).free, path) for path in existing)
-    return f"no room left: {free_bytes} B free on the file system of {place} ({os.strerror(number)})"
+    place = min(existing, key=lambda path: shutil.disk_usage(path).free)
+    return f"no room left: {shutil.disk_usage(place).free} B free on the file system of {place} ({os.strerror(number)})"
