@@ -25,6 +25,10 @@ CONFIG_SCHEMA = "sfc-testbed/config/2"
 
 ClockName = Literal["real", "virtual"]
 
+OPTION = "option"
+JOINED_BY = "joined_by"
+"""Keys in the metadata of a field: the option of `run` that sets the field, and the text between several values."""
+
 
 def _packed(text: str) -> str:
     return b85encode(zlib.compress(text.encode())).decode()
@@ -66,6 +70,14 @@ class Retry:
     dilation: int
 
 
+def option(name: str, default: Any = None, *, joined_by: str | None = None) -> Any:
+    """Return a field of `RunSpec` that an option of `run` sets, so that the command of a run has the option.
+
+    Several values are several options, or one option with values `joined_by` a text.
+    """
+    return field(default=default, metadata={OPTION: name, JOINED_BY: joined_by})
+
+
 @dataclass(frozen=True)
 class RunSpec:
     """The options of a run as typed. A missing `dilation` or `duration_ms` is chosen later.
@@ -80,20 +92,20 @@ class RunSpec:
     dilation: int | None = None
     scale: str = "ci"
     seed: int = 1
-    duration_ms: float | None = None
-    topology: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    duration_ms: float | None = option("--duration")
+    topology: str | None = option("--topology")
+    settings: Mapping[str, Any] = field(default_factory=dict, metadata={OPTION: "--set"})
     """The values of `--set` by key."""
-    captures: tuple[str, ...] = ()
-    background: str | None = None
-    hosts: str | None = None
+    captures: tuple[str, ...] = option("--pcap", (), joined_by=",")
+    background: str | None = option("--background")
+    hosts: str | None = option("--hosts")
     """`docker:IMAGE` for containers, or None for Mininet's own hosts."""
-    flow_file: Path | None = None
-    faults: tuple[str, ...] = ()
+    flow_file: Path | None = option("--flows")
+    faults: tuple[str, ...] = option("--fault", ())
     """Faults as arguments of `--fault`."""
     retry: Retry | None = None
     """The repetition of a late run; its dilation replaces `dilation`."""
-    program: P4Program | None = None
+    program: P4Program | None = option("--p4")
     """The program of the switches; None for the testbed's own."""
 
     @property

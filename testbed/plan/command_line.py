@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from dataclasses import fields
 
-from analysis.results.spec import RunSpec
+from analysis.results.spec import JOINED_BY, OPTION, P4Program, RunSpec
 from scenarios.listed import LISTED
 from testbed.plan.settings import settings_words
 
@@ -18,18 +20,26 @@ def repeat_command(spec: RunSpec, dilation: int) -> str:
     if spec.switch != "auto":
         words += ["--switch", spec.switch]
     words += ["--scale", spec.scale, "--seed", str(spec.seed), "--dilation", str(dilation)]
-    options = {
-        "--duration": None if spec.duration_ms is None else f"{spec.duration_ms:g}",
-        "--topology": spec.topology,
-        "--set": settings_words(spec.settings),
-        "--flows": None if spec.flow_file is None else str(spec.flow_file),
-        "--fault": spec.faults,
-        "--pcap": ",".join(spec.captures) or None,
-        "--background": spec.background,
-        "--hosts": spec.hosts,
-        "--p4": None if spec.program is None else spec.program.word,
-    }
-    for option, value in options.items():
-        for word in (value,) if isinstance(value, str) else value or ():
-            words += [option, word]
+    for entry in fields(spec):
+        name, joined_by = entry.metadata.get(OPTION), entry.metadata.get(JOINED_BY)
+        values = _values(getattr(spec, entry.name)) if name is not None else ()
+        for value in values if joined_by is None or not values else (joined_by.join(values),):
+            words += [str(name), value]
     return shlex.join(words)
+
+
+def _values(value: object) -> tuple[str, ...]:
+    """Return the arguments of an option that sets a field to this value."""
+    match value:
+        case None:
+            return ()
+        case float():
+            return (f"{value:g}",)
+        case P4Program():
+            return (str(value.word),)
+        case Mapping():
+            return settings_words(value)
+        case tuple():
+            return tuple(map(str, value))
+        case _:
+            return (str(value),)

@@ -407,6 +407,45 @@ def roles(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
     needs=(mininet,),
 )
 
+RUN_OPTION = Change(
+    "option of run",
+    {},
+    {
+        "command/verbs/run.py": (
+            Before("    json: Json = False,\n", "    payload: int | None = None,\n"),
+            Before("        hosts=hosts,\n", "        payload_bytes=payload,\n"),
+        ),
+        "analysis/results/spec.py": (
+            Before("    background: str | None = option", '    payload_bytes: int | None = option("--payload")\n'),
+        ),
+        "testbed/plan/plan.py": (
+            Before(
+                "    traffic = _traffic(",
+                "    if spec.payload_bytes is not None:\n"
+                '        settings.transport["payload_bytes"] = spec.payload_bytes\n',
+            ),
+        ),
+    },
+    (
+        *(*_RUN, "incast", "--payload", "500", *_TINY, "&&"),
+        *("python", "-c", "from pathlib import Path; print(next(Path('out').glob('*/config.json')).read_text())"),
+    ),
+    r'(?s)"payload_bytes": 500.*"payload_bytes": 500.*--payload 500',
+)
+
+PAUSE_COMPUTATION = Change(
+    "pause computation",
+    {},
+    {
+        "switch-bmv2/include/control/bts/pause_time.p4": (
+            Before("        pause_us = (duration_us_t) drain_us;", "        drain_us = drain_us + drain_us;\n"),
+        ),
+    },
+    (*_MAKE_P4, *_RUN, "incast", "--scheme", "sfc", *_TINY),
+    '"scheme": "sfc"',
+    needs=(p4c,),
+)
+
 CHANGES = (
     CONGESTION_CONTROL,
     FLOW_CONTROL,
@@ -419,4 +458,6 @@ CHANGES = (
     P4_COUNTER,
     P4_MECHANISM,
     PROMPT_VERB,
+    RUN_OPTION,
+    PAUSE_COMPUTATION,
 )
