@@ -8,8 +8,9 @@ import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from analysis.report.pages import REPORT_FILE
 from analysis.results.result import MAX_FILE_BYTES, Level
@@ -67,7 +68,7 @@ class Reproduction(BaseModel):
     """The clock, if it differs from the experiment's."""
     changed: tuple[str, ...] = ()
     """Settings that the user changed. The findings then test a reason and do not reproduce the paper."""
-    program: P4Program | None = None
+    program: Annotated[P4Program | None, PlainSerializer(lambda program: program and program.as_dict())] = None
     """The P4 program of the switches; None: the testbed's own. Another program does not reproduce the paper either."""
 
     @property

@@ -78,7 +78,7 @@ def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, ou
                 folder=folder,
                 runs=runs,
                 changed=settings_words(first.changed),
-                program=program and replace(program, text=""),
+                program=program and replace(program, text="", word=None),
             )
         )
     return cases

@@ -81,6 +81,8 @@ def load_run(folder: Path) -> Run:
     try:
         config = read_config(folder)
     except ResultError as error:
+        if isinstance(error.__cause__, RecursionError):
+            raise
         reason = str(error).removeprefix(f"{folder / CONFIG_FILE}: ")
         problems.append(f"{CONFIG_FILE} cannot be read ({reason}); the configuration is not shown.")
     if config is not None and config.scenario != result.scenario:

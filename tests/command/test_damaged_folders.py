@@ -56,10 +56,10 @@ def folder(whole: Path, tmp_path: Path) -> Path:
         (_cut("flows.parquet"), "flows.parquet: not a whole Parquet file"),
         (_gone("flows.parquet"), "flows.parquet: no such trace"),
         (_text("flows.parquet", ""), "flows.parquet"),
-        (_text("config.json", "{}"), "config.json has no 'topology'"),
-        (_text("config.json", "[]"), "config.json has no 'topology'"),
-        (_text("config.json", ""), "config.json has no 'topology'"),
-        (_gone("config.json"), "config.json has no 'topology'"),
+        (_text("config.json", "{}"), "config.json cannot be read"),
+        (_text("config.json", "[]"), "config.json cannot be read"),
+        (_text("config.json", ""), "config.json cannot be read"),
+        (_gone("config.json"), "config.json cannot be read"),
         (_text("config.json", '{"topology": [], "topology_parameters": 3}'), "cannot be exported"),
     ],
 )
@@ -123,8 +123,9 @@ def test_a_timeline_without_a_network_lacks_the_names_of_neighbours(
 ) -> None:
     _text("config.json", '{"scenario": "incast"}')(folder)
     assert main(["export", str(folder), "--format", "perfetto"]) == 3
-    [line] = capsys.readouterr().err.splitlines()
-    assert line == "! Names of neighbours and captures are missing: config.json has no 'topology'."
+    config, names = capsys.readouterr().err.splitlines()
+    assert config.startswith("! config.json cannot be read (not a run's configuration of this release")
+    assert names == "! Names of neighbours and captures are missing: config.json cannot be read."
 
 
 def test_a_format_that_does_not_exist_is_refused_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,11 +141,14 @@ def test_a_format_that_does_not_exist_is_refused_in_one_line(folder: Path, capsy
         (_cut("flows.parquet"), "flows.parquet cannot be read"),
         (_gone("queues.parquet"), "queues.parquet cannot be read (no such trace)"),
         (_text("signals.parquet", ""), "signals.parquet cannot be read"),
-        (_text("config.json", "{}"), "config.json has no configuration"),
-        (_text("config.json", "[]"), "config.json has no configuration"),
+        (_text("config.json", "{}"), "config.json cannot be read (not a run's configuration of this release"),
+        (_text("config.json", "[]"), "config.json cannot be read (not a run's configuration of this release"),
         (_text("config.json", ""), "config.json cannot be read"),
         (_gone("config.json"), "config.json cannot be read"),
-        (_text("config.json", '{"physics": 3}'), "config.json is for another scenario than incast"),
+        (
+            _text("config.json", '{"schema": "sfc-testbed/config/2", "physics": 3}'),
+            "config.json cannot be read (not a run",
+        ),
     ],
 )
 def test_report_writes_what_it_can_and_names_the_damaged_files(

@@ -172,7 +172,9 @@ def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
         verb, experiment, *words = shlex.split(run)
         assert experiment == name
         options = dict(zip(words[::2], words[1::2], strict=True))
-        changed = [value for option, value in zip(words[::2], words[1::2], strict=True) if option == "--set"]
+        changed = parse_settings(
+            value for option, value in zip(words[::2], words[1::2], strict=True) if option == "--set"
+        )
         assert set(options) <= {"--set", "--scale", "--scheme", "--clock", "--seed", "--duration"}
         scale = options["--scale"]
         if verb == "reproduce":
@@ -181,9 +183,7 @@ def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
             plan_run(first.request)
         else:
             assert (verb, options["--clock"]) == ("run", "virtual")
-            request = RunSpec(
-                experiment, options["--scheme"], clock="virtual", scale=scale, settings=parse_settings(changed)
-            )
+            request = RunSpec(experiment, options["--scheme"], clock="virtual", scale=scale, settings=changed)
             duration_ms = float(options["--duration"]) if "--duration" in options else None
             plan_run(replace(request, duration_ms=duration_ms))
 

@@ -31,7 +31,7 @@ def test_switches_and_hosts_accept_the_settings(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["tcp", "sfc+swift", "", "+none"])
 def test_unknown_names_list_the_known_ones(name: str) -> None:
-    with pytest.raises(UnknownScheme, match="there are"):
+    with pytest.raises(UnknownScheme, match="choose from"):
         resolve_scheme(name)
 
 

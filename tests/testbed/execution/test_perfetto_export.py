@@ -16,6 +16,7 @@ from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.perfetto_export import TIMELINE_FILE, export_perfetto
 from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from tests.analysis.timeline.reading import Timeline, read_timeline
 
@@ -23,7 +24,7 @@ SMALL = ("degree=4", "message_bytes=100000", "switch.q_th_bytes=60000", "switch.
 
 
 def _run(out: Path, scheme: str, *settings: str, **more: object) -> StoredRun:
-    request = RunSpec("incast", scheme, clock="virtual", settings=(*SMALL, *settings), **more)  # type: ignore[arg-type]
+    request = RunSpec("incast", scheme, clock="virtual", settings=parse_settings((*SMALL, *settings)), **more)  # type: ignore[arg-type]
     return execute(plan_run(request), out, Silent(), page=False)
 
 

@@ -11,10 +11,11 @@ import pytest
 from analysis.results.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
 from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 
 
 def _plan(scenario: str, *settings: str, **more: object) -> RunPlan:
-    return plan_run(RunSpec(scenario, clock="virtual", settings=settings, **more))  # type: ignore[arg-type]
+    return plan_run(RunSpec(scenario, clock="virtual", settings=parse_settings(settings), **more))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

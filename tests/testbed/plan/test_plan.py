@@ -53,6 +53,8 @@ VIRTUAL = RunSpec("incast", clock="virtual")
 )
 def test_bad_input_is_one_clear_line(change: dict[str, object], words: str) -> None:
     with pytest.raises(UsageError) as refused:
+        if "settings" in change:
+            change = {"settings": parse_settings(change["settings"])}  # type: ignore[arg-type]
         plan_run(replace(VIRTUAL, **change))  # type: ignore[arg-type]
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
