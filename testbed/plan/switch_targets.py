@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The properties of switch targets that a plan needs: what they cannot do, and their costs. Starts none of them.
-
-`testbed.targets.table` has the implementation of each target.
-"""
+"""The table of switch targets: what they cannot do, what they cost and where they are implemented. Starts none."""
 
 from __future__ import annotations
 
@@ -24,6 +21,8 @@ class SwitchTarget:
     """A target with the properties that a plan needs."""
 
     name: str
+    implementation: str
+    """MODULE:CLASS of the `Target`. This is a name, because the module imports the plan."""
     cost: ProcessCost
     """The cost of one of its processes on a machine without calibration, rather high (docs/sources.md#dilation)."""
     no_virtual_clock: str | None = None
@@ -45,9 +44,14 @@ class SwitchTarget:
 SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
     target.name: target
     for target in (
-        SwitchTarget("soft", ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0.12)),
+        SwitchTarget(
+            "soft",
+            "testbed.targets.softswitch:SoftswitchTarget",
+            ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0.12),
+        ),
         SwitchTarget(
             "bmv2",
+            "testbed.targets.bmv2.target:Bmv2Target",
             ProcessCost(frame_ns=160_000, lone_frame_ns=400_000, fixed_share=0.05),
             no_virtual_clock="BMv2 reads the machine's clock",
             no_pfc="a queue of BMv2 cannot be paused",

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Switch targets that forward the packets of a live run: softswitch and BMv2, and the table of both."""
+"""Switch targets that forward the packets of a live run: softswitch and BMv2."""

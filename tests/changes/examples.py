@@ -261,14 +261,11 @@ class PatientTarget(SoftswitchTarget):
 '''
     },
     {
-        "testbed/targets/table.py": (
-            Before("from testbed.targets.softswitch", "from testbed.targets.patient import PatientTarget\n"),
-            Before('"bmv2": Bmv2Target', '"patient": PatientTarget, '),
-        ),
         "testbed/plan/switch_targets.py": (
             Before(
-                '        SwitchTarget("soft"',
-                '        SwitchTarget("patient", ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n',
+                '        SwitchTarget(\n            "soft"',
+                '        SwitchTarget("patient", "testbed.targets.patient:PatientTarget", '
+                "ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n",
             ),
         ),
     },
