@@ -3,7 +3,7 @@
 """Generates docs/reproduction/ from stored findings: `python -m reproduction.document [--check] [FOLDER...]`.
 
 The folder gets a summary, README.md, and one page per experiment. FOLDER is an output folder of `reproduce`: the
-findings in every reproduction.json below it are added to docs/stored/reproduction.json, and the first figure of each to
+findings in every reproduction.json below it are added to docs/stored/reproduction.json, and the figure of each to
 docs/images/reproduction. `reproduction.summaries` decides which findings replace others. Without FOLDER the pages are
 generated from the stored findings. The reasons why claims fail are in docs/stored/reproduction-remarks.yaml.
 """
@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from analysis.formatting import NOTHING, three_digits
+from analysis.report.experiment import FIGURE_FILE
 from analysis.report.markdown import markdown_table
 from compiled.visible import visible
 from reproduction.catalogue import EXPERIMENTS
@@ -175,8 +176,8 @@ def _figure(summary: Summary, pictures: Mapping[tuple[str, str], str]) -> list[s
     if summary.place not in pictures:
         return []
     picture = f"![{summary.title}, scale {summary.scale}]({pictures[summary.place]})"
-    figures = EXPERIMENTS[summary.experiment].figures
-    return ["", picture, "", figures[0].caption if figures else ""]
+    figure = EXPERIMENTS[summary.experiment].figure
+    return ["", picture, "", figure.caption if figure else ""]
 
 
 def _yes_or_no(finding: ClaimFinding | None) -> str:
@@ -321,11 +322,10 @@ def _stored_pages() -> dict[str, str]:
 
 
 def _copy_pictures(new: Sequence[tuple[Summary, StoredReproduction]]) -> None:
-    """Copy the first figure of each reproduction to the folder of the pages' pictures."""
+    """Copy the figure of each reproduction to the folder of the pages' pictures."""
     for summary, stored in new:
-        figures = EXPERIMENTS[summary.experiment].figures
-        drawn = stored.folder / f"{figures[0].name}.png" if figures else None
-        if drawn is not None and drawn.exists():
+        drawn = stored.folder / FIGURE_FILE
+        if drawn.exists():
             target = _picture(summary)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(drawn, target)

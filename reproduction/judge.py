@@ -167,12 +167,11 @@ def findings(experiment: Experiment, results: Results) -> tuple[ClaimFinding, ..
 
 
 def write_reproduction(folder: Path, experiment: Experiment, reproduction: Reproduction, results: Results) -> None:
-    """Write an experiment's reproduction.json, page, figures and data."""
+    """Write an experiment's reproduction.json, page, figure and data."""
     content = reproduction.model_dump(by_alias=True)
     replace_text(folder / FILE_NAME, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    figures = []
-    if results.measurements:
-        figures = [(spec.name, spec.caption, spec.draw(results)) for spec in experiment.figures]
+    spec = experiment.figure if results.measurements else None
+    figure = (spec.caption, spec.draw(results)) if spec else None
     page = ExperimentPage(
         name=reproduction.experiment,
         title=reproduction.title,
@@ -195,7 +194,7 @@ def write_reproduction(folder: Path, experiment: Experiment, reproduction: Repro
         }
         for measurement in results.measurements
     ]
-    write_experiment_page(folder, page, figures, pl.DataFrame(rows, infer_schema_length=None))
+    write_experiment_page(folder, page, figure, pl.DataFrame(rows, infer_schema_length=None))
 
 
 def main() -> int:

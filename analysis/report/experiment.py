@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The page of an experiment: what the paper shows, our plot, our figures, the verdict, and how to repeat it.
+"""The page of an experiment: what the paper shows, our plot, the verdict, and how to repeat it.
 
-Each figure is also written as PNG, and the claims and the figures of the runs as CSV files.
+The figure is also written as PNG, and the claims and the figures of the runs as CSV files.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from analysis.report.first_sentence import of_experiment, trust_in_runs
 from analysis.report.pages import REPORT_FILE, place_figures, render, run_row, write_csv
 from analysis.results.result import Level
 from telemetry.atomic_file import replace_text
+
+FIGURE_FILE = "figure.png"
 
 
 @dataclass(frozen=True)
@@ -60,24 +62,21 @@ class ExperimentPage:
 
 
 def write_experiment_page(
-    folder: Path, page: ExperimentPage, figures: Sequence[tuple[str, str, Figure]], runs: pl.DataFrame
+    folder: Path, page: ExperimentPage, figure: tuple[str, Figure] | None, runs: pl.DataFrame
 ) -> Path:
-    """Write report.html, two CSV files and a PNG per figure into a folder, and return the page's path.
-
-    `figures`: name, caption and figure. The first figure is the one of the paper and is shown first, the others last.
-    """
+    """Write report.html, two CSV files and the figure (caption and plot) as PNG into a folder; return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(folder / "claims.csv", pl.DataFrame([vars(row) for row in page.claims], orient="row"))
     write_csv(folder / "runs.csv", runs)
-    drawn = {name: figure for name, _, figure in figures}
-    captions = {name: caption for name, caption, _ in figures}
+    name = Path(FIGURE_FILE).stem
+    caption, drawn = figure or ("", None)
     trust = trust_in_runs([run.verdict for run in page.runs], [run.label for run in page.runs])
     html = render(
         "experiment.html.j2",
         page=page,
         first_sentence=of_experiment({row.claim: row.holds for row in page.claims}, runs.to_dicts(), trust),
         claims=[(row.claim, row.paper, row.measured, row.holds) for row in page.claims],
-        plots=place_figures(folder, drawn, captions),
+        plots=place_figures(folder, {name: drawn}, {name: caption}) if drawn else [],
         runs=[run_row(folder, run.label, run.folder, run.command, run.verdict) for run in page.runs],
     )
     replace_text(folder / REPORT_FILE, html)

@@ -161,9 +161,8 @@ def judge(claim: Claim, results: Results) -> Measured:
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure of an experiment, on the paper's axes."""
+    """The figure of an experiment, on the paper's axes."""
 
-    name: str
     caption: str
     draw: Callable[[Results], Figure]
 
@@ -178,8 +177,7 @@ class Experiment:
     scenario: Scenario
     grids: Mapping[ScaleName, Grid | Grids]
     claims: tuple[Claim, ...]
-    figures: tuple[FigureSpec, ...] = ()
-    """The figures; the paper's figure comes first."""
+    figure: FigureSpec | None = None
     notes: tuple[str, ...] = ()
     """Information that a reader needs to judge the values, such as the derivation of a smaller scale."""
     shows: str = ""

@@ -10,17 +10,27 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from matplotlib.figure import Figure
 
 from analysis.metrics.buffers import natural_key
 from analysis.metrics.flows import ALL_CLASSES, SIZE_BIN_COUNT, of_class, size_bin_edges, slowdown_by_size, slowdowns
 from analysis.metrics.goodput import rates_without_gaps, tag_rates
 from analysis.metrics.percentiles import Values, minimum_count
 from analysis.plots.distributions import buffer_samples
-from analysis.plots.panels import Curve, CurveLook, Kind, Panel, numbered_looks, scheme_looks, with_hollow_markers
+from analysis.plots.panels import (
+    Curve,
+    CurveLook,
+    Kind,
+    Panel,
+    numbered_looks,
+    plot_panels,
+    scheme_looks,
+    with_hollow_markers,
+)
 from analysis.plots.series import bin_labels, bin_percentiles, buffer_steps, hottest_buffer_steps
 from analysis.results.comparison import headline_class
 from analysis.results.stored import Run
-from reproduction.model.experiment import Measurement, NotMeasured, Results
+from reproduction.model.experiment import FigureSpec, Measurement, NotMeasured, Results
 from reproduction.model.quantities import Quantity, measured_flows, receivers_gbps
 
 PanelMaker = Callable[[Results], Panel]
@@ -62,6 +72,15 @@ class CurveSelection:
     def looks(self) -> Mapping[str, CurveLook]:
         """Return the look of each scheme's curve."""
         return dict(zip(self.names, scheme_looks([*self.names]), strict=True))
+
+
+def paper_figure(caption: str, *panels: PanelMaker, columns: int | None = None) -> FigureSpec:
+    """Return a figure of the paper, with the paper's panels in its order, in rows of `columns`."""
+
+    def draw(results: Results) -> Figure:
+        return plot_panels([panel(results) for panel in panels], columns=columns)
+
+    return FigureSpec(caption, draw)
 
 
 def flow_controls(control: str) -> CurveSelection:

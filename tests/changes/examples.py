@@ -183,7 +183,7 @@ EXPERIMENT = Change(
 
 from reproduction.model.claims import Bound
 from reproduction.model.experiment import Experiment, Grid
-from reproduction.model.figures import buffer_over_time
+from reproduction.model.panels import CurveSelection, over_time, paper_figure
 from reproduction.model.quantities import DROPS
 from scenarios.incast import SCENARIO
 
@@ -193,7 +193,7 @@ EXPERIMENT = Experiment(
     scenario=SCENARIO,
     grids={"ci": Grid(("sfc",))},
     claims=(Bound("SFC drops nothing", "nothing", DROPS, "sfc", at_most=0.0),),
-    figures=(buffer_over_time(),),
+    figure=paper_figure("Buffer over time.", over_time("incast", CurveSelection({"sfc": "SFC"}))),
 )
 '''
     },

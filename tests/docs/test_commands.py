@@ -102,7 +102,7 @@ PLACEHOLDERS: Mapping[str, str] = {
     "MINUTES=n": "MINUTES=1",
     "N": "2",
     "NAME": "theory",
-    "NAME...": "fabric",
+    "NAME...": "nic",
     "NAME|all": "theory",
     "NUMBER": "0",
     "RUN": "{run}",

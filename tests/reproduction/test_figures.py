@@ -61,9 +61,10 @@ def test_a_figure_has_the_panels_axis_labels_and_curve_names_of_the_paper(
     name: str, make_flows: FlowsMaker, make_queues: FlowsMaker, make_goodput: FlowsMaker
 ) -> None:
     experiment = EXPERIMENTS[name]
+    assert experiment.figure is not None
     run = _run(make_flows, make_queues, make_goodput)
     results = Results("ci", tuple(Measurement(point, run) for point in experiment.grids["ci"].points()))
-    figure = experiment.figures[0].draw(results)
+    figure = experiment.figure.draw(results)
     panels, names = FIGURES[name]
     assert len(figure.axes) == panels
     assert all(axes.get_xlabel() and axes.get_ylabel() and axes.lines for axes in figure.axes)
@@ -81,7 +82,7 @@ def test_every_figure_of_the_paper_has_an_experiment() -> None:
     places = [experiment.paper for experiment in EXPERIMENTS.values()]
     numbers = [1, 2, *range(5, 17)]
     assert places == [*(f"Fig. {number}" for number in numbers[:-2]), "Table 2", "Fig. 15", "Fig. 16", "Appendix C"]
-    assert {name for name, experiment in EXPERIMENTS.items() if experiment.figures} == set(FIGURES)
+    assert {name for name, experiment in EXPERIMENTS.items() if experiment.figure} == set(FIGURES)
     assert all(experiment.shows for experiment in EXPERIMENTS.values())
 
 

@@ -11,8 +11,7 @@ from analysis.metrics.goodput import jain_index, sharing
 from analysis.results.stored import Run
 from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Experiment, Grid, Measured, NotMeasured, Results, config_of
-from reproduction.model.figures import buffer_over_time, paper_figure
-from reproduction.model.panels import goodput_by_class
+from reproduction.model.panels import goodput_by_class, paper_figure
 from reproduction.model.quantities import BTS_TRIGGERED, RECEIVER_THROUGHPUT, Quantity
 from scenarios.paper.bottleneck.fairness import SCENARIO
 from telemetry.reader import answer
@@ -116,13 +115,10 @@ EXPERIMENT = Experiment(
         ),
         Bound("With HPCC, SFC is never triggered", "never triggered", BTS_TRIGGERED, _HPCC, at_most=0.0),
     ),
-    figures=(
-        paper_figure(
-            "Throughput of each group of four senders over time.",
-            goodput_by_class("with SFC", _WITH),
-            goodput_by_class("without SFC", _WITHOUT),
-        ),
-        buffer_over_time(),
+    figure=paper_figure(
+        "Throughput of each group of four senders over time.",
+        goodput_by_class("with SFC", _WITH),
+        goodput_by_class("without SFC", _WITHOUT),
     ),
     notes=(
         "Jain's index inside a group uses each flow's mean rate, its size divided by its FCT. The index over time uses "

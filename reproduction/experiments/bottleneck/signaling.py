@@ -16,8 +16,7 @@ from analysis.results.stored import Run
 from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results, config_of
-from reproduction.model.figures import distributions, paper_figure
-from reproduction.model.panels import CurveSelection, over_time
+from reproduction.model.panels import CurveSelection, over_time, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER, Quantity
 from scenarios.paper.bottleneck.signaling import DEGREE, SCENARIO
 
@@ -156,18 +155,15 @@ EXPERIMENT = Experiment(
             at_most=0.98,
         ),
     ),
-    figures=(
-        paper_figure(
-            "Queue depth of the bottleneck, maximum of every 10 us.",
-            over_time(
-                "63:1 incast, no congestion control",
-                _CURVES,
-                y_label="Queue depth (MB)",
-                switch=_BOTTLENECK,
-                until_ms=4.0,
-            ),
+    figure=paper_figure(
+        "Queue depth of the bottleneck, maximum of every 10 us.",
+        over_time(
+            "63:1 incast, no congestion control",
+            _CURVES,
+            y_label="Queue depth (MB)",
+            switch=_BOTTLENECK,
+            until_ms=4.0,
         ),
-        distributions(_OUR_CAP),
     ),
     notes=(
         f"There is no rate control. A sender has at most {WINDOW_BYTES:,} B in flight, the paper's 13 MB divided by "

@@ -8,8 +8,7 @@ from __future__ import annotations
 from analysis.formatting import format_bytes
 from reproduction.model.claims import Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
-from reproduction.model.figures import paper_figure
-from reproduction.model.panels import CurveSelection, over_axis
+from reproduction.model.panels import CurveSelection, over_axis, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER
 from scenarios.paper.bottleneck.synchronization import SCENARIO
 
@@ -130,13 +129,11 @@ EXPERIMENT = Experiment(
             where={_SYNC: 100},
         ),
     ),
-    figures=(
-        paper_figure(
-            "Peak shared buffer of any switch. The line marks the depth at which drops would begin.",
-            *(
-                over_axis(f"{sync} µs", _CURVES.at(**{_SYNC: sync}), _DEGREE, PEAK_BUFFER, _drop_level)
-                for sync in _PAPER_SYNC_US
-            ),
+    figure=paper_figure(
+        "Peak shared buffer of any switch. The line marks the depth at which drops would begin.",
+        *(
+            over_axis(f"{sync} µs", _CURVES.at(**{_SYNC: sync}), _DEGREE, PEAK_BUFFER, _drop_level)
+            for sync in _PAPER_SYNC_US
         ),
     ),
     notes=(

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from reproduction.model.claims import Judged, Ratio
 from reproduction.model.experiment import Experiment, Grid, Measured, Results
-from reproduction.model.figures import paper_figure
-from reproduction.model.panels import by_size, flow_controls
+from reproduction.model.panels import by_size, flow_controls, paper_figure
 from reproduction.model.quantities import slowdown
 from scenarios.paper.data_centre.common import SCALING_NOTE
 from scenarios.paper.data_centre.hadoop_50_light import SCENARIO
@@ -66,16 +65,14 @@ EXPERIMENT = Experiment(
             _onramp_gains,
         ),
     ),
-    figures=(
-        paper_figure(
-            "FCT slowdown by message size.",
-            *(
-                by_size(f"{name}, P{percent}", flow_controls(control), percent)
-                for control, name in (("hpcc", "HPCC"), ("dcqcn", "DCQCN+W"))
-                for percent in (95, 99)
-            ),
-            columns=2,
+    figure=paper_figure(
+        "FCT slowdown by message size.",
+        *(
+            by_size(f"{name}, P{percent}", flow_controls(control), percent)
+            for control, name in (("hpcc", "HPCC"), ("dcqcn", "DCQCN+W"))
+            for percent in (95, 99)
         ),
+        columns=2,
     ),
     notes=(SCALING_NOTE, 'The paper gives no numbers. Here "significant" means 20 %, "meaningful" 10 %.'),
 )

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from reproduction.model.claims import Linear, Ratio, SteeperThan
 from reproduction.model.experiment import Axis, Claim, Experiment, Grid
-from reproduction.model.figures import paper_figure
-from reproduction.model.panels import CurveSelection, over_axis
+from reproduction.model.panels import CurveSelection, over_axis, paper_figure
 from reproduction.model.quantities import MEAN_P99_OVER_SIZES, PEAK_BUFFER, slowdown
 from scenarios.paper.data_centre.incast_degree import SCENARIO
 
@@ -86,12 +85,10 @@ EXPERIMENT = Experiment(
     scenario=SCENARIO,
     grids={"ci": _grid((10, 20, 31)), "laptop": _grid((12, 24, 36, 47)), "paper": _grid((16, 24, 32, 40, 48, 56, 63))},
     claims=_claims(),
-    figures=(
-        paper_figure(
-            "Peak buffer of the fullest switch; P99 FCT slowdown of Hadoop messages, averaged over ten size bins.",
-            over_axis("peak buffer", _CURVES, _AXIS, PEAK_BUFFER),
-            over_axis("tail latency", _CURVES, _AXIS, MEAN_P99_OVER_SIZES),
-        ),
+    figure=paper_figure(
+        "Peak buffer of the fullest switch; P99 FCT slowdown of Hadoop messages, averaged over ten size bins.",
+        over_axis("peak buffer", _CURVES, _AXIS, PEAK_BUFFER),
+        over_axis("tail latency", _CURVES, _AXIS, MEAN_P99_OVER_SIZES),
     ),
     notes=(
         "Scales ci and laptop have 32 and 48 hosts, packets of 4000 B, evenly spaced incasts, and as many senders per "

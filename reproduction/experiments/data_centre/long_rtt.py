@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from reproduction.model.claims import Judged, Spread
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
-from reproduction.model.figures import figure_over_axis, paper_figure
-from reproduction.model.panels import by_size, flow_controls
-from reproduction.model.quantities import PEAK_BUFFER, slowdown
+from reproduction.model.panels import by_size, flow_controls, paper_figure
+from reproduction.model.quantities import slowdown
 from scenarios.paper.data_centre.common import SCALING_NOTE
 from scenarios.paper.data_centre.long_rtt import SCENARIO
 
@@ -55,13 +54,9 @@ EXPERIMENT = Experiment(
             _others_grow_more,
         ),
     ),
-    figures=(
-        paper_figure(
-            "P95 FCT slowdown by message size.",
-            *(by_size(f"{rtt} µs RTT, P95", _CURVES.at(**{_AXIS.name: rtt}), 95) for rtt in _FABRIC_DELAY_NS),
-        ),
-        figure_over_axis(_AXIS.name, slowdown(95)),
-        figure_over_axis(_AXIS.name, PEAK_BUFFER),
+    figure=paper_figure(
+        "P95 FCT slowdown by message size.",
+        *(by_size(f"{rtt} µs RTT, P95", _CURVES.at(**{_AXIS.name: rtt}), 95) for rtt in _FABRIC_DELAY_NS),
     ),
     notes=(
         SCALING_NOTE,

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
-from reproduction.model.figures import figure_over_axis, paper_figure
-from reproduction.model.panels import CurveSelection, over_axis
+from reproduction.model.panels import CurveSelection, over_axis, paper_figure
 from reproduction.model.quantities import (
     DROPS,
     HEADER_QUEUE_DROPS,
@@ -121,14 +120,10 @@ EXPERIMENT = Experiment(
         ),
         Bound("SFC drops no packets at any interval", "under the drop point", DROPS, _SFC, at_most=0.0),
     ),
-    figures=(
-        paper_figure(
-            "P99.9 FCT slowdown of the non-incast traffic, and mean throughput of receivers.",
-            over_axis("tail latency", _CURVES, _SYNC, slowdown(99.9)),
-            over_axis("throughput", _CURVES, _SYNC, RECEIVER_THROUGHPUT),
-        ),
-        figure_over_axis(_SYNC, slowdown(99), name="p99"),
-        figure_over_axis(_SYNC, RETURNED_HEADERS, name="returned"),
+    figure=paper_figure(
+        "P99.9 FCT slowdown of the non-incast traffic, and mean throughput of receivers.",
+        over_axis("tail latency", _CURVES, _SYNC, slowdown(99.9)),
+        over_axis("throughput", _CURVES, _SYNC, RECEIVER_THROUGHPUT),
     ),
     notes=(
         SCALING_RULE,

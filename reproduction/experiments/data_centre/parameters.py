@@ -9,8 +9,7 @@ from typing import Any
 
 from reproduction.model.claims import Judged, Spread
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
-from reproduction.model.figures import figure_over_axis, paper_figure
-from reproduction.model.panels import CurveSelection, by_size
+from reproduction.model.panels import CurveSelection, by_size, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER, Quantity, slowdown
 from scenarios.paper.data_centre.common import SCALING_NOTE
 from scenarios.paper.data_centre.parameters import SCENARIO
@@ -105,13 +104,9 @@ EXPERIMENT = Experiment(
             _tors_have_most(PEAK_BUFFER),
         ),
     ),
-    figures=(
-        paper_figure(
-            "P95 FCT slowdown by message size, one curve per pair of thresholds.",
-            by_size("SFC, P95", CurveSelection({_SFC: "SFC"}, _defaults_except(_THRESHOLDS), by=_THRESHOLDS), 95),
-        ),
-        *(figure_over_axis(axis, slowdown(95), _defaults_except(axis)) for axis in _SETTINGS),
-        figure_over_axis(_THRESHOLDS, PEAK_BUFFER, _defaults_except(_THRESHOLDS)),
+    figure=paper_figure(
+        "P95 FCT slowdown by message size, one curve per pair of thresholds.",
+        by_size("SFC, P95", CurveSelection({_SFC: "SFC"}, _defaults_except(_THRESHOLDS), by=_THRESHOLDS), 95),
     ),
     notes=(
         SCALING_NOTE,

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from reproduction.model.claims import Bound
 from reproduction.model.experiment import Axis, Experiment, Grid
-from reproduction.model.figures import paper_figure
-from reproduction.model.panels import CurveSelection, beside_paper
+from reproduction.model.panels import CurveSelection, beside_paper, paper_figure
 from reproduction.model.quantities import BTS_CUT, CACHE_ENTRIES, SUPPRESSION_ENTRIES, Quantity
 from scenarios.paper.data_centre.common import SCALING_RULE
 from scenarios.paper.data_centre.resources import SCENARIO
@@ -41,13 +40,11 @@ EXPERIMENT = Experiment(
         Bound("A pause cache holds at most 15 destinations", "12", CACHE_ENTRIES, "sfc+hpcc", at_most=15.0),
         Bound("Suppression saves at least 77 % of the BTS", "77.48 % and 81.91 %", BTS_CUT, "sfc+hpcc", at_least=77.0),
     ),
-    figures=(
-        paper_figure(
-            "The columns of the paper's table, with the paper's values and ours.",
-            *(
-                beside_paper(title, _CURVES, _AXIS.name, of, dict(zip(_AXIS.values, papers, strict=True)))
-                for title, of, papers in _COLUMNS
-            ),
+    figure=paper_figure(
+        "The columns of the paper's table, with the paper's values and ours.",
+        *(
+            beside_paper(title, _CURVES, _AXIS.name, of, dict(zip(_AXIS.values, papers, strict=True)))
+            for title, of, papers in _COLUMNS
         ),
     ),
     notes=(

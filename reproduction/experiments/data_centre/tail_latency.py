@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from reproduction.model.claims import Bound, Ratio, SameDistribution
 from reproduction.model.experiment import Claim, Experiment, Grid
-from reproduction.model.figures import paper_figure
-from reproduction.model.panels import buffer_distribution, by_size, flow_controls, receiver_distribution
+from reproduction.model.panels import buffer_distribution, by_size, flow_controls, paper_figure, receiver_distribution
 from reproduction.model.quantities import DROPS, PEAK_BUFFER, receiver_quantile, slowdown
 from scenarios.model.scenario import Scenario
 from scenarios.paper.data_centre.common import SCALING_NOTE
@@ -78,15 +77,13 @@ def tail_latency(scenario: Scenario, traffic: str, paper: str) -> Experiment:
         scenario=scenario,
         grids={"ci": Grid(SCHEMES), "laptop": Grid(SCHEMES), "paper": Grid(SCHEMES)},
         claims=CLAIMS,
-        figures=(
-            paper_figure(
-                "P95 and P99 FCT slowdown of the non-incast traffic; shared buffer of every switch, maximum of every "
-                "10 us; throughput of each receiver from the start of its first flow to the end of its last. A "
-                "percentile is missing where too few flows finished.",
-                by_size("P99; hollow: P95", CURVES, 95, 99),
-                buffer_distribution("switch buffers", CURVES),
-                receiver_distribution("receivers", CURVES),
-            ),
+        figure=paper_figure(
+            "P95 and P99 FCT slowdown of the non-incast traffic; shared buffer of every switch, maximum of every "
+            "10 us; throughput of each receiver from the start of its first flow to the end of its last. A "
+            "percentile is missing where too few flows finished.",
+            by_size("P99; hollow: P95", CURVES, 95, 99),
+            buffer_distribution("switch buffers", CURVES),
+            receiver_distribution("receivers", CURVES),
         ),
         notes=(
             SCALING_NOTE,

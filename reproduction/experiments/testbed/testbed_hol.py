@@ -7,8 +7,7 @@ from __future__ import annotations
 from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Ratio
 from reproduction.model.experiment import Experiment, Grid
-from reproduction.model.figures import buffer_over_time, paper_figure
-from reproduction.model.panels import CurveSelection, by_size, slowdown_distribution
+from reproduction.model.panels import CurveSelection, by_size, paper_figure, slowdown_distribution
 from reproduction.model.quantities import DROPS, slowdown
 from scenarios.paper.testbed.testbed_hol import SCENARIO
 from scenarios.traffic.incast import TAG as INCAST
@@ -49,13 +48,10 @@ EXPERIMENT = Experiment(
         Bound("SFC-P drops no packets", "no loss", DROPS, _SFC_P, at_most=0.0),
         Bound("PFC drops no packets", "no loss", DROPS, _PFC, at_most=0.0),
     ),
-    figures=(
-        paper_figure(
-            "P95 FCT slowdown of the all-to-all traffic by message size, and FCT slowdown of the incast's messages.",
-            by_size("all-to-all, P95", _CURVES, 95),
-            slowdown_distribution("incast", _CURVES, INCAST),
-        ),
-        buffer_over_time(),
+    figure=paper_figure(
+        "P95 FCT slowdown of the all-to-all traffic by message size, and FCT slowdown of the incast's messages.",
+        by_size("all-to-all, P95", _CURVES, 95),
+        slowdown_distribution("incast", _CURVES, INCAST),
     ),
     notes=("The network and the incast are the paper's at every scale. The traffic lasts for a shorter time.",),
 )

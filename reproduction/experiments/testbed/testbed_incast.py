@@ -14,8 +14,7 @@ from analysis.results.stored import Run
 from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Results, config_of
-from reproduction.model.figures import buffer_over_time, figure_over_axis, paper_figure
-from reproduction.model.panels import CurveSelection, Level, over_time
+from reproduction.model.panels import CurveSelection, Level, over_time, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER, STEADY_BUFFER
 from scenarios.paper.testbed.testbed_incast import SCENARIO
 
@@ -135,17 +134,13 @@ EXPERIMENT = Experiment(
             where={_AXIS: 40, **_OUR_FEEDBACK},
         ),
     ),
-    figures=(
-        paper_figure(
-            "Shared buffer of the receiver's switch, which holds no other traffic, maximum of every 10 us. Dotted: the "
-            "paper's formula with the feedback delay of this network.",
-            *(
-                over_time(f"{degree}:1", _CURVES.at(**{_AXIS: degree, **_OUR_FEEDBACK}), level=_plateau(degree))
-                for degree in (8, 24, 40)
-            ),
+    figure=paper_figure(
+        "Shared buffer of the receiver's switch, which holds no other traffic, maximum of every 10 us. Dotted: the "
+        "paper's formula with the feedback delay of this network.",
+        *(
+            over_time(f"{degree}:1", _CURVES.at(**{_AXIS: degree, **_OUR_FEEDBACK}), level=_plateau(degree))
+            for degree in (8, 24, 40)
         ),
-        buffer_over_time({_AXIS: 40, **_PAPER_FEEDBACK}, "buffer-40-6us"),
-        figure_over_axis(_AXIS, STEADY_BUFFER, _OUR_FEEDBACK),
     ),
     notes=(
         "The network is the paper's at every scale. Only the messages are shorter.",

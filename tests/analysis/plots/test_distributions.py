@@ -10,7 +10,6 @@ import pytest
 
 from analysis.metrics.percentiles import percentile
 from analysis.plots.distributions import DistributedRun, buffer_samples, feedback_delays_us, plot_distributions
-from analysis.plots.sweep import SweepLine, plot_sweep
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
 from tests.analysis.conftest import FlowsMaker
 from tests.analysis.plots.looks import MANY_SCHEMES, assert_curves_differ
@@ -70,14 +69,6 @@ def test_the_panel_of_receivers_is_left_out_for_one_receiver(
     assert (buffers.get_xlabel(), delays.get_xlabel()) == ("Buffer used (MB)", "Delay (model µs)")
     [line] = delays.lines
     assert list(np.asarray(line.get_ydata())) == [0.0, 1.0]
-
-
-def test_a_sweep_figure_leaves_out_missing_values() -> None:
-    figure = plot_sweep([8, 16], [SweepLine("sfc", "sfc", [1.0, None])], x_label="degree", y_label="peak")
-    [axes] = figure.axes
-    assert [len(line.get_xdata()) for line in axes.lines] == [1]  # type: ignore[arg-type]
-    words = plot_sweep(["a", "b"], [SweepLine("sfc", "sfc", [1.0, 2.0])], x_label="case", y_label="peak")
-    assert [tick.get_text() for tick in words.axes[0].get_xticklabels()] == ["a", "b"]
 
 
 @pytest.mark.parametrize(("count", "has_p99_9"), [(999, False), (1000, True)])

@@ -193,7 +193,7 @@ def _experiment_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
         command="./runner.py reproduce signaling --scale ci",
     )
     rows = pl.DataFrame([{"scheme": "sfc", "flows_total": 8, "drops": 0, "pause_us": 120.0, "wall_s": 1.5}])
-    return write_experiment_page(tmp_path / "experiment", page, [("buffer", "Buffer over time.", figure)], rows)
+    return write_experiment_page(tmp_path / "experiment", page, ("Buffer over time.", figure), rows)
 
 
 def _sweep_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
