@@ -55,14 +55,6 @@ class Traffic:
     """Frames that each switch sends."""
     message_starts: Floats
     """Messages that begin at each host; a message counts at both its ends."""
-    frames: tuple[Integers, Integers]
-    """The row of each frame, and the end of a link that sends the frame: first the hosts, then the switch ports, in the
-    topology's order."""
-    end_count: int
-
-    def links(self) -> Floats:
-        """Return the frames that each end of a link sends; one column per end."""
-        return _table(*self.frames, (len(self.numbers), self.end_count))
 
 
 def dry_run(plan: RunPlan) -> Traffic:
@@ -157,8 +149,6 @@ def _traffic(log: FrameLog, plan: RunPlan) -> Traffic:
         hosts=_table(frame_rows[at_host], host_at_end[at_host], of_hosts),
         switches=_table(frame_rows[from_switch], ends.switch[end[from_switch] - host_count], of_switches),
         message_starts=_table(flow_rows, columns.src, of_hosts) + _table(flow_rows, columns.dst, of_hosts),
-        frames=(frame_rows, end),
-        end_count=host_count + len(ends.switch),
     )
 
 
