@@ -64,7 +64,7 @@ class ExperimentPage:
 def write_experiment_page(
     folder: Path, page: ExperimentPage, figure: tuple[str, Figure] | None, runs: pl.DataFrame
 ) -> Path:
-    """Write report.html, two CSV files and the figure (caption and plot) as PNG into a folder; return the page's path."""
+    """Write report.html, two CSV files and the figure (caption, plot) as PNG into a folder; return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(folder / "claims.csv", pl.DataFrame([vars(row) for row in page.claims], orient="row"))
     write_csv(folder / "runs.csv", runs)
