@@ -29,7 +29,6 @@ def anchors(document: Path) -> frozenset[str]:
 
 
 def test_every_citation_resolves() -> None:
-    """The document is here and has the section."""
     broken = []
     cited = 0
     for path in _texts():

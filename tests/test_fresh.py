@@ -20,7 +20,6 @@ TOOLS = Path(__file__).resolve().parent.parent / "tools"
 
 @pytest.mark.parametrize("script", sorted(TOOLS.glob("*.sh")), ids=lambda path: path.name)
 def test_scripts_parse(script: Path) -> None:
-    """bash reads every line of them."""
     subprocess.run(["bash", "-n", script], check=True)
 
 
@@ -34,7 +33,6 @@ def test_scripts_parse(script: Path) -> None:
     ],
 )
 def test_unknown_words_are_one_line_exit_2_and_nothing_made(words: list[str], expected: str, tmp_path: Path) -> None:
-    """Before root, packages or a mirror are asked for."""
     done = subprocess.run(
         [TOOLS / "fresh.sh", *words],
         env={**os.environ, "FRESH_ROOT": str(tmp_path)},
@@ -93,7 +91,6 @@ def _wait_for(pattern: str, folder: Path, *, is_there: bool) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None:
-    """Neither its folder nor what worked in it."""
     machine = tree.parent
     environment = {
         **os.environ,

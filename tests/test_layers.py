@@ -90,7 +90,6 @@ def _circle(graph: Mapping[str, set[str]]) -> list[str] | None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_module_imports_only_lower_layers(module: str) -> None:
-    """Every import of ours goes down."""
     own = _layer(module)
     assert own is not None, f"{module} belongs to no layer"
     for name in _imports(MODULES[module]):

@@ -106,7 +106,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ids=lambda value: value[:60],
 )
 def test_a_wrong_setting_is_refused(setting: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The value has a wrong type or syntax, or exceeds a bound. The message names the bound with its unit."""
     _refused([*RUN, "--set", setting], expected, capsys)
 
 
@@ -141,7 +140,6 @@ def test_a_wrong_setting_is_refused(setting: str, expected: str, capsys: pytest.
     ids=lambda value: str(value)[:40].encode("ascii", "backslashreplace").decode(),
 )
 def test_a_wrong_option_is_refused(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Control characters of the argument are escaped in the message."""
     _refused([*RUN, *words], expected, capsys)
 
 
@@ -166,7 +164,6 @@ def test_a_wrong_option_is_refused(words: list[str], expected: str, capsys: pyte
 def test_ratios_outside_the_data_planes_fixed_point_range_are_refused(
     words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The dilation or a rate is too large or too small for the fixed-point numbers of the P4 program."""
     topology = [] if any("topology." in word for word in words) else ["--set", "topology.host_rate_bps=100000000000"]
     _refused([*RUN, *topology, *words], expected, capsys)
 
@@ -221,7 +218,6 @@ def test_a_dilation_of_the_prompt_outside_its_bounds_is_refused(
 def test_a_bad_sweep_file_is_refused(
     text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The file has duplicate keys, recursion, wrong types, or too much content."""
     (tmp_path / "sweep.yaml").write_text(text)
     _refused(["sweep", "sweep.yaml"], expected, capsys)
 
@@ -263,7 +259,6 @@ def test_a_bad_sweep_file_is_refused(
 def test_a_bad_flow_list_is_refused(
     text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The lists have the testbed's format or the HPCC simulator's."""
     (tmp_path / "flows").write_text(text)
     _refused(["run", "--flows", "flows", "--clock", "virtual"], expected, capsys)
 
@@ -308,7 +303,6 @@ SIZES = b"size_bytes,cumulative_percent,steps\n"
 def test_a_bad_size_file_is_refused(
     content: bytes, expected: str, scenario: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The files have the testbed's format or the HPCC simulator's. Both scenarios that read such a file are tested."""
     (tmp_path / "sizes").write_bytes(content)
     _refused(["run", scenario, "--clock", "virtual", "--set", "sizes=sizes"], expected, capsys)
 
@@ -339,7 +333,6 @@ def test_an_input_that_is_not_a_regular_file_is_refused(
 def test_an_unusable_folder_for_output_is_refused(
     place: str, verb: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The cases are an empty name, broken links, too long names, a device, and a name that is not valid text."""
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "dangling").symlink_to("nowhere")
     _refused([*verb, "--out", place], "UTF-8" if place == "\udcff" else "--out", capsys)
@@ -348,7 +341,6 @@ def test_an_unusable_folder_for_output_is_refused(
 @pytest.mark.root
 @pytest.mark.parametrize("options", ["size=32k", "size=300k", "size=16m,nr_inodes=6"])
 def test_a_full_file_system_for_output_is_refused(options: str, tmp_path: Path) -> None:
-    """The file system has too few free bytes or files for the smallest run."""
     place = tmp_path / "full"
     place.mkdir()
     script = f'mount -t tmpfs -o {options} none "{place}" && "$@"; status=$?; ls -A "{place}"; exit $status'
@@ -368,7 +360,6 @@ def test_a_full_file_system_for_output_is_refused(options: str, tmp_path: Path) 
 def test_a_name_with_brackets_blanks_or_quotes_is_a_name(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The folder is created and printed exactly as typed, without interpretation as markup or shell syntax."""
     assert main([*RUN, "--out", name]) == 0
     assert f"{name}/incast-sfc-" in capsys.readouterr().out
     [run] = list((tmp_path / name).iterdir())
@@ -403,7 +394,6 @@ def test_an_output_folder_that_is_a_file_or_broken_link_is_refused(
 def test_a_folder_with_the_name_of_the_page_is_refused(
     stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The message names that folder, and nothing is written before."""
     for name in (stored, "both"):
         page = tmp_path / name / "report.html"
         page.unlink(missing_ok=True)
@@ -438,7 +428,6 @@ def test_a_deeply_nested_stored_file_is_refused(
 def test_a_malformed_result_is_refused_by_every_verb(
     content: str | None, expected: str, stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A resumed sweep also says how to continue."""
     (tmp_path / "sweep.yaml").write_text(SWEEP + "axes: {degree: [2]}\n")
     [job] = jobs_of(read_sweep(tmp_path / "sweep.yaml"))
     job_result = tmp_path / "runs" / "small" / "jobs" / job.name / "result.json"
@@ -468,8 +457,6 @@ def test_an_argument_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
 def test_an_unexpected_error_prints_one_line_and_saves_its_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The file is readable for its owner only, and the line asks for a report."""
-
     def fail(_: object) -> None:
         raise KeyError("one\ntwo\x1b[31m")
 
@@ -510,6 +497,5 @@ def test_an_unexpected_error_is_one_line_if_no_file_can_be_written(
 
 @pytest.mark.parametrize("text", ["2e0", "2", "20e-1"])
 def test_a_whole_number_may_have_an_exponent(text: str, tmp_path: Path) -> None:
-    """1e6 is a whole number, too."""
     assert main([*RUN, "--set", f"degree={text}"]) == 0
     assert '"degree": 2,' in next(tmp_path.glob("runs/*/config.json")).read_text()

@@ -42,7 +42,6 @@ def _doctor(capsys: pytest.CaptureFixture[str]) -> str:
 def test_doctor_shows_missing_capabilities_uncut(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Text in square brackets must not be interpreted as markup."""
     missing = "no module mpi4py; .venv/bin/pip install '.[mpi]' brings it"
     monkeypatch.setattr(doctor, "CAPABILITIES", [Capability("MPI", "a run on --exchange [mpi]", lambda: missing)])
     monkeypatch.setattr(console, "width", width)
@@ -54,7 +53,6 @@ def test_doctor_shows_missing_capabilities_uncut(
 
 
 def test_doctor_says_that_the_machine_is_not_calibrated(capsys: pytest.CaptureFixture[str]) -> None:
-    """The output also names the command that calibrates."""
     output = _doctor(capsys)
     assert (
         "This machine is not calibrated: the first live run with --dilation auto measures for some ten seconds"
@@ -64,7 +62,6 @@ def test_doctor_says_that_the_machine_is_not_calibrated(capsys: pytest.CaptureFi
 
 
 def test_doctor_shows_the_stored_calibration(capsys: pytest.CaptureFixture[str]) -> None:
-    """The output has every figure, the time of the measurement, and that the calibration is in use."""
     store(calibration())
     output = _doctor(capsys)
     assert "agent (packet end) 15.0 us 45.0 us 2.0 % of a core 10 %" in output
@@ -97,10 +94,6 @@ def test_without_root_nothing_is_measured(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_the_line_before_a_live_run_explains_its_dilation() -> None:
-    """The line has the dilation, load, lateness and their source.
-
-    If the dilation is too small it names a sufficient one.
-    """
     config = with_dilation(plan_run(RunRequest("incast"))).config
     choice = config.dilation_choice
     assert choice is not None

@@ -50,7 +50,6 @@ def test_verbs_names_and_the_last_name_of_a_list_are_completed(line: str, offere
 
 
 def test_all_names_of_a_table_are_offered() -> None:
-    """A list of schemes does not offer a scheme twice."""
     assert [name for name, _ in words.scenarios_or_all()] == [*SCENARIOS, "all"]
     assert [name for name, _ in words.experiments_or_all()] == [*EXPERIMENTS, "all"]
     assert [name for name, _ in words.topologies()] == list(SHAPES)

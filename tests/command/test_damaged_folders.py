@@ -108,7 +108,6 @@ def test_a_timeline_without_flows_or_result_is_refused_in_one_line(
 def test_a_timeline_leaves_out_a_trace_that_cannot_be_read(
     damage: Damage, reason: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The timeline is written, with one line on stderr and status 3."""
     damage(folder)
     assert main(["export", str(folder), "--format", "perfetto"]) == 3
     output = capsys.readouterr()
@@ -150,7 +149,6 @@ def test_a_format_that_does_not_exist_is_refused_in_one_line(folder: Path, capsy
 def test_report_writes_what_it_can_and_names_the_damaged_files(
     damage: Damage, reason: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The page is written, with one line on stderr for each file and status 3."""
     damage(folder)
     (folder / "report.html").unlink()
     assert main(["report", str(folder)]) == 3
@@ -164,7 +162,6 @@ def test_report_writes_what_it_can_and_names_the_damaged_files(
 def test_a_comparison_names_the_damaged_run(
     whole: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two damaged files of one run give two lines, each with the folder."""
     _cut("queues.parquet")(folder)
     _gone("signals.parquet")(folder)
     assert main(["report", str(whole), str(folder), "--out", str(tmp_path / "compared")]) == 3

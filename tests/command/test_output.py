@@ -58,7 +58,6 @@ def test_a_table_cuts_nothing_off_an_escaped_cell(kind: type[str] | type[Text]) 
 
 
 def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line break in a text does not start a second line."""
     say(f"a\nrunner.py: all is well{STEERING}")
     complain(f"b\r\nc{STEERING}", "red")
     output = capsys.readouterr()
@@ -67,7 +66,6 @@ def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_names_in_a_progress_bar_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bars show the scheme of a run and the names of a sweep's jobs."""
     written = io.StringIO()
     monkeypatch.setattr(console, "_force_terminal", True)
     monkeypatch.setattr(console, "is_interactive", True)
@@ -83,7 +81,6 @@ def test_names_in_a_progress_bar_are_text(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_json_has_the_same_content_for_every_terminal(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Escapes are JSON escapes, which a reader decodes."""
     content = {"µ": f"10 µs {STEERING} 😄"}
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding))
@@ -100,7 +97,6 @@ def test_json_has_the_same_content_for_every_terminal(encoding: str, monkeypatch
     "words", [["list", "incast"], ["--help"], ["run", "no-µ"], ["report", "no-µ"]], ids=lambda words: words[0]
 )
 def test_the_command_works_on_terminals_of_any_encoding(words: list[str], encoding: str) -> None:
-    """Characters that the encoding lacks are printed as escapes."""
     command = [sys.executable, str(ROOT / "runner.py"), *words]
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run(command, env=environment, capture_output=True, check=False)

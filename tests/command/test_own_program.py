@@ -88,7 +88,6 @@ WORDS: dict[str, tuple[str, ...]] = {
 def test_every_verb_refuses_a_missing_or_unfit_program(
     verb: str, program: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command prints one line and writes nothing."""
     (folder / "no-trigger.json").write_text(renamed('"SfcIngress.bts.bts_trigger"', '"SfcIngress.bts.trigger"'))
     paths_before = sorted(folder.rglob("*"))
     assert main([verb, *WORDS[verb], "--p4", program]) == 2
@@ -114,7 +113,6 @@ def test_a_program_with_an_extern_unknown_to_softswitch_is_refused(
 
 
 def test_validate_gives_the_program_to_both_clocks() -> None:
-    """The label of the pair has the program's name."""
     user_program = program_given("early.json")
     [pair], _ = pairs_of(Wish("incast", ("sfc",), program=user_program))
     assert pair.live.program == pair.virtual.program == user_program
@@ -122,7 +120,6 @@ def test_validate_gives_the_program_to_both_clocks() -> None:
 
 
 def test_a_sweep_with_a_user_program_has_a_separate_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Runs, sweep.json and the page name the program, and complete runs are not repeated."""
     user_program = program_given("early.json")
     assert user_program is not None
     built_in, early_sweep = (folder / "runs" / name for name in ("small", "small+early"))
@@ -138,7 +135,6 @@ def test_a_sweep_with_a_user_program_has_a_separate_folder(folder: Path, capsys:
 
 
 def test_a_changed_program_makes_new_jobs(folder: Path) -> None:
-    """A program is identified by its content and not by its name."""
     (folder / "same.json").write_text(early())
     sweep = read_sweep(folder / "sweep.yaml")
 
@@ -153,7 +149,6 @@ def test_a_changed_program_makes_new_jobs(folder: Path) -> None:
 
 
 def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> None:
-    """All its runs have the program, and its record and its command name the program."""
     user_program = program_given("early.json")
     assert user_program is not None
     jobs = experiment_jobs(EXPERIMENTS["theory"], "ci", program=user_program)

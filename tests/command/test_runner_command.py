@@ -55,7 +55,6 @@ def _runner(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_bad_input_is_one_line_exit_2_and_nothing_created(words: list[str], expected: str, tmp_path: Path) -> None:
-    """The line on stderr names the error, and stdout is empty."""
     done = _runner(*words, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -65,7 +64,6 @@ def test_bad_input_is_one_line_exit_2_and_nothing_created(words: list[str], expe
 
 
 def test_the_command_alone_prints_its_help(tmp_path: Path) -> None:
-    """The text is that of --help, but on stderr and with status 2."""
     done, with_option = _runner(cwd=tmp_path), _runner("--help", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == with_option.stdout
@@ -159,7 +157,6 @@ def test_without_root_a_live_network_is_refused_with_an_alternative(
 def test_output_below_a_closed_folder_is_refused(
     tmp_path: Path, as_nobody: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """The user cannot list the folder above the output."""
     tmp_path.chmod(0o700)
     done = as_nobody("run", "incast", "--clock", "virtual", "--out", str(tmp_path / "runs"))
     assert done.returncode == 2, done.stderr
@@ -168,7 +165,6 @@ def test_output_below_a_closed_folder_is_refused(
 
 @pytest.mark.parametrize(("words", "runs"), [(["run"], 1), (["compare", "--schemes", "irn,sfc"], 2)])
 def test_flows_of_a_file_need_no_scenario(words: list[str], runs: int, tmp_path: Path) -> None:
-    """The runs and the comparison are named "flows"."""
     (tmp_path / "mine.csv").write_text("src,dst,size_bytes,start_ns,tag\nh1,h9,5000,0,a\n")
     done = _runner(*words, "--flows", "mine.csv", "--clock", "virtual", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -179,7 +175,6 @@ def test_flows_of_a_file_need_no_scenario(words: list[str], runs: int, tmp_path:
 
 @pytest.mark.long
 def test_two_virtual_runs_of_a_seed_are_identical(tmp_path: Path) -> None:
-    """stdout is result.json alone. Results are equal except for wall time and speed, and traces are byte-identical."""
     words = ["run", "incast", "--scheme", "sfc", "--clock", "virtual", "--scale", "ci", "--seed", "7", "--json"]
     results = []
     for folder in ("a", "b"):
@@ -206,7 +201,6 @@ def test_runs_with_different_seeds_differ(tmp_path: Path) -> None:
 
 
 def test_a_run_writes_configuration_traces_result_and_report(tmp_path: Path) -> None:
-    """The path of the report is printed, and `report` adds PNG files."""
     done = _runner("run", "incast", "--clock", "virtual", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     [folder] = tmp_path.iterdir()

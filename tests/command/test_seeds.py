@@ -22,7 +22,6 @@ SMALL = ("compare", "bystanders", "--clock", "virtual", "--set", "message_bytes=
 
 @pytest.mark.parametrize(("text", "expected"), [("1..5", [1, 2, 3, 4, 5]), ("7", [7]), ("0, 3,8..9", [0, 3, 8, 9])])
 def test_ranges_and_lists(text: str, expected: list[int]) -> None:
-    """A range includes both ends."""
     assert chosen_seeds(None, text) == expected
     assert chosen_seeds(None, None) == [1]
 
@@ -53,13 +52,11 @@ def test_a_wrong_list_of_seeds_is_refused_in_one_line(
 
 
 def test_seed_and_seeds_cannot_be_combined() -> None:
-    """They are refused even if the seed is one of the seeds."""
     with pytest.raises(UsageError, match="cannot be combined"):
         chosen_seeds(1, "1..2")
 
 
 def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Other options also apply. The JSON has means with confidence intervals, and seeds have different flows."""
     fault = ("--fault", "loss:all,rate=1%", "--duration", "5")
     assert main([*SMALL, *fault, "--seeds", "3,5", "--schemes", "sfc", "--json", "--out", str(tmp_path)]) == 0
     comparison = Comparison.model_validate_json(capsys.readouterr().out)
@@ -72,7 +69,6 @@ def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_lines_about_live_runs_name_their_seeds(capsys: pytest.CaptureFixture[str]) -> None:
-    """The seeds distinguish runs that are otherwise equal."""
     say_dilations([with_dilation(plan_run(RunRequest("incast", seed=seed))) for seed in (3, 4)])
     names = [line.partition(": ")[0] for line in capsys.readouterr().err.splitlines()]
     assert [name.rpartition(", ")[2] for name in names] == ["seed 3", "seed 4"]

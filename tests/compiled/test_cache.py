@@ -31,7 +31,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_cache_is_private_whatever_the_umask(cache: Path) -> None:
-    """A cache that others can read becomes private, too."""
     umask = os.umask(0)
     try:
         build_library(PROGRAMS / "l3.json")
@@ -123,7 +122,6 @@ def test_root_executes_nothing_below_another_users_folder(
 
 
 def test_a_link_to_the_cache_is_followed_once(cache: Path, tmp_path: Path) -> None:
-    """The checked folder is also the folder in use."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     cache.parent.mkdir()
@@ -143,7 +141,6 @@ def test_a_cache_that_is_not_a_folder_is_refused(kind: str, cache: Path) -> None
 
 
 def test_entries_that_were_not_read_for_months_are_removed(cache: Path) -> None:
-    """Files and folders without a recent read are removed. Old entries that were read recently are kept."""
     month_ago_s = time.time() - 30 * 86_400
     for name, used_s in (("old.so", 0.0), ("read.so", month_ago_s), ("engine-old", 0.0), ("engine-read", month_ago_s)):
         path = private_cache() / name
@@ -157,7 +154,6 @@ def test_entries_that_were_not_read_for_months_are_removed(cache: Path) -> None:
 
 
 def test_unused_programs_are_removed_independently(cache: Path) -> None:
-    """Remains of a killed compiler are removed as well, but not the folder of programs."""
     programs = program_folder()
     remains = programs / ".left-by-a-dead-one"
     remains.mkdir()

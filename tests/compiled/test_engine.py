@@ -82,7 +82,6 @@ def result_without_cost(run: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_traces_are_equal_compiled_or_interpreted_and_on_one_or_two_processes(name: str, runs: Path) -> None:
-    """Every row of every table and the result are compared."""
     first = runs / "0" / f"{name}-1"
     tables = sorted(first.glob("*.parquet"))
     assert len(tables) >= 4
@@ -108,7 +107,6 @@ def test_compiled_and_interpreted_engines_pass_the_contract_tests(kind: str, eng
 
 
 def test_edited_and_new_algorithms_run_interpreted_beside_the_compiled_engine(engine: Path, tmp_path: Path) -> None:
-    """The new algorithm is a subclass of a compiled one."""
     root = tree(tmp_path)
     folder = root / "hosts" / "transport" / "congestion"
     folder.joinpath("mine.py").write_text(

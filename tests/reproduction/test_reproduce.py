@@ -167,7 +167,6 @@ def test_every_remark_is_about_an_existing_claim() -> None:
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
-    """Only the first run of a `reproduce` command is planned."""
     for run in sorted({run for remark in read_remarks().get(name, {}).values() for run in remark.runs}):
         verb, experiment, *words = shlex.split(run)
         assert experiment == name
@@ -196,7 +195,6 @@ def test_seed_and_changed_settings_are_in_every_run_and_in_the_command() -> None
 
 
 def test_all_gives_each_experiment_the_settings_that_it_has(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line on stderr names the experiments that have a setting, if others run without it."""
     settings = ("arrivals_us=1000", "transport.ack_priority=data")
     changed = settings_of(tuple(EXPERIMENTS), settings)
     assert (changed["hadoop-50"], changed["theory"]) == (settings, settings[1:])
@@ -213,7 +211,6 @@ def test_all_gives_each_experiment_the_settings_that_it_has(capsys: pytest.Captu
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.long
 def test_no_process_outlives_an_interrupted_command(number: signal.Signals, tmp_path: Path) -> None:
-    """The signal goes to the command only. After Ctrl-C the claims are judged from the complete runs."""
     command = [sys.executable, str(ROOT / "runner.py"), "reproduce", "theory", "--out", str(tmp_path), "--json"]
     runs = len(list(EXPERIMENTS["theory"].grids["ci"].points()))
     process = subprocess.Popen(

@@ -34,7 +34,6 @@ with raising():
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_during_a_run_set_flags_and_do_not_raise(number: signal.Signals) -> None:
-    """The first signal is a request, the second makes it urgent, and further ones change nothing."""
     with interruptible() as interrupt:
         interrupt.stop_if_requested()
         signal.raise_signal(number)
@@ -69,7 +68,6 @@ def test_an_interrupt_that_python_drops_is_raised_again() -> None:
 
 
 def test_at_the_prompt_every_ctrl_c_raises_and_sigterm_leaves() -> None:
-    """SIGTERM leaves the prompt even if code in it catches KeyboardInterrupt."""
     with prompting():
         for _ in range(3):
             with pytest.raises(KeyboardInterrupt):

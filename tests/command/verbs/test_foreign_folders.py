@@ -254,7 +254,6 @@ def _refused(words: list[str], link: Path, capsys: pytest.CaptureFixture[str]) -
 def test_export_refuses_a_link_in_place_of_its_folder(
     folder: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder that the user names with `--out` may be a link."""
     (folder / "hpcc").symlink_to(elsewhere)
     _refused(["export", str(folder)], folder / "hpcc", capsys)
     assert _is_untouched(elsewhere)
@@ -302,7 +301,6 @@ def test_sweep_refuses_links_in_a_sweep_that_it_resumes(
 def test_a_job_of_a_sweep_fails_rather_than_write_through_a_link(
     name: str, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The job's failure names the link."""
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(SWEEP)
     [job] = jobs_of(read_sweep(Path("sweep.yaml")))

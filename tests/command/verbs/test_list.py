@@ -62,7 +62,6 @@ def test_every_setting_of_a_record_has_a_unit_and_a_meaning(record: type[Any]) -
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_shows_all_its_settings(name: str, list_output: ListOutput) -> None:
-    """The example at the end of the output is a valid command."""
     text = list_output(name)
     for setting in model_settings(SCENARIOS[name].workload):
         assert any(line.startswith(f"{setting.name} ") for line in text.splitlines()), setting
@@ -71,7 +70,6 @@ def test_a_scenario_shows_all_its_settings(name: str, list_output: ListOutput) -
 
 
 def test_schemes_are_listed_with_their_settings_and_default_rate_control(list_output: ListOutput) -> None:
-    """The output also has every setting of switches, hosts and algorithms."""
     text = list_output("--schemes")
     assert "+window" in text and "(the default: sfc is sfc+window)" in text
     assert any(line.startswith("sfc ") and "switch.pause_cache=true" in line for line in text.splitlines())
@@ -83,7 +81,6 @@ def test_schemes_are_listed_with_their_settings_and_default_rate_control(list_ou
 
 
 def test_topologies_show_their_settings(list_output: ListOutput) -> None:
-    """Every shape has its settings."""
     text = list_output("--topologies")
     for name, shape in SHAPES.items():
         assert f"{name}: " in text
@@ -99,7 +96,6 @@ def test_a_default_is_shown_for_each_scale_if_they_differ() -> None:
 
 
 def test_settings_that_follow_from_the_network_are_listed_as_such() -> None:
-    """All NIC settings that differ between two networks are among them."""
     requests = [RunRequest("incast", clock="virtual", topology=name) for name in ("paper-simulation", "star")]
     clos, star = (plan_run(request).transport.as_dict() for request in requests)
     nested = ("congestion_parameters", "flow_control_parameters", "loss_recovery_parameters")
@@ -151,7 +147,6 @@ def test_a_name_without_a_similar_one_gets_no_suggestion(capsys: pytest.CaptureF
 def test_nothing_is_cut_off_on_a_narrow_terminal(
     words: tuple[str, ...], width: int, list_output: ListOutput, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A narrow terminal shows every word of a wide one, uncut."""
     monkeypatch.setattr(console, "width", 1_000)
     wide = set(list_output(*words).split())
     monkeypatch.setattr(console, "width", width)

@@ -46,7 +46,6 @@ def _lines(text: str) -> list[tuple[str, str]]:
 def test_the_events_of_a_flow_come_from_traces_and_captures(
     folder: Path, flow: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Events are in order of time, and every pause of the trace is listed."""
     assert main(["trace", str(flow), "--run", str(folder)]) == 0
     output = capsys.readouterr().out
     lines = _lines(output)

@@ -72,7 +72,6 @@ def test_exit_codes(stored: StoredValidation, monkeypatch: pytest.MonkeyPatch) -
 def test_json_is_alone_on_stdout(
     stored: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The stored file is printed unchanged."""
     assert _end(stored, monkeypatch, "--json") == 0
     output = capsys.readouterr()
     assert output.err == ""
@@ -93,7 +92,6 @@ def test_figures_outside_their_tolerance_and_failures_are_printed(
 def test_pairs_that_take_too_long_are_excluded_and_the_duration_of_the_others_is_announced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The announcement comes before anything starts. validation.json names the excluded pairs."""
     calls: list[tuple[list[str], Sequence[str]]] = []
 
     def store(pairs: Sequence[Pair], left_out: Sequence[str], *_: object) -> StoredValidation:
@@ -117,7 +115,6 @@ def test_pairs_that_take_too_long_are_excluded_and_the_duration_of_the_others_is
 def test_after_ctrl_c_one_line_says_what_is_kept(
     stored: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The figures of complete pairs are printed as well."""
     assert _end(stored, monkeypatch, "interrupted") == 130
     output = capsys.readouterr()
     [line] = output.err.splitlines()
@@ -146,7 +143,6 @@ def test_after_ctrl_c_one_line_says_what_is_kept(
 def test_bad_input_is_one_line_and_exit_code_2(
     words: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command starts and writes nothing."""
     monkeypatch.chdir(tmp_path)
     assert main(["validate", *words]) == 2
     output = capsys.readouterr()
@@ -158,7 +154,6 @@ def test_bad_input_is_one_line_and_exit_code_2(
 
 @running.needs_mininet
 def test_ctrl_c_ends_a_running_pair(tmp_path: Path) -> None:
-    """No process remains, and no folder of a run without measurements."""
     words = ("validate", "incast", "--schemes", "sfc", "--set", "message_bytes=200000000", "--out", str(tmp_path))
     process = subprocess.Popen(
         [sys.executable, str(running.ROOT / "runner.py"), *words],

@@ -55,7 +55,6 @@ def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
 
 
 def test_expensive_frames_and_late_sleepers_need_a_larger_dilation() -> None:
-    """The test covers each cost, and one core instead of two."""
     plan = _plan()
     traffic = dry_run(plan)
 
@@ -95,7 +94,6 @@ def test_telemetry_makes_packets_more_expensive() -> None:
 
 
 def test_a_cost_never_falls_with_the_rate() -> None:
-    """Isolated frames cost more per frame, but not more in total than many frames."""
     rates = np.linspace(0, 100_000, 200)
     shares = share_of_core(COSTS.agent, rates)
     assert shares[0] == 0
@@ -103,7 +101,6 @@ def test_a_cost_never_falls_with_the_rate() -> None:
 
 
 def test_config_says_what_was_chosen_and_why() -> None:
-    """The configuration of a live run has the choice; for an insufficient dilation it names a sufficient one."""
     chosen = _plan().config.dilation_choice
     assert chosen is not None
     assert (chosen.calibrated, chosen.enough) == ("2026-11-22", None)

@@ -35,7 +35,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
 
 
 def test_the_stored_list_replays_under_another_scheme(finished: StoredRun) -> None:
-    """The replay has the same flows and measured window, whatever its own seed would generate."""
     replay = RunRequest("datacentre", scheme="sfc", clock="virtual", seed=99, flow_file=finished.folder / FILE_NAME)
     plan = plan_run(replay)
     original = plan_run(RunRequest("datacentre", scheme="irn", clock="virtual", seed=3, settings=SETTINGS))
@@ -45,14 +44,12 @@ def test_the_stored_list_replays_under_another_scheme(finished: StoredRun) -> No
 
 
 def test_the_result_has_the_measured_window(finished: StoredRun) -> None:
-    """Flows outside the window count in the totals but not in the slowdown."""
     result = finished.result
     assert result.measured_window_us == (10.0, 50.0)
     assert 0 < result.fct_slowdown["all"].flows < result.flows.total
 
 
 def test_export_and_replay_of_the_simulator_s_flow_file(finished: StoredRun, tmp_path: Path) -> None:
-    """flow.txt imports as the same flows, with the tags incast and background; fct.txt has one line per flow."""
     flow, fct, cdf = export_hpcc(finished.folder, tmp_path)
     plan = plan_run(RunRequest("datacentre", scheme="irn", clock="virtual", flow_file=flow))
     original = plan_run(RunRequest("datacentre", scheme="irn", clock="virtual", seed=3, settings=SETTINGS))
@@ -103,7 +100,6 @@ def test_every_exported_distribution_is_strictly_increasing(name: str) -> None:
 
 
 def test_a_replay_has_no_distribution_of_its_own(finished: StoredRun, tmp_path: Path) -> None:
-    """The flow list replaces the distribution of the workload."""
     listed = finished.folder / FILE_NAME
     plan = plan_run(RunRequest("datacentre", clock="virtual", flow_file=listed))
     assert plan.config.flow_file == str(listed)
@@ -112,7 +108,6 @@ def test_a_replay_has_no_distribution_of_its_own(finished: StoredRun, tmp_path: 
 
 
 def test_a_missing_distribution_is_refused(finished: StoredRun, tmp_path: Path) -> None:
-    """The user's own size file is missing; the error is one line, and nothing is written."""
     folder = _copy(finished, tmp_path, workload={"sizes": str(tmp_path / "mine.csv")})
     with pytest.raises(UsageError, match="cannot be exported: sizes: there is no"):
         export_hpcc(folder, tmp_path / "out")
@@ -135,7 +130,6 @@ def _listed(tmp_path: Path, *lines: str) -> Path:
 
 
 def test_a_list_needs_no_scenario(tmp_path: Path) -> None:
-    """The network is a Clos by default, and the duration includes flows that start late."""
     listed = _listed(tmp_path, "h1,h16,500,0,a", "h2,h3,500,30000000,a")
     plan = plan_run(RunRequest(LISTED.name, clock="virtual", flow_file=listed))
     assert (plan.config.scenario, plan.topology.name, len(plan.flows)) == ("flows", "clos", 2)

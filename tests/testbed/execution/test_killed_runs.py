@@ -104,7 +104,6 @@ def check(folder: Path, known_done: int) -> dict[str, pl.DataFrame]:
 @pytest.mark.parametrize("moment", VIRTUAL_MOMENTS.values(), ids=VIRTUAL_MOMENTS.keys())
 @pytest.mark.long
 def test_a_killed_virtual_run_can_be_reported(tmp_path: Path, moment: str) -> None:
-    """Rows that were saved are in the traces, whatever the run was doing."""
     folder, known_done, _ = killed(tmp_path, moment, *VIRTUAL)
     refused = running.run("export", str(folder))
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -115,7 +114,6 @@ def test_a_killed_virtual_run_can_be_reported(tmp_path: Path, moment: str) -> No
 
 @pytest.mark.long
 def test_rows_of_a_killed_run_equal_rows_of_the_whole_run(tmp_path: Path) -> None:
-    """Rows that were saved before the kill are the first rows of an uninterrupted run."""
     whole = running.run("run", *VIRTUAL, "--out", str(tmp_path / "whole"))
     assert whole.returncode == 0, whole.stderr
     [folder] = (tmp_path / "whole").iterdir()
@@ -149,7 +147,6 @@ def test_a_run_killed_after_its_result_keeps_the_result(tmp_path: Path) -> None:
 
 
 def test_a_running_run_is_not_reported(tmp_path: Path) -> None:
-    """The error is one line, and no file changes; once the run is killed, the same command finishes it."""
     words = ("datacentre", "--clock", "virtual", "--scale", "laptop", "--json", "--out", str(tmp_path))
     child = subprocess.Popen(running.command("run", *words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -178,7 +175,6 @@ def live_moments() -> list[Any]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("moment", live_moments())
 def test_a_killed_live_run_can_be_cleaned_and_reported(tmp_path: Path, moment: str) -> None:
-    """`clean` removes everything from the machine, and the saved records are in the folder."""
     before = running.remains()
     folder, known_done, runner = killed(tmp_path, moment, *REAL)
     cleaned = running.clean_run_of(runner)

@@ -119,7 +119,6 @@ def test_impossible_times_are_refused_and_no_file_is_written(
 def test_an_existing_timeline_is_replaced_in_one_step(
     finished: StoredRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An interruption while writing leaves the old file and no other."""
     out = tmp_path / "out"
     before = export_perfetto(finished.folder, out).path.read_bytes()
 

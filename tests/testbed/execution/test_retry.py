@@ -40,7 +40,6 @@ def test_a_late_run_is_repeated_at_the_faithful_dilation() -> None:
     [{"faithful_dilation": None}, {"interrupted": True}, {"faithful_dilation": MAX_DILATION + 1}],
 )
 def test_other_runs_are_not_repeated(changes: dict[str, object]) -> None:
-    """The runs were in time, interrupted, or too late for any dilation."""
     assert retry_of(REQUEST, FOLDER, _result(**changes)) is None
 
 

@@ -37,7 +37,6 @@ def _check_all_arrived(result: RunResult) -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_an_incast_survives_a_restart_of_the_receivers_switch(tmp_path: Path, scheme: str) -> None:
-    """Queued frames and frames that arrive during the restart are drops with one reason."""
     result, _ = _run(tmp_path, "restart:tor2,at=30us", scheme=scheme)
     _check_all_arrived(result)
     assert counted(result.drops).keys() == {"restart"}
@@ -54,7 +53,6 @@ def test_switches_route_around_a_restarting_spine_if_they_detect_it(tmp_path: Pa
 
 
 def test_counts_from_before_a_restart_are_in_the_result(tmp_path: Path) -> None:
-    """The switch sends BTS before and after a restart of no duration, late in an incast."""
     result, folder = _run(tmp_path, "restart:tor2,at=60us,down=0us")
     _check_all_arrived(result)
     signals = pl.read_parquet(folder / "signals.parquet")
@@ -78,7 +76,6 @@ def test_paused_peers_continue_after_a_restart(tmp_path: Path) -> None:
     ("place", "scheme"), [*(("tor2", scheme) for scheme in SCHEMES), ("spine1", "sfc"), ("h1", "sfc"), ("h16", "irn")]
 )
 def test_an_incast_survives_a_stall_without_loss(tmp_path: Path, place: str, scheme: str) -> None:
-    """The receiver, its switch, a spine or a sender stalls."""
     result, _ = _run(tmp_path, f"stall:{place},at=30us,for=40us", scheme=scheme)
     _check_all_arrived(result)
     assert counted(result.drops) == {}
@@ -87,7 +84,6 @@ def test_an_incast_survives_a_stall_without_loss(tmp_path: Path, place: str, sch
 @pytest.mark.parametrize("scheme", ["gbn", "sfc"])
 @pytest.mark.parametrize("place", ["tor2", "h16"])
 def test_a_stall_with_a_short_ring_loses(tmp_path: Path, place: str, scheme: str) -> None:
-    """Hosts and switches count these drops under the same reason, and retransmission recovers them."""
     result, _ = _run(tmp_path, f"stall:{place},at=30us,for=40us,ring=4", scheme=scheme)
     _check_all_arrived(result)
     assert counted(result.drops).keys() == {"receive_ring"}
@@ -115,7 +111,6 @@ def test_goodput_is_zero_during_a_stall_of_the_receivers_switch(tmp_path: Path) 
     "fault", ["stall:tor2,at=30us,for=1s", "stall:h16,at=30us,for=1s", "restart:tor2,at=30us,down=1s"]
 )
 def test_with_a_fault_longer_than_the_run_unfinished_flows_are_reported(tmp_path: Path, fault: str) -> None:
-    """Every packet is accounted for."""
     result, _ = _run(tmp_path, fault, duration_ms=0.2)
     assert result.flows.completed < result.flows.total == 8
     assert (result.unexplained_loss, counted(result.packets).in_flight) == (0, 0)
@@ -147,7 +142,6 @@ def test_the_page_marks_the_faults_and_the_config_has_their_parameters(tmp_path:
     ("fault", "verb"), [("restart:tor1,at=1us", "restart"), ("stall:tor1,at=1us,for=1us", "stall")]
 )
 def test_restarts_and_stalls_of_switches_are_refused_on_bmv2(fault: str, verb: str) -> None:
-    """Stalls of hosts are accepted."""
     with pytest.raises(UsageError, match=f"--switch bmv2 cannot {verb} tor1: .*; use --switch soft"):
         plan_run(RunRequest("incast", switch="bmv2", faults=(fault,)))
     assert plan_run(RunRequest("incast", switch="bmv2", faults=("stall:h1,at=1us,for=1us",))).faults

@@ -24,7 +24,6 @@ def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, .
 
 @pytest.mark.parametrize("scheme", ["gbn", "irn", "pfc", "sfc", "sfc-p", "sfc+hpcc"])
 def test_an_incast_survives_the_loss_of_an_uplink(tmp_path: Path, scheme: str) -> None:
-    """The receiver's ToR loses one of its two uplinks for a while. Every flow completes."""
     result, _ = _run(tmp_path, "link:tor2-spine1,down=20us,up=100us", scheme=scheme)
     assert (result.flows.completed, result.flows.corrupted) == (8, 0)
     assert counted(result.drops)["link_down"] > 0
@@ -33,7 +32,6 @@ def test_an_incast_survives_the_loss_of_an_uplink(tmp_path: Path, scheme: str) -
 
 
 def test_routes_around_a_link_that_was_never_up_lose_nothing(tmp_path: Path) -> None:
-    """The link is down and detected from the start, so the other spine carries all traffic."""
     result, _ = _run(tmp_path, "link:tor1-spine1,down=0us,detect=0us")
     assert result.flows.completed == 8
     assert "link_down" not in counted(result.drops)
@@ -42,7 +40,6 @@ def test_routes_around_a_link_that_was_never_up_lose_nothing(tmp_path: Path) -> 
 
 
 def test_a_longer_detection_loses_more(tmp_path: Path) -> None:
-    """Frames are lost on the dead link until its switches detect it."""
     lost = [
         counted(_run(tmp_path, f"link:tor2-spine1,down=20us,detect={detect}us")[0].drops)["link_down"]
         for detect in (1, 20, 80)
@@ -65,14 +62,12 @@ def test_flows_without_any_route_are_reported_as_unfinished(tmp_path: Path) -> N
 
 
 def test_a_receiver_whose_link_was_down_for_a_while_gets_all_data(tmp_path: Path) -> None:
-    """Retransmission has to recover the lost packets, because there is no other route."""
     result, _ = _run(tmp_path, "link:h16-tor2,down=30us,up=80us")
     assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
     assert counted(result.drops)["link_down"] > 0
 
 
 def test_a_run_does_not_wait_for_later_faults(tmp_path: Path) -> None:
-    """The run ends with its flows, even if a fault is planned an hour later."""
     folders = [_run(tmp_path, f"link:tor2-spine1,down=20us,up={up}")[1] for up in ("1s", "3000s")]
     ends = [pl.read_parquet(folder / "queues.parquet")["time_us"].max() for folder in folders]
     assert ends[0] == ends[1]
@@ -86,7 +81,6 @@ def test_equal_seeds_give_equal_traces(tmp_path: Path) -> None:
 
 
 def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
-    """Faults are in config.json and in the command, and the page marks their times."""
     spec = "link:tor2-spine1,down=20us,up=100us"
     config = plan_run(RunRequest("incast", clock="virtual", faults=(spec,))).config
     assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.faults] == [

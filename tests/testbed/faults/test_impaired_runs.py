@@ -46,7 +46,6 @@ def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, .
     ("fault", "scheme"), [*((fault, scheme) for fault in _KINDS for scheme in _SCHEMES), ("loss:all,rate=1%", "sfc-p")]
 )
 def test_an_incast_survives_impaired_links(tmp_path: Path, fault: str, scheme: str) -> None:
-    """All flows arrive complete, and every impairment is counted once under its reason."""
     result, _ = _run(tmp_path, fault, scheme=scheme, settings=_SETTINGS.get(scheme, ()))
     drops, packets = counted(result.drops), counted(result.packets)
     assert (result.flows.completed, result.flows.corrupted) == (8, 0)
@@ -89,7 +88,6 @@ def test_the_more_bts_are_lost_the_deeper_the_queue(tmp_path: Path) -> None:
 
 
 def test_loss_is_limited_to_its_direction_and_time(tmp_path: Path) -> None:
-    """Acknowledgments and BTS of the receiver's rack are lost for a while, but no data."""
     early, _ = _run(tmp_path, "loss:tor2,rate=100%,from=20us,until=30us,towards=spine1")
     late, _ = _run(tmp_path, "loss:tor2,rate=100%,from=50ms,towards=spine1")
     assert (early.flows.completed, early.unexplained_loss) == (8, 0)
@@ -127,7 +125,6 @@ def test_different_seeds_of_a_fault_hit_different_frames(tmp_path: Path) -> None
 
 
 def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
-    """config.json has all parameters including the seed. The page marks the time span and counts the copies."""
     spec = "duplicate:all,rate=2%,from=20us,until=100us"
     config = plan_run(RunRequest("incast", clock="virtual", faults=(spec,))).config
     [fault] = config.faults

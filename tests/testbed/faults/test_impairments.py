@@ -30,7 +30,6 @@ def test_a_link_between_switches_is_impaired_at_its_sending_ports() -> None:
 
 
 def test_a_hosts_link_is_impaired_at_its_switchs_port_in_both_directions() -> None:
-    """Frames of the host are impaired when they enter the switch."""
     assert _planned("corrupt:h1,rate=1%,from=1us") == [
         (1_000, "tor1", "port_impair 1 in corrupt rate_ppb=10000000 seed=N"),
         (1_000, "tor1", "port_impair 1 out corrupt rate_ppb=10000000 seed=N"),
@@ -53,7 +52,6 @@ def test_loss_of_bts_is_loss_of_their_udp_port() -> None:
 
 
 def test_an_impairment_ends_before_the_next_one_of_its_kind_begins() -> None:
-    """The two changes have the same time, and the order of the faults does not matter."""
     texts = ["loss:h1,rate=2%,from=5us,towards=h1", "loss:h1,rate=1%,until=5us,towards=h1"]
     assert [line for _, _, line in _planned(*texts)][1:] == [
         "port_impair 1 out loss off",
@@ -69,6 +67,5 @@ def test_directions_and_faults_have_different_seeds() -> None:
 
 
 def test_the_longest_hold_is_the_sum_over_all_impairments() -> None:
-    """A frame may be delayed by all of them."""
     faults = parse_faults(["link:tor1-spine1,down=1us", "jitter:all,max=3us", "reorder:all,rate=1%,by=4us"], CLOS)
     assert longest_hold_ns(faults) == 7_000

@@ -42,7 +42,6 @@ def test_a_hosts_link_fails_at_its_switchs_port() -> None:
 
 
 def test_routes_change_after_the_detection_delay() -> None:
-    """They change when the link goes down and when it comes back, on every switch that used it."""
     planned = _planned("link:tor1-spine1,down=200us,up=500us,detect=30us")
     routes = {(command.time_ns, command.switch) for command in planned if "ipv4_lpm" in command.line}
     assert routes == {(time_ns, name) for time_ns in (230_000, 530_000) for name in ("tor1", "tor2", "spine1")}
@@ -58,7 +57,6 @@ def test_overlapping_faults_of_a_link_end_with_the_last() -> None:
 
 
 def test_commands_come_in_order_of_time() -> None:
-    """The order of the faults does not matter."""
     planned = _planned("link:tor2-spine1,down=300us", "link:tor1-spine1,down=1us,up=900us")
     times = [command.time_ns for command in planned]
     assert times == sorted(times)
@@ -71,13 +69,11 @@ def _nodes(*texts: str) -> list[tuple[int, str, str]]:
 
 
 def test_a_restart_is_power_off_and_on() -> None:
-    """The switch is down for 50 us by default. A restart of no duration also has both commands."""
     assert _nodes("restart:spine1,at=200us") == [(200_000, "spine1", "power off"), (250_000, "spine1", "power on")]
     assert _nodes("restart:tor1,at=7us,down=0us") == [(7_000, "tor1", "power off"), (7_000, "tor1", "power on")]
 
 
 def test_routes_avoid_a_restarting_switch_only_with_detect() -> None:
-    """Routes change as if all links of the switch had failed and come back."""
     assert {command.line.split()[0] for command in _planned("restart:spine1,at=200us")} == {"power"}
     restart = _planned("restart:spine1,at=200us,down=100us,detect=30us")
     links = _planned(*(f"link:{tor}-spine1,down=200us,up=300us,detect=30us" for tor in ("tor1", "tor2")))
@@ -86,7 +82,6 @@ def test_routes_avoid_a_restarting_switch_only_with_detect() -> None:
 
 
 def test_overlapping_restarts_end_with_the_last() -> None:
-    """Each restart empties the switch."""
     assert _nodes("restart:tor1,at=10us,down=20us", "restart:tor1,at=20us,down=20us") == [
         (10_000, "tor1", "power off"),
         (20_000, "tor1", "power off"),
@@ -95,7 +90,6 @@ def test_overlapping_restarts_end_with_the_last() -> None:
 
 
 def test_overlapping_stalls_end_with_the_last() -> None:
-    """A nested stall ends with the outer one, and adjacent stalls are joined. Other switches are not affected."""
     stalls = ("stall:tor1,at=10us,for=30us,ring=7", "stall:tor1,at=20us,for=5us", "stall:tor1,at=40us,for=5us")
     assert _nodes(*stalls, "stall:tor2,at=12us,for=1us") == [
         (10_000, "tor1", "stall on 7"),

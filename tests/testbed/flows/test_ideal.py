@@ -39,7 +39,6 @@ def test_frames_queue_before_a_slower_link() -> None:
 
 @pytest.mark.parametrize("topology", ["clos", "dumbbell", "star"])
 def test_the_ideal_of_many_flows_equals_that_of_each_path(topology: str) -> None:
-    """The vectorised computation equals the computation for each single path, bit by bit."""
     settings = ("incast_degree=3", "arrivals_us=50", "topology.pass_latency_ns=70")
     plan = plan_run(RunRequest("datacentre", clock="virtual", topology=topology, settings=settings))
     paths, payload_bytes = Paths(plan.topology), plan.transport.payload_bytes
@@ -58,7 +57,6 @@ def test_the_ideal_of_many_flows_equals_that_of_each_path(topology: str) -> None
     + [("remote", 1001, 700), ("local", 250_000, 700)],
 )
 def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int, pass_ns: int) -> None:
-    """A flow takes exactly its ideal time in an idle network, for any size, path and switch latency."""
     settings = ("degree=1", f"message_bytes={size}", f"placement={placement}", f"topology.pass_latency_ns={pass_ns}")
     plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=settings))
     with Recorder(plan, tmp_path) as recorder:

@@ -46,7 +46,6 @@ def impostor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Impost
 
 
 def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
-    """Later events are returned in order, up to the last one."""
     agent = impostor(event_line(Ready(0)), event_line(FlowReceived(1, False)), event_line(Stopped()))
     agent.wait_until_ready(Interrupt())
     assert agent.last_events() == [FlowReceived(1, False), Stopped()]
@@ -64,7 +63,6 @@ def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
     ids=["no JSON", "unknown", "malformed", "no text"],
 )
 def test_an_unreadable_message_is_a_failure_that_quotes_it(impostor: Impostor, line: bytes, reason: str) -> None:
-    """The events around it still count."""
     agent = impostor(event_line(FlowReceived(1, False)), line, event_line(FlowReceived(2, True)), event_line(Stopped()))
     assert agent.last_events() == [FlowReceived(1, False), FlowReceived(2, True), Stopped()]
     assert agent.failure is not None
@@ -91,7 +89,6 @@ def test_an_agent_that_does_not_get_ready_ends_the_run(impostor: Impostor, line:
 
 
 def test_an_agent_that_ends_without_a_report_is_named(impostor: Impostor) -> None:
-    """The events until then are kept."""
     agent = impostor(event_line(FlowReceived(1, False)), then="sys.exit('crashed')")
     assert agent.last_events() == [FlowReceived(1, False)]
     assert agent.failure is not None
@@ -99,7 +96,6 @@ def test_an_agent_that_ends_without_a_report_is_named(impostor: Impostor) -> Non
 
 
 def test_commands_arrive_as_lines(impostor: Impostor) -> None:
-    """Each command is one JSON object."""
     agent = impostor()
     agent.tell(Start(5))
     agent.tell(Stop())

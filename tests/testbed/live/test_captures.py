@@ -39,7 +39,6 @@ def _tshark(capture: Path, filter_text: str, field: str = "frame.number") -> lis
 
 
 def test_the_documented_bts_layout_is_the_scapy_layer() -> None:
-    """Offsets and widths in the table equal the widths and offsets of the layer's fields, 28 bytes in all."""
     table = DOCUMENT.partition("## Back-To-Sender")[2].partition("\n\n28 bytes")[0]
     rows = [(int(offset), int(bits)) for offset, bits in re.findall(r"^\| (\d+) \| (\d+) \|", table, re.MULTILINE)]
     bits_before = 0
@@ -53,7 +52,6 @@ def test_the_documented_bts_layout_is_the_scapy_layer() -> None:
 
 
 def test_scapy_reads_bts_and_data(capture: Path) -> None:
-    """A BTS names a flow of the sender and comes from the flow's destination; data packets are RoCEv2."""
     packets = rdpcap(str(capture))
     signals = [packet for packet in packets if BTS in packet]
     data = [packet for packet in packets if BTH in packet and packet[IP].tos >> 2 == DSCP_DATA]
@@ -69,7 +67,6 @@ def test_scapy_reads_bts_and_data(capture: Path) -> None:
 
 
 def test_tshark_knows_roce_and_finds_nothing_malformed(capture: Path) -> None:
-    """tshark decodes data and acknowledgments as InfiniBand with the same QP, and a BTS as UDP data of 28 bytes."""
     destination_qps = _tshark(capture, "infiniband.bth.opcode == 1", "infiniband.bth.destqp")
     assert _tshark(capture, "infiniband.bth.opcode == 17")
     scapy_data = next(packet for packet in rdpcap(str(capture)) if BTH in packet)

@@ -17,7 +17,6 @@ LONG = ["--scale", "ci", "--dilation", "10000", "--set", "message_bytes=10000000
 
 
 def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
-    """The state root is readable by root only, even under umask 000; the cleaned run writes its result."""
     before = running.remains()
     umask = os.umask(0)
     try:

@@ -68,7 +68,6 @@ def test_mininet_knows_nodes_and_links_that_it_did_not_create() -> None:
 
 
 def test_a_cut_link_ends_at_its_wire() -> None:
-    """The two halves of the link exist under the names that the wire's process opens."""
     from testbed.live.emulation import emulation
 
     wires = cut_links(STAR)
@@ -83,7 +82,6 @@ def _interfaces() -> set[str]:
 
 
 def test_nothing_stays_of_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No shell stays, neither of a used network nor of one that failed, and this thread is back in its namespace."""
     from testbed.live.emulation import emulation
 
     before, namespace = _descendants(), Path("/proc/thread-self/ns/net").readlink()
@@ -102,7 +100,6 @@ def test_nothing_stays_of_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_interface_has_the_mtu() -> None:
-    """The ends in the middle of a cut link are included."""
     from testbed.live.emulation import emulation
 
     with emulation(STAR, cut_links(STAR), mtu_bytes=9000) as network:
@@ -128,7 +125,6 @@ def test_every_interface_has_the_mtu() -> None:
 def test_a_shell_that_does_not_start_ends_the_network(
     script: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error names the node, and no process stays."""
     from testbed.live.emulation import emulation
 
     (tmp_path / "mnexec").write_text(f"#!/bin/sh\n{script}\n")

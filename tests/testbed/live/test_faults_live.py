@@ -50,7 +50,6 @@ def test_an_incast_outlives_the_loss_of_an_uplink(tmp_path: Path, switch: str, d
 
 
 def test_the_prompts_network_routes_around_a_dead_link() -> None:
-    """Every flow arrives over the remaining spine, whatever its hash. With the link up again, all flows arrive too."""
     with open_network("clos", dilation=10_000, settings=("topology.hosts_per_tor=2",)) as net:
         for up in (False, True):
             net.set_link("tor1", "spine1", up=up)

@@ -99,7 +99,6 @@ def _run_with_signal(
 def test_a_part_that_ends_makes_the_run_invalid(
     number: str, victim: tuple[str, ...], words: tuple[str, ...], reason: str, tmp_path: Path
 ) -> None:
-    """The exit code is 3, the first reason names the part, its end and its log, and all traces are complete."""
     status, result = _run_with_signal(tmp_path, signal.Signals[f"SIG{number}"], victim, *LONG, *words)
     assert result["verdict"] == "invalid"
     assert reason in result["verdict_reasons"][0]
@@ -206,7 +205,6 @@ def _check(run: StoredRun, stage: str) -> None:
 
 @pytest.mark.parametrize("stage", SOFT)
 def test_a_softswitch_that_is_killed(stage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The invalid result keeps the measurements, and names the switch, the signal and the log."""
     request = RunRequest("incast", settings=("degree=2", "message_bytes=20000"), dilation=10_000)
     _check(_killed(monkeypatch, SOFT[stage], "tor1.control", request, tmp_path), stage)
 

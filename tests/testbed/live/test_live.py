@@ -39,7 +39,6 @@ def _started(tmp_path: Path) -> subprocess.Popen[bytes]:
 
 
 def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
-    """All flows arrive over real namespaces, every packet is accounted for, and the trace contains BTS pauses."""
     done = running.run("run", "incast", "--scheme", "sfc", *SMALL, "--json", "--out", str(tmp_path))
     result = json.loads(done.stdout)
     assert (result["clock"], result["switch"]) == ("real", "soft")
@@ -91,7 +90,6 @@ def test_a_dead_agent_is_named_and_the_run_is_invalid(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_message_of_an_agent_ends_the_run(tmp_path: Path) -> None:
-    """The verdict is invalid and quotes the message; the measurements are kept."""
     child = _started(tmp_path)
     Path(f"/proc/{_agent(child, 'agent1.json').pid}/fd/1").write_bytes(b"Segmentation fault\n")
     result = _invalid(child, tmp_path)
@@ -116,7 +114,6 @@ def _invalid(child: subprocess.Popen[bytes], tmp_path: Path) -> dict[str, Any]:
 
 
 def test_after_kill_9_clean_leaves_nothing(tmp_path: Path) -> None:
-    """The killed runner's processes are found by run ID and ended; other processes are not touched."""
     stranger = subprocess.Popen(["sleep", "300"])
     child = _started(tmp_path)
     running.kill(child)
@@ -131,7 +128,6 @@ def test_after_kill_9_clean_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_two_runs_in_parallel_do_not_collide(tmp_path: Path) -> None:
-    """Runs have their own namespaces, so they can use the same names."""
     children = [
         subprocess.Popen(
             running.command(

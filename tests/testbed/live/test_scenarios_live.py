@@ -79,7 +79,6 @@ def test_a_scenario_runs_on_bmv2(scenario: str, scheme: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("scheme", ["gbn", "pfc", "irn+none", "onramp-straw-man+hpcc", "sfc+dcqcn-no-window"])
 def test_a_scheme_runs_live_with_the_largest_payload(scheme: str, tmp_path: Path) -> None:
-    """Frames of more than 9 KB arrive with and without flow control, also from deep queues."""
     unlimited_buffer = () if scheme == "pfc" else ("switch.buffer_bytes=null",)
     settings = ("degree=6", "message_bytes=150000", "transport.payload_bytes=9216")
     _check_run(tmp_path, "incast", scheme, (*settings, *unlimited_buffer))

@@ -37,7 +37,6 @@ def test_without_a_stored_file_the_built_in_costs_are_used() -> None:
 
 
 def test_a_stored_calibration_is_read_again() -> None:
-    """The costs have the day of the measurement, and only targets that were measured."""
     store(calibration())
     costs = known().costs
     assert known().calibration == calibration()
@@ -69,7 +68,6 @@ def test_a_stored_calibration_is_read_again() -> None:
     ],
 )
 def test_invalid_calibrations_are_ignored(changes: dict[str, Any], words: str) -> None:
-    """The problem is one line that names the file, and the built-in costs are used."""
     _replace(**changes)
     stored = known()
     assert stored.calibration is None

@@ -15,7 +15,6 @@ NETWORK = shape("clos", {"hosts_per_tor": 2}).build()
 
 
 def test_hosts_switches_and_ports() -> None:
-    """Ports are named by number or neighbour, a switch stands for all its ports, and the order of the words is kept."""
     assert captured_ports(["h2", "tor1:1", "tor2:spine2"], NETWORK) == (
         Port("h2", 0),
         Port("tor1", 1),
@@ -38,7 +37,6 @@ def test_hosts_switches_and_ports() -> None:
     ],
 )
 def test_invalid_words_are_refused(words: list[str], expected: str) -> None:
-    """The error lists the valid names."""
     with pytest.raises(UsageError) as refused:
         captured_ports(words, NETWORK)
     assert str(refused.value).startswith("--pcap: ")

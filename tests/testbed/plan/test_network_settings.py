@@ -49,7 +49,6 @@ def execute_plan(plan: RunPlan, tmp_path: Path) -> tuple[StoredRun, dict[str, An
     ("request_", "rtt_ns", "bdp"), [(STAR, 4_200, 52_500), (DUMBBELL, 18_000, 225_000), ({}, 10_000, 125_000)]
 )
 def test_settings_are_derived_from_the_network(request_: dict[str, Any], rtt_ns: int, bdp: int) -> None:
-    """The networks have base RTTs of 4.2 us (a star), 18 us (a dumbbell) and 10 us (the paper's)."""
     plan = planned("sfc-est+dcqcn", **request_)
     switch, transport = plan.switch_settings, plan.transport
     assert (transport.base_rtt_ns, transport.bdp_bytes) == (rtt_ns, bdp)
@@ -67,7 +66,6 @@ def test_settings_are_derived_from_the_network(request_: dict[str, Any], rtt_ns:
 
 
 def test_set_values_are_kept_and_others_are_derived_from_them() -> None:
-    """A base RTT changes the BDP, and the BDP changes the thresholds; a threshold changes nothing else."""
     longer = planned("sfc", "transport.base_rtt_ns=16000")
     assert (longer.transport.bdp_bytes, longer.switch_settings.q_th_bytes) == (200_000, 400_000)
     assert longer.switch_settings.suppression_ns == 8_000
@@ -95,7 +93,6 @@ def test_set_values_are_kept_and_others_are_derived_from_them() -> None:
     ],
 )
 def test_wrong_numbers_are_one_clear_line(setting: str, words: str) -> None:
-    """The error uses the typed names."""
     with pytest.raises(UsageError) as refused:
         planned("sfc", setting)
     assert words in str(refused.value)
@@ -162,7 +159,6 @@ def test_packets_that_would_be_dropped_instead_of_trimmed_are_refused(scheme: st
 
 
 def test_without_trimming_acknowledgments_of_ndp_may_queue_with_the_data() -> None:
-    """NDP's receivers pull nevertheless."""
     plan = planned("ndp", "transport.ack_priority=data", "switch.trim_queue_bytes=null")
     assert (plan.transport.ack_priority, plan.switch_settings.trim_queue_bytes) == ("data", None)
 
@@ -201,7 +197,6 @@ def test_a_shorter_rtt_needs_a_larger_dilation() -> None:
 def test_config_and_report_have_the_settings_of_a_run(
     request_: dict[str, Any], rtt: str, bdp: str, q_th: str, tmp_path: Path
 ) -> None:
-    """config.json has the numbers, and the report and the verdict's base RTT agree with them."""
     finished, config, flows = execute_plan(planned("sfc", **request_), tmp_path)
     assert finished.result.base_rtt_us * 1000 == config["physics"]["base_rtt_ns"]
     assert config["physics"]["bdp_bytes"] == config["physics"]["window_bytes"]
@@ -217,7 +212,6 @@ def test_config_and_report_have_the_settings_of_a_run(
 
 
 def test_a_run_with_mixed_rates_has_figures_for_every_rate() -> None:
-    """config.json and the page have them; thresholds are properties of the network."""
     config = json.loads(planned("sfc+dcqcn", MIXED).config.model_dump_json())
     bdp_by_rate = {str(100 * GBPS): 125_000, str(50 * GBPS): 62_500}
     assert config["physics"]["bdp_of_nics"] == config["physics"]["window_of_nics"] == bdp_by_rate
@@ -228,7 +222,6 @@ def test_a_run_with_mixed_rates_has_figures_for_every_rate() -> None:
 
 
 def test_nics_with_different_rates_have_different_windows() -> None:
-    """The planned window of a rate is the window of the host's NIC, also after a change of scheme."""
     plan = planned("sfc+dcqcn", MIXED)
     fast, slow = build_nics(plan.topology, (), plan.transport, plan.dilation)[:2]
     for nic, window_bytes in ((fast, 125_000), (slow, 62_500)):
@@ -239,7 +232,6 @@ def test_nics_with_different_rates_have_different_windows() -> None:
 
 
 def test_the_ideal_time_considers_a_nic_that_is_slower_than_its_link(tmp_path: Path) -> None:
-    """A lone flow at 40 Gb/s over links of 100 and 50 Gb/s takes its ideal time."""
     flows = tmp_path / "one.csv"
     flows.write_text("src,dst,size_bytes,start_ns,tag\nh2,h15,250000,0,lone\nh3,h13,999,90000,lone\n")
     slower = "transport.line_rate_bps=40000000000"

@@ -71,7 +71,6 @@ def test_settings_apply_to_workload_network_switches_and_hosts() -> None:
 
 
 def test_the_scheme_determines_settings_of_switches_and_hosts() -> None:
-    """`sfc` has BTS, a pause cache and hosts that obey BTS; `gbn` has none of these."""
     sfc, gbn = (plan_run(replace(VIRTUAL, scheme=scheme)) for scheme in ("sfc", "gbn"))
     assert (sfc.switch_settings.bts, sfc.switch_settings.pause_cache, sfc.transport.flow_control) == (
         "ingress",
@@ -87,7 +86,6 @@ def test_all_schemes_get_the_same_flows() -> None:
 
 
 def test_config_repeats_the_run() -> None:
-    """The command in config.json has every choice, including automatic ones."""
     config = plan_run(replace(VIRTUAL, seed=7, settings=("degree=2",))).config
     assert "--seed 7" in config.command
     assert "--dilation 1000" in config.command
@@ -101,7 +99,6 @@ def test_the_command_has_captures_and_background() -> None:
 
 
 def test_hosts_in_containers_are_repeated_and_share_the_data_class() -> None:
-    """Programs in containers use the NICs, in the class of the flows; the command names the image."""
     plan = plan_run(RunRequest("incast", hosts="docker:an/image:1"))
     assert plan.has_programs
     assert plan.transport.program_dscp == DSCP_DATA

@@ -87,7 +87,6 @@ def test_a_new_source_and_a_missing_hash_are_refused(tree: Path) -> None:
 def test_every_verb_refuses_before_anything_starts(
     words: list[str], tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command prints one line and writes nothing."""
     folder = tree / "folder"
     folder.mkdir()
     monkeypatch.chdir(folder)

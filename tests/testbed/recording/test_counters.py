@@ -100,7 +100,6 @@ def test_packets_sent_with_a_small_window_are_summed_over_hosts() -> None:
 
 
 def test_a_run_is_as_late_as_its_latest_part() -> None:
-    """Each percentile is the highest of all processes. Processes without a measurement are ignored."""
     late = [LatenessSummary(3, 10, 30, 90), NOTHING, LatenessSummary(3, 20, 25, 40)]
     counters = run_counters(HOSTS, SWITCHES, PARTS, host_lateness=late, interrupted=False, wall_s=1.0)
     assert counters.host_lateness == Lateness(20.0, 30.0, 90.0)
@@ -108,7 +107,6 @@ def test_a_run_is_as_late_as_its_latest_part() -> None:
 
 
 def test_spacing_is_that_of_the_worst_part() -> None:
-    """The ideal spacing is that part's, and the count is the sum. Parts without a measurement are ignored."""
     hosts = [SpacingSummary(3, 10, 30, 90, 500), SpacingSummary(0, 0, 0, 0, 0), SpacingSummary(4, 20, 25, 99, 600)]
     parts = [PartStatistics("tor1", NOTHING), PartStatistics("tor2", NOTHING, spacing=hosts[1])]
     counters = run_counters(HOSTS, SWITCHES, parts, host_spacing=hosts, interrupted=False, wall_s=1.0)

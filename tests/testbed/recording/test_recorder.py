@@ -37,7 +37,6 @@ def recorded(plan: RunPlan, folder: Path, *records: Record) -> pl.DataFrame:
 
 
 def test_the_trace_has_every_flow_of_the_plan(plan: RunPlan, tmp_path: Path) -> None:
-    """Flows without any record have a row, too."""
     flows = recorded(plan, tmp_path)
     planned = [tuple(getattr(flow, name) for name in PLANNED) for flow in plan.flows]
     assert len({flow.tag for flow in plan.flows}) == 2
@@ -54,7 +53,6 @@ def test_flows_are_numbered_from_one(plan: RunPlan) -> None:
 
 
 def test_nics_know_flows_by_the_plans_numbers(plan: RunPlan, tmp_path: Path) -> None:
-    """Records of a NIC carry the plan's flow number, so they are assigned to that flow's row."""
     nics = build_nics(plan.topology, plan.flows, plan.transport, plan.dilation)
     last_ns = plan.dilation.wall_ns(max(flow.start_ns for flow in plan.flows))
     records: list[Record] = []
@@ -83,7 +81,6 @@ def test_the_row_of_a_flow_joins_the_records_of_sender_and_receiver(plan: RunPla
 
 
 def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, tmp_path: Path) -> None:
-    """A record of an unfinished flow does not complete it."""
     with Recorder(plan, tmp_path) as recorder:
         for flow in plan.flows:
             recorder.take(FlowReceived(flow.flow_id, corrupted=False))
@@ -97,10 +94,6 @@ def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, t
 
 
 def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> None:
-    """The receiver may report the flow before, after or never.
-
-    It is not completed, and its row has the sender's counts.
-    """
     early, late, never, *others = plan.flows
     with Recorder(plan, tmp_path) as recorder:
         for flow in (early, *others):
@@ -119,7 +112,6 @@ def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> Non
 
 
 def test_an_acknowledged_flow_without_a_receivers_record_is_undelivered(plan: RunPlan, tmp_path: Path) -> None:
-    """The order of the two records does not matter."""
     first, second, *others = plan.flows
     with Recorder(plan, tmp_path) as recorder:
         for flow in others:

@@ -80,7 +80,6 @@ def _is_job(process: psutil.Process) -> bool:
 
 @pytest.mark.long
 def test_a_killed_and_resumed_sweep_runs_no_job_twice(tmp_path: Path) -> None:
-    """The sweep has 12 virtual runs on two workers and is killed after five. Every job is in the journal once."""
     file, folder = _sweep(tmp_path), tmp_path / "out" / "small"
     first = _start(file, tmp_path / "out")
     assert first.stderr is not None
@@ -108,7 +107,6 @@ def test_a_killed_and_resumed_sweep_runs_no_job_twice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_workers_and_jobs_end_with_the_command(number: signal.Signals, tmp_path: Path) -> None:
-    """The signal is sent to the command only. An interrupted job does not count as complete."""
     file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
     process = _start(file, tmp_path / "out")
     jobs = tmp_path / "out" / "small" / "jobs"
@@ -123,7 +121,6 @@ def test_workers_and_jobs_end_with_the_command(number: signal.Signals, tmp_path:
 
 
 def test_jobs_are_all_combinations_and_have_unique_names(tmp_path: Path) -> None:
-    """A job's name depends only on its run and not on the sweep."""
     jobs = jobs_of(read_sweep(_sweep(tmp_path)))
     assert len(jobs) == 12
     assert len({job.name for job in jobs}) == 12
@@ -180,7 +177,6 @@ class _Breaking:
 
 
 def test_the_label_of_a_shared_run_lists_the_values_of_the_unused_axis(tmp_path: Path) -> None:
-    """Progress and failures use these labels. Of many values the first three are listed, and the others are counted."""
     labels: list[str] = []
     done = run_sweep(THRESHOLDS, jobs_of(THRESHOLDS), tmp_path, _Breaking(), lambda _, __, label: labels.append(label))
     assert labels == [
@@ -259,7 +255,6 @@ def cluster(tmp_path: Path) -> Iterator[str]:
 
 
 def test_jobs_run_on_an_existing_cluster(cluster: str, tmp_path: Path) -> None:
-    """The scheduler and the workers do not have this tree on their import path."""
     file = _sweep(tmp_path, "name: far\nscenario: incast\nschemes: [irn, sfc]\naxes: {degree: [2, 3]}\n")
     process = _start(file, tmp_path / "out", "--scheduler", cluster)
     output, problems = process.communicate(timeout=250)
@@ -272,7 +267,6 @@ def test_jobs_run_on_an_existing_cluster(cluster: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_jobs_on_a_cluster_end_with_the_command(number: signal.Signals, cluster: str, tmp_path: Path) -> None:
-    """The command waits for the jobs after Ctrl-C and writes the table."""
     file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
     process = _start(file, tmp_path / "out", "--scheduler", cluster)
     jobs = tmp_path / "out" / "small" / "jobs"
@@ -287,7 +281,6 @@ def test_jobs_on_a_cluster_end_with_the_command(number: signal.Signals, cluster:
 
 
 def test_without_its_scheduler_a_cluster_ends_the_jobs_and_they_fail(cluster: str, tmp_path: Path) -> None:
-    """Each job fails with one line, and the table is written."""
     file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
     process = _start(file, tmp_path / "out", "--scheduler", cluster)
     await_file(tmp_path / "out", "small/jobs/.*.partial/*/flows-input.csv", process)
@@ -313,7 +306,6 @@ def test_a_scheduler_that_does_not_answer_is_one_clear_line(address: str, tmp_pa
 
 
 def test_every_job_of_a_sweep_has_its_faults() -> None:
-    """Faults are part of the request, so they change the name of a job."""
     fault = "link:tor2-spine1,down=20us,up=100us"
     words = {"name": "broken", "scenario": "incast", "schemes": ("irn", "sfc")}
     faulty = jobs_of(SweepFile.model_validate({**words, "faults": (fault,)}))

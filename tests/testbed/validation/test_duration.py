@@ -26,7 +26,6 @@ def test_a_run_takes_as_long_as_its_busiest_host_at_its_dilation() -> None:
 
 
 def test_a_pair_that_takes_too_long_is_excluded_by_name() -> None:
-    """The line names the duration, the dilation and the limit."""
     short, long = _pair("sfc", 10_000), _pair("irn", 10_000_000, 100_000)
     assert not_longer([short, long], 10) == ([short, long], [])
     assert not_longer([short, long], 1) == (
@@ -36,7 +35,6 @@ def test_a_pair_that_takes_too_long_is_excluded_by_name() -> None:
 
 
 def test_nothing_left_to_run_is_refused() -> None:
-    """The table would be empty otherwise."""
     with pytest.raises(UsageError, match="incast irn: its live run takes about 4 min"):
         not_longer([_pair("irn", 10_000_000, 100_000)], 1)
 

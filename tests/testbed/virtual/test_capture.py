@@ -29,7 +29,6 @@ def _going(frames: list[CapturedFrame], direction: Direction) -> list[tuple[int,
 
 
 def test_both_ends_of_a_link_see_the_same(captures: dict[str, list[CapturedFrame]]) -> None:
-    """A frame sent at one end has the same bytes, time and order at the other end."""
     host, port, up, down = (captures[name] for name in ("h1-eth0", "tor1-eth1", "tor1-eth9", "spine1-eth1"))
     for one, other in ((host, port), (port, host), (up, down), (down, up)):
         assert _going(one, Direction.OUT)
@@ -40,6 +39,5 @@ def test_both_ends_of_a_link_see_the_same(captures: dict[str, list[CapturedFrame
 
 
 def test_a_capture_has_its_model_time(captures: dict[str, list[CapturedFrame]]) -> None:
-    """The virtual clock begins together with the model and the switches."""
     clocks = {record.interface.clock for frames in captures.values() for record in frames}
     assert clocks == {CaptureClock(1000, 0, 0)}

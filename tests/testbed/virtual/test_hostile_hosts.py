@@ -34,7 +34,6 @@ class SilentNic(Nic):
     """The senders' queue pairs, by this host's queue pairs."""
 
     def receive(self, frame: bytes, now_ns: int) -> None:
-        """Count the frame."""
         self._wire.advance(now_ns - 1)
         self._wire.clock_ns = max(self._wire.clock_ns, now_ns)
         self._counters.frames_received += 1
@@ -109,7 +108,6 @@ def _result(
 def test_flows_to_a_receiver_without_valid_answers_are_given_up(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: type[SilentNic], scheme: str
 ) -> None:
-    """The run ends before its duration, because each flow is given up; all frames are accounted for."""
     few = ("message_bytes=20000", "transport.retry_limit=2", "transport.rto_ns=500000")
     result = _result(monkeypatch, tmp_path, kind, scheme, *few)
     assert result.unexplained_loss == 0

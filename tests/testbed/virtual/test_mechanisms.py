@@ -88,7 +88,6 @@ def test_ingress_bts_keeps_the_buffer_lower_than_egress_bts(tmp_path: Path) -> N
 
 
 def test_ecn_marks_only_ecn_capable_packets(tmp_path: Path) -> None:
-    """Marking changes no packet of other hosts and breaks no ICRC."""
     result, _, _ = _run(_plan("irn+none", "switch.ecn_kmin_bytes=1000"), tmp_path)
     assert result.flows.corrupted == 0
     assert result.verdict == "faithful"

@@ -67,7 +67,6 @@ def _assert_same(folder: Path, expected: StoredRun) -> None:
 
 
 def test_ranks_give_the_traces_of_one_process(tmp_path: Path) -> None:
-    """Captures of all ranks are in the run's folder."""
     alone = _run(tmp_path / "alone", simulate)
     assert alone.result.flows.completed == 12
     _assert_same(_run(tmp_path / "ranks", over_threads(3)).folder, alone)
@@ -101,7 +100,6 @@ class _Breaking(Part):
 def test_a_rank_that_fails_ends_the_run_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_the_end: bool
 ) -> None:
-    """Rank 0 names the rank and the reason, and keeps the traceback; the other ranks end."""
     monkeypatch.setattr(_Breaking, "at_the_end", at_the_end)
     monkeypatch.setattr(worker, "Part", _Breaking)
     with pytest.raises(RunError, match=r"^rank 2 of 3 on \S+ failed: but this; see logs/rank2.log \(see ") as caught:
@@ -154,7 +152,6 @@ class _Interrupting(Silent):
 
 
 def test_ctrl_c_ends_all_ranks_after_the_same_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The measurements are kept, and packets are balanced; a second Ctrl-C discards the run and ends all ranks."""
     monkeypatch.setattr(worker, "TELL_TURNS", 50)
     result = _run(tmp_path, over_threads(2), _Interrupting(1)).result
     assert result.interrupted
@@ -167,8 +164,6 @@ def test_ctrl_c_ends_all_ranks_after_the_same_round(tmp_path: Path, monkeypatch:
 
 
 def test_ranks_with_other_sources_are_refused() -> None:
-    """The check comes before the run; the other ranks are dismissed."""
-
     def act(ranks: Ranks) -> None:
         try:
             with pytest.raises(UsageError, match=r"processors of rank 2 on \S+ differ from those of rank 0 on"):
@@ -182,7 +177,6 @@ def test_ranks_with_other_sources_are_refused() -> None:
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="there is no mpirun on the PATH")
 @pytest.mark.skipif(find_spec("mpi4py") is None, reason="mpi4py is not installed")
 def test_mpirun_gives_the_same_bytes(tmp_path: Path) -> None:
-    """Two processes run on this machine, whatever its number of cores."""
     settings = [word for setting in _REQUEST.settings for word in ("--set", setting)]
     words = ["run", "incast", "--clock", "virtual", "--exchange", "mpi", "--json", "--out", str(tmp_path / "ranks")]
     words += [*settings, "--pcap", ",".join(_REQUEST.captures)]

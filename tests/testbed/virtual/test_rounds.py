@@ -36,7 +36,6 @@ def _traces(plan: RunPlan, folder: Path) -> tuple[pl.DataFrame, ...]:
 def test_shorter_rounds_give_the_same_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scheme: str, faults: tuple[str, ...]
 ) -> None:
-    """Flows, signals and goodput are the same as with the longest possible rounds."""
     plan = _plan(scheme, *faults)
     whole = lookahead_ns(plan.topology, plan.dilation)
     expected = _traces(plan, tmp_path / "whole")

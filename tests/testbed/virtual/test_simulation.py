@@ -28,7 +28,6 @@ def _run(tmp_path: Path, scheme: str, *settings: str) -> tuple[RunResult, pl.Dat
 
 @pytest.mark.parametrize("scheme", ["gbn", "irn", "ingress-bts", "sfc", "sfc+none", "irn+none"])
 def test_every_scheme_delivers_everything_whole(tmp_path: Path, scheme: str) -> None:
-    """All flows complete without corruption, every packet is accounted for, and the verdict is faithful."""
     result, flows, _ = _run(tmp_path, scheme)
     assert result.flows.completed == result.flows.total == 8
     assert result.flows.corrupted == 0
@@ -38,7 +37,6 @@ def test_every_scheme_delivers_everything_whole(tmp_path: Path, scheme: str) -> 
 
 
 def test_sfc_halves_the_peak_buffer(tmp_path: Path) -> None:
-    """SFC more than halves the peak buffer of a 16:1 incast without rate control."""
     settings = ("degree=16", "topology.hosts_per_tor=16")
     without, _, _ = _run(tmp_path, "irn+none", *settings)
     with_sfc, _, _ = _run(tmp_path, "sfc+none", *settings)
@@ -56,7 +54,6 @@ def test_the_cache_answers_later_senders(tmp_path: Path) -> None:
 
 
 def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
-    """A buffer that is too small drops packets; flows still complete, drops are counted, and IRN resends less."""
     resent_bytes = {}
     for scheme in ("gbn", "irn"):
         result, flows, _ = _run(tmp_path, scheme, "switch.buffer_bytes=300000")
@@ -69,7 +66,6 @@ def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
 
 
 def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
-    """Unfinished flows are in the trace without a finish time, and all packets are accounted for."""
     plan = plan_run(RunRequest("incast", clock="virtual", duration_ms=0.05))
     finished = execute(plan, tmp_path, Silent())
     result = finished.result
@@ -80,7 +76,6 @@ def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
 
 
 def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
-    """Every byte of every flow is in one interval, and the receiver's link rate is never exceeded."""
     plan = plan_run(RunRequest("incast", clock="virtual", settings=("transport.goodput_interval_ns=20000",)))
     folder = execute(plan, tmp_path, Silent()).folder
     goodput, flows = (pl.read_parquet(folder / f"{name}.parquet") for name in ("goodput", "flows"))
@@ -113,7 +108,6 @@ def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
 def test_objects_of_a_run_return_to_garbage_collection_however_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Objects are frozen only during the run, also if the run fails at its start."""
     plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=("degree=2", "message_bytes=3000")))
     execute(plan, tmp_path / "whole", Silent())
     assert gc.get_freeze_count() == 0

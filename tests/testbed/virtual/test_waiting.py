@@ -37,7 +37,6 @@ def _flows(run: StoredRun) -> pl.DataFrame:
 
 
 def test_a_ring_alone_takes_little_more_than_its_ideal(tmp_path: Path) -> None:
-    """No message starts before its predecessor has arrived; acknowledgments take a small share of the wire."""
     plan = _plan(*RING)
     run = execute(plan, tmp_path, Silent(), page=False)
     flows = _flows(run)
@@ -69,7 +68,6 @@ def test_workers_and_ranks_give_the_same_run(tmp_path: Path) -> None:
 
 
 def test_flows_that_never_started_are_reported(tmp_path: Path) -> None:
-    """A flow without a start at the end of the run is unfinished and is counted separately."""
     run = execute(_plan(*RING, duration_ms=0.04), tmp_path, Silent(), page=False)
     flows, counts = _flows(run), run.result.flows
     never = flows["start_us"].null_count()

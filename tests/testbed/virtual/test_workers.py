@@ -80,7 +80,6 @@ def _stored(plan: RunPlan, folder: Path, clock: Clock) -> Stored:
 def test_any_number_of_workers_gives_the_same_run(
     tmp_path: Path, scheme: str, counts: tuple[int, ...], faults: tuple[str, ...], settings: tuple[str, ...]
 ) -> None:
-    """Rows and counts are equal; one case has BTS, the other PFC and many faults."""
     plan = _plan(scheme, faults, (*_RACKS, *settings))
     traces, captures, result = _stored(plan, tmp_path / "alone", simulate)
     assert traces["flows"].height == 12
@@ -205,7 +204,6 @@ def test_the_limit_of_open_files_is_raised_for_workers() -> None:
 
 
 def test_racks_are_not_divided() -> None:
-    """The number of racks limits the workers. Fewer workers have all nodes, with racks in the order of the hosts."""
     plan = _plan()
     topology = plan.topology
     for workers in (1, 2, 3):
@@ -241,7 +239,6 @@ class _Interrupting(Silent):
 def test_a_worker_that_dies_ends_the_run_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, progress: Progress, room_bytes: int | None, ending: str
 ) -> None:
-    """The error names the worker, how it ended and its last output; the other workers are gone."""
     if room_bytes is not None:
         monkeypatch.setattr(module, "_room_bytes", lambda _: room_bytes)
     before = set(psutil.Process().children())
@@ -252,7 +249,6 @@ def test_a_worker_that_dies_ends_the_run_in_one_line(
 
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
-    """All workers end after the same round, and all packets are accounted for."""
     try:
         run = execute(_plan(), tmp_path, _Interrupting(), partial(simulate_shared, workers=2))
     except Interrupted as error:

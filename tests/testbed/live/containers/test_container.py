@@ -91,7 +91,6 @@ def test_the_obituary_says_how_a_container_ended(
 
 
 def test_the_obituary_of_a_removed_container(container: FakeContainer) -> None:
-    """The engine has no record of a removed container."""
     host = _host(container)
     container.remove(force=True, v=True)
     assert host.wait() == -signal.SIGKILL
@@ -130,7 +129,6 @@ def engine(container: FakeContainer, monkeypatch: pytest.MonkeyPatch) -> FakeEng
 def test_a_container_is_private_bounded_and_findable(
     engine: FakeEngine, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A container has no Docker network, carries the run's ID, and has few rights and little memory."""
     monkeypatch.setattr(containers, "_stop_echo", lambda pid: None)
     started = HostContainers("an-image", "run-1")
     host = started.start("h1")

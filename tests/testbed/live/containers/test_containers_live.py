@@ -141,7 +141,6 @@ def _limits(container: str) -> tuple[Any, ...]:
 
 
 def test_a_scenario_runs_on_containers(image: str, tmp_path: Path) -> None:
-    """All flows arrive, every packet is accounted for, and the run's folder records the image's ID."""
     words = ("--hosts", f"docker:{image}", *STAR, "--json", "--out", str(tmp_path))
     done = running.run("run", "incast", *words)
     assert done.stdout, done.stderr
@@ -155,7 +154,6 @@ def test_a_scenario_runs_on_containers(image: str, tmp_path: Path) -> None:
 
 
 def test_a_container_that_dies_makes_the_run_invalid(image: str, tmp_path: Path) -> None:
-    """The reason names the host and the image, and says how the container ended."""
     child = running.start(tmp_path, "incast", "--hosts", f"docker:{image}", *LONG)
     running.wait_until_measuring(tmp_path)
     client = docker.from_env()
@@ -188,7 +186,6 @@ def test_clean_removes_the_containers_of_a_killed_run(image: str, tmp_path: Path
 
 
 def test_a_missing_image_is_refused(image: str, tmp_path: Path) -> None:
-    """The exit code is 2, the error is one line, and nothing is created."""
     done = running.run("run", "incast", "--hosts", "docker:sfc-testbed/none", "--out", str(tmp_path / "runs"))
     assert done.returncode == 2
     assert "--hosts docker:sfc-testbed/none: Docker has no image sfc-testbed/none" in done.stderr

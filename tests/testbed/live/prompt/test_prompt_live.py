@@ -186,7 +186,6 @@ def _execute(tmp_path: Path, lines: str, *words: str) -> subprocess.CompletedPro
 
 @pytest.mark.parametrize("switch", ["soft", "bmv2"])
 def test_every_verb_does_what_it_says(tmp_path: Path, switch: str) -> None:
-    """Each line prints the expected output; a line that must fail prints one line with the reason."""
     if switch == "bmv2" and isinstance(find_bmv2(), str):
         pytest.skip("simple_switch is not installed")
     (tmp_path / "lines.txt").write_text("pingpair\npy h1.IP()\n")
@@ -223,7 +222,6 @@ def _check_captures(tmp_path: Path) -> None:
 
 
 def test_every_verb_is_tried() -> None:
-    """Each verb of this package and of Mininet has at least one line in LINES."""
     from testbed.live.prompt.shell import Shell
 
     tried = {line.lstrip("-").split()[0] for line, _ in LINES}
@@ -239,7 +237,6 @@ def test_a_script_ends_at_the_first_line_that_fails(tmp_path: Path) -> None:
 
 
 def test_a_script_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
-    """The error is one line, with the exit code of invalid input."""
     done = running.run("cli", "--exec", str(tmp_path / "none.txt"))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith("No such file or directory\n")
@@ -249,7 +246,6 @@ def test_a_script_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
     ("content", "reason"), [(b"nodes\n\xff\n", "is not UTF-8 text"), (None, "is not a regular file")]
 )
 def test_a_script_that_is_not_text_starts_nothing(content: bytes | None, reason: str, tmp_path: Path) -> None:
-    """The script is checked before the network starts."""
     script = tmp_path / "script"
     script.mkdir() if content is None else script.write_bytes(content)
     done = running.run("cli", "--exec", str(script))
@@ -274,7 +270,6 @@ def test_nothing_started_in_hosts_outlives_the_prompt(tmp_path: Path) -> None:
 
 
 def test_a_dead_agent_is_one_line(tmp_path: Path) -> None:
-    """Verbs of messages report the agent's end; the prompt stays usable and ends normally."""
     kill = "px import psutil; [each.kill() for each in psutil.Process().children() if 'hosts.agent' in each.cmdline()]"
     done = _execute(tmp_path, f"{kill}\nsh sleep 1\n-flows\n-send h1 h2 1KB\nqueues\n", *STAR)
     assert done.returncode == 0, done.stdout

@@ -51,7 +51,6 @@ def test_words_that_fit_a_form_are_accepted(forms: Sequence[str], typed: str) ->
     ],
 )
 def test_words_that_fit_no_form_raise_the_usage(form: str, typed: str) -> None:
-    """The error is one line that begins with the verb's usage."""
     with pytest.raises(VerbError) as caught:
         _verb(form).check("it", typed.split())
     assert str(caught.value) == f"usage: it {form}".strip()
@@ -67,7 +66,6 @@ def test_words_that_fit_no_form_raise_the_usage(form: str, typed: str) -> None:
     ],
 )
 def test_arguments_are_completed_from_the_forms(before: str, candidates: Sequence[str]) -> None:
-    """The candidates depend on the placeholder and on the words before it."""
     assert _verb("HOST on|off", "SWITCH PORT on|off").candidates(before.split(), KNOWN) == candidates
 
 
@@ -104,7 +102,6 @@ def test_an_invalid_size_is_an_error(word: str) -> None:
 
 
 def test_a_curve_has_a_scale_and_a_threshold() -> None:
-    """The highest value fills its column; the threshold's line is drawn only where no value covers it."""
     lines = curve([0, 500_000, 1_000_000], columns=40, rows=4, threshold=500_000)
     assert len(lines) == 4
     assert lines[0].split() == ["1000", "KB", "█"]
@@ -114,7 +111,6 @@ def test_a_curve_has_a_scale_and_a_threshold() -> None:
 
 
 def test_a_curve_keeps_to_its_columns() -> None:
-    """The oldest values are dropped first."""
     lines = curve(list(range(1000)), columns=50, rows=3)
     assert max(map(len, lines)) <= 50
     assert lines[0].endswith("█")

@@ -96,7 +96,6 @@ def _spec(folder: Path) -> SwitchSpec:
 def test_the_container_is_private_and_findable(
     engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A container has no Docker network, carries the run ID, and sees folders at the paths that the command names."""
     monkeypatch.setattr(container, "Links", FakeLinks)
     monkeypatch.setattr(container, "network_namespace", FakeLinks.entered)
     switch = container.ContainerSwitch(_spec(tmp_path), "run-1")

@@ -53,7 +53,6 @@ def test_bytes_still_counted_at_rest_are_a_loss_of_bmv2(held: tuple[int, ...], g
 
 
 def test_the_notes_name_the_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The unexplained loss makes the run invalid, and the note tells the reader its cause."""
     monkeypatch.setattr(bmv2_target, "find_bmv2", lambda: Installation(version="1.15.5", path="simple_switch"))
     monkeypatch.setattr(bmv2_target, "missing_netem", lambda delays_ns: None)
     target = Bmv2Target(plan_run(RunRequest("incast", switch="bmv2")), tmp_path, tmp_path)

@@ -68,7 +68,6 @@ def _connected(process: subprocess.Popen[bytes], port: int) -> ThriftConnection:
 
 
 def test_both_targets_give_equal_answers(control: Bmv2Control) -> None:
-    """Each command gets the same answer on BMv2 and on softswitch."""
     topology = shape("clos", {}).build()
     settings = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, ecn_kmin_bytes=100_000)
     lines = pipeline_commands(topology, "tor1", settings, Dilation(1000))
@@ -85,7 +84,6 @@ def test_both_targets_give_equal_answers(control: Bmv2Control) -> None:
     ["table_add dscp_to_class set_class 26 => 3", "table_set_default ipv4_lpm no_route", "table_delete ipv4_lpm 7"],
 )
 def test_a_refusal_by_bmv2_is_an_error(control: Bmv2Control, line: str) -> None:
-    """The cases are a duplicate key, a change of a constant default action, and a missing entry."""
     control.command("table_add dscp_to_class set_class 26 => 3")
     with pytest.raises(CommandError):
         control.command(line)
@@ -106,7 +104,6 @@ class TestLive:
         assert running.left_since(before) == {}
 
     def test_a_run_completes_and_its_verdict_names_the_limits_of_bmv2(self, tmp_path: Path) -> None:
-        """All flows arrive, no packet is unexplained, BTS are sent, and clocks agree."""
         done = running.run("run", *SMALL, "--json", "--out", str(tmp_path))
         assert done.stdout, done.stderr
         result = json.loads(done.stdout)
@@ -131,7 +128,6 @@ class TestLive:
         assert cleaned.returncode == 0, cleaned.stderr
 
     def test_an_interrupted_run_keeps_its_measurements(self, tmp_path: Path) -> None:
-        """Ctrl-C ends a run cleanly and keeps the queue samples too."""
         child = running.start(tmp_path, "incast", "--switch", "bmv2", "--set", "message_bytes=100000000")
         running.wait_until_measuring(tmp_path)
         time.sleep(1)  # no synchronization: the signal should arrive somewhere in the middle of the run
@@ -176,7 +172,6 @@ class TestImage:
             yield image
 
     def test_a_run_completes_in_containers(self, local_image: str, tmp_path: Path) -> None:
-        """All flows arrive, no packet is unexplained, BTS are sent, and no container remains."""
         result = self._run(tmp_path)
         assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0), result["verdict_reasons"]
         assert result["bts"]["sent"] > 0

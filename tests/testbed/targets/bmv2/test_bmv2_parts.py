@@ -85,7 +85,6 @@ class FakeControl:
 
 
 def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> None:
-    """The row of an interval has the last and the highest depth. A queue that was empty has no row."""
     control = FakeControl()
     file = tmp_path / "s1.samples"
     poller = QueuePoller(control, file, poll_ns=1, sample_ns=10, epoch_ns=0, also=lambda: None)  # type: ignore[arg-type]

@@ -33,7 +33,6 @@ from wire.dilation import Dilation
 
 
 def test_every_delayed_link_is_cut_once() -> None:
-    """A wire has adjacent ports and unique names that fit Linux's limit, and many links use several processes."""
     topology = shape("paper-simulation", {}).build()
     wires = cut_links(topology)
     assert [wire.link for wire in wires] == list(topology.links)
@@ -61,7 +60,6 @@ def test_a_switchs_pass_latency_adds_to_the_delay_of_the_link_that_a_frame_leave
 
 
 def test_only_a_switchs_own_bts_waits_for_the_time_to_build_it() -> None:
-    """BTS of other switches and other frames pass at once. No frame is modified."""
     topology = shape("clos", {"host_delay_ns": 0, "fabric_delay_ns": 0, "bts_latency_ns": 600}).build()
     assert cut_links(topology) == ()
     wires = cut_links(topology, makes_bts=True)
