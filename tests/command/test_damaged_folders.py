@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import polars as pl
 import pytest
 
 from command.app import main
+from tests.conftest import Refused
 
 Damage = Callable[[Path], object]
 
@@ -32,24 +32,6 @@ def _without_rows(folder: Path) -> None:
     pl.read_parquet(folder / "flows.parquet").head(1).write_parquet(folder / "flows.parquet")
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a run and return its intact folder."""
-    out = tmp_path_factory.mktemp("runs")
-    words = ["--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=20000", "--out", str(out)]
-    assert main(["run", "incast", *words]) == 0
-    [folder] = out.iterdir()
-    return folder
-
-
-@pytest.fixture
-def folder(whole: Path, tmp_path: Path) -> Path:
-    """Return a copy of the run folder that tests may damage."""
-    copied = tmp_path / "run"
-    shutil.copytree(whole, copied)
-    return copied
-
-
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -61,40 +43,23 @@ def folder(whole: Path, tmp_path: Path) -> Path:
         (_text("config.json", ""), "config.json has no 'topology'"),
         (_gone("config.json"), "config.json has no 'topology'"),
         (_text("config.json", '{"topology": [], "topology_parameters": 3}'), "cannot be exported"),
+        (_without_rows, "flows.parquet"),
     ],
 )
 def test_export_refuses_in_one_line_and_writes_nothing(
-    damage: Damage, reason: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    damage: Damage, reason: str, folder: Path, refused: Refused
 ) -> None:
     """An empty export would look like a run without flows."""
     damage(folder)
-    paths_before = sorted(folder.rglob("*"))
-    assert main(["export", str(folder)]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    [line] = output.err.splitlines()
-    assert reason in line
-    assert sorted(folder.rglob("*")) == paths_before
-
-
-def test_export_refuses_a_trace_that_lacks_flows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every flow of the list must have a row, finished or not."""
-    _without_rows(folder)
-    assert main(["export", str(folder)]) == 2
-    assert "flows.parquet" in capsys.readouterr().err
-    assert not (folder / "hpcc").exists()
+    refused(["export", folder], reason)
 
 
 @pytest.mark.parametrize("damage", [_cut("flows.parquet"), _gone("flows.parquet"), _gone("result.json")])
 def test_a_timeline_without_flows_or_result_is_refused_in_one_line(
-    damage: Damage, folder: Path, capsys: pytest.CaptureFixture[str]
+    damage: Damage, folder: Path, refused: Refused
 ) -> None:
     damage(folder)
-    paths_before = sorted(folder.rglob("*"))
-    assert main(["export", str(folder), "--format", "perfetto"]) == 2
-    output = capsys.readouterr()
-    assert (output.out, len(output.err.splitlines())) == ("", 1)
-    assert sorted(folder.rglob("*")) == paths_before
+    refused(["export", folder, "--format", "perfetto"], "")
 
 
 @pytest.mark.parametrize(
@@ -124,13 +89,6 @@ def test_a_timeline_without_a_network_lacks_the_names_of_neighbours(
     assert main(["export", str(folder), "--format", "perfetto"]) == 3
     [line] = capsys.readouterr().err.splitlines()
     assert line == "! Names of neighbours and captures are missing: config.json has no 'topology'."
-
-
-def test_a_format_that_does_not_exist_is_refused_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", str(folder), "--format", "chrome"]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert "--format" in line
-    assert "'hpcc', 'perfetto'" in line
 
 
 @pytest.mark.parametrize(

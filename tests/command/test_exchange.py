@@ -34,17 +34,3 @@ def test_without_mpi4py_one_line_names_the_package_extra(
     assert main(_WORDS) == 0
     assert capsys.readouterr() == ("", "")
     assert not list(folder.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["--workers", "2"], "mpirun -n sets the number"),
-        (["--exchange", "udp"], "no exchange 'udp'; there are memory, mpi"),
-    ],
-)
-def test_incompatible_options_are_refused_before_mpi_is_loaded(
-    words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*_WORDS, *words]) == 2
-    assert expected in capsys.readouterr().err

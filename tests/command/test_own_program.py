@@ -23,6 +23,7 @@ from testbed.plan.config import program_config
 from testbed.plan.request import RunRequest
 from testbed.program.given import program_given
 from testbed.sweep.sweep import jobs_of, read_sweep
+from tests.conftest import Refused
 from tests.testbed.program.own import OURS, early, renamed
 
 SMALL = ("incast", "--clock", "virtual", "--set", "degree=7", "--set", "message_bytes=250000")
@@ -85,31 +86,18 @@ WORDS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("verb", WORDS)
 @pytest.mark.parametrize("program", ["nothing.json", "no-trigger.json"])
-def test_every_verb_refuses_a_missing_or_unfit_program(
-    verb: str, program: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_verb_refuses_a_missing_or_unfit_program(verb: str, program: str, folder: Path, refused: Refused) -> None:
     (folder / "no-trigger.json").write_text(renamed('"SfcIngress.bts.bts_trigger"', '"SfcIngress.bts.trigger"'))
-    paths_before = sorted(folder.rglob("*"))
-    assert main([verb, *WORDS[verb], "--p4", program]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    [line] = output.err.splitlines()
-    assert line.startswith(
-        f"runner.py: --p4 {program}: {'No such' if program == 'nothing.json' else 'the program has'}"
-    )
-    assert sorted(folder.rglob("*")) == paths_before
+    reason = "No such" if program == "nothing.json" else "the program has"
+    refused([verb, *WORDS[verb], "--p4", program], f"runner.py: --p4 {program}: {reason}")
 
 
-def test_a_program_with_an_extern_unknown_to_softswitch_is_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_with_an_extern_unknown_to_softswitch_is_refused(folder: Path, refused: Refused) -> None:
     program = json.loads(OURS)
     program["extern_instances"] = [{"name": "mine", "id": 0, "type": "Abacus", "attribute_values": []}]
     (folder / "x.json").write_text(json.dumps(program))
-    assert main(["run", *SMALL, "--p4", "x.json"]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("runner.py: --p4 x.json: softswitch cannot run it: extern instance 'mine' of type 'Abacus'")
-    assert not (folder / "runs").exists()
+    reason = "softswitch cannot run it: extern instance 'mine' of type 'Abacus'"
+    refused(["run", *SMALL, "--p4", "x.json"], f"runner.py: --p4 x.json: {reason}")
 
 
 def test_validate_gives_the_program_to_both_clocks() -> None:

@@ -16,6 +16,7 @@ from command.seeds import chosen_seeds
 from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.plan.plan import RunRequest, plan_run
+from tests.conftest import Refused
 
 SMALL = ("compare", "bystanders", "--clock", "virtual", "--set", "message_bytes=20000", "--set", "degree=4")
 
@@ -40,15 +41,8 @@ def test_ranges_and_lists(text: str, expected: list[int]) -> None:
         (str(2**63), "must be between 0 and"),
     ],
 )
-def test_a_wrong_list_of_seeds_is_refused_in_one_line(
-    text: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main([*SMALL, "--seeds", text]) == 2
-    output = capsys.readouterr()
-    assert output.out == "" and len(output.err.splitlines()) == 1
-    assert expected in output.err
-    assert list(tmp_path.iterdir()) == []
+def test_a_wrong_list_of_seeds_is_refused_in_one_line(text: str, expected: str, refused: Refused) -> None:
+    refused([*SMALL, "--seeds", text], expected)
 
 
 def test_seed_and_seeds_cannot_be_combined() -> None:

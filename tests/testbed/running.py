@@ -35,6 +35,8 @@ NEEDS_MININET = [
     pytest.mark.skipif(shutil.which("mnexec") is None, reason="Mininet is not installed"),
 ]
 
+LEAVES_NOTHING = pytest.mark.usefixtures("leaves_nothing")
+
 
 def needs_mininet(test: Callable[..., None]) -> Callable[..., None]:
     """Apply the marks of `NEEDS_MININET` to one test."""
@@ -48,24 +50,31 @@ def command(*words: str) -> list[str]:
     return [sys.executable, str(ROOT / "runner.py"), *words]
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
+def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run runner.py with these arguments and return the result."""
-    return subprocess.run(command(*words), capture_output=True, text=True, check=False, timeout=200)
+    return subprocess.run(command(*words), cwd=cwd, capture_output=True, text=True, check=False, timeout=280)
+
+
+def started(*words: str) -> subprocess.Popen[str]:
+    """Start runner.py with these arguments in a new session and return its process."""
+    return start_interruptible(command(*words))
+
+
+def start_interruptible(words: list[str]) -> subprocess.Popen[str]:
+    """Start a command that hears Ctrl-C, which a shell ignores for tests in the background."""
+    return subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def is_of_lateness(reason: str) -> bool:
     """Return whether a reason for a live run's verdict is lateness, which may occur on any busy machine."""
     return re.match(r"(Host|Switch) lateness P99 |Spacing of (host|switch) frames |About D = ", reason) is not None
-
-
-def sleeper(environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """Start a waiting process and return it once its environment is visible, which takes a moment after exec."""
-    child = subprocess.Popen(["sleep", "300"], env=environment)
-    deadline = time.monotonic() + 60
-    while psutil.Process(child.pid).environ() != environment:
-        assert child.poll() is None and time.monotonic() < deadline
-        time.sleep(0.001)
-    return child
 
 
 def kill(child: subprocess.Popen[bytes]) -> None:
@@ -165,11 +174,6 @@ def wait_until_measuring(folder: Path) -> None:
     ):
         assert time.monotonic() < deadline, (folder / "log").read_text()
         time.sleep(0.05)
-
-
-def hear_interrupts() -> None:
-    """Restore the default action of Ctrl-C before a command starts. A shell ignores it for tests in the background."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def children_of(pid: int) -> list[psutil.Process]:

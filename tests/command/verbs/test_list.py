@@ -21,6 +21,7 @@ from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import SCHEMES
 from testbed.plan.network_settings import FOLLOW_FROM_NETWORK
 from testbed.plan.plan import RunRequest, plan_run
+from tests.conftest import Refused
 from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES
 
@@ -127,14 +128,9 @@ def test_settings_that_follow_from_the_network_are_listed_as_such() -> None:
         ("run incast --set {long}=4", "there is no such setting"),
     ],
 )
-def test_the_refusal_of_a_wrong_name_suggests_the_nearest(
-    words: str, expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_refusal_of_a_wrong_name_suggests_the_nearest(words: str, expected: str, refused: Refused) -> None:
     arguments = words.format(long="x" * 400).split()
-    assert main([*arguments, *(["--clock", "virtual"] if arguments[0] == "run" else [])]) == 2
-    output = capsys.readouterr()
-    assert output.out == "" and len(output.err.splitlines()) == 1
-    assert expected in output.err
+    refused([*arguments, *(["--clock", "virtual"] if arguments[0] == "run" else [])], expected)
 
 
 def test_a_name_without_a_similar_one_gets_no_suggestion(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -122,47 +120,10 @@ def test_after_ctrl_c_one_line_says_what_is_kept(
     assert "+50 %" in output.out
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["nothing"], "no scenario 'nothing'"),
-        (["incast", "--schemes", "sfc,fast"], "no scheme 'fast'"),
-        (["incast", "--schemes", "sfc, sfc"], "--schemes: a scheme is repeated"),
-        (["incast", "--schemes", ""], "no scheme ''"),
-        (["incast", "--switch", "ovs"], "no switch 'ovs'"),
-        (["incast", "--scale", "huge"], "no scale 'huge'"),
-        (["incast", "--dilation", "0"], "--dilation is auto or a whole number"),
-        (["incast", "--seed", "-1"], "--seed must be between"),
-        (["incast", "--set", "degree=0"], "degree: must be at least 1"),
-        (["incast", "--out", ""], "--out: a folder name is required"),
-        (["testbed-hol", "--switch", "bmv2"], "testbed-hol pfc+dcqcn: --switch bmv2 cannot do pfc"),
-        (["incast", "sfc"], "unexpected extra argument"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_bad_input_is_one_line_and_exit_code_2(
-    words: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["validate", *words]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert len(output.err.splitlines()) == 1
-    assert expected in output.err
-    assert not list(tmp_path.iterdir())
-
-
 @running.needs_mininet
 def test_ctrl_c_ends_a_running_pair(tmp_path: Path) -> None:
     words = ("validate", "incast", "--schemes", "sfc", "--set", "message_bytes=200000000", "--out", str(tmp_path))
-    process = subprocess.Popen(
-        [sys.executable, str(running.ROOT / "runner.py"), *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=running.hear_interrupts,
-    )
+    process = running.started(*words)
     await_file(tmp_path, "*/incast-sfc-*/flows-input.csv", process)
     family = running.children_of(process.pid)
     process.terminate()

@@ -177,8 +177,11 @@ def live_moments() -> list[Any]:
 def test_a_killed_live_run_can_be_cleaned_and_reported(tmp_path: Path, moment: str) -> None:
     before = running.remains()
     folder, known_done, runner = killed(tmp_path, moment, *REAL)
+    stranger = subprocess.Popen(["sleep", "300"])
     cleaned = running.clean_run_of(runner)
-    assert cleaned.returncode == 0, cleaned.stderr
+    assert (cleaned.returncode, stranger.poll()) == (0, None), cleaned.stderr
+    stranger.kill()
+    stranger.wait()
     assert running.left_since(before) == {}
     traces = check(folder, known_done)
     if moment in BEFORE_TIME_ZERO:

@@ -4,49 +4,33 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from analysis.results.result import RunResult, counted, read_result
-from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
-from testbed.recording.outcome import Silent
+from analysis.results.result import counted
+from tests.testbed.faults.test_faulty_runs import ALL_IMPAIRMENTS
+from tests.testbed.incasts import assert_same_traces, plan_incast, run_incast, trace
 
 _SCHEMES = ("gbn", "irn", "sfc", "pfc")
 _SETTINGS = {"pfc": ("switch.buffer_bytes=400000",)}  # small enough that ports pause each other
-_JITTER = "jitter:all,max=2us"
 _KINDS = {
     "loss:all,rate=1%": "link_loss",
     "corrupt:all,rate=1%": "link_corrupted",
     "duplicate:all,rate=2%": None,
     "reorder:all,rate=1%": None,
-    _JITTER: None,
+    "jitter:all,max=2us": None,
 }
-_ALL_AT_ONCE = (
-    "loss:all,rate=0.2%",
-    "corrupt:all,rate=0.2%",
-    "duplicate:all,rate=1%",
-    "reorder:all,rate=0.2%,by=200ns",
-    "jitter:all,max=200ns",
-    "bts-loss:all,rate=50%",
-    "link:tor2-spine1,down=60us,up=70us",
-)
-
-
-def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, ...] = ()) -> tuple[RunResult, Path]:
-    """Run an incast that may last long enough for several timeouts in a row."""
-    request = RunRequest("incast", scheme, clock="virtual", faults=faults, settings=settings, duration_ms=100.0)
-    finished = execute(plan_run(request), folder, Silent())
-    return finished.result, finished.folder
+_run = partial(run_incast, duration_ms=100.0)
+"""Long enough for several timeouts in a row."""
 
 
 @pytest.mark.parametrize(
     ("fault", "scheme"), [*((fault, scheme) for fault in _KINDS for scheme in _SCHEMES), ("loss:all,rate=1%", "sfc-p")]
 )
 def test_an_incast_survives_impaired_links(tmp_path: Path, fault: str, scheme: str) -> None:
-    result, _ = _run(tmp_path, fault, scheme=scheme, settings=_SETTINGS.get(scheme, ()))
+    result = _run(tmp_path, scheme, *_SETTINGS.get(scheme, ()), faults=(fault,)).result
     drops, packets = counted(result.drops), counted(result.packets)
     assert (result.flows.completed, result.flows.corrupted) == (8, 0)
     assert result.unexplained_loss == 0
@@ -65,8 +49,7 @@ def test_pfc_headroom_overflows_if_jitter_makes_links_longer(tmp_path: Path) -> 
     """The headroom is sufficient for the configured delay, and with jitter some seeds cause drops."""
 
     def overflowed(*faults: str) -> int:
-        result, _ = _run(tmp_path, *faults, scheme="pfc", settings=_SETTINGS["pfc"])
-        return counted(result.drops).get("buffer_full", 0)
+        return counted(_run(tmp_path, "pfc", *_SETTINGS["pfc"], faults=faults).result.drops).get("buffer_full", 0)
 
     assert overflowed() == 0
     assert max(overflowed(f"jitter:all,max=4us,seed={seed}") for seed in range(8)) > 0
@@ -74,8 +57,8 @@ def test_pfc_headroom_overflows_if_jitter_makes_links_longer(tmp_path: Path) -> 
 
 def test_the_more_bts_are_lost_the_deeper_the_queue(tmp_path: Path) -> None:
     """SFC repeats lost BTS, so some loss needs some more buffer. Without any BTS the peak is that of IRN."""
-    runs = [_run(tmp_path, f"bts-loss:all,rate={rate}")[0] for rate in ("1%", "50%", "100%")]
-    unpaused = _run(tmp_path, scheme="irn")[0]
+    runs = [_run(tmp_path, faults=(f"bts-loss:all,rate={rate}",)).result for rate in ("1%", "50%", "100%")]
+    unpaused = _run(tmp_path, "irn").result
     peaks = [counted(result.max_buffer_bytes) for result in runs]
     assert peaks[0] < peaks[1] < peaks[2] == unpaused.max_buffer_bytes
     for result in runs:
@@ -88,54 +71,43 @@ def test_the_more_bts_are_lost_the_deeper_the_queue(tmp_path: Path) -> None:
 
 
 def test_loss_is_limited_to_its_direction_and_time(tmp_path: Path) -> None:
-    early, _ = _run(tmp_path, "loss:tor2,rate=100%,from=20us,until=30us,towards=spine1")
-    late, _ = _run(tmp_path, "loss:tor2,rate=100%,from=50ms,towards=spine1")
+    early = _run(tmp_path, faults=("loss:tor2,rate=100%,from=20us,until=30us,towards=spine1",)).result
+    late = _run(tmp_path, faults=("loss:tor2,rate=100%,from=50ms,towards=spine1",)).result
     assert (early.flows.completed, early.unexplained_loss) == (8, 0)
     assert counted(early.drops)["link_loss"] > 0
     assert "link_loss" not in counted(late.drops)
 
 
 def test_flows_that_lose_all_packets_are_reported_as_unfinished(tmp_path: Path) -> None:
-    request = RunRequest("incast", "irn", clock="virtual", faults=("loss:h16,rate=100%",), duration_ms=0.5)
-    result = execute(plan_run(request), tmp_path, Silent()).result
+    result = run_incast(tmp_path, "irn", faults=("loss:h16,rate=100%",), duration_ms=0.5).result
     assert (result.flows.completed, result.flows.total, result.unexplained_loss) == (0, 8, 0)
     assert counted(result.drops)["link_loss"] > 0
 
 
 def test_no_frame_is_counted_twice_with_all_impairments_and_a_dead_link(tmp_path: Path) -> None:
-    result, _ = _run(tmp_path, *_ALL_AT_ONCE)
+    result = _run(tmp_path, faults=ALL_IMPAIRMENTS).result
     drops = counted(result.drops)
     assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
     assert all(drops[name] > 0 for name in ("link_loss", "link_corrupted", "link_bts_loss", "link_down"))
     assert counted(result.packets).link_duplicated > 0
 
 
-def test_equal_seeds_give_equal_traces(tmp_path: Path) -> None:
-    folders = [_run(tmp_path, *_ALL_AT_ONCE)[1] for _ in range(2)]
-    for name in ("flows", "queues", "signals", "goodput"):
-        first, second = (pl.read_parquet(folder / f"{name}.parquet") for folder in folders)
-        assert first.equals(second)
-
-
 def test_different_seeds_of_a_fault_hit_different_frames(tmp_path: Path) -> None:
     """A seed in the fault overrides the seed of the run."""
-    folders = [_run(tmp_path, f"loss:all,rate=1%,seed={seed}")[1] for seed in (1, 2)]
-    first, second = (pl.read_parquet(folder / "queues.parquet") for folder in folders)
-    assert not first.equals(second)
+    first, second = (_run(tmp_path, faults=(f"loss:all,rate=1%,seed={seed}",)) for seed in (1, 2))
+    assert not trace(first, "queues").equals(trace(second, "queues"))
 
 
 def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
     spec = "duplicate:all,rate=2%,from=20us,until=100us"
-    config = plan_run(RunRequest("incast", clock="virtual", faults=(spec,))).config
+    config = plan_incast(faults=(spec,)).config
     [fault] = config.faults
     assert fault.spec.startswith(f"{spec},seed=")
     assert (fault.label, fault.begin_us, fault.end_us) == ("all duplicate 2%", 20.0, 100.0)
     assert f"--fault {spec}" in config.command
-    _, by_text = _run(tmp_path, spec)
-    _, by_config = _run(tmp_path, fault.spec)
-    first, second = (pl.read_parquet(folder / "queues.parquet") for folder in (by_text, by_config))
-    assert first.equals(second)
-    page = (by_text / "report.html").read_text()
+    by_text, by_config = (_run(tmp_path, faults=(text,)) for text in (spec, fault.spec))
+    assert_same_traces(by_text, by_config)
+    page = (by_text.folder / "report.html").read_text()
     assert "all duplicate 2%" in page
     assert "duplicated by links" in page
-    assert counted(read_result(by_text).packets).link_duplicated > 0
+    assert counted(by_text.result.packets).link_duplicated > 0

@@ -39,18 +39,3 @@ def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> Non
     assert "packets captured" in (folder / "logs" / "tcpdump-h1.log").read_text()
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert not (running.ROOT / "X").exists()
-
-
-@pytest.mark.parametrize("name", ["[red]x[/blue]", "[/]"])
-def test_a_folder_name_with_brackets_is_not_markup(name: str, tmp_path: Path) -> None:
-    """`run` and `compare` on the real clock and `report` print the name unchanged."""
-    out = tmp_path / name
-    ran = running.run("run", "incast", *SMALL, "--out", str(out))
-    assert ran.returncode in (0, 3), ran.stderr
-    compared = running.run("compare", "incast", *SMALL, "--schemes", "irn,sfc", "--out", str(out))
-    assert compared.returncode in (0, 3), compared.stderr  # 3 if a busy machine was late
-    reported = running.run("report", str(min(out.glob("incast-sfc-*"))))
-    for done in (ran, compared, reported):
-        assert f"{out}/incast-" in done.stdout, done.stdout
-        assert "Traceback" not in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == [Path(name).parts[0]]

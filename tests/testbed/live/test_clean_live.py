@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from pathlib import Path
 
-from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, known_runs, new_run_id, owner_of
+from testbed.system.run_ids import STATE_ROOT, known_runs, owner_of
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
@@ -38,35 +37,3 @@ def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
     [folder] = (tmp_path / "runs").iterdir()
     assert json.loads((folder / "result.json").read_text())["interrupted"]
     assert running.left_since(before) == {}
-
-
-def test_remains_exclude_processes_of_other_test_runs() -> None:
-    """Tests run in parallel: a dead run's process counts only for the tests that started it."""
-    variables = {**os.environ, RUN_VARIABLE: new_run_id()}
-    foreign = running.sleeper({**variables, running.TESTS_VARIABLE: "others"})
-    ours = running.sleeper(variables)
-    try:
-        processes = running.remains()["processes"]
-        assert (str(ours.pid) in processes, str(foreign.pid) in processes) == (True, False)
-    finally:
-        for process in (ours, foreign):
-            running.kill(process)
-
-
-def test_remains_without_an_owner_get_time_to_end() -> None:
-    """A process without an owner may belong to a killed run of a parallel test, which will still clean it."""
-    before = running.remains()
-    unmarked = {name: value for name, value in os.environ.items() if name != running.TESTS_VARIABLE}
-    other = running.sleeper({**unmarked, RUN_VARIABLE: new_run_id()})
-    ending = threading.Timer(0.5, running.kill, [other])
-    ending.start()
-    try:
-        assert running.left_since(before) == {}
-    finally:
-        ending.join()
-
-
-def test_a_run_that_ends_during_the_search_is_skipped(tmp_path: Path) -> None:
-    assert running.runner_in(tmp_path / "gone") is None
-    (tmp_path / "owner").write_text("12 345\n")
-    assert running.runner_in(tmp_path) == 12

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from telemetry.captures.pcapng import Direction, read_capture
 from testbed.targets.bmv2.installation import find_bmv2
 from tests.testbed import running
 
-pytestmark = running.NEEDS_MININET
+pytestmark = [*running.NEEDS_MININET, running.LEAVES_NOTHING]
 SMALL = ["--set", "topology.hosts_per_tor=2", "--dilation", "10000"]
 SMALL += ["--set", "switch.q_th_bytes=100000", "--set", "switch.q_tg_bytes=50000"]  # three senders exceed this
 STAR = ["--topology", "star", "--set", "topology.hosts=3", "--dilation", "10000"]
@@ -162,13 +161,6 @@ LINES: tuple[tuple[str, str], ...] = (
     ("h1 sleep 300 &", ""),
     ("exit", r"^captured /.*/pcaps/tor1-eth1\.pcapng$"),
 )
-
-
-@pytest.fixture(autouse=True)
-def _leaves_nothing() -> Iterator[None]:
-    before = running.remains()
-    yield
-    assert running.left_since(before) == {}
 
 
 def _execute(tmp_path: Path, lines: str, *words: str) -> subprocess.CompletedProcess[str]:

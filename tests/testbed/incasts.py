@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Incasts in virtual time for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.testing import assert_frame_equal
+
+from telemetry.schema import SCHEMAS
+from testbed.execution.execute import StoredRun, execute
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.recording.outcome import Silent
+
+
+def plan_incast(scheme: str = "sfc", *settings: str, **more: Any) -> RunPlan:
+    """Plan an incast in virtual time. `more` are other fields of the request."""
+    return plan_run(RunRequest("incast", scheme, clock="virtual", settings=settings, **more))
+
+
+def run_incast(folder: Path, scheme: str = "sfc", *settings: str, **more: Any) -> StoredRun:
+    """Execute an incast in virtual time and store it below a folder."""
+    return execute(plan_incast(scheme, *settings, **more), folder, Silent())
+
+
+def trace(run: StoredRun, name: str) -> pl.DataFrame:
+    """Return a trace of a run by its name, such as "flows"."""
+    return pl.read_parquet(run.folder / f"{name}.parquet")
+
+
+def assert_same_traces(one: StoredRun, other: StoredRun) -> None:
+    """Check that all traces of two runs are equal."""
+    for name in SCHEMAS:
+        assert_frame_equal(trace(one, name), trace(other, name))
