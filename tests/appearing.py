@@ -7,6 +7,7 @@ from __future__ import annotations
 import glob
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,24 @@ def found(folder: Path, pattern: str) -> list[Path]:
     return [folder / name for name in glob.glob(pattern, root_dir=folder)]  # noqa: PTH207 - that is the point
 
 
-def await_file(
-    folder: Path, pattern: str, process: subprocess.Popen[Any] | None = None, *, within_s: float = 120
-) -> None:
-    """Until something matches. AssertionError if that takes too long, or if the process that would make it ends."""
+def comes_true(is_so: Callable[[], bool], within_s: float = 120) -> bool:
+    """Wait until something is so, and return whether it was so in time."""
     deadline = time.monotonic() + within_s
-    while True:
+    while not is_so():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def await_file(folder: Path, pattern: str, process: subprocess.Popen[Any] | None = None) -> None:
+    """Wait until a file matches. Fail if that takes too long, or if the process that would make it ends."""
+
+    def is_there() -> bool:
         is_over = process is not None and process.poll() is not None
         if found(folder, pattern):
-            return
+            return True
         assert not is_over, f"it ended, and there is no {pattern} in {folder}"
-        assert time.monotonic() < deadline, f"no {pattern} in {folder} after {within_s:g} s"
-        time.sleep(0.05)
+        return False
+
+    assert comes_true(is_there), f"no {pattern} in {folder}"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from command.app import main
 from testbed.load.stored import store
@@ -16,6 +17,8 @@ from tests.testbed.load.calibrations import built_in_calibration
 
 Refused = Callable[[Sequence[object], str], None]
 LONGEST_LINE = 600
+settings.register_profile("no wall time", deadline=None)
+settings.load_profile("no wall time")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,12 +8,11 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.appearing import found
+from tests.appearing import comes_true, found
 
 TOOLS = Path(__file__).resolve().parent.parent / "tools"
 
@@ -80,15 +79,6 @@ def _write_script(path: Path, script: str) -> None:
     path.chmod(0o755)
 
 
-def _wait_for(pattern: str, folder: Path, *, is_there: bool) -> bool:
-    """Whether it came to that within a time that is never needed."""
-    for _ in range(1_000):
-        if bool(found(folder, pattern)) == is_there:
-            return True
-        time.sleep(0.02)
-    return False
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None:
     machine = tree.parent
@@ -100,9 +90,9 @@ def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None
         "FRESH_KEYRING": str(machine / "mirror" / "dists" / "bookworm" / "Release"),
     }
     with subprocess.Popen([tree / "tools" / "fresh.sh", "bookworm"], env=environment, stderr=subprocess.PIPE) as run:
-        assert _wait_for("*/begun", machine / "work", is_there=True)
+        assert comes_true(lambda: bool(found(machine / "work", "*/begun")))
         run.send_signal(number)
         assert run.wait() != 0
         assert run.stderr is not None
         run.stderr.read()  # ends with the last process that holds it
-    assert _wait_for("*", machine / "work", is_there=False)
+    assert comes_true(lambda: not found(machine / "work", "*"))

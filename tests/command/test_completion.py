@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,9 +14,8 @@ from command.listing import words
 from reproduction.catalogue import EXPERIMENTS
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
+from tests.tree import ROOT
 from topologies.shapes import SHAPES
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def _tab(line: str) -> list[str]:

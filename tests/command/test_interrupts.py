@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +23,7 @@ from command.output import EXIT_CODES
 from command.planning import end_by_outcome
 from testbed.errors import Interrupted
 from testbed.execution.execute import StoredRun
-from tests.appearing import await_file, found
+from tests.appearing import await_file, comes_true, found
 from tests.testbed import running
 from tests.testbed.running import are_gone, children_of
 
@@ -39,7 +38,7 @@ PROGRESS = re.compile(r"\d+/\d+ ")
 def _started(*words: str) -> subprocess.Popen[str]:
     """Start a command and return it once it handles signals."""
     process = running.started(*words)
-    _await(lambda: process.poll() is not None or _catches(process.pid, signal.SIGTERM))
+    assert comes_true(lambda: process.poll() is not None or _catches(process.pid, signal.SIGTERM))
     return process
 
 
@@ -47,13 +46,6 @@ def _catches(pid: int, number: signal.Signals) -> bool:
     """Return whether a process has a handler for a signal. Python itself catches SIGINT but not SIGTERM."""
     [mask] = re.findall(r"^SigCgt:\s*([0-9a-f]+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
     return bool(int(mask, 16) >> (number - 1) & 1)
-
-
-def _await(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not is_so() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert is_so()
 
 
 def _interrupted(process: subprocess.Popen[str], *numbers: signal.Signals) -> tuple[str, list[str]]:
@@ -174,7 +166,8 @@ def test_an_interrupted_sweep_prints_one_line_and_its_workers_none(
     numbers: tuple[signal.Signals, ...], tmp_path: Path
 ) -> None:
     file = tmp_path / "sweep.yaml"
-    file.write_text("name: small\nscenario: incast\nschemes: [irn, gbn, sfc]\nsettings: {message_bytes: 200000000}\n")
+    lasting = "duration_ms: 10000\nsettings: {message_bytes: 200000000}\n"
+    file.write_text(f"name: small\nscenario: incast\nschemes: [irn, gbn, sfc]\n{lasting}")
     process = _started("sweep", str(file), "--out", str(tmp_path), "--workers", "2")
     await_file(tmp_path / "small" / "jobs", ".*.partial/*/flows-input.csv", process)
     _, [line] = _interrupted(process, *numbers)
@@ -185,7 +178,7 @@ def test_an_interrupted_sweep_prints_one_line_and_its_workers_none(
 def test_an_interrupted_reproduction_prints_its_complete_runs_and_judged_experiments(tmp_path: Path) -> None:
     """The command may be interrupted before its first run is complete."""
     process = _started("reproduce", "theory", "--out", str(tmp_path))
-    _await(lambda: bool(found(tmp_path, "*/config.json")) or not psutil.pid_exists(process.pid))
+    assert comes_true(lambda: bool(found(tmp_path, "*/config.json")) or not psutil.pid_exists(process.pid))
     _, [line] = _interrupted(process, signal.SIGINT)
     assert re.fullmatch(r"runner.py: interrupted: \d+ of \d+ runs are complete, [01] experiments judged, in .*", line)
 
@@ -194,7 +187,7 @@ def test_an_interrupted_reproduction_prints_its_complete_runs_and_judged_experim
 def test_an_interrupted_report_leaves_no_incomplete_page(library: str, folder: Path) -> None:
     """The page is either the old one or the new one. The moments are those at which the command loads a library."""
     process = _started("report", str(folder))
-    _await(lambda: process.poll() is not None or library in Path(f"/proc/{process.pid}/maps").read_text())
+    assert comes_true(lambda: process.poll() is not None or library in Path(f"/proc/{process.pid}/maps").read_text())
     _interrupted(process, signal.SIGINT)
     assert (folder / "report.html").read_text().rstrip().endswith("</html>")
     assert not list(folder.glob(".*"))

@@ -9,17 +9,17 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from analysis.terminal.fitted import PROSE, Fitted
 from command.output import TextConsole, complain, console, say, say_json
 from command.progress import JobProgress, LiveProgress
+from tests.tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 STEERING = "\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
 SHOWN = r"\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
 MARKUP = "[bold]a[/nothing] :smile: [link=http://b]"
@@ -105,3 +105,24 @@ def test_the_command_works_on_terminals_of_any_encoding(words: list[str], encodi
     assert "Traceback" not in output
     if words[0] != "--help":
         assert ("µ" in output, r"\xb5" in output) == (encoding != "ascii", encoding == "ascii")
+
+
+def _progress_output(*, is_terminal: bool, is_interrupted: bool) -> str:
+    """Return everything that is written about a run whose queues drain during three reports."""
+    written = io.StringIO()
+    with LiveProgress("incast sfc", Console(file=written, force_terminal=is_terminal, width=120)) as progress:
+        progress.hosts_up(8, 8)
+        progress.flows_done(3, 5)
+        for left_bytes in (3_000_000, 1_000_000, 0):
+            progress.hottest_buffer("tor1", left_bytes)
+            progress.ending(is_interrupted)
+    return written.getvalue()
+
+
+def test_the_progress_of_an_ending_run_is_shown_on_terminals_only() -> None:
+    output = _progress_output(is_terminal=True, is_interrupted=False)
+    assert "3/5" in output
+    assert "done, ending tor1 holds 0.00 MB" in output
+    assert "Ctrl-C" not in output
+    assert _progress_output(is_terminal=True, is_interrupted=True).count("press Ctrl-C again to discard them") == 1
+    assert _progress_output(is_terminal=False, is_interrupted=True) == ""

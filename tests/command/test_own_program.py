@@ -21,7 +21,7 @@ from reproduction.validation import Wish, pairs_of
 from testbed.jobs.job import JOB, Job
 from testbed.plan.config import program_config
 from testbed.plan.request import RunRequest
-from testbed.program.given import program_given
+from testbed.program.given import GivenProgram, program_given, programs_given
 from testbed.sweep.sweep import jobs_of, read_sweep
 from tests.conftest import Refused
 from tests.testbed.program.own import OURS, early, renamed
@@ -37,6 +37,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "early.json").write_text(early())
     (tmp_path / "sweep.yaml").write_text(SWEEP)
     return tmp_path
+
+
+def _early() -> GivenProgram:
+    [program] = programs_given(["early.json"])
+    assert program is not None
+    return program
 
 
 CLAIMS = """
@@ -63,8 +69,7 @@ def test_a_user_program_is_compared_with_the_testbeds(folder: Path, capsys: pyte
     assert comparison.warnings == ()
     assert comparison.meaning[0].startswith("sfc (early) compared with sfc: ")
     [run] = [load_run(path) for path in (folder / "runs").glob("incast-sfc-early-*")]
-    user_program = program_given("early.json")
-    assert user_program is not None
+    user_program = _early()
     assert run.result.program == "early"
     assert run.config["program"] == {"name": "early", "path": str(folder / "early.json"), "sha256": user_program.sha256}
     assert run.command.endswith("--p4 early.json")
@@ -108,8 +113,7 @@ def test_validate_gives_the_program_to_both_clocks() -> None:
 
 
 def test_a_sweep_with_a_user_program_has_a_separate_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    user_program = program_given("early.json")
-    assert user_program is not None
+    user_program = _early()
     built_in, early_sweep = (folder / "runs" / name for name in ("small", "small+early"))
     for _ in range(2):
         assert main(["sweep", "sweep.yaml", "--p4", "early.json", "--workers", "1"]) == 0
@@ -137,8 +141,7 @@ def test_a_changed_program_makes_new_jobs(folder: Path) -> None:
 
 
 def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> None:
-    user_program = program_given("early.json")
-    assert user_program is not None
+    user_program = _early()
     jobs = experiment_jobs(EXPERIMENTS["theory"], "ci", program=user_program)
     assert {job.request.program for job in jobs} == {user_program}
     fields = {"experiment": "theory", "title": "t", "paper_place": "p", "scale": "ci", "claims": (), "runs": (),
@@ -155,8 +158,7 @@ def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> N
 
 def test_a_job_contains_its_program_compressed_to_a_tenth(tmp_path: Path) -> None:
     """A sweep may have thousands of jobs, each with its program."""
-    user_program = program_given("early.json")
-    assert user_program is not None
+    user_program = _early()
     job = Job("label", RunRequest("incast", program=user_program), tmp_path)
     words = JOB.dump_json(job)
     assert JOB.validate_json(words).request.program == user_program

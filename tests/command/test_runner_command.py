@@ -139,16 +139,3 @@ def test_virtual_runs_are_identical_if_their_seeds_are(tmp_path: Path) -> None:
     traces = [sorted((tmp_path / folder).glob("*/*.parquet")) for folder in ("a", "b")]
     assert len(traces[0]) == len(SCHEMAS)
     assert [path.read_bytes() for path in traces[0]] == [path.read_bytes() for path in traces[1]]
-
-
-def test_a_run_writes_configuration_traces_result_and_report(tmp_path: Path) -> None:
-    done = running.run("run", "incast", "--clock", "virtual", "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    [folder] = tmp_path.iterdir()
-    names = {path.name for path in folder.iterdir()}
-    assert {"config.json", "flows.parquet", "queues.parquet", "signals.parquet", "result.json", "report.html"} <= names
-    assert not any(name.endswith(".png") for name in names)
-    assert str(folder / "report.html") in done.stdout
-    again = running.run("report", str(folder))
-    assert again.returncode == 0, again.stderr
-    assert {path.name for path in folder.glob("*.png")} >= {"buffer.png", "fct.png"}

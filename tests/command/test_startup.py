@@ -17,8 +17,8 @@ from command import verbs
 from command.app import VERBS, app_for
 from scenarios.faults.kinds import FAULTS
 from tests.changes.change import copy_of_tree
+from tests.tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
     "matplotlib",
     "polars",

@@ -24,6 +24,7 @@ from reproduction.remarks import read_remarks
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
+from tests.conftest import Refused
 from tests.testbed import running
 
 
@@ -62,14 +63,9 @@ def _assert_report_judges_again(folder: Path) -> None:
         ('{"schema": "sfc-testbed/reproduction/1"}', "cannot be read"),
     ],
 )
-def test_a_damaged_reproduction_is_refused_with_one_line_and_exit_code_2(
-    content: str, words: str, tmp_path: Path
-) -> None:
+def test_a_damaged_reproduction_is_refused(content: str, words: str, tmp_path: Path, refused: Refused) -> None:
     (tmp_path / "reproduction.json").write_text(content)
-    done = running.run("report", str(tmp_path))
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    refused(["report", tmp_path], words)
 
 
 def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 from polars.testing import assert_frame_equal
 
+from analysis.results.result import read_result
 from telemetry.schema import SCHEMAS
 from testbed.execution.execute import StoredRun, execute
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
@@ -31,7 +32,11 @@ def trace(run: StoredRun, name: str) -> pl.DataFrame:
     return pl.read_parquet(run.folder / f"{name}.parquet")
 
 
-def assert_same_traces(one: StoredRun, other: StoredRun) -> None:
-    """Check that all traces of two runs are equal."""
-    for name in SCHEMAS:
-        assert_frame_equal(trace(one, name), trace(other, name))
+def assert_same_run(one: Path, other: Path) -> None:
+    """Check that traces, captures and results in two folders are equal, except for the cost of the runs."""
+    for schema in SCHEMAS.values():
+        assert_frame_equal(*(pl.read_parquet(folder / schema.file_name) for folder in (one, other)))
+    captures = [{path.name: path.read_bytes() for path in folder.glob("pcaps/*")} for folder in (one, other)]
+    assert captures[0] == captures[1]
+    cost = {"wall_s", "packets_per_s"}
+    assert read_result(one).model_dump(exclude=cost) == read_result(other).model_dump(exclude=cost)

@@ -21,7 +21,7 @@ import pytest
 from telemetry.journal import HEAD_FILE, JOURNAL_FOLDER, Head
 from testbed.system.namespace import can_make_namespaces
 from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, is_alive, known_runs, owner_of
-from tests.appearing import found
+from tests.appearing import await_file, comes_true, found
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TESTS_VARIABLE = "SFC_TESTBED_TESTS"
@@ -158,22 +158,18 @@ def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
     """Start a run in `folder`/runs and return it once its hosts are being started. Its output goes to `folder`/log."""
     with (folder / "log").open("wb") as log:
         child = subprocess.Popen(command("run", *words, "--out", str(folder / "runs")), stdout=log, stderr=log)
-    deadline = time.monotonic() + 60
-    while not found(folder / "runs", "*/logs/agent*.json") and time.monotonic() < deadline:
-        assert child.poll() is None, (folder / "log").read_text()
-        time.sleep(0.05)
+    await_file(folder / "runs", "*/logs/agent*.json", child)
     return child
 
 
 def wait_until_measuring(folder: Path) -> None:
     """Wait until the run that `start` began in `folder` measures. A run that ends earlier stores no results."""
-    deadline = time.monotonic() + 60
-    while not any(
-        Head.model_validate_json(head.read_bytes()).start_ns
-        for head in found(folder, f"runs/*/{JOURNAL_FOLDER}/{HEAD_FILE}")
-    ):
-        assert time.monotonic() < deadline, (folder / "log").read_text()
-        time.sleep(0.05)
+
+    def is_measuring() -> bool:
+        heads = found(folder, f"runs/*/{JOURNAL_FOLDER}/{HEAD_FILE}")
+        return any(Head.model_validate_json(head.read_bytes()).start_ns for head in heads)
+
+    assert comes_true(is_measuring), (folder / "log").read_text()
 
 
 def children_of(pid: int) -> list[psutil.Process]:
@@ -183,7 +179,4 @@ def children_of(pid: int) -> list[psutil.Process]:
 
 def are_gone(processes: list[psutil.Process], patience_s: float = 60) -> bool:
     """Wait for processes to end, and return whether all have ended in time."""
-    deadline = time.monotonic() + patience_s
-    while any(map(is_alive, processes)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return not any(map(is_alive, processes))
+    return comes_true(lambda: not any(map(is_alive, processes)), patience_s)

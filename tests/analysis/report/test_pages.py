@@ -7,34 +7,24 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from rich.console import Console, RenderableType
 
 from analysis.formatting import format_bytes, format_number
 from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.report.tables import comparison_table, run_table
 from analysis.results.comparison import compare, headline_class, run_labels
-from analysis.results.result import ResultError, RunResult, counted, read_result, write_result
+from analysis.results.result import RunResult, counted, read_result, write_result
 from analysis.results.stored import Run, load_run
 from telemetry import reader
 from telemetry.schema import FLOWS
 from testbed.execution.needs import needs_of_page
-
-FolderMaker = Callable[..., Path]
-FlowsMaker = Callable[..., pl.DataFrame]
-
-
-def text_of(table: RenderableType, width: int = 120) -> str:
-    console = Console(width=width, force_terminal=False)
-    with console.capture() as capture:
-        console.print(table)
-    return capture.get()
+from tests.analysis.conftest import FlowsMaker, FolderMaker
+from tests.analysis.terminal.narrow import printed
 
 
 class Page(HTMLParser):
@@ -87,12 +77,6 @@ def test_missing_and_short_files_are_told_and_leave_the_rest(make_run_folder: Fo
     assert run.command == (
         "./runner.py run hadoop-50 --scheme sfc --switch soft --clock real --dilation 10000 --scale ci --seed 7"
     )
-
-
-def test_a_folder_without_a_result_is_no_run(tmp_path: Path) -> None:
-    """The error names the file."""
-    with pytest.raises(ResultError, match=r"result\.json: no such file"):
-        load_run(tmp_path)
 
 
 # Comparisons
@@ -162,7 +146,7 @@ def test_nothing_cannot_be_compared() -> None:
 
 def test_run_table_shows_the_figures(results: list[RunResult]) -> None:
     """Verdict with reasons, peak buffer and slowdown of each class."""
-    text = text_of(run_table(results[1], {}))
+    text = printed(run_table(results[1], {}), 120)
     assert "faithful" in text
     assert results[1].verdict_reasons[0] in text
     assert format_bytes(results[1].max_buffer_bytes) in text
@@ -180,13 +164,13 @@ def with_small_window(result: RunResult) -> RunResult:
 
 def test_a_window_below_one_packet_is_a_warning_in_the_terminal(results: list[RunResult]) -> None:
     narrow = with_small_window(results[1])
-    assert "!" not in text_of(run_table(results[1], {}))
-    assert f"! The congestion control's {SMALL_WINDOW}" in text_of(run_table(narrow, {}), width=300)
+    assert "!" not in printed(run_table(results[1], {}), 120)
+    assert f"! The congestion control's {SMALL_WINDOW}" in printed(run_table(narrow, {}), 300)
     comparison = compare([results[0], narrow])
     assert [warning.partition(" Such")[0] for warning in comparison.warnings] == [
         f"sfc: The congestion control's {SMALL_WINDOW}"
     ]
-    assert f"! sfc: The congestion control's {SMALL_WINDOW}" in text_of(comparison_table(comparison), width=300)
+    assert f"! sfc: The congestion control's {SMALL_WINDOW}" in printed(comparison_table(comparison), 300)
 
 
 def test_a_window_below_one_packet_is_a_warning_on_the_pages(make_run_folder: FolderMaker, tmp_path: Path) -> None:
@@ -200,7 +184,7 @@ def test_a_window_below_one_packet_is_a_warning_on_the_pages(make_run_folder: Fo
 def test_comparison_table_fits_a_terminal(results: list[RunResult]) -> None:
     """Schemes as rows, nothing cut at 110 columns, warnings below."""
     comparison = compare([results[0], results[1].model_copy(update={"seed": 8})])
-    text = text_of(comparison_table(comparison), width=110)
+    text = printed(comparison_table(comparison), 110)
     assert "…" not in text
     for row, result in zip(comparison.rows, results, strict=True):
         line = next(line for line in text.splitlines() if line.strip().startswith(row.scheme))
@@ -256,13 +240,6 @@ def test_pictures_are_drawn_for_who_asks(make_run_folder: FolderMaker) -> None:
     assert pictures <= set(with_them)
 
 
-def test_the_same_folder_gives_the_same_page(make_run_folder: FolderMaker) -> None:
-    """A report can be made again and compared."""
-    folder = make_run_folder("sfc")
-    first = write_run_report(folder).read_bytes()
-    assert write_run_report(folder).read_bytes() == first
-
-
 def test_long_traces_give_the_same_page_and_are_read_in_parts(
     make_run_folder: FolderMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,16 +259,6 @@ def test_long_traces_give_the_same_page_and_are_read_in_parts(
     monkeypatch.setattr(reader, "_LONG_BYTES", -1)
     assert write_run_report(folder).read_bytes() == expected
     assert held and not whole & set(held)
-
-
-def test_names_are_escaped(make_run_folder: FolderMaker) -> None:
-    """A scenario or a setting cannot inject markup."""
-    folder = make_run_folder("sfc", identity={"scenario": "<b>x</b>"})
-    (folder / "config.json").write_text(json.dumps({"note": "<script>alert(1)</script>"}))
-    text = write_run_report(folder).read_text(encoding="utf-8")
-    assert "<script>" not in text
-    assert "<b>x</b>" not in text
-    assert "&lt;b&gt;x&lt;/b&gt;" in text
 
 
 def test_a_damaged_run_still_has_a_report(make_run_folder: FolderMaker) -> None:

@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import os
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from analysis.report import fidelity
 from analysis.report.fidelity import DOCUMENT, document, main, merged, runs_below
@@ -20,7 +18,7 @@ from analysis.validation.comparison import compare_clocks
 from analysis.validation.metrics import METRICS
 from analysis.validation.record import ValidatedRun, Validation, write_validation
 from tests.analysis.conftest import FolderMaker
-from tests.analysis.terminal.narrow import lost
+from tests.analysis.terminal.narrow import lost, printed
 
 
 def _run(make: FolderMaker, *, peak_bytes: float = 3e6, place: str = "") -> ValidatedRun:
@@ -28,19 +26,12 @@ def _run(make: FolderMaker, *, peak_bytes: float = 3e6, place: str = "") -> Vali
     return compare_clocks(load_run(virtual), load_run(make("sfc", peak_bytes=peak_bytes)), place)
 
 
-def _said(*tables: object, width: int = 160) -> str:
-    console = Console(width=width, file=StringIO())
-    with console.capture() as capture:
-        for table in tables:
-            console.print(table)
-    return capture.get()
-
-
 def test_tables_say_what_misses_its_tolerance(make_run_folder: FolderMaker) -> None:
     """A peak that is half as high again, here; the rest is the same."""
     run = _run(make_run_folder, peak_bytes=4.5e6)
     assert {found.metric for found in run.outside} == {"peak_buffer_bytes", "mean_buffer_bytes"}
-    said = _said(validated_run_table(run), validation_summary(Validation(runs=(run,))))
+    tables = validated_run_table(run), validation_summary(Validation(runs=(run,)))
+    said = "".join(printed(table, 160) for table in tables)
     [peak] = [line for line in said.splitlines() if line.strip().startswith("peak buffer") and "±" in line]
     assert peak.split()[-3:] == ["±5", "%", "no"]
     assert "+50 %" in peak
@@ -52,7 +43,7 @@ def test_tables_say_what_misses_its_tolerance(make_run_folder: FolderMaker) -> N
 def test_a_summary_fits_80_columns(make_run_folder: FolderMaker) -> None:
     """A run's name is not broken."""
     run = _run(make_run_folder, peak_bytes=4.5e6).model_copy(update={"dilation": 100_000})
-    said = _said(validation_summary(Validation(runs=(run,))), width=80)
+    said = printed(validation_summary(Validation(runs=(run,))))
     [row] = [line for line in said.splitlines() if "hadoop-50 sfc" in line]
     assert row.split()[2:6] == ["100,000", "faithful", "+50", "%"]
     assert all(len(line) <= 80 for line in said.splitlines())

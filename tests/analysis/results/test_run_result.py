@@ -23,14 +23,13 @@ import analysis.results
 from analysis.metrics.flows import SlowdownFigures
 from analysis.results.build import build_result
 from analysis.results.counters import Lateness, RunCounters, RunIdentity
-from analysis.results.result import PacketCounts, ResultError, RunResult, read_result, write_result
+from analysis.results.result import PacketCounts, ResultError, read_result, write_result
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
 from tests.analysis.conftest import COUNTERS
 
 Maker = Callable[..., pl.DataFrame]
 EMPTY = {"flows": FLOWS.empty(), "queues": QUEUES.empty(), "signals": SIGNALS.empty()}
 EXPECTED = Path(__file__).with_name("expected-result.json")
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "traces.md"
 
 
 @pytest.fixture
@@ -172,13 +171,6 @@ def test_unexplained_loss_is_what_is_left(
     )
     counters = replace(COUNTERS, packets=packets, drops=drops)
     assert counters.unexplained_loss == lost
-
-
-def test_the_document_names_every_field() -> None:
-    """docs/traces.md explains all of result.json."""
-    text = DOCUMENT.read_text(encoding="utf-8")
-    for name, entry in RunResult.model_fields.items():
-        assert f"`{entry.alias or name}`" in text, name
 
 
 @pytest.mark.parametrize(

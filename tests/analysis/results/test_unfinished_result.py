@@ -16,7 +16,7 @@ from analysis.report.tables import key_figures
 from analysis.results.build import build_result, build_unfinished_result
 from analysis.results.comparison import compare
 from analysis.results.counters import RunCounters, RunIdentity
-from analysis.results.result import ResultError, RunResult, counted, read_result, write_result
+from analysis.results.result import ResultError, RunResult, counted, read_result
 from analysis.results.row import result_row
 from telemetry.journal import JOURNAL_FOLDER
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
@@ -56,12 +56,6 @@ def test_figures_of_traces_are_there_and_those_of_counters_are_not(
     assert (unfinished.verdict, unfinished.interrupted) == ("invalid", True)
     assert unfinished.verdict_reasons[0] == "The runner was killed."
     assert "did not finish" in unfinished.verdict_reasons[1]
-
-
-def test_it_is_read_as_it_was_written(unfinished: RunResult, tmp_path: Path) -> None:
-    """Absent figures come back absent."""
-    write_result(tmp_path, unfinished)
-    assert read_result(tmp_path) == unfinished
 
 
 def test_tables_say_that_it_was_not_measured(unfinished: RunResult) -> None:

@@ -11,14 +11,15 @@ _WIDE = 1_000
 
 def lost(shown: RenderableType, width: int) -> list[str]:
     """Words that stand whole on a wide terminal and not on one of this width."""
-    narrow = _said(shown, width).split()
+    narrow = printed(shown, width).split()
     assert "…" not in "".join(narrow)
     return [
-        word for word in dict.fromkeys(_said(shown, _WIDE).split()) if not word.startswith("─") and word not in narrow
+        word for word in dict.fromkeys(printed(shown, _WIDE).split()) if not word.startswith("─") and word not in narrow
     ]
 
 
-def _said(shown: RenderableType, width: int) -> str:
+def printed(shown: RenderableType, width: int = 80) -> str:
+    """Return what a terminal of this width shows."""
     console = Console(width=width, force_terminal=False)
     with console.capture() as capture:
         console.print(shown)

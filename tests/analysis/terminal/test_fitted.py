@@ -8,19 +8,17 @@ from collections import Counter
 
 import pytest
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 
 from analysis.terminal.fitted import PROSE, Fitted
+from tests.analysis.terminal.narrow import printed
 
 FIGURES = {"buffer": "786 KB (0.905x)", "P50": "4.74 ±0.12", "P99": "31.3 ±4.7", "drops": "1,368"}
 
 
 def _said(shown: RenderableType, width: int) -> list[str]:
-    console = Console(width=width, force_terminal=False)
-    with console.capture() as capture:
-        console.print(shown)
-    lines = capture.get().splitlines()
+    lines = printed(shown, width).splitlines()
     assert max(map(len, lines)) <= width
     return [line.strip() for line in lines if line.strip()]
 
@@ -65,7 +63,4 @@ def test_sentences_give_way_before_figures() -> None:
 
 
 def test_a_table_wider_than_any_terminal_ends() -> None:
-    console = Console(width=1, force_terminal=False)
-    with console.capture() as capture:
-        console.print(Fitted(_figures(), keys=3))
-    assert capture.get()
+    assert printed(Fitted(_figures(), keys=3), 1)

@@ -34,8 +34,7 @@ def _plan(scheme: str = "sfc", *settings: str, dilation: int | None = None) -> R
 
 @pytest.mark.parametrize("scheme", ["irn", "sfc", "egress-bts"])
 def test_slower_is_never_busier_nor_later(scheme: str) -> None:
-    plan = _plan(scheme)
-    model = LoadModel(dry_run(plan), COSTS, SOFT, telemetry=False)
+    model = LoadModel(dry_run(_plan(scheme)), COSTS, SOFT, telemetry=False)
     predictions = [model.at(step) for step in STEPS]
     loads = [prediction.peak_load for prediction in predictions]
     lates = [prediction.late_share for prediction in predictions]
@@ -55,8 +54,7 @@ def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
 
 
 def test_expensive_frames_and_late_sleepers_need_a_larger_dilation() -> None:
-    plan = _plan()
-    traffic = dry_run(plan)
+    traffic = dry_run(_plan())
 
     def least(switch: ProcessCost = SOFT, **changes: object) -> int:
         costs = replace(COSTS, **changes)  # type: ignore[arg-type]
@@ -75,18 +73,14 @@ def test_expensive_frames_and_late_sleepers_need_a_larger_dilation() -> None:
 
 def test_a_process_has_only_one_core() -> None:
     """A machine with a hundred cores is limited by a single agent that serves all hosts."""
-    plan = _plan()
-    traffic = dry_run(plan)
-    free = ProcessCost(1, 1, 0)
     costs = replace(COSTS, capacity_cores=100, runner_share=0)
-    model = LoadModel(traffic, costs, free, telemetry=False)
+    model = LoadModel(dry_run(_plan()), costs, ProcessCost(1, 1, 0), telemetry=False)
     assert model.at(1_000).peak_load < 0.1
     assert not model.at(1_000).is_enough
 
 
 def test_telemetry_makes_packets_more_expensive() -> None:
-    plan = _plan("sfc+hpcc")
-    traffic = dry_run(plan)
+    traffic = dry_run(_plan("sfc+hpcc"))
     plain, with_telemetry = (
         LoadModel(traffic, COSTS, SOFT, telemetry=telemetry).at(5_000) for telemetry in (False, True)
     )

@@ -150,24 +150,9 @@ def test_settings_of_traffic_are_refused_beside_a_list(scenario: str, tmp_path: 
         plan_run(RunRequest(scenario, clock="virtual", flow_file=listed, settings=settings))
 
 
-def test_a_list_has_no_scale(tmp_path: Path) -> None:
+def test_a_list_has_no_scale_and_no_scenario(tmp_path: Path) -> None:
     request = RunRequest(LISTED.name, clock="virtual", flow_file=_listed(tmp_path, "h1,h2,500,0,a"), scale="paper")
     with pytest.raises(UsageError, match=r"^--scale paper: flows from a file have no scale; leave it out"):
         plan_run(request)
-
-
-def test_the_scenario_of_lists_needs_a_list() -> None:
     with pytest.raises(UsageError, match="no scenario 'flows'"):
         plan_run(RunRequest(LISTED.name, clock="virtual"))
-
-
-def test_a_missing_flow_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read as a flow list"):
-        plan_run(RunRequest("datacentre", clock="virtual", flow_file=tmp_path / "nothing.csv"))
-
-
-def test_a_damaged_configuration_cannot_be_exported(finished: StoredRun, tmp_path: Path) -> None:
-    folder = _copy(finished, tmp_path)
-    (folder / "config.json").write_text(json.dumps({"topology": "clos"}))
-    with pytest.raises(UsageError, match="cannot be exported"):
-        export_hpcc(folder, tmp_path / "out")

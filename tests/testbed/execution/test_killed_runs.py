@@ -17,7 +17,6 @@ import pytest
 
 from telemetry.reader import read_trace
 from telemetry.schema import SCHEMAS
-from tests.appearing import await_file
 from tests.testbed import running
 
 RECORDER = "testbed.recording.recorder:Recorder"
@@ -144,23 +143,6 @@ def test_a_run_killed_after_its_result_keeps_the_result(tmp_path: Path) -> None:
     assert (folder / "result.json").read_text() == text
     assert json.loads(text)["verdict"] == "faithful"
     assert not (folder / "journal").exists()
-
-
-def test_a_running_run_is_not_reported(tmp_path: Path) -> None:
-    words = ("datacentre", "--clock", "virtual", "--scale", "laptop", "--json", "--out", str(tmp_path))
-    child = subprocess.Popen(running.command("run", *words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        await_file(tmp_path, "*/journal/journal.json", child)
-        [folder] = tmp_path.iterdir()
-        refused = running.run("report", str(folder))
-        assert child.poll() is None
-        assert (refused.returncode, refused.stdout) == (2, "")
-        assert "its run still goes on" in refused.stderr
-        assert not (folder / "flows.parquet").exists()
-    finally:
-        child.kill()
-        child.wait()
-    check(folder, 0)
 
 
 def live_moments() -> list[Any]:

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.results.result import RunResult
-from testbed.errors import UsageError
-from testbed.execution.retry import check_retry, retry_of, told
+from testbed.execution.retry import retry_of, told
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION, Retry
 from tests.analysis.validation.small import small_run
@@ -46,9 +45,3 @@ def test_other_runs_are_not_repeated(changes: dict[str, object]) -> None:
 def test_the_line_names_the_late_run_and_the_next_dilation() -> None:
     line = told(FOLDER, _result())
     assert "was late at D = 1000 (invalid, kept in runs/incast-sfc-1); repeating it at D = 20000" in line
-
-
-def test_the_virtual_clock_has_nothing_to_retry() -> None:
-    check_retry("real")
-    with pytest.raises(UsageError, match="--retry: the virtual clock is never late"):
-        check_retry("virtual")

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from testbed.interrupt import Interrupt
 from testbed.live import agents
 from testbed.live.agents import AgentProcess
 from testbed.system.child import Child
+from tests.appearing import comes_true
 
 NOBODY = AgentConfig(
     name="agent1", epoch_ns=0, dilation=1, settings={}, programs=False, hosts=[], flows=[], addresses={}, switches={}
@@ -99,9 +99,7 @@ def test_commands_arrive_as_lines(impostor: Impostor) -> None:
     agent = impostor()
     agent.tell(Start(5))
     agent.tell(Stop())
-    deadline = time.monotonic() + 20
-    while "stop" not in agent.last_words() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    assert comes_true(lambda: "stop" in agent.last_words())
     assert agent.last_words() == '{"command":"stop"}'
 
 

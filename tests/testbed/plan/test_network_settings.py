@@ -30,6 +30,9 @@ GBPS = 1_000_000_000
 STAR = {"topology": "star"}
 DUMBBELL = {"topology": "dumbbell", "settings": ("topology.host_delay_ns=3000",)}
 MIXED = "topology.host_rates_bps=[100000000000,50000000000]"
+_WHOLE_PACKET = "switch: trim_queue_bytes: must be at least 9062 B"
+_ACKNOWLEDGMENTS = "transport: ack_priority: must be control where switches cut packets"
+_TELEMETRY = "trim_queue_packets: switches would drop packets that carry telemetry"
 
 
 def planned(scheme: str = "sfc", *settings: str, **request: Any) -> RunPlan:
@@ -90,11 +93,12 @@ def test_set_values_are_kept_and_others_are_derived_from_them() -> None:
         ("switch.colour_bdp=2", "switch: colour_bdp: there is no such setting"),
         ("switch.q_th_bdp=1", "must be below q_th_bdp"),
         ("transport.rto_rtt=0", "transport: rto_rtt: must be at least 1 ns, not 0 (rto_rtt=0 is 0 ns)"),
+        ("switch.q_th_bdp=2 switch.q_th_bytes=250000", "say the same thing"),
     ],
 )
 def test_wrong_numbers_are_one_clear_line(setting: str, words: str) -> None:
     with pytest.raises(UsageError) as refused:
-        planned("sfc", setting)
+        planned("sfc", *setting.split())
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -119,68 +123,40 @@ def test_ndps_data_queue_holds_eight_packets_of_the_run(settings: tuple[str, ...
 def test_ndps_data_queue_follows_the_larger_packets_of_small_scales(scale: str) -> None:
     """Data-centre scenarios have a payload of 4000 B at these scales."""
     plan = plan_run(RunRequest("hadoop-50", "ndp", scale=scale, clock="virtual"))
-    assert plan.transport.payload_bytes == 4_000
-    assert plan.switch_settings.trim_queue_bytes == 8 * 4_062
-
-
-def test_a_queue_that_trims_every_packet_is_refused() -> None:
-    """A packet of 9000 B would be trimmed however often it is sent."""
-    with pytest.raises(UsageError, match="switch: trim_queue_bytes: must be at least 9062 B"):
-        planned("ndp", "transport.payload_bytes=9000", "switch.trim_queue_bytes=8496")
+    assert (plan.transport.payload_bytes, plan.switch_settings.trim_queue_bytes) == (4_000, 8 * 4_062)
 
 
 @pytest.mark.parametrize(
-    ("scheme", "settings"),
+    ("scheme", "settings", "reason"),
     [
-        ("ndp", ("transport.ack_priority=data",)),
-        ("ndp+dcqcn", ("transport.ack_priority=data",)),
-        ("irn+dcqcn", ("switch.trim_queue_packets=8",)),
+        ("ndp", ("transport.payload_bytes=9000", "switch.trim_queue_bytes=8496"), _WHOLE_PACKET),
+        ("ndp", ("transport.ack_priority=data",), _ACKNOWLEDGMENTS),
+        ("ndp+dcqcn", ("transport.ack_priority=data",), _ACKNOWLEDGMENTS),
+        ("irn+dcqcn", ("switch.trim_queue_packets=8",), _ACKNOWLEDGMENTS),
+        ("ndp+hpcc", (), _TELEMETRY),
+        ("ndp", ("transport.flow_control=onramp",), _TELEMETRY),
+        ("irn+hpcc", ("switch.trim_queue_packets=8",), _TELEMETRY),
     ],
 )
-def test_acknowledgments_that_would_be_trimmed_are_refused(scheme: str, settings: tuple[str, ...]) -> None:
-    """Headers of trimmed acknowledgments cannot be read; without trimming they may queue with the data."""
-    with pytest.raises(UsageError, match="transport: ack_priority: must be control where switches cut packets"):
+def test_trimming_that_would_lose_packets_is_refused(scheme: str, settings: tuple[str, ...], reason: str) -> None:
+    """Every packet would be trimmed, headers of trimmed acknowledgments cannot be read, and telemetry is dropped."""
+    with pytest.raises(UsageError, match=reason):
         planned(scheme, *settings)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "settings"),
-    [
-        ("ndp+hpcc", ()),
-        ("ndp", ("transport.flow_control=onramp",)),
-        ("irn+hpcc", ("switch.trim_queue_packets=8",)),
-    ],
-)
-def test_packets_that_would_be_dropped_instead_of_trimmed_are_refused(scheme: str, settings: tuple[str, ...]) -> None:
-    """Packets with telemetry or with stamps of one-way delays would be dropped; without trimming they are allowed."""
-    with pytest.raises(UsageError, match="trim_queue_packets: switches would drop packets that carry telemetry"):
-        planned(scheme, *settings)
+def test_without_trimming_ndp_may_have_telemetry_and_acknowledgments_that_queue_with_the_data() -> None:
     assert planned("ndp+hpcc", "switch.trim_queue_bytes=null").transport.congestion == "hpcc"
-
-
-def test_without_trimming_acknowledgments_of_ndp_may_queue_with_the_data() -> None:
     plan = planned("ndp", "transport.ack_priority=data", "switch.trim_queue_bytes=null")
     assert (plan.transport.ack_priority, plan.switch_settings.trim_queue_bytes) == ("data", None)
 
 
-def test_the_same_setting_in_both_forms_is_refused() -> None:
-    with pytest.raises(UsageError, match="say the same thing"):
-        planned("sfc", "switch.q_th_bdp=2", "switch.q_th_bytes=250000")
-
-
-def test_timeouts_outlast_the_queues_of_slow_links() -> None:
+@pytest.mark.parametrize("setting", ["host_rate_bps=10000000000", "host_rates_bps=[100000000000,10000000000]"])
+def test_timeouts_outlast_the_queue_of_the_slowest_host(setting: str) -> None:
     """Half of 32 MB takes 12.8 ms at 10 Gb/s, longer than go-back-N's usual 4 ms."""
-    slow = ("topology.host_rate_bps=10000000000",)
-    assert planned("gbn", *slow).transport.rto_ns == 13_000_000
+    slow = f"topology.{setting}"
+    assert planned("gbn", slow).transport.rto_ns == 13_000_000
     assert planned("gbn").transport.rto_ns == 4_000_000
-    assert resolved(planned("irn", *slow).transport).loss_recovery_parameters["rto_high_ns"] == 13_000_000
-
-
-def test_timeouts_outlast_the_queue_of_the_slowest_host() -> None:
-    """The timeout is equally long if other hosts are faster."""
-    mixed = ("topology.host_rates_bps=[100000000000,10000000000]",)
-    assert planned("gbn", *mixed).transport.rto_ns == 13_000_000
-    assert resolved(planned("irn", *mixed).transport).loss_recovery_parameters["rto_high_ns"] == 13_000_000
+    assert resolved(planned("irn", slow).transport).loss_recovery_parameters["rto_high_ns"] == 13_000_000
 
 
 def test_a_shorter_rtt_needs_a_larger_dilation() -> None:

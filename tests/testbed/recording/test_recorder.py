@@ -16,6 +16,7 @@ from hosts.transport.messages import SendingCounts
 from telemetry.reader import read_trace
 from telemetry.schema import FLOWS, GOODPUT, SIGNALS
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.recording.captures import make_way
 from testbed.recording.recorder import Recorder
 from tests.hosts.test_protocol import SIGNAL
 
@@ -131,3 +132,12 @@ def test_goodput_and_signal_records_are_written_unchanged(plan: RunPlan, tmp_pat
     assert read_trace(tmp_path / "goodput.parquet", GOODPUT).rows() == [(0.0, 100.0, 4, 10)]
     (row,) = read_trace(tmp_path / "signals.parquet", SIGNALS).rows(named=True)
     assert row == {name: getattr(SIGNAL, name) for name in SIGNALS.column_names}
+
+
+def test_an_existing_capture_is_renamed_with_a_number(tmp_path: Path) -> None:
+    path = tmp_path / "h1-eth0.pcapng"
+    for number in range(3):
+        make_way(path)
+        path.write_text(str(number))
+    contents = {file.name: file.read_text() for file in tmp_path.iterdir()}
+    assert contents == {"h1-eth0-1.pcapng": "0", "h1-eth0-2.pcapng": "1", "h1-eth0.pcapng": "2"}

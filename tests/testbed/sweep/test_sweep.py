@@ -178,11 +178,15 @@ def test_the_label_of_a_shared_run_lists_the_values_of_the_unused_axis(tmp_path:
     assert label == "irn switch.q_th_bytes=1000|2000|3000|+2 seed=1"
 
 
-def test_jobs_that_differ_in_a_used_setting_or_seed_are_separate_runs() -> None:
+def test_jobs_that_differ_in_a_used_setting_a_seed_or_a_fault_are_separate_runs() -> None:
     words = {"name": "a", "scenario": "incast", "schemes": ("irn",)}
     for key, values in (("switch.buffer_bytes", (1_000_000, 2_000_000)), ("transport.payload_bytes", (500, 1000))):
         assert len({job.key for job in jobs_of(SweepFile(**words, axes={key: values}))}) == 2
     assert len({job.key for job in jobs_of(SweepFile(**words, seeds=(1, 2)))}) == 2
+    fault = "link:tor2-spine1,down=20us,up=100us"
+    [whole], [faulty] = jobs_of(SweepFile(**words)), jobs_of(SweepFile(**words, faults=(fault,)))
+    assert faulty.request.faults == (fault,)
+    assert whole.name != faulty.name
 
 
 def test_a_complete_job_is_not_run_again(tmp_path: Path) -> None:
@@ -194,31 +198,6 @@ def test_a_complete_job_is_not_run_again(tmp_path: Path) -> None:
     assert run_job(_job(job, tmp_path)) == JobFinished(folder=tmp_path / "jobs" / job.name)
     assert (tmp_path / "jobs" / job.name / "result.json").stat().st_mtime_ns == before
     assert results_table(tmp_path, [job]).height == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "a sweep is a mapping"),
-        ("name: [", "not YAML"),
-        ("name: a\nscenario: incast\nschemes: []\n", "schemes"),
-        ("name: ../a\nscenario: incast\nschemes: [sfc]\n", "name"),
-        ("name: a\nscenario: incast\nschemes: [sfc]\ncolour: red\n", "colour: there is no such setting"),
-        ("name: a\nscenario: outcast\nschemes: [sfc]\n", "no scenario 'outcast'"),
-        ("name: a\nscenario: incast\nschemes: [tcp]\n", "no scheme 'tcp'"),
-        ("name: a\nscenario: incast\nschemes: [sfc]\naxes: {degree: [0]}\n", "degree"),
-        ("name: a\nscenario: incast\nschemes: [sfc, sfc]\n", "two of its 2 jobs are the same"),
-    ],
-)
-def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words.replace("(", r"\(")) as refused:
-        jobs_of(read_sweep(_sweep(tmp_path, text)))
-    assert "\n" not in str(refused.value)
-
-
-def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"nothing\.yaml"):
-        read_sweep(tmp_path / "nothing.yaml")
 
 
 @pytest.fixture
@@ -293,35 +272,39 @@ def test_a_scheduler_that_does_not_answer_is_one_clear_line(address: str, tmp_pa
     assert not list((tmp_path / "out").glob("*/jobs/*"))
 
 
-def test_every_job_of_a_sweep_has_its_faults() -> None:
-    fault = "link:tor2-spine1,down=20us,up=100us"
-    words = {"name": "broken", "scenario": "incast", "schemes": ("irn", "sfc")}
-    faulty = jobs_of(SweepFile.model_validate({**words, "faults": (fault,)}))
-    whole = jobs_of(SweepFile.model_validate(words))
-    assert [job.request.faults for job in faulty] == [(fault,)] * 2
-    assert not {job.name for job in faulty} & {job.name for job in whole}
-
-
-@pytest.mark.parametrize("name", ["degree/seed", "-x", "über", "two words", ".", "n" * 101])
-def test_a_name_that_cannot_be_a_folder_is_refused_with_the_rule(name: str, tmp_path: Path) -> None:
-    file = tmp_path / "sweep.yaml"
-    file.write_text(f"name: {json.dumps(name)}\nscenario: incast\nschemes: [sfc]\n")
-    with pytest.raises(UsageError) as refused:
-        read_sweep(file)
-    assert f"{file}: name: {shown(name)} cannot name the folder of the results: use at most 100" in str(refused.value)
+NAME = "name: {} cannot name the folder of the results: use at most 100"
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("changes", "message"),
     [
-        ("nam: one", "nam: there is no such setting; nearest: name"),
-        ("seeds: [1]", "name: is missing"),
-        ("name: one\nseeds: []", "seeds: must have at least 1 entry, not 0"),
+        ({"schemes": []}, "schemes: must have at least 1 entry, not 0"),
+        ({"seeds": []}, "seeds: must have at least 1 entry, not 0"),
+        ({"name": None}, "name: is missing"),
+        ({"nam": "one"}, "nam: there is no such setting; nearest: name"),
+        ({"colour": "red"}, "colour: there is no such setting"),
+        ({"scenario": "outcast"}, "no scenario 'outcast'"),
+        ({"schemes": ["tcp"]}, "no scheme 'tcp'"),
+        ({"axes": {"degree": [0]}}, "degree"),
+        ({"schemes": ["sfc", "sfc"]}, "two of its 2 jobs are the same"),
+        *(
+            ({"name": name}, NAME.format(shown(name)))
+            for name in ("../a", "degree/seed", "-x", "über", "two words", ".", "n" * 101)
+        ),
     ],
 )
-def test_a_wrong_file_is_refused_in_plain_words(line: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "sweep.yaml"
-    file.write_text(f"{line}\nscenario: incast\nschemes: [sfc]\n")
+def test_a_wrong_file_is_one_clear_line(changes: dict[str, object], message: str, tmp_path: Path) -> None:
+    content = {"name": "one", "scenario": "incast", "schemes": ["sfc"], **changes}
+    text = json.dumps({key: value for key, value in content.items() if value is not None})
     with pytest.raises(UsageError) as refused:
-        read_sweep(file)
-    assert str(refused.value) == f"{file}: {message}"
+        jobs_of(read_sweep(_sweep(tmp_path, text)))
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("text", "message"), [("", "a sweep is a mapping"), ("name: [", "not YAML")])
+def test_a_file_that_is_no_mapping_is_one_clear_line(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_sweep(_sweep(tmp_path, text))
+    with pytest.raises(UsageError, match=r"nothing\.yaml"):
+        read_sweep(tmp_path / "nothing.yaml")

@@ -20,8 +20,8 @@ from testbed.jobs.run_job import run_job
 from testbed.plan.plan import RunRequest
 from testbed.sweep.sweep import jobs_of, read_sweep
 from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES
+from tests.tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 NEEDED = (*FOLDERS, "compiled", "command", "reproduction", "runner.py")
 OTHERS = {"bench", "command", "compiled", "examples", "reproduction", "tests", "tools"}
 """Folders whose code does not affect results."""

@@ -86,15 +86,9 @@ def test_both_runs_are_made_and_compared(tmp_path: Path) -> None:
     assert not stored.is_interrupted
     assert validation.left_out == ("left",)
     assert read_validation(stored.folder / "validation.json") == validation
-
-
-def test_the_folders_of_the_runs_are_beside_the_file(tmp_path: Path) -> None:
-    stored = _validate(tmp_path, VirtualExecutor(), "sfc")
-    [run] = stored.validation.runs
-    assert {path.name for path in stored.folder.iterdir()} == {
-        "validation.json", run.virtual_folder, run.live_folder,
-    }  # fmt: skip
-    assert load_run(stored.folder / run.live_folder).flows.height == 3
+    folders = {name for run in validation.runs for name in (run.virtual_folder, run.live_folder)}
+    assert {path.name for path in stored.folder.iterdir()} == {"validation.json", *folders}
+    assert load_run(stored.folder / validation.runs[0].live_folder).flows.height == 3
 
 
 def test_late_live_runs_are_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,45 +10,39 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
-from analysis.results.result import RunResult, counted
-from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
+from analysis.results.result import counted
+from testbed.execution.execute import StoredRun, execute
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
-
-
-def _run(tmp_path: Path, scheme: str, *settings: str) -> tuple[RunResult, pl.DataFrame, pl.DataFrame]:
-    finished = execute(
-        plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=settings)), tmp_path, Silent()
-    )
-    flows, signals = (pl.read_parquet(finished.folder / f"{name}.parquet") for name in ("flows", "signals"))
-    return finished.result, flows, signals
+from testbed.virtual import simulation
+from testbed.virtual.part import lookahead_ns
+from tests.testbed.incasts import plan_incast, run_incast, trace
 
 
 @pytest.mark.parametrize("scheme", ["gbn", "irn", "ingress-bts", "sfc", "sfc+none", "irn+none"])
 def test_every_scheme_delivers_everything_whole(tmp_path: Path, scheme: str) -> None:
-    result, flows, _ = _run(tmp_path, scheme)
-    assert result.flows.completed == result.flows.total == 8
-    assert result.flows.corrupted == 0
-    assert result.unexplained_loss == 0
-    assert result.verdict == "faithful"
-    assert (flows["slowdown"] >= 1 - 1e-4).all()
+    run = run_incast(tmp_path, scheme)
+    assert run.result.flows.completed == run.result.flows.total == 8
+    assert run.result.flows.corrupted == 0
+    assert run.result.unexplained_loss == 0
+    assert run.result.verdict == "faithful"
+    assert (trace(run, "flows")["slowdown"] >= 1 - 1e-4).all()
 
 
 def test_sfc_halves_the_peak_buffer(tmp_path: Path) -> None:
     settings = ("degree=16", "topology.hosts_per_tor=16")
-    without, _, _ = _run(tmp_path, "irn+none", *settings)
-    with_sfc, _, _ = _run(tmp_path, "sfc+none", *settings)
+    without, with_sfc = (run_incast(tmp_path, scheme, *settings).result for scheme in ("irn+none", "sfc+none"))
     assert counted(with_sfc.max_buffer_bytes) < counted(without.max_buffer_bytes) / 2
     assert counted(with_sfc.bts).sent > 0
 
 
 def test_the_cache_answers_later_senders(tmp_path: Path) -> None:
     """Senders that start after the first pause reached their ToR are answered there, with less delay."""
-    result, _, signals = _run(tmp_path, "sfc+none", "degree=16", "topology.hosts_per_tor=16", "window_us=100")
-    assert counted(result.bts).cache_hits > 0
-    delay = signals.with_columns((pl.col("received_us") - pl.col("sent_us")).alias("delay"))
+    run = run_incast(tmp_path, "sfc+none", "degree=16", "topology.hosts_per_tor=16", "window_us=100")
+    assert counted(run.result.bts).cache_hits > 0
+    delay = trace(run, "signals").with_columns((pl.col("received_us") - pl.col("sent_us")).alias("delay"))
     near, far = (np.median(delay.filter(pl.col("cause") == cause)["delay"].to_numpy()) for cause in ("cache", "queue"))
     assert near < far
 
@@ -56,29 +50,25 @@ def test_the_cache_answers_later_senders(tmp_path: Path) -> None:
 def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
     resent_bytes = {}
     for scheme in ("gbn", "irn"):
-        result, flows, _ = _run(tmp_path, scheme, "switch.buffer_bytes=300000")
-        assert counted(result.drops)["dynamic_threshold"] > 0
-        assert result.flows.completed == result.flows.total
-        assert result.flows.corrupted == 0
-        assert result.unexplained_loss == 0
-        resent_bytes[scheme] = flows["bytes_resent"].sum()
+        run = run_incast(tmp_path, scheme, "switch.buffer_bytes=300000")
+        assert counted(run.result.drops)["dynamic_threshold"] > 0
+        assert run.result.flows.completed == run.result.flows.total
+        assert run.result.flows.corrupted == 0
+        assert run.result.unexplained_loss == 0
+        resent_bytes[scheme] = trace(run, "flows")["bytes_resent"].sum()
     assert 0 < resent_bytes["irn"] < resent_bytes["gbn"]
 
 
 def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
-    plan = plan_run(RunRequest("incast", clock="virtual", duration_ms=0.05))
-    finished = execute(plan, tmp_path, Silent())
-    result = finished.result
-    assert result.flows.completed < result.flows.total
-    assert result.unexplained_loss == 0
-    delivered = pl.read_parquet(finished.folder / "goodput.parquet")["delivered_bytes"].sum()
-    assert 0 < delivered < 8 * 250_000
+    run = run_incast(tmp_path, duration_ms=0.05)
+    assert run.result.flows.completed < run.result.flows.total
+    assert run.result.unexplained_loss == 0
+    assert 0 < trace(run, "goodput")["delivered_bytes"].sum() < 8 * 250_000
 
 
 def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
-    plan = plan_run(RunRequest("incast", clock="virtual", settings=("transport.goodput_interval_ns=20000",)))
-    folder = execute(plan, tmp_path, Silent()).folder
-    goodput, flows = (pl.read_parquet(folder / f"{name}.parquet") for name in ("goodput", "flows"))
+    run = run_incast(tmp_path, "sfc", "transport.goodput_interval_ns=20000")
+    goodput, flows = trace(run, "goodput"), trace(run, "flows")
     by_flow = goodput.group_by("flow_id").agg(pl.col("delivered_bytes").sum()).sort("flow_id")
     assert by_flow["delivered_bytes"].to_list() == flows.sort("flow_id")["size_bytes"].to_list()
     by_interval = goodput.group_by("from_us").agg(pl.col("delivered_bytes").sum())["delivered_bytes"]
@@ -86,18 +76,17 @@ def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
 
 
 def test_flows_of_one_sender_share_its_wire(tmp_path: Path) -> None:
-    result, flows, _ = _run(tmp_path, "sfc", "flows_per_sender=5", "message_bytes=50000")
-    assert result.flows.completed == 40
-    assert flows["src"].n_unique() == 8
+    run = run_incast(tmp_path, "sfc", "flows_per_sender=5", "message_bytes=50000")
+    assert run.result.flows.completed == 40
+    assert trace(run, "flows")["src"].n_unique() == 8
 
 
 def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
     """The receiver's link is busy until the last message: 1000 of 1058 bytes of each frame are payload."""
-    plan = plan_run(RunRequest("incast", scheme="irn", clock="virtual"))
-    goodput = pl.read_parquet(execute(plan, tmp_path, Silent()).folder / "goodput.parquet")
+    goodput = trace(run_incast(tmp_path, "irn"), "goodput")
     rate = 8 * pl.col("delivered_bytes").sum() / (1000 * (pl.col("until_us") - pl.col("from_us")).first())
     over_time = goodput.group_by("from_us").agg(gbps=rate).sort("from_us")
-    width_us = plan.transport.goodput_interval_ns / 1000
+    width_us = plan_incast("irn").transport.goodput_interval_ns / 1000
     first = int(over_time["from_us"][0] / width_us)
     assert first < 10
     assert over_time["from_us"].to_list() == [width_us * (first + index) for index in range(over_time.height)]
@@ -108,8 +97,8 @@ def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
 def test_objects_of_a_run_return_to_garbage_collection_however_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=("degree=2", "message_bytes=3000")))
-    execute(plan, tmp_path / "whole", Silent())
+    settings = ("degree=2", "message_bytes=3000")
+    run_incast(tmp_path / "whole", "sfc", *settings)
     assert gc.get_freeze_count() == 0
 
     def refuse(*_: object) -> None:
@@ -118,5 +107,34 @@ def test_objects_of_a_run_return_to_garbage_collection_however_it_ends(
 
     monkeypatch.setattr(Recorder, "begin", refuse)
     with pytest.raises(OSError, match="disk full"):
-        execute(plan, tmp_path / "cut", Silent())
+        run_incast(tmp_path / "cut", "sfc", *settings)
     assert gc.get_freeze_count() == 0
+
+
+_FAULTS = ("jitter:all,max=2us", "duplicate:all,rate=2%", "loss:all,rate=0.5%")
+
+
+def _traces(run: StoredRun) -> tuple[pl.DataFrame, ...]:
+    flows, signals, goodput = (trace(run, name) for name in ("flows", "signals", "goodput"))
+    return flows, signals.sort(pl.all()), goodput.sort(pl.all())
+
+
+@pytest.mark.parametrize(("scheme", "faults"), [("sfc", ()), ("pfc", _FAULTS)])
+def test_shorter_rounds_give_the_same_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scheme: str, faults: tuple[str, ...]
+) -> None:
+    plan = plan_incast(scheme, faults=faults, duration_ms=20.0)
+    whole = lookahead_ns(plan.topology, plan.dilation)
+    expected = _traces(execute(plan, tmp_path, Silent()))
+    assert expected[1].height > 0 or scheme == "pfc"
+    monkeypatch.setattr(simulation, "lookahead_ns", lambda *_: whole // 7)
+    for short, whole_trace in zip(_traces(execute(plan, tmp_path, Silent())), expected, strict=True):
+        assert_frame_equal(short, whole_trace)
+
+
+def test_links_without_delay_make_rounds_of_one_instant(tmp_path: Path) -> None:
+    plan = plan_incast("sfc", "topology.host_delay_ns=0")
+    assert lookahead_ns(plan.topology, plan.dilation) == 1
+    result = execute(plan, tmp_path, Silent()).result
+    assert result.flows.completed == result.flows.total
+    assert result.unexplained_loss == 0

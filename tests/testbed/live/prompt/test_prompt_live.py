@@ -228,19 +228,13 @@ def test_a_script_ends_at_the_first_line_that_fails(tmp_path: Path) -> None:
     assert done.stdout.endswith("mininet> h1 false\nline 4 failed\n")
 
 
-def test_a_script_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
-    done = running.run("cli", "--exec", str(tmp_path / "none.txt"))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith("No such file or directory\n")
-
-
 @pytest.mark.parametrize(
-    ("content", "reason"), [(b"nodes\n\xff\n", "is not UTF-8 text"), (None, "is not a regular file")]
+    ("name", "reason"),
+    [("none", "No such file or directory\n"), ("bytes", "is not UTF-8 text"), (".", "is not a regular file")],
 )
-def test_a_script_that_is_not_text_starts_nothing(content: bytes | None, reason: str, tmp_path: Path) -> None:
-    script = tmp_path / "script"
-    script.mkdir() if content is None else script.write_bytes(content)
-    done = running.run("cli", "--exec", str(script))
+def test_a_script_that_cannot_be_read_starts_nothing(name: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "bytes").write_bytes(b"nodes\n\xff\n")
+    done = running.run("cli", "--exec", str(tmp_path / name))
     assert (done.returncode, done.stdout) == (2, "")
     assert reason in done.stderr
 
@@ -269,18 +263,3 @@ def test_a_dead_agent_is_one_line(tmp_path: Path) -> None:
         r"agent\d was ended by SIGKILL \(.*\); the NICs of h\d.* are gone with it, and no verb starts it again: `exit`"
     )
     assert re.search(rf"-flows\n{gone}.*\nmininet> -send h1 h2 1KB\n{gone}", done.stdout)
-
-
-def test_programs_are_paused_by_bts(tmp_path: Path) -> None:
-    """Three unmodified iperf3 clients send to one host through the NICs and obey the BTS of the switch."""
-    lines = ["h1 iperf3 -s -D -p 6001", "h1 iperf3 -s -D -p 6002", "h1 sleep 1"]
-    lines += [
-        "h2 iperf3 -c h1 -p 6001 -t 8 > a.txt 2>&1 &",
-        "h3 iperf3 -c h1 -p 6002 -t 8 > b.txt 2>&1 &",
-        "h2 sleep 7",
-    ]
-    lines += ["flows", "pauses", "bts"]
-    done = _execute(tmp_path, "".join(f"{line}\n" for line in lines), *STAR)
-    assert done.returncode == 0, done.stdout
-    assert re.search(r"since the start, hosts received [1-9]\d* BTS and obeyed [1-9]\d*", done.stdout), done.stdout
-    assert re.search(r"s1: sent_queue [1-9]", done.stdout), done.stdout

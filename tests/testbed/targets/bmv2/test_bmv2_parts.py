@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,12 +39,8 @@ def test_slots_per_second_match_the_link_rate(wall_bps: int, frame_bytes: int) -
 
 
 def test_slots_are_as_long_as_the_frames_of_the_class() -> None:
-    assert [slot_bytes(traffic_class, 1000) for traffic_class in (CLASS_DATA, CLASS_CONTROL, CLASS_BTS, 0)] == [
-        1058,
-        62,
-        70,
-        1058,
-    ]
+    classes = (CLASS_DATA, CLASS_CONTROL, CLASS_BTS, 0)
+    assert [slot_bytes(traffic_class, 1000) for traffic_class in classes] == [1058, 62, 70, 1058]
 
 
 def test_slot_commands_leave_queues_unlimited_and_set_a_rate_for_every_port_and_class() -> None:
@@ -111,37 +108,29 @@ def test_many_switches_are_polled_less_often() -> None:
     assert poll_interval_ns(20_000_000, 20) == 100_000_000
 
 
+_PFC = "--switch bmv2 cannot do pfc: a queue of BMv2 cannot be paused; use --switch soft"
+
+
 @pytest.mark.parametrize(
     ("request_", "words"),
     [
-        (RunRequest("incast", switch="bmv2", clock="virtual"), "no virtual clock"),
-        (RunRequest("incast", switch="bmv2", settings=("switch.pfc=true",)), "cannot be paused"),
-        (RunRequest("incast", "ndp", switch="bmv2"), "cannot trim: a queue of BMv2 counts packets"),
-        (RunRequest("incast", switch="asic"), "no switch 'asic'; there are auto, soft, bmv2"),
+        (replace(LIVE, clock="virtual"), "no virtual clock"),
+        (replace(LIVE, settings=("switch.pfc=true",)), "cannot be paused"),
+        (replace(LIVE, scheme="ndp"), "cannot trim: a queue of BMv2 counts packets"),
+        (replace(LIVE, scenario="testbed-hol", scheme="pfc"), f"testbed-hol pfc: {_PFC}"),
+        (replace(LIVE, scheme="sfc-p", settings=("switch.pfc=true",)), f"incast sfc-p: {_PFC}"),
+        (
+            replace(LIVE, scheme="sfc-est", dilation=500_000),
+            "too long for the estimator at dilation 500000; use --dilation 300000 or less",
+        ),
     ],
 )
 def test_unsupported_features_are_refused_in_one_line_before_the_run(request_: RunRequest, words: str) -> None:
-    """The refusal does not depend on whether BMv2 is installed."""
+    """The refusal does not depend on whether BMv2 is installed, and names the scheme and the alternative."""
     with pytest.raises(UsageError) as refused:
         plan_run(request_)
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("request_", "run_name"),
-    [
-        (RunRequest("testbed-hol", "pfc", switch="bmv2"), "testbed-hol pfc"),
-        (RunRequest("incast", "sfc-p", switch="bmv2", settings=("switch.pfc=true",)), "incast sfc-p"),
-    ],
-)
-def test_a_refusal_names_the_scheme_and_the_alternative(request_: RunRequest, run_name: str) -> None:
-    """The scheme is named because a request may contain many of them."""
-    with pytest.raises(UsageError) as refused:
-        plan_run(request_)
-    assert str(refused.value) == (
-        f"{run_name}: --switch bmv2 cannot do pfc: a queue of BMv2 cannot be paused; use --switch soft"
-    )
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -150,14 +139,6 @@ def test_bmv2_runs_every_scenario_without_pfc_and_none_with_it(scenario: str) ->
     assert plan_run(RunRequest(scenario, "sfc-p", switch="bmv2")).flows
     with pytest.raises(UsageError, match=r"a queue of BMv2 cannot be paused; use --switch soft|pfc needs buffer_bytes"):
         plan_run(RunRequest(scenario, "pfc", switch="bmv2"))
-
-
-def test_a_dilation_too_large_for_the_estimator_is_refused() -> None:
-    """The dilation may also result from `auto`, so the message names the largest one that works."""
-    with pytest.raises(
-        UsageError, match="too long for the estimator at dilation 500000; use --dilation 300000 or less"
-    ):
-        plan_run(RunRequest("incast", "sfc-est", switch="bmv2", dilation=500_000))
 
 
 def test_bmv2_gets_a_larger_dilation_and_the_command_names_the_switch() -> None:
