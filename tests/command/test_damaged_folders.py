@@ -33,33 +33,28 @@ def _without_rows(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "reason"),
+    ("output_format", "damage", "reason"),
     [
-        (_cut("flows.parquet"), "flows.parquet: not a whole Parquet file"),
-        (_gone("flows.parquet"), "flows.parquet: no such trace"),
-        (_text("flows.parquet", ""), "flows.parquet"),
-        (_text("config.json", "{}"), "config.json has no 'topology'"),
-        (_text("config.json", "[]"), "config.json has no 'topology'"),
-        (_text("config.json", ""), "config.json has no 'topology'"),
-        (_gone("config.json"), "config.json has no 'topology'"),
-        (_text("config.json", '{"topology": [], "topology_parameters": 3}'), "cannot be exported"),
-        (_without_rows, "flows.parquet"),
+        ("hpcc", _cut("flows.parquet"), "flows.parquet: not a whole Parquet file"),
+        ("hpcc", _gone("flows.parquet"), "flows.parquet: no such trace"),
+        ("hpcc", _text("flows.parquet", ""), "flows.parquet"),
+        ("hpcc", _text("config.json", "{}"), "config.json has no 'topology'"),
+        ("hpcc", _text("config.json", "[]"), "config.json has no 'topology'"),
+        ("hpcc", _text("config.json", ""), "config.json has no 'topology'"),
+        ("hpcc", _gone("config.json"), "config.json has no 'topology'"),
+        ("hpcc", _text("config.json", '{"topology": [], "topology_parameters": 3}'), "cannot be exported"),
+        ("hpcc", _without_rows, "flows.parquet"),
+        ("perfetto", _cut("flows.parquet"), "flows.parquet"),
+        ("perfetto", _gone("flows.parquet"), "flows.parquet"),
+        ("perfetto", _gone("result.json"), "result.json"),
     ],
 )
 def test_export_refuses_in_one_line_and_writes_nothing(
-    damage: Damage, reason: str, folder: Path, refused: Refused
+    output_format: str, damage: Damage, reason: str, folder: Path, refused: Refused
 ) -> None:
     """An empty export would look like a run without flows."""
     damage(folder)
-    refused(["export", folder], reason)
-
-
-@pytest.mark.parametrize("damage", [_cut("flows.parquet"), _gone("flows.parquet"), _gone("result.json")])
-def test_a_timeline_without_flows_or_result_is_refused_in_one_line(
-    damage: Damage, folder: Path, refused: Refused
-) -> None:
-    damage(folder)
-    refused(["export", folder, "--format", "perfetto"], "")
+    refused(["export", folder, "--format", output_format], reason)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +109,9 @@ def test_report_writes_what_it_can_and_names_the_damaged_files(
     [line] = output.err.splitlines()
     assert line.startswith(f"! {folder}: ")
     assert reason in line
-    assert (folder / "report.html").read_text().rstrip().endswith("</html>")
+    page = (folder / "report.html").read_text()
+    assert page.rstrip().endswith("</html>")
+    assert reason.partition(" (")[0].replace("'", "&#39;") in page
 
 
 def test_a_comparison_names_the_damaged_run(
@@ -125,7 +122,7 @@ def test_a_comparison_names_the_damaged_run(
     assert main(["report", str(whole), str(folder), "--out", str(tmp_path / "compared")]) == 3
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(": ")[0] for line in lines] == [f"! {folder}"] * 2
-    assert (tmp_path / "compared" / "report.html").exists()
+    assert "queues.parquet cannot be read" in (tmp_path / "compared" / "report.html").read_text()
 
 
 def test_an_intact_folder_causes_no_messages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -53,6 +55,15 @@ def command(*words: str) -> list[str]:
 def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run runner.py with these arguments and return the result."""
     return subprocess.run(command(*words), cwd=cwd, capture_output=True, text=True, check=False, timeout=280)
+
+
+def result_of(*words: str) -> dict[str, Any]:
+    """Execute `run` with these arguments and return its result. The verdict may be any, as on a busy machine."""
+    done = run("run", *words, "--json")
+    assert done.stdout, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == (3 if result["verdict"] == "invalid" else 0)
+    return result
 
 
 def started(*words: str) -> subprocess.Popen[str]:

@@ -261,17 +261,6 @@ def test_long_traces_give_the_same_page_and_are_read_in_parts(
     assert held and not whole & set(held)
 
 
-def test_a_damaged_run_still_has_a_report(make_run_folder: FolderMaker) -> None:
-    folder = make_run_folder("sfc", counters={"interrupted": True})
-    (folder / "flows.parquet").write_bytes(b"PAR1")
-    (folder / "queues.parquet").unlink()
-    page = Page(write_run_report(folder))
-    assert "flows.parquet cannot be read" in page.text
-    assert "queues.parquet cannot be read" in page.text
-    assert "The run was interrupted" in page.text
-    assert "degraded" in page.text
-
-
 def test_an_empty_run_has_a_report(make_run_folder: FolderMaker) -> None:
     """No flow at all: tables say so."""
     page = Page(write_run_report(make_run_folder("sfc", flows=FLOWS.empty())))
@@ -321,14 +310,6 @@ def test_comparison_report_shows_every_run(make_run_folder: FolderMaker, tmp_pat
     made, needs = [out, *out.iterdir()], needs_of_page(len(folders))
     assert len(made) <= needs.files
     assert sum(path.stat().st_blocks * 512 for path in made) <= needs.disk_bytes
-
-
-def test_comparison_names_what_it_could_not_read(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """A damaged run stays in the comparison, with a sentence."""
-    folders = [make_run_folder("irn"), make_run_folder("sfc")]
-    (folders[1] / "queues.parquet").unlink()
-    page = Page(write_comparison_report(folders, tmp_path / "out"))
-    assert "sfc: queues.parquet cannot be read" in page.text
 
 
 def test_of_several_seeds_only_the_traces_that_are_drawn_stay_in_memory(

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -23,9 +22,8 @@ SMALL = ["--scale", "ci", "--dilation", "10000", "--set", "degree=2", "--set", "
 )
 def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> None:
     out = tmp_path / name
-    done = running.run("run", "incast", *SMALL, "--pcap", "h1,tor1:h1", "--json", "--out", str(out))
-    assert done.stdout, done.stderr
-    assert json.loads(done.stdout)["flows"]["completed"] == 2
+    result = running.result_of("incast", *SMALL, "--pcap", "h1,tor1:h1", "--out", str(out))
+    assert result["flows"]["completed"] == 2
     [folder] = out.iterdir()
     host, port = (list(read_capture(folder / "pcaps" / f"{name}.pcapng")) for name in ("h1-eth0", "tor1-eth1"))
     for direction in (Direction.IN, Direction.OUT):

@@ -7,11 +7,9 @@ Lateness is not checked, because other tests may run in parallel.
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -59,10 +57,8 @@ _ON_BMV2 = (
 )
 def test_an_incast_outlives_a_fault(tmp_path: Path, fault: str, switch: str, dilation: str) -> None:
     """All flows complete, the fault is counted, and all packets are accounted for."""
-    words = ["incast", "--switch", switch, "--dilation", dilation, "--fault", fault, "--json", "--out", str(tmp_path)]
-    done = running.run("run", *words)
-    assert done.stdout, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
+    words = ["--switch", switch, "--dilation", dilation, "--fault", fault, "--out", str(tmp_path)]
+    result = running.result_of("incast", *words)
     verdict = f"{result['verdict']}: {result['verdict_reasons']} {result['drops']}"
     assert (result["flows"]["completed"], result["flows"]["corrupted"]) == (8, 0), verdict
     group, counter = _COUNTERS[fault]

@@ -83,22 +83,6 @@ def test_without_a_compiler_the_message_suggests_a_compiled_file(folder: Path, m
     assert _refusal("x.p4") == ("--p4 x.p4: no p4c-bm2-ss on the PATH to compile it; a compiled .json needs none")
 
 
-def test_a_file_name_with_shell_characters_never_reaches_p4c(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """p4c passes the name to a shell."""
-    monkeypatch.setattr("softswitch.p4c.shutil.which", lambda name: name)
-    (folder / "$(touch made).p4").write_text("")
-    assert "p4c takes names of letters" in _refusal("$(touch made).p4")
-    assert not (folder / "made").exists()
-
-
-@needs_p4c
-def test_the_first_errors_of_p4c_are_the_message(folder: Path) -> None:
-    (folder / "x.p4").write_text("#include <core.p4>\ncontrol c(in bit<8> a) { apply { b = a; } }\n")
-    message = _refusal("x.p4")
-    assert message.startswith("--p4 x.p4: p4c-bm2-ss: ")
-    assert "x.p4(2)" in message and "^" not in message and "\n" not in message
-
-
 @needs_p4c
 def test_includes_beside_a_source_take_precedence_over_the_testbeds(
     folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -132,10 +132,7 @@ def _limits(container: str) -> tuple[Any, ...]:
 
 
 def test_a_scenario_runs_on_containers(image: str, tmp_path: Path) -> None:
-    words = ("--hosts", f"docker:{image}", *STAR, "--json", "--out", str(tmp_path))
-    done = running.run("run", "incast", *words)
-    assert done.stdout, done.stderr
-    result = json.loads(done.stdout)
+    result = running.result_of("incast", "--hosts", f"docker:{image}", *STAR, "--out", str(tmp_path))
     assert result["flows"]["completed"] == result["flows"]["total"] > 0
     assert result["unexplained_loss"] == 0
     [folder] = tmp_path.iterdir()

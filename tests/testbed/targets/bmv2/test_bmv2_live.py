@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -98,9 +97,7 @@ class TestLive:
     pytestmark = running.NEEDS_MININET
 
     def test_a_run_completes_and_its_verdict_names_the_limits_of_bmv2(self, tmp_path: Path) -> None:
-        done = running.run("run", *SMALL, "--json", "--out", str(tmp_path))
-        assert done.stdout, done.stderr
-        result = json.loads(done.stdout)
+        result = running.result_of(*SMALL, "--out", str(tmp_path))
         assert (result["clock"], result["switch"]) == ("real", "bmv2")
         assert result["flows"] | {"completed": 8, "corrupted": 0, "total": 8} == result["flows"]
         assert result["unexplained_loss"] == 0
@@ -154,7 +151,7 @@ class TestImage:
             yield image
 
     def test_a_run_completes_in_containers(self, local_image: str, tmp_path: Path) -> None:
-        result = self._run(tmp_path)
+        result = running.result_of(*SMALL, "--out", str(tmp_path))
         assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0), result["verdict_reasons"]
         assert result["bts"]["sent"] > 0
         assert containers_of(local_image) == []
@@ -171,11 +168,5 @@ class TestImage:
     @pytest.mark.skipif(container.missing_docker() is not None, reason=f"{container.missing_docker()}")
     def test_a_run_completes_on_the_usual_image(self, tmp_path: Path) -> None:
         """The test needs a pulled image of the P4 project."""
-        result = self._run(tmp_path)
+        result = running.result_of(*SMALL, "--out", str(tmp_path))
         assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0), result["verdict_reasons"]
-
-    def _run(self, folder: Path) -> dict[str, Any]:
-        done = running.run("run", *SMALL, "--json", "--out", str(folder))
-        assert done.stdout, done.stderr
-        result: dict[str, Any] = json.loads(done.stdout)
-        return result

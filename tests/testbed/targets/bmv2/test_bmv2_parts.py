@@ -158,23 +158,20 @@ def test_acks_have_a_separate_queue_on_bmv2() -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "words"), [("1.15.0", "version 1.15.0; 1.15.1 is the oldest"), ("hello", "does not say its version")]
+    ("printed", "expected"),
+    [
+        ("1.15.0", "version 1.15.0; 1.15.1 is the oldest"),
+        ("hello", "does not say its version"),
+        ("1.16.0-3a4b5c", "version='1.16.0', path='{}/simple_switch'"),
+    ],
 )
-def test_an_old_bmv2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, words: str) -> None:
+def test_an_old_bmv2_is_refused(printed: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Version 1.15.0, which is widely installed, serves priorities in reverse order."""
-    _fake_switch(tmp_path, printed)
+    path = tmp_path / "simple_switch"
+    path.write_text(f"#!/bin/sh\necho {printed}\n")
+    path.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    reason = find_bmv2()
-    assert isinstance(reason, str)
-    assert words in reason
-
-
-def test_a_new_bmv2_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _fake_switch(tmp_path, "1.16.0-3a4b5c")
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    installation = find_bmv2()
-    assert not isinstance(installation, str)
-    assert (installation.version, installation.path) == ("1.16.0", str(tmp_path / "simple_switch"))
+    assert expected.format(tmp_path) in str(find_bmv2())
 
 
 def test_without_bmv2_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,9 +186,3 @@ def test_without_bmv2_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         UsageError, match="--switch bmv2 needs BMv2: no simple_switch on the PATH, and no Docker engine"
     ):
         capabilities.require("real", "bmv2")
-
-
-def _fake_switch(folder: Path, printed: str) -> None:
-    path = folder / "simple_switch"
-    path.write_text(f"#!/bin/sh\necho {printed}\n")
-    path.chmod(0o755)
