@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,11 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         assert sorted(tmp_path.rglob("*")) == paths_before
 
     return check
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """Create a folder that every user may use like /tmp, unlike pytest's temporary folders."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o1777)
+        yield Path(name)

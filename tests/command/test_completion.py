@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -14,7 +12,7 @@ from command.listing import words
 from reproduction.catalogue import EXPERIMENTS
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
-from tests.tree import ROOT
+from tests.testbed import running
 from topologies.shapes import SHAPES
 
 
@@ -22,15 +20,8 @@ def _tab(line: str) -> list[str]:
     """Return the completions that bash gets for a line with the cursor at its end."""
     typed = line.split(" ")
     variables = {"_RUNNER.PY_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(typed) - 1)}
-    done = subprocess.run(
-        [sys.executable, "./runner.py"],
-        cwd=ROOT,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
+    done = running.run(env={**os.environ, **variables})
+    assert done.returncode == 0
     assert done.stderr == ""
     return done.stdout.split()
 

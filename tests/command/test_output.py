@@ -18,7 +18,7 @@ from rich.text import Text
 from analysis.terminal.fitted import PROSE, Fitted
 from command.output import TextConsole, complain, console, say, say_json
 from command.progress import JobProgress, LiveProgress
-from tests.tree import ROOT
+from tests.testbed import running
 
 STEERING = "\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
 SHOWN = r"\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
@@ -97,9 +97,8 @@ def test_json_has_the_same_content_for_every_terminal(encoding: str, monkeypatch
     "words", [["list", "incast"], ["--help"], ["run", "no-µ"], ["report", "no-µ"]], ids=lambda words: words[0]
 )
 def test_the_command_works_on_terminals_of_any_encoding(words: list[str], encoding: str) -> None:
-    command = [sys.executable, str(ROOT / "runner.py"), *words]
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    done = subprocess.run(running.command(*words), env=environment, capture_output=True, check=False)
     output = done.stdout.decode(encoding) + done.stderr.decode(encoding)
     assert done.returncode == (0 if words[0] in ("list", "--help") else 2), output
     assert "Traceback" not in output

@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -28,14 +27,6 @@ def test_the_command_alone_prints_its_help(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == with_option.stdout
     assert "Exit codes:\n" in done.stderr
-
-
-@pytest.fixture
-def public_folder() -> Iterator[Path]:
-    """Create a folder that every user may write to, unlike pytest's temporary folders."""
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o1777)
-        yield Path(name)
 
 
 @pytest.fixture

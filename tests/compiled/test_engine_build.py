@@ -25,6 +25,7 @@ from compiled.kept import seal
 from compiled.modules import INTERPRETED, CompiledFinder, engine_folder
 from compiled.sources import ENGINE, EXTENSIONS, MANIFEST, ROOT, algorithms, build_name
 from tests.appearing import await_file
+from tests.testbed import running
 
 
 @pytest.fixture
@@ -178,23 +179,13 @@ def test_only_the_command_compiles_and_restarts_itself(cache: Path, monkeypatch:
 @pytest.mark.parametrize("words", [["incast", "--set", "degre=4"], ["incast", "--workers", "99"]])
 def test_a_refused_command_compiles_nothing(words: list[str], cache: Path) -> None:
     """The line appears at once, while compilation would take a minute."""
-    command = [sys.executable, str(ROOT / "runner.py"), "run", *words, "--clock", "virtual"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = running.run("run", *words, "--clock", "virtual")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
     assert list(cache.iterdir()) == []
 
 
 def test_an_interruption_ends_the_compiler_and_leaves_nothing(cache: Path) -> None:
-    command = [
-        sys.executable,
-        str(ROOT / "runner.py"),
-        "run",
-        "incast",
-        "--clock",
-        "virtual",
-        "--out",
-        str(cache.parent),
-    ]
+    command = running.command("run", "incast", "--clock", "virtual", "--out", str(cache.parent))
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None and "compiling" in process.stderr.readline()
         await_file(cache, ".build-*/c", process)

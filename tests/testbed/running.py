@@ -52,9 +52,9 @@ def command(*words: str) -> list[str]:
     return [sys.executable, str(ROOT / "runner.py"), *words]
 
 
-def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run(*words: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run runner.py with these arguments and return the result."""
-    return subprocess.run(command(*words), cwd=cwd, capture_output=True, text=True, check=False, timeout=280)
+    return subprocess.run(command(*words), cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=280)
 
 
 def result_of(*words: str) -> dict[str, Any]:

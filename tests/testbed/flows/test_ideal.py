@@ -23,18 +23,15 @@ def _wire(rate_bps: int, delay_ns: int) -> Link:
     return Link(Port("a", 1), Port("b", 1), rate_bps, delay_ns)
 
 
-def test_two_equal_wires_by_hand() -> None:
-    """Three packets of 1000 B cross two links of 100 Gb/s and 1 us each, and the ACK crosses both back."""
-    path = [_wire(100_000_000_000, 1_000)] * 2
+def test_three_packets_by_hand() -> None:
+    """Packets of 1000 B cross two links of 1 us each, and the ACK crosses both back.
+
+    They cross links of 100 Gb/s one after the other. From 100 to 50 Gb/s they queue and leave back to back.
+    """
+    fast, slow = _wire(100_000_000_000, 1_000), _wire(50_000_000_000, 1_000)
     data, last, ack = 1058 * 0.08, 1062 * 0.08, 62 * 0.08
-    assert ideal_fct_ns(path, 3_000, 1_000) == pytest.approx(2 * data + 2 * (last + 1_000) + 2 * (ack + 1_000))
-
-
-def test_frames_queue_before_a_slower_link() -> None:
-    """Three packets pass from 100 to 50 Gb/s and leave the second link back to back at its rate."""
-    path = [_wire(100_000_000_000, 1_000), _wire(50_000_000_000, 1_000)]
-    data, last, ack = 1058 * 0.16, 1062 * 0.16, 62 * 0.16
-    assert ideal_fct_ns(path, 3_000, 1_000) == pytest.approx(data / 2 + 2 * data + last + 1.5 * ack + 4_000)
+    assert ideal_fct_ns([fast, fast], 3_000, 1_000) == pytest.approx(2 * data + 2 * (last + 1_000) + 2 * (ack + 1_000))
+    assert ideal_fct_ns([fast, slow], 3_000, 1_000) == pytest.approx(data + 4 * data + 2 * last + 3 * ack + 4_000)
 
 
 @pytest.mark.parametrize("topology", ["clos", "dumbbell", "star"])

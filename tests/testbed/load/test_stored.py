@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -117,14 +115,6 @@ def test_a_pipe_is_not_read() -> None:
     path.parent.mkdir(parents=True)
     os.mkfifo(path)
     assert "is not a regular file" in str(known().problem)
-
-
-@pytest.fixture
-def public_folder() -> Iterator[Path]:
-    """Provide a folder that everybody may read; pytest's own folder is private."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 @pytest.mark.root

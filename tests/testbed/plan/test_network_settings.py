@@ -84,26 +84,6 @@ def test_set_values_are_kept_and_others_are_derived_from_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ("transport.base_rtt_ns=0", "transport: base_rtt_ns: must be at least 1 ns, not 0"),
-        ("transport.base_rtt_ns=soon", "transport: base_rtt_ns: must be a whole number"),
-        ("transport.line_rate_bps=true", "transport: line_rate_bps: must be a whole number"),
-        ("switch.q_th_bdp=many", "switch: q_th_bdp: must be a number of at least 0, not 'many'"),
-        ("switch.colour_bdp=2", "switch: colour_bdp: there is no such setting"),
-        ("switch.q_th_bdp=1", "must be below q_th_bdp"),
-        ("transport.rto_rtt=0", "transport: rto_rtt: must be at least 1 ns, not 0 (rto_rtt=0 is 0 ns)"),
-        ("switch.q_th_bdp=2 switch.q_th_bytes=250000", "say the same thing"),
-    ],
-)
-def test_wrong_numbers_are_one_clear_line(setting: str, words: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        planned("sfc", *setting.split())
-    assert words in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
     ("settings", "trim_queue_bytes"),
     [
         ((), 8 * 1_062),

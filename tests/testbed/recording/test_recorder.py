@@ -47,12 +47,6 @@ def test_the_trace_has_every_flow_of_the_plan(plan: RunPlan, tmp_path: Path) -> 
     assert flows["packets_sent"].sum() == 0
 
 
-def test_flows_are_numbered_from_one(plan: RunPlan) -> None:
-    assert [flow.flow_id for flow in plan.flows] == list(range(1, len(plan.flows) + 1))
-    (column,) = (column for column in FLOWS.columns if column.name == "flow_id")
-    assert column.meaning.endswith("from 1")
-
-
 def test_nics_know_flows_by_the_plans_numbers(plan: RunPlan, tmp_path: Path) -> None:
     nics = build_nics(plan.topology, plan.flows, plan.transport, plan.dilation)
     last_ns = plan.dilation.wall_ns(max(flow.start_ns for flow in plan.flows))

@@ -63,23 +63,20 @@ class LyingNic(SilentNic):
     """A NIC that acknowledges every packet and discards its data."""
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
-        """Acknowledge the packet, which is not kept."""
         self.acknowledge(header, header.psn_word(frame), self.address.ip)
 
 
 class ForgingNic(SilentNic):
-    """A NIC that acknowledges packets that were never sent."""
+    """A NIC that acknowledges packets that were never sent, which the sender can detect."""
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
-        """Acknowledge a later packet, which the sender can detect."""
         self.acknowledge(header, header.psn_word(frame) + 10_000, self.address.ip)
 
 
 class SpoofingNic(SilentNic):
-    """A NIC that answers with another host's address."""
+    """A NIC that answers with another host's address, which the ToR can detect."""
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
-        """Acknowledge with a wrong source address, which the ToR can detect."""
         self.acknowledge(header, header.psn_word(frame), VICTIM)
 
 

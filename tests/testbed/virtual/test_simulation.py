@@ -66,15 +66,6 @@ def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
     assert 0 < trace(run, "goodput")["delivered_bytes"].sum() < 8 * 250_000
 
 
-def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
-    run = run_incast(tmp_path, "sfc", "transport.goodput_interval_ns=20000")
-    goodput, flows = trace(run, "goodput"), trace(run, "flows")
-    by_flow = goodput.group_by("flow_id").agg(pl.col("delivered_bytes").sum()).sort("flow_id")
-    assert by_flow["delivered_bytes"].to_list() == flows.sort("flow_id")["size_bytes"].to_list()
-    by_interval = goodput.group_by("from_us").agg(pl.col("delivered_bytes").sum())["delivered_bytes"]
-    assert by_interval.to_numpy().max() <= 250_000
-
-
 def test_flows_of_one_sender_share_its_wire(tmp_path: Path) -> None:
     run = run_incast(tmp_path, "sfc", "flows_per_sender=5", "message_bytes=50000")
     assert run.result.flows.completed == 40
@@ -91,6 +82,7 @@ def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
     assert first < 10
     assert over_time["from_us"].to_list() == [width_us * (first + index) for index in range(over_time.height)]
     assert over_time.height > 50
+    assert over_time["gbps"].to_numpy().max() <= 100
     assert over_time["gbps"][1:-1].mean() == pytest.approx(100 * 1000 / 1058, rel=0.005)
 
 

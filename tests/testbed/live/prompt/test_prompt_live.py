@@ -165,15 +165,8 @@ LINES: tuple[tuple[str, str], ...] = (
 
 def _execute(tmp_path: Path, lines: str, *words: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "script.txt").write_text(lines)
-    return subprocess.run(
-        running.command("cli", *words, "--exec", "script.txt"),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-        cwd=tmp_path,
-        env={"COLUMNS": "100", **{name: value for name, value in os.environ.items() if name != "DISPLAY"}},
-    )
+    environment = {"COLUMNS": "100", **{name: value for name, value in os.environ.items() if name != "DISPLAY"}}
+    return running.run("cli", *words, "--exec", "script.txt", cwd=tmp_path, env=environment)
 
 
 @pytest.mark.parametrize("switch", ["soft", "bmv2"])
