@@ -145,7 +145,7 @@ def test_a_run_interrupted_while_drawing_its_page_is_complete(tmp_path: Path) ->
     result = json.loads((folder / "result.json").read_text())
     assert (result["interrupted"], result["flows"]["completed"]) == (False, 2)
     if lines and not (folder / "report.html").exists():
-        assert f"(./runner.py report {folder})" in lines[0]
+        assert lines[0].endswith(f"; `./runner.py report {folder}` draws its page")
 
 
 def test_an_interrupted_comparison_names_the_missing_schemes(tmp_path: Path) -> None:
