@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.metrics.percentiles import percentile
 from analysis.plots.distributions import DistributedRun, buffer_samples, feedback_delays_us, plot_distributions
 from analysis.plots.sweep import SweepLine, plot_sweep
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
@@ -78,8 +77,3 @@ def test_a_sweep_figure_leaves_out_missing_values() -> None:
     assert [len(line.get_xdata()) for line in axes.lines] == [1]  # type: ignore[arg-type]
     words = plot_sweep(["a", "b"], [SweepLine("sfc", "sfc", [1.0, 2.0])], x_label="case", y_label="peak")
     assert [tick.get_text() for tick in words.axes[0].get_xticklabels()] == ["a", "b"]
-
-
-@pytest.mark.parametrize(("count", "has_p99_9"), [(999, False), (1000, True)])
-def test_p99_9_needs_a_thousand_samples(count: int, has_p99_9: bool) -> None:
-    assert (percentile(np.arange(float(count)), 99.9) is not None) is has_p99_9
