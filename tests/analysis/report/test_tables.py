@@ -100,7 +100,7 @@ FLOW = {
 
 @pytest.mark.parametrize("width", [80, 60])
 def test_the_life_of_a_flow_loses_no_word_on_a_narrow_terminal(make_run_folder: FolderMaker, width: int) -> None:
-    """Sentences take the width that is left."""
-    said = "for 12.5 us, 310 KB in the queue, Q_th is 250 KB; the older end, 96.00, no longer holds"
-    events = [LifeEvent(12_345.67, "tor2", "BTS", said), LifeEvent(12_348.67, "h1", "paused", "until 12,361.17")]
+    """Sentences take the remaining width."""
+    detail = "for 12.5 us, 310 KB in the queue, Q_th is 250 KB; the older end, 96.00, no longer holds"
+    events = [LifeEvent(12_345.67, "tor2", "BTS", detail), LifeEvent(12_348.67, "h1", "paused", "until 12,361.17")]
     assert lost(life_table(read_result(make_run_folder("sfc")), FLOW, events), width) == []

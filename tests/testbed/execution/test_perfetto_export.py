@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,14 +17,15 @@ from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.perfetto_export import TIMELINE_FILE, export_perfetto
 from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from tests.analysis.timeline.reading import Timeline, read_timeline
 
 SMALL = ("degree=4", "message_bytes=100000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
 
 
-def _run(out: Path, scheme: str, *settings: str, **more: object) -> StoredRun:
-    request = RunSpec("incast", scheme, clock="virtual", settings=(*SMALL, *settings), **more)  # type: ignore[arg-type]
+def _run(out: Path, scheme: str, *settings: str, **more: Any) -> StoredRun:
+    request = RunSpec("incast", scheme, clock="virtual", settings=parse_settings((*SMALL, *settings)), **more)
     return execute(plan_run(request), out, Silent(), page=False)
 
 

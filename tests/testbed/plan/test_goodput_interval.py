@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from analysis.results.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
 from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 
 
-def _plan(scenario: str, *settings: str, **more: object) -> RunPlan:
-    return plan_run(RunSpec(scenario, clock="virtual", settings=settings, **more))  # type: ignore[arg-type]
+def _plan(scenario: str, *settings: str, **more: Any) -> RunPlan:
+    return plan_run(RunSpec(scenario, clock="virtual", settings=parse_settings(settings), **more))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,7 @@ VIRTUAL = RunSpec("incast", clock="virtual")
             {"settings": ("transport.rto_rtt=0",)},
             "rto_rtt: must be at least 1 ns, not 0 (rto_rtt=0 is 0 ns)",
         ),
-        ({"settings": ("switch.q_th_bdp=2", "switch.q_th_bytes=250000")}, "say the same thing"),
+        ({"settings": ("switch.q_th_bdp=2", "switch.q_th_bytes=250000")}, "set the same quantity"),
         ({"settings": ("topology.hosts_per_tor=400", "topology.spines=300")}, "ports"),
         ({"settings": ("transport.payload_bytes=0",)}, "payload_bytes"),
         ({"settings": ("transport.colour=red",)}, "there is no setting colour"),
@@ -62,9 +63,9 @@ VIRTUAL = RunSpec("incast", clock="virtual")
         ({"settings": ('transport.congestion_parameters={"x": 1}',)}, "unknown parameter x"),
     ],
 )
-def test_bad_input_is_one_clear_line(change: dict[str, object], words: str) -> None:
+def test_bad_input_is_one_clear_line(change: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError) as refused:
-        plan_run(replace(VIRTUAL, **change))  # type: ignore[arg-type]
+        plan_run(replace(VIRTUAL, **{**change, "settings": parse_settings(change.get("settings", ()))}))
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
 

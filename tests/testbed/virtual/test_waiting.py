@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,6 +19,7 @@ from testbed.errors import UsageError
 from testbed.execution.execute import execute
 from testbed.execution.hpcc_export import export_hpcc
 from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.virtual.workers import simulate_shared
 from tests.testbed.incasts import assert_same_run, trace
@@ -27,8 +29,8 @@ RING = ("ranks=6", "chunks=2", "vector_bytes=120000", "add_us=3", "topology.host
 BESIDE = (*RING, "degree=3", "message_bytes=150000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
 
 
-def _plan(*settings: str, **more: object) -> RunPlan:
-    request = RunSpec("allreduce", "sfc", clock="virtual", settings=settings, **more)  # type: ignore[arg-type]
+def _plan(*settings: str, **more: Any) -> RunPlan:
+    request = RunSpec("allreduce", "sfc", clock="virtual", settings=parse_settings(settings), **more)
     return plan_run(request)
 
 

@@ -148,7 +148,7 @@ def test_the_tc_of_this_machine_parses_the_netem_command(delay_ns: int) -> None:
     assert 'Cannot find device "sfc-nowhere"' in done.stdout + done.stderr
 
 
-_NONE = "no delay by netem on tor1-eth1"
+_NONE = "netem has set no delay on tor1-eth1"
 
 
 @pytest.mark.parametrize(
