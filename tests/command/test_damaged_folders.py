@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,17 +33,21 @@ def _without_rows(folder: Path) -> None:
     pl.read_parquet(folder / "flows.parquet").head(1).write_parquet(folder / "flows.parquet")
 
 
+def _of_another_scenario(folder: Path) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "scenario": "theory"}))
+
+
 @pytest.mark.parametrize(
     ("output_format", "damage", "reason"),
     [
         ("hpcc", _cut("flows.parquet"), "flows.parquet: not a whole Parquet file"),
         ("hpcc", _gone("flows.parquet"), "flows.parquet: no such trace"),
         ("hpcc", _text("flows.parquet", ""), "flows.parquet"),
-        ("hpcc", _text("config.json", "{}"), "config.json has no 'topology'"),
-        ("hpcc", _text("config.json", "[]"), "config.json has no 'topology'"),
-        ("hpcc", _text("config.json", ""), "config.json has no 'topology'"),
-        ("hpcc", _gone("config.json"), "config.json has no 'topology'"),
-        ("hpcc", _text("config.json", '{"topology": [], "topology_parameters": 3}'), "cannot be exported"),
+        ("hpcc", _text("config.json", "{}"), "config.json cannot be read"),
+        ("hpcc", _text("config.json", "[]"), "config.json cannot be read"),
+        ("hpcc", _text("config.json", ""), "config.json cannot be read"),
+        ("hpcc", _gone("config.json"), "config.json cannot be read"),
         ("hpcc", _without_rows, "flows.parquet"),
         ("perfetto", _cut("flows.parquet"), "flows.parquet"),
         ("perfetto", _gone("flows.parquet"), "flows.parquet"),
@@ -82,8 +87,8 @@ def test_a_timeline_without_a_network_lacks_the_names_of_neighbours(
 ) -> None:
     _text("config.json", '{"scenario": "incast"}')(folder)
     assert main(["export", str(folder), "--format", "perfetto"]) == 3
-    [line] = capsys.readouterr().err.splitlines()
-    assert line == "! Names of neighbours and captures are missing: config.json has no 'topology'."
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1:] == ["! Names of neighbours and captures are missing: config.json cannot be read."]
 
 
 @pytest.mark.parametrize(
@@ -92,11 +97,12 @@ def test_a_timeline_without_a_network_lacks_the_names_of_neighbours(
         (_cut("flows.parquet"), "flows.parquet cannot be read"),
         (_gone("queues.parquet"), "queues.parquet cannot be read (no such trace)"),
         (_text("signals.parquet", ""), "signals.parquet cannot be read"),
-        (_text("config.json", "{}"), "config.json has no configuration"),
-        (_text("config.json", "[]"), "config.json has no configuration"),
+        (_text("config.json", "{}"), "config.json cannot be read (not a run's configuration of this release"),
+        (_text("config.json", "[]"), "config.json cannot be read (not a run's configuration of this release"),
+        (_text("config.json", "[" * 100_000 + "]" * 100_000), "config.json cannot be read (nested too deeply"),
         (_text("config.json", ""), "config.json cannot be read"),
         (_gone("config.json"), "config.json cannot be read"),
-        (_text("config.json", '{"physics": 3}'), "config.json is for another scenario than incast"),
+        (_of_another_scenario, "config.json belongs to a run of theory, not of incast"),
     ],
 )
 def test_report_writes_what_it_can_and_names_the_damaged_files(

@@ -64,7 +64,7 @@ class VirtualExecutor:
             if self._broken is not None:
                 return TaskEnd(1, "", f"Traceback\n{self._broken}", was_stopped=False)
             request = replace(
-                request, clock="virtual", settings=parse_settings((*request.settings, *self._live_settings))
+                request, clock="virtual", settings={**request.settings, **parse_settings(self._live_settings)}
             )
         result = run_job(replace(job, request=request))
         return TaskEnd(0, JOB_RESULT.dump_json(result).decode(), "", was_stopped=False)
