@@ -9,7 +9,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from analysis.report.pages import REPORT_FILE
 from analysis.results.result import MAX_FILE_BYTES, Level
@@ -69,6 +69,11 @@ class Reproduction(BaseModel):
     """Settings that the user changed. The findings then test a reason and do not reproduce the paper."""
     program: P4Program | None = None
     """The P4 program of the switches; None: the testbed's own. Another program does not reproduce the paper either."""
+
+    @field_serializer("program")
+    def _stored_program(self, program: P4Program | None) -> dict[str, str | None] | None:
+        """Store the fields that config.json has too."""
+        return None if program is None else program.as_dict()
 
     @property
     def command(self) -> str:

@@ -152,7 +152,7 @@ def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> N
     assert {job.request.program for job in jobs} == {user_program}
     fields = {"experiment": "theory", "title": "t", "paper_place": "p", "scale": "ci", "claims": (), "runs": (),
               "failures": (), "notes": ()}  # fmt: skip
-    with_program = Reproduction.model_validate({**fields, "program": replace(user_program, text="")})
+    with_program = Reproduction.model_validate({**fields, "program": replace(user_program, text="", word=None)})
     assert with_program.command == f"./runner.py reproduce theory --scale ci --seed 1 --p4 {folder / 'early.json'}"
     assert with_program.departures == (f"P4 program {folder / 'early.json'}, SHA-256 {user_program.sha256}",)
     for name, record in (("with", with_program), ("without", Reproduction.model_validate(fields))):
