@@ -207,7 +207,7 @@ def test_run_report_contains_the_figures_of_the_result(make_run_folder: FolderMa
         assert name in page.text
         assert format_number(figures.p99) in page.text
     assert "./runner.py run hadoop-50 --scheme sfc --seed 7 --set 'q th=2 BDP'" in page.text
-    assert "topology.hosts_per_tor" in page.text
+    assert "topology_parameters.hosts_per_tor" in page.text
 
 
 def test_run_report_is_self_contained(make_run_folder: FolderMaker) -> None:
