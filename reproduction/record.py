@@ -8,9 +8,8 @@ import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from analysis.report.pages import REPORT_FILE
 from analysis.results.result import MAX_FILE_BYTES, Level
@@ -68,8 +67,13 @@ class Reproduction(BaseModel):
     """The clock, if it differs from the experiment's."""
     changed: tuple[str, ...] = ()
     """Settings that the user changed. The findings then test a reason and do not reproduce the paper."""
-    program: Annotated[P4Program | None, PlainSerializer(lambda program: program and program.as_dict())] = None
+    program: P4Program | None = None
     """The P4 program of the switches; None: the testbed's own. Another program does not reproduce the paper either."""
+
+    @field_serializer("program")
+    def _stored_program(self, program: P4Program | None) -> dict[str, str | None] | None:
+        """Store the fields that config.json has too."""
+        return None if program is None else program.as_dict()
 
     @property
     def command(self) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import glob
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,24 @@ def found(folder: Path, pattern: str) -> list[Path]:
     return [folder / name for name in glob.glob(pattern, root_dir=folder)]  # noqa: PTH207 - see the docstring
 
 
-def await_file(
-    folder: Path, pattern: str, process: subprocess.Popen[Any] | None = None, *, within_s: float = 120
-) -> None:
-    """Wait until a file matches. Raise AssertionError after `within_s` seconds, or when `process` ends without it."""
+def comes_true(is_so: Callable[[], bool], within_s: float = 120) -> bool:
+    """Wait until `is_so` returns True. Return False if it does not within `within_s` seconds."""
     deadline = time.monotonic() + within_s
-    while True:
+    while not is_so():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def await_file(folder: Path, pattern: str, process: subprocess.Popen[Any] | None = None) -> None:
+    """Wait until a file matches. Raise AssertionError after two minutes, or when `process` ends without it."""
+
+    def exists() -> bool:
         has_ended = process is not None and process.poll() is not None
         if found(folder, pattern):
-            return
+            return True
         assert not has_ended, f"the process ended without creating {pattern} in {folder}"
-        assert time.monotonic() < deadline, f"no {pattern} in {folder} after {within_s:g} s"
-        time.sleep(0.05)
+        return False
+
+    assert comes_true(exists), f"no {pattern} in {folder}"

@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The mark `root`, with which a test declares that it needs root, and the calibration that all tests use."""
+"""The mark `root`, the calibration that all tests use, and the check that the command refuses arguments."""
 
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
+from command.app import main
 from testbed.load.stored import store
 from tests.testbed.load.calibrations import built_in_calibration
+
+Refused = Callable[[Sequence[object], str], None]
+LONGEST_LINE = 600
+settings.register_profile("no wall time", deadline=None)
+settings.load_profile("no wall time")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -35,3 +44,31 @@ def _usual_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _calibration_of_tests(_usual_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Use that state folder instead of this machine's calibration in every test."""
     monkeypatch.setenv("XDG_STATE_HOME", str(_usual_state))
+
+
+@pytest.fixture
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
+    """Return a check that the command refuses arguments in one line that has a text, and changes no folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def check(words: Sequence[object], expected: str) -> None:
+        capsys.readouterr()
+        paths_before = sorted(tmp_path.rglob("*"))
+        status = main([*map(str, words)])
+        output = capsys.readouterr()
+        assert (status, output.out) == (2, ""), output
+        assert len(output.err.splitlines()) == 1, output.err
+        assert expected in output.err
+        assert len(output.err) < LONGEST_LINE
+        assert output.err.rstrip("\n").isprintable()
+        assert sorted(tmp_path.rglob("*")) == paths_before
+
+    return check
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """Create a folder that every user may use like /tmp, unlike pytest's temporary folders."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o1777)
+        yield Path(name)

@@ -8,12 +8,11 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.appearing import found
+from tests.appearing import comes_true, found
 
 TOOLS = Path(__file__).resolve().parent.parent / "tools"
 
@@ -35,7 +34,6 @@ def test_scripts_parse(script: Path) -> None:
 def test_unknown_argument_is_refused_before_anything_is_written(
     words: list[str], expected: str, tmp_path: Path
 ) -> None:
-    """The refusal comes before the checks for root, packages and a mirror."""
     done = subprocess.run(
         [TOOLS / "fresh.sh", *words],
         env={**os.environ, "FRESH_ROOT": str(tmp_path)},
@@ -83,18 +81,8 @@ def _write_script(path: Path, script: str) -> None:
     path.chmod(0o755)
 
 
-def _wait_for(pattern: str, folder: Path, *, exists: bool) -> bool:
-    """Return whether files that match exist, or stop existing, within a generous time."""
-    for _ in range(1_000):
-        if bool(found(folder, pattern)) == exists:
-            return True
-        time.sleep(0.02)
-    return False
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None:
-    """The run's folder is removed and its processes have ended."""
     machine = tree.parent
     environment = {
         **os.environ,
@@ -104,9 +92,9 @@ def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None
         "FRESH_KEYRING": str(machine / "mirror" / "dists" / "bookworm" / "Release"),
     }
     with subprocess.Popen([tree / "tools" / "fresh.sh", "bookworm"], env=environment, stderr=subprocess.PIPE) as run:
-        assert _wait_for("*/begun", machine / "work", exists=True)
+        assert comes_true(lambda: bool(found(machine / "work", "*/begun")))
         run.send_signal(number)
         assert run.wait() != 0
         assert run.stderr is not None
         run.stderr.read()  # returns when the last process that holds the pipe has ended
-    assert _wait_for("*", machine / "work", exists=False)
+    assert comes_true(lambda: not found(machine / "work", "*"))

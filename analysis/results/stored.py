@@ -74,7 +74,7 @@ class Run:
 
 
 def load_run(folder: Path) -> Run:
-    """Read a run folder. Raises ResultError if the result cannot be read or config.json is nested too deeply."""
+    """Read a run folder. Raises ResultError if the result cannot be read."""
     result = read_result(folder)
     problems: list[str] = []
     config = None

@@ -5,9 +5,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,24 +12,16 @@ from command.listing import words
 from reproduction.catalogue import EXPERIMENTS
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
+from tests.testbed import running
 from topologies.shapes import SHAPES
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def _tab(line: str) -> list[str]:
     """Return the completions that bash gets for a line with the cursor at its end."""
     typed = line.split(" ")
     variables = {"_RUNNER.PY_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(typed) - 1)}
-    done = subprocess.run(
-        [sys.executable, "./runner.py"],
-        cwd=ROOT,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
+    done = running.run(env={**os.environ, **variables})
+    assert done.returncode == 0
     assert done.stderr == ""
     return done.stdout.split()
 
@@ -50,7 +39,6 @@ def test_verbs_names_and_the_last_name_of_a_list_are_completed(line: str, offere
 
 
 def test_all_names_of_a_table_are_offered() -> None:
-    """A list of schemes does not offer a scheme twice."""
     assert [name for name, _ in words.scenarios_or_all()] == [*SCENARIOS, "all"]
     assert [name for name, _ in words.experiments_or_all()] == [*EXPERIMENTS, "all"]
     assert [name for name, _ in words.topologies()] == list(SHAPES)

@@ -9,17 +9,17 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from analysis.terminal.fitted import PROSE, Fitted
 from command.output import TextConsole, complain, console, say, say_json
 from command.progress import JobProgress, LiveProgress
+from tests.testbed import running
 
-ROOT = Path(__file__).resolve().parents[2]
 STEERING = "\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
 SHOWN = r"\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
 MARKUP = "[bold]a[/nothing] :smile: [link=http://b]"
@@ -58,7 +58,6 @@ def test_a_table_cuts_nothing_off_an_escaped_cell(kind: type[str] | type[Text]) 
 
 
 def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line break in a text does not start a second line."""
     say(f"a\nrunner.py: all is well{STEERING}")
     complain(f"b\r\nc{STEERING}", "red")
     output = capsys.readouterr()
@@ -67,7 +66,6 @@ def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_names_in_a_progress_bar_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bars show the scheme of a run and the names of a sweep's jobs."""
     written = io.StringIO()
     monkeypatch.setattr(console, "_force_terminal", True)
     monkeypatch.setattr(console, "is_interactive", True)
@@ -83,7 +81,6 @@ def test_names_in_a_progress_bar_are_text(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_json_has_the_same_content_for_every_terminal(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Escapes are JSON escapes, which a reader decodes."""
     content = {"µ": f"10 µs {STEERING} 😄"}
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding))
@@ -100,12 +97,31 @@ def test_json_has_the_same_content_for_every_terminal(encoding: str, monkeypatch
     "words", [["list", "incast"], ["--help"], ["run", "no-µ"], ["report", "no-µ"]], ids=lambda words: words[0]
 )
 def test_the_command_works_on_terminals_of_any_encoding(words: list[str], encoding: str) -> None:
-    """Characters that the encoding lacks are printed as escapes."""
-    command = [sys.executable, str(ROOT / "runner.py"), *words]
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    done = subprocess.run(running.command(*words), env=environment, capture_output=True, check=False)
     output = done.stdout.decode(encoding) + done.stderr.decode(encoding)
     assert done.returncode == (0 if words[0] in ("list", "--help") else 2), output
     assert "Traceback" not in output
     if words[0] != "--help":
         assert ("µ" in output, r"\xb5" in output) == (encoding != "ascii", encoding == "ascii")
+
+
+def _progress_output(*, is_terminal: bool, is_interrupted: bool) -> str:
+    """Return everything that is written about a run whose queues drain during three reports."""
+    written = io.StringIO()
+    with LiveProgress("incast sfc", Console(file=written, force_terminal=is_terminal, width=120)) as progress:
+        progress.hosts_up(8, 8)
+        progress.flows_done(3, 5)
+        for left_bytes in (3_000_000, 1_000_000, 0):
+            progress.hottest_buffer("tor1", left_bytes)
+            progress.ending(is_interrupted)
+    return written.getvalue()
+
+
+def test_the_progress_of_an_ending_run_is_shown_on_terminals_only() -> None:
+    output = _progress_output(is_terminal=True, is_interrupted=False)
+    assert "3/5" in output
+    assert "done, ending tor1 holds 0.00 MB" in output
+    assert "Ctrl-C" not in output
+    assert _progress_output(is_terminal=True, is_interrupted=True).count("press Ctrl-C again to discard them") == 1
+    assert _progress_output(is_terminal=False, is_interrupted=True) == ""

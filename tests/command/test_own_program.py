@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.results.comparison import Comparison
-from analysis.results.spec import RunSpec
+from analysis.results.spec import P4Program, RunSpec
 from analysis.results.stored import load_run
 from command.app import main
 from reproduction.catalogue import EXPERIMENTS
@@ -23,6 +23,7 @@ from reproduction.validation import Wish, pairs_of
 from testbed.jobs.job import JOB, Job
 from testbed.program.user_program import read_program
 from testbed.sweep.sweep import jobs_of, read_sweep
+from tests.conftest import Refused
 from tests.testbed.program.own import OURS, early, renamed
 
 SMALL = ("incast", "--clock", "virtual", "--set", "degree=7", "--set", "message_bytes=250000")
@@ -36,6 +37,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "early.json").write_text(early())
     (tmp_path / "sweep.yaml").write_text(SWEEP)
     return tmp_path
+
+
+def _early() -> P4Program:
+    program = read_program("early.json")
+    assert program is not None
+    return program
 
 
 CLAIMS = """
@@ -62,8 +69,7 @@ def test_a_user_program_is_compared_with_the_testbeds(folder: Path, capsys: pyte
     assert comparison.warnings == ()
     assert comparison.meaning[0].startswith("sfc (early) compared with sfc: ")
     [run] = [load_run(path) for path in (folder / "runs").glob("incast-sfc-early-*")]
-    user_program = read_program("early.json")
-    assert user_program is not None
+    user_program = _early()
     assert run.result.program == "early"
     assert run.config is not None
     assert run.config.program.as_dict() == {
@@ -90,46 +96,29 @@ WORDS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("verb", WORDS)
 @pytest.mark.parametrize("program", ["nothing.json", "no-trigger.json"])
-def test_every_verb_refuses_a_missing_or_unfit_program(
-    verb: str, program: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The command prints one line and writes nothing."""
+def test_every_verb_refuses_a_missing_or_unfit_program(verb: str, program: str, folder: Path, refused: Refused) -> None:
     (folder / "no-trigger.json").write_text(renamed('"SfcIngress.bts.bts_trigger"', '"SfcIngress.bts.trigger"'))
-    paths_before = sorted(folder.rglob("*"))
-    assert main([verb, *WORDS[verb], "--p4", program]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    [line] = output.err.splitlines()
-    assert line.startswith(
-        f"runner.py: --p4 {program}: {'No such' if program == 'nothing.json' else 'the program has'}"
-    )
-    assert sorted(folder.rglob("*")) == paths_before
+    reason = "No such" if program == "nothing.json" else "the program has"
+    refused([verb, *WORDS[verb], "--p4", program], f"runner.py: --p4 {program}: {reason}")
 
 
-def test_a_program_with_an_extern_unknown_to_softswitch_is_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_with_an_extern_unknown_to_softswitch_is_refused(folder: Path, refused: Refused) -> None:
     program = json.loads(OURS)
     program["extern_instances"] = [{"name": "mine", "id": 0, "type": "Abacus", "attribute_values": []}]
     (folder / "x.json").write_text(json.dumps(program))
-    assert main(["run", *SMALL, "--p4", "x.json"]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("runner.py: --p4 x.json: softswitch cannot run it: extern instance 'mine' of type 'Abacus'")
-    assert not (folder / "runs").exists()
+    reason = "softswitch cannot run it: extern instance 'mine' of type 'Abacus'"
+    refused(["run", *SMALL, "--p4", "x.json"], f"runner.py: --p4 x.json: {reason}")
 
 
 def test_validate_gives_the_program_to_both_clocks() -> None:
-    """The label of the pair has the program's name."""
-    user_program = read_program("early.json")
+    user_program = _early()
     [pair], _ = pairs_of(Wish("incast", ("sfc",), program=user_program))
     assert pair.live.program == pair.virtual.program == user_program
     assert pair.label == "incast sfc (early)"
 
 
 def test_a_sweep_with_a_user_program_has_a_separate_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Runs, sweep.json and the page name the program, and complete runs are not repeated."""
-    user_program = read_program("early.json")
-    assert user_program is not None
+    user_program = _early()
     built_in, early_sweep = (folder / "runs" / name for name in ("small", "small+early"))
     for _ in range(2):
         assert main(["sweep", "sweep.yaml", "--p4", "early.json", "--workers", "1"]) == 0
@@ -144,7 +133,6 @@ def test_a_sweep_with_a_user_program_has_a_separate_folder(folder: Path, capsys:
 
 
 def test_a_changed_program_makes_new_jobs(folder: Path) -> None:
-    """A program is identified by its content and not by its name."""
     (folder / "same.json").write_text(early())
     sweep = read_sweep(folder / "sweep.yaml")
 
@@ -159,9 +147,7 @@ def test_a_changed_program_makes_new_jobs(folder: Path) -> None:
 
 
 def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> None:
-    """All its runs have the program, and its record and its command name the program."""
-    user_program = read_program("early.json")
-    assert user_program is not None
+    user_program = _early()
     jobs = experiment_jobs(EXPERIMENTS["theory"], "ci", program=user_program)
     assert {job.request.program for job in jobs} == {user_program}
     fields = {"experiment": "theory", "title": "t", "paper_place": "p", "scale": "ci", "claims": (), "runs": (),
@@ -178,8 +164,7 @@ def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> N
 
 def test_a_job_contains_its_program_compressed_to_a_tenth(tmp_path: Path) -> None:
     """A sweep may have thousands of jobs, each with its program."""
-    user_program = read_program("early.json")
-    assert user_program is not None
+    user_program = _early()
     job = Job("label", RunSpec("incast", program=user_program), tmp_path)
     words = JOB.dump_json(job)
     assert JOB.validate_json(words).request.program == user_program

@@ -46,7 +46,6 @@ class Machine:
 
 
 def test_a_late_run_is_repeated_until_it_is_on_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The last run is the result and names the late run that it repeats."""
     machine = Machine(monkeypatch, enough=2_000)
     assert machine.run(tmp_path).result.verdict == "faithful"
     assert machine.factors == [1_000, 2_000]
@@ -56,7 +55,6 @@ def test_a_late_run_is_repeated_until_it_is_on_time(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_run_is_repeated_at_most_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """If the last run is still late, it is the result."""
     machine = Machine(monkeypatch, enough=1_000_000)
     assert machine.run(tmp_path).result.verdict == "degraded"
     assert machine.factors == [1_000, 2_000, 4_000]
@@ -74,7 +72,6 @@ def test_without_retry_or_lateness_no_run_is_repeated(monkeypatch: pytest.Monkey
 def test_if_the_larger_dilation_is_refused_the_late_run_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The reason is printed in one line. For example, the data plane's numbers limit the dilation."""
     machine = Machine(monkeypatch, enough=2_000)
 
     def refuse(requests: object, out: object) -> list[RunPlan]:
@@ -86,7 +83,6 @@ def test_if_the_larger_dilation_is_refused_the_late_run_is_kept(
 
 
 def test_an_interrupted_retry_names_the_late_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The late run is complete."""
     machine = Machine(monkeypatch, enough=2_000)
 
     def interrupted(plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:

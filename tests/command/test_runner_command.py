@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests that run ./runner.py as a process: bad input, exit status, `--json` and determinism."""
+"""Tests that run ./runner.py as a process: exit status, `--json` and determinism."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,78 +16,17 @@ import pytest
 
 from telemetry.schema import SCHEMAS
 from testbed.system.run_ids import STATE_ROOT
+from tests.testbed import running
+from tests.tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
 
 
-def _runner(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "runner.py"), *words]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=200)
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["run", "outcast"], "unknown scenario 'outcast'"),
-        (["run", "incast", "--scheme", "tcp"], "unknown scheme 'tcp'"),
-        (["run", "incast", "--topology", "torus"], "unknown topology 'torus'"),
-        (["run", "incast", "--clock", "wall"], "unknown clock 'wall'"),
-        (["run", "incast", "--dilation", "0"], "--dilation"),
-        (["run", "incast", "--dilation", "fast"], "--dilation"),
-        (["run", "incast", "--seed", "pi"], "--seed"),
-        (["run", "incast", "--clock", "virtual", "--retry"], "--retry: the virtual clock is never late"),
-        (["compare", "incast", "--clock", "virtual", "--retry"], "--retry: the virtual clock is never late"),
-        (["compare", "incast", "--clock", "virtual", "--strict"], "--strict needs claims: add --claims"),
-        (["run", "incast", "--set", "degree"], "key=value"),
-        (["run", "incast", "--set", "degree=100000"], "degree 100000 is above"),
-        (["run", "incast", "--set", "message_bytes=-1"], "message_bytes"),
-        (["run", "incast", "--set", "message_bytes=1e99"], "message_bytes"),
-        (["compare", "incast", "--schemes", "sfc,,irn"], "unknown scheme ''"),
-        (["cli", "--topology", "torus"], "unknown topology 'torus'"),
-        (["report", "no-such-folder"], "no-such-folder"),
-        (["run", "incast", "--bogus"], "--bogus"),
-        (["run"], "no scenario: give one that `list` shows, or a flow list with --flows FILE"),
-        (["compare"], "no scenario: give one that `list` shows, or a flow list with --flows FILE"),
-        (["validate", "incast", "--flows", "mine.csv"], "No such option: --flows"),
-        (["fly"], "fly"),
-    ],
-)
-def test_bad_input_is_one_line_exit_2_and_nothing_created(words: list[str], expected: str, tmp_path: Path) -> None:
-    """The line on stderr names the error, and stdout is empty."""
-    done = _runner(*words, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-    assert expected in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_command_alone_prints_its_help(tmp_path: Path) -> None:
-    """The text is that of --help, but on stderr and with status 2."""
-    done, with_option = _runner(cwd=tmp_path), _runner("--help", cwd=tmp_path)
+    done, with_option = running.run(cwd=tmp_path), running.run("--help", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == with_option.stdout
     assert "Exit codes:\n" in done.stderr
-
-
-def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    """A file in place of the folder and an unwritable folder are refused before anything starts."""
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    for place in (str(blocked), str(blocked / "below"), "/proc/runs"):
-        done = _runner("run", "incast", "--clock", "virtual", "--out", place)
-        assert done.returncode == 2
-        assert "--out" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-
-
-@pytest.fixture
-def public_folder() -> Iterator[Path]:
-    """Create a folder that every user may write to, unlike pytest's temporary folders."""
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o1777)
-        yield Path(name)
 
 
 @pytest.fixture
@@ -105,16 +43,16 @@ def as_nobody(public_folder: Path) -> Callable[..., subprocess.CompletedProcess[
         python = tree / python.relative_to(ROOT)
     environment = {**os.environ, "HOME": str(public_folder), "MPLCONFIGDIR": str(public_folder)}
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
+    def shown(*words: str) -> subprocess.CompletedProcess[str]:
         command = ["unshare", "--mount", "sh", "-c", show, "sh", *words]
         return subprocess.run(
             command, cwd=public_folder, env=environment, capture_output=True, text=True, check=False, timeout=200
         )
 
-    probe = run(str(python), "-c", f"open('{tree / 'runner.py'}')")
+    probe = shown(str(python), "-c", f"open('{tree / 'runner.py'}')")
     if probe.returncode != 0:
         pytest.skip(f"cannot show the tree to nobody: {probe.stderr.strip()}")
-    return lambda *words: run(str(python), str(tree / "runner.py"), *words)
+    return lambda *words: shown(str(python), str(tree / "runner.py"), *words)
 
 
 @pytest.fixture
@@ -159,7 +97,6 @@ def test_without_root_a_live_network_is_refused_with_an_alternative(
 def test_output_below_a_closed_folder_is_refused(
     tmp_path: Path, as_nobody: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """The user cannot list the folder above the output."""
     tmp_path.chmod(0o700)
     done = as_nobody("run", "incast", "--clock", "virtual", "--out", str(tmp_path / "runs"))
     assert done.returncode == 2, done.stderr
@@ -168,9 +105,8 @@ def test_output_below_a_closed_folder_is_refused(
 
 @pytest.mark.parametrize(("words", "runs"), [(["run"], 1), (["compare", "--schemes", "irn,sfc"], 2)])
 def test_flows_of_a_file_need_no_scenario(words: list[str], runs: int, tmp_path: Path) -> None:
-    """The runs and the comparison are named "flows"."""
     (tmp_path / "mine.csv").write_text("src,dst,size_bytes,start_ns,tag\nh1,h9,5000,0,a\n")
-    done = _runner(*words, "--flows", "mine.csv", "--clock", "virtual", cwd=tmp_path)
+    done = running.run(*words, "--flows", "mine.csv", "--clock", "virtual", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folders = sorted(path.name for path in (tmp_path / "runs").iterdir())
     assert all(name.startswith("flows-") for name in folders)
@@ -178,42 +114,19 @@ def test_flows_of_a_file_need_no_scenario(words: list[str], runs: int, tmp_path:
 
 
 @pytest.mark.long
-def test_two_virtual_runs_of_a_seed_are_identical(tmp_path: Path) -> None:
+def test_virtual_runs_are_identical_if_their_seeds_are(tmp_path: Path) -> None:
     """stdout is result.json alone. Results are equal except for wall time and speed, and traces are byte-identical."""
-    words = ["run", "incast", "--scheme", "sfc", "--clock", "virtual", "--scale", "ci", "--seed", "7", "--json"]
+    words = ["run", "incast", "--clock", "virtual", "--json"]
     results = []
-    for folder in ("a", "b"):
-        done = _runner(*words, "--out", str(tmp_path / folder))
+    for folder, seed in (("a", "7"), ("b", "7"), ("c", "8")):
+        done = running.run(*words, "--seed", seed, "--out", str(tmp_path / folder))
         assert done.returncode == 0, done.stderr
         results.append(json.loads(done.stdout))
     for result in results:
         assert result.pop("wall_s") > 0
         assert result.pop("packets_per_s") > 0
     assert results[0] == results[1]
+    assert results[0]["fct_slowdown"] != results[2]["fct_slowdown"]
     traces = [sorted((tmp_path / folder).glob("*/*.parquet")) for folder in ("a", "b")]
     assert len(traces[0]) == len(SCHEMAS)
     assert [path.read_bytes() for path in traces[0]] == [path.read_bytes() for path in traces[1]]
-
-
-@pytest.mark.long
-def test_runs_with_different_seeds_differ(tmp_path: Path) -> None:
-    starts = []
-    for seed in ("1", "2"):
-        done = _runner("run", "incast", "--clock", "virtual", "--seed", seed, "--json", "--out", str(tmp_path))
-        assert done.returncode == 0, done.stderr
-        starts.append(json.loads(done.stdout)["fct_slowdown"])
-    assert starts[0] != starts[1]
-
-
-def test_a_run_writes_configuration_traces_result_and_report(tmp_path: Path) -> None:
-    """The path of the report is printed, and `report` adds PNG files."""
-    done = _runner("run", "incast", "--clock", "virtual", "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    [folder] = tmp_path.iterdir()
-    names = {path.name for path in folder.iterdir()}
-    assert {"config.json", "flows.parquet", "queues.parquet", "signals.parquet", "result.json", "report.html"} <= names
-    assert not any(name.endswith(".png") for name in names)
-    assert str(folder / "report.html") in done.stdout
-    again = _runner("report", str(folder))
-    assert again.returncode == 0, again.stderr
-    assert {path.name for path in folder.glob("*.png")} >= {"buffer.png", "fct.png"}

@@ -17,8 +17,8 @@ from command import verbs
 from command.app import VERBS, app_for
 from scenarios.faults.kinds import FAULTS
 from tests.changes.change import copy_of_tree
+from tests.tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
     "matplotlib",
     "polars",
@@ -63,14 +63,12 @@ def test_list_names_every_kind_of_fault(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_the_table_has_every_verb() -> None:
-    """Each verb is a module with a function `verb`."""
     modules = {path.stem for path in Path(verbs.__path__[0]).glob("*.py")} - {"__init__"}
     assert modules == set(VERBS)
     assert all(callable(import_module(f"command.verbs.{name}").verb) for name in modules)
 
 
 def test_help_of_a_verb_lists_its_options(capsys: pytest.CaptureFixture[str]) -> None:
-    """The verb on the command line is the only one that is loaded with its options."""
     app_for(["sweep", "--help"])(["sweep", "--help"], standalone_mode=False)
     output = capsys.readouterr().out
     assert VERBS["sweep"].split(";")[0] in " ".join(output.split())

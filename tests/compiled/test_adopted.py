@@ -47,17 +47,17 @@ def test_root_copies_the_build_of_the_trees_owner(build: Path) -> None:
     assert [path.name for path in cache_dir().iterdir()] == [NAME]
 
 
-def test_another_build_is_not_copied(build: Path) -> None:
+def test_other_builds_are_not_copied(build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The build is of other sources, of another user, or damaged; the tree is root's, or the user is not root."""
     assert not adopted.adopt_build("engine-of-other-sources")
     assert list(cache_dir().iterdir()) == []
-
-
-def test_a_build_that_another_user_put_there_is_not_copied(build: Path) -> None:
-    os.chown(build, OWNER + 1, OWNER + 1)
-    assert not adopted.adopt_build(NAME)
-
-
-def test_a_damaged_build_is_not_copied(build: Path) -> None:
+    for place, owner in ((build, OWNER + 1), (tmp_path / "tree", 0)):
+        os.chown(place, owner, owner)
+        assert not adopted.adopt_build(NAME)
+        os.chown(place, OWNER, OWNER)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: OWNER)
+        assert not adopted.adopt_build(NAME)
     (build / "manifest.json").write_text("")
     assert not adopted.adopt_build(NAME)
 
@@ -68,13 +68,3 @@ def test_a_damaged_build_of_root_is_replaced(build: Path, tmp_path: Path) -> Non
     damaged.parent.chmod(0o700)
     assert adopted.adopt_build(NAME)
     assert is_whole(damaged)
-
-
-def test_root_copies_nothing_in_a_tree_that_it_owns(build: Path, tmp_path: Path) -> None:
-    os.chown(tmp_path / "tree", 0, 0)
-    assert not adopted.adopt_build(NAME)
-
-
-def test_an_ordinary_user_copies_nothing(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: OWNER)
-    assert not adopted.adopt_build(NAME)

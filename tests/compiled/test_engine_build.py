@@ -25,6 +25,7 @@ from compiled.kept import seal
 from compiled.modules import INTERPRETED, CompiledFinder, engine_folder
 from compiled.sources import ENGINE, EXTENSIONS, MANIFEST, ROOT, algorithms, build_name
 from tests.appearing import await_file
+from tests.testbed import running
 
 
 @pytest.fixture
@@ -55,8 +56,6 @@ def test_two_parallel_builds_leave_one_whole_engine(cache: Path, monkeypatch: py
 def test_a_damaged_engine_is_built_again_by_the_next_run(
     damage: str, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The sources run until the build is repaired, and one line names the damage."""
-
     def compile_it(work: Path, target: Path) -> None:
         (target / MANIFEST).write_text("{}")
         (target / "nic.so").write_text("code")
@@ -117,8 +116,6 @@ def test_without_a_compiler_the_sources_run_and_one_line_is_printed(cache: Path)
 def test_the_first_error_of_a_failing_compiler_is_printed_in_one_line(
     cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No incomplete build remains."""
-
     def translate(work: Path) -> list[str]:
         broken = work / "broken.c"
         broken.write_text("this is no C;\n")
@@ -136,7 +133,6 @@ def test_the_first_error_of_a_failing_compiler_is_printed_in_one_line(
 
 
 def test_an_algorithm_that_the_compiler_refuses_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All other algorithms are compiled. An error in an engine module fails the build."""
     refused = algorithms()[0]
 
     def run(command: Sequence[str], **_: Any) -> subprocess.CompletedProcess[str]:
@@ -151,10 +147,6 @@ def test_an_algorithm_that_the_compiler_refuses_is_left_out(tmp_path: Path, monk
 
 
 def test_only_the_command_compiles_and_restarts_itself(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command restarts if compilation succeeds.
-
-    It does not compile if an engine exists or the sources are wanted.
-    """
     compiled: list[None] = []
     restarts: list[Sequence[str]] = []
     can_be_compiled = False
@@ -187,24 +179,13 @@ def test_only_the_command_compiles_and_restarts_itself(cache: Path, monkeypatch:
 @pytest.mark.parametrize("words", [["incast", "--set", "degre=4"], ["incast", "--workers", "99"]])
 def test_a_refused_command_compiles_nothing(words: list[str], cache: Path) -> None:
     """The line appears at once, while compilation would take a minute."""
-    command = [sys.executable, str(ROOT / "runner.py"), "run", *words, "--clock", "virtual"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = running.run("run", *words, "--clock", "virtual")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
     assert list(cache.iterdir()) == []
 
 
 def test_an_interruption_ends_the_compiler_and_leaves_nothing(cache: Path) -> None:
-    """The signal is sent to the command only, while the compiler's processes run."""
-    command = [
-        sys.executable,
-        str(ROOT / "runner.py"),
-        "run",
-        "incast",
-        "--clock",
-        "virtual",
-        "--out",
-        str(cache.parent),
-    ]
+    command = running.command("run", "incast", "--clock", "virtual", "--out", str(cache.parent))
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None and "compiling" in process.stderr.readline()
         await_file(cache, ".build-*/c", process)

@@ -23,7 +23,6 @@ def _refuse(path: Path) -> None:
 
 
 def test_a_file_is_made_once(tmp_path: Path) -> None:
-    """The name ends in the digest of the content, and no other file remains."""
     path = kept_file(tmp_path, "a-b", ".so", _write("content"))
     assert path.read_text() == "content"
     assert kept_file(tmp_path, "a-b", ".so", _refuse) == path
@@ -31,7 +30,6 @@ def test_a_file_is_made_once(tmp_path: Path) -> None:
 
 
 def test_names_with_common_prefixes_or_pattern_characters_are_distinguished(tmp_path: Path) -> None:
-    """Programs may have any name."""
     names = [("a", ""), ("a", ".so"), ("a-b", ".so"), ("a[b]*", ".so"), ("a[b]*", "")]
     paths = [kept_file(tmp_path, name, suffix, _write("same")) for name, suffix in names]
     assert len(set(paths)) == len(names)
@@ -45,7 +43,6 @@ def test_a_file_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_removed_raises_cache_gone(tmp_path: Path) -> None:
-    """The folder is removed before or while a file is made."""
     cache = tmp_path / "cache"
     with pytest.raises(CacheGone, match="cache was removed"):
         kept_file(cache, "a", ".so", _write("content"))

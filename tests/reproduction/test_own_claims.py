@@ -49,7 +49,6 @@ def _findings(path: Path, folders: Sequence[Path]) -> list[tuple[float | None, b
 
 
 def test_claims_name_runs_as_a_comparison_does_and_the_worst_seed_decides(tmp_path: Path, runs: list[Path]) -> None:
-    """Each run is compared with the base of the same seed."""
     path = _file(
         tmp_path,
         """
@@ -64,7 +63,6 @@ CLAIMS = [
 
 
 def test_a_claim_that_cannot_be_measured_does_not_hold(tmp_path: Path, runs: list[Path]) -> None:
-    """The reasons are a scheme without a run, an error in the file's own function, and an invalid run."""
     path = _file(
         tmp_path,
         """

@@ -7,8 +7,6 @@ from __future__ import annotations
 import json
 import shlex
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,19 +26,13 @@ from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
-from tests.testbed.running import are_gone, children_of, hear_interrupts
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-def _reproduce(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "runner.py"), "reproduce", *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=280)
+from tests.conftest import Refused
+from tests.testbed import running
 
 
 @pytest.mark.long
 def test_the_claims_of_theory_hold_and_the_folder_is_complete(tmp_path: Path) -> None:
-    done = _reproduce("theory", "--json", "--strict", "--out", str(tmp_path))
+    done = running.run("reproduce", "theory", "--json", "--strict", "--out", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     content = json.loads(done.stdout)
     assert (content["experiment"], content["scale"]) == ("theory", "ci")
@@ -60,9 +52,7 @@ def _assert_report_judges_again(folder: Path) -> None:
     path = folder / "reproduction.json"
     before = path.read_text()
     path.write_text(before.replace(json.loads(before)["claims"][0]["measured"], "an edited value"))
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "runner.py"), "report", str(folder)], capture_output=True, text=True, check=False
-    )
+    done = running.run("report", str(folder))
     assert done.returncode == 0, done.stderr
     assert path.read_text() == before
 
@@ -75,16 +65,9 @@ def _assert_report_judges_again(folder: Path) -> None:
         ('{"schema": "sfc-testbed/reproduction/1"}', "cannot be read"),
     ],
 )
-def test_a_damaged_reproduction_is_refused_with_one_line_and_exit_code_2(
-    content: str, words: str, tmp_path: Path
-) -> None:
+def test_a_damaged_reproduction_is_refused(content: str, words: str, tmp_path: Path, refused: Refused) -> None:
     (tmp_path / "reproduction.json").write_text(content)
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "runner.py"), "report", str(tmp_path)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    refused(["report", tmp_path], words)
 
 
 def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:
@@ -135,30 +118,6 @@ def test_the_claim_of_signaling_about_the_cache_fails_without_the_cache(tmp_path
     assert not claim.check(results).holds
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["nothing"], "unknown experiment 'nothing'; choose from all, signaling"),
-        (["theory", "--scale", "huge"], "has no scale 'huge'"),
-        (["theory", "--clock", "wall"], "unknown clock 'wall'"),
-        (["theory", "--set", "arrivals_us=1000"], "arrivals_us: there is no such setting"),
-        (
-            ["all", "--set", "arrival_us=1000"],
-            "--set arrival_us: no experiment has such a setting; nearest: arrivals_us",
-        ),
-        (["all", "--set", "arrivals_us"], "--set 'arrivals_us' is not of the form key=value"),
-        (["all", "--set", "colour.red=1"], "a key is NAME or one of"),
-        (["all", "--set", "switch.colour=1"], "switch: colour: there is no such setting"),
-    ],
-)
-def test_bad_input_is_refused_with_one_line_and_exit_code_2(tmp_path: Path, words: list[str], expected: str) -> None:
-    done = _reproduce(*words, "--out", str(tmp_path))
-    assert done.returncode == 2
-    assert expected in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert not list(tmp_path.iterdir())
-
-
 def test_every_remark_is_about_an_existing_claim() -> None:
     """A remark about a claim that was renamed would never be shown."""
     for name, remarks in read_remarks().items():
@@ -167,7 +126,6 @@ def test_every_remark_is_about_an_existing_claim() -> None:
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
-    """Only the first run of a `reproduce` command is planned."""
     for run in sorted({run for remark in read_remarks().get(name, {}).values() for run in remark.runs}):
         verb, experiment, *words = shlex.split(run)
         assert experiment == name
@@ -179,7 +137,7 @@ def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
         scale = options["--scale"]
         if verb == "reproduce":
             seed = int(options["--seed"]) if "--seed" in options else None
-            [first, *_] = jobs_of(EXPERIMENTS[experiment], scale, seed=seed, changed=changed)  # type: ignore[arg-type]
+            [first, *_] = jobs_of(EXPERIMENTS[experiment], scale, seed=seed, changed=parse_settings(changed))  # type: ignore[arg-type]
             plan_run(first.request)
         else:
             assert (verb, options["--clock"]) == ("run", "virtual")
@@ -198,7 +156,6 @@ def test_seed_and_changed_settings_are_in_every_run_and_in_the_command() -> None
 
 
 def test_all_gives_each_experiment_the_settings_that_it_has(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line on stderr names the experiments that have a setting, if others run without it."""
     settings = {"arrivals_us": 1000, "transport.ack_priority": "data"}
     changed = settings_of(tuple(EXPERIMENTS), settings)
     assert (changed["hadoop-50"], changed["theory"]) == (settings, {"transport.ack_priority": "data"})
@@ -217,27 +174,17 @@ def test_all_gives_each_experiment_the_settings_that_it_has(capsys: pytest.Captu
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.long
 def test_no_process_outlives_an_interrupted_command(number: signal.Signals, tmp_path: Path) -> None:
-    """The signal goes to the command only. After Ctrl-C the claims are judged from the complete runs."""
-    command = [sys.executable, str(ROOT / "runner.py"), "reproduce", "theory", "--out", str(tmp_path), "--json"]
     runs = len(list(EXPERIMENTS["theory"].grids["ci"].points()))
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=hear_interrupts,
-    )
+    process = running.started("reproduce", "theory", "--out", str(tmp_path), "--json")
     assert process.stderr is not None
     for line in process.stderr:
         if line.startswith(f"2/{runs}"):
             break
-    workers = children_of(process.pid)
+    workers = running.children_of(process.pid)
     assert workers
     process.send_signal(number)
     output, _ = process.communicate(timeout=120)
-    assert are_gone(workers)
+    assert running.are_gone(workers)
     if number == signal.SIGINT:
         assert process.returncode == 130
         content = json.loads(output)

@@ -37,7 +37,6 @@ def test_a_scheme_runs_at_the_last_point_with_the_settings_of_the_experiment() -
 
 @pytest.mark.parametrize("scenario", ["incast", "fairness", "theory"])
 def test_both_clocks_get_the_same_flows(scenario: str) -> None:
-    """The clock, the dilation and the switch are the only differences between the two runs."""
     for pair in pairs_of(Wish(scenario, switch="soft", dilation=7000))[0]:
         virtual, live = plan_run(pair.virtual), plan_run(pair.live)
         assert virtual.flows
@@ -49,7 +48,6 @@ def test_both_clocks_get_the_same_flows(scenario: str) -> None:
 
 
 def test_options_override_the_seed_and_the_settings_of_the_experiment() -> None:
-    """A scheme that the experiment does not have runs the scenario with the scenario's settings."""
     wish = Wish("incast-degree", ("sfc+hpcc", "gbn"), seed=9, settings={"incast_degree": 5})
     known, unknown = pairs_of(wish)[0]
     assert known.request.settings == {"incast_degree": 5}
@@ -64,7 +62,6 @@ def test_the_short_name_of_a_scheme_gets_the_settings_of_its_full_name() -> None
 
 
 def test_all_leaves_out_and_names_pairs_that_the_switch_does_not_support() -> None:
-    """The virtual run of a pair does not use BMv2."""
     pairs, left_out = pairs_of(Wish("all", switch="bmv2"))
     assert not [pair for pair in pairs if pair.request.scheme.startswith("pfc")]
     assert {line.split(",")[0].split(":")[0] for line in left_out} == {

@@ -10,7 +10,7 @@ import subprocess
 import tarfile
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import docker
@@ -25,24 +25,18 @@ def image_of(programs: Mapping[str, str], *changes: str) -> Iterator[str]:
     `changes` are lines of a Dockerfile.
     """
     name = f"sfc-testbed-test-{uuid.uuid4().hex[:12]}"
-    client = docker.from_env()
-    try:
+    with closing(docker.from_env()) as client:
         client.api.import_image_from_data(_archive(programs), repository=name, tag="local", changes=list(changes))
         try:
             yield f"{name}:local"
         finally:
             client.images.remove(f"{name}:local", force=True)
-    finally:
-        client.close()
 
 
 def containers_of(image: str) -> list[str]:
     """Return the IDs of all containers of an image, including ended ones."""
-    client = docker.from_env()
-    try:
+    with closing(docker.from_env()) as client:
         return [container.id for container in client.containers.list(all=True, filters={"ancestor": image})]
-    finally:
-        client.close()
 
 
 def libraries_of(executable: str) -> list[str]:

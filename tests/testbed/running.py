@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -21,7 +23,7 @@ import pytest
 from telemetry.journal import HEAD_FILE, JOURNAL_FOLDER, Head
 from testbed.system.namespace import can_make_namespaces
 from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, is_alive, known_runs, owner_of
-from tests.appearing import found
+from tests.appearing import await_file, comes_true, found
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TESTS_VARIABLE = "SFC_TESTBED_TESTS"
@@ -34,6 +36,8 @@ NEEDS_MININET = [
     pytest.mark.skipif(os.geteuid() == 0 and can_make_namespaces() is not None, reason="cannot make namespaces"),
     pytest.mark.skipif(shutil.which("mnexec") is None, reason="Mininet is not installed"),
 ]
+
+LEAVES_NOTHING = pytest.mark.usefixtures("leaves_nothing")
 
 
 def needs_mininet(test: Callable[..., None]) -> Callable[..., None]:
@@ -48,25 +52,41 @@ def command(*words: str) -> list[str]:
     return [sys.executable, str(ROOT / "runner.py"), *words]
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
+def run(*words: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run runner.py with these arguments and return the result."""
-    return subprocess.run(command(*words), capture_output=True, text=True, check=False, timeout=200)
+    return subprocess.run(command(*words), cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=280)
+
+
+def result_of(*words: str) -> dict[str, Any]:
+    """Execute `run` with these arguments and return its result. The verdict may be any, as on a busy machine."""
+    done = run("run", *words, "--json")
+    assert done.stdout, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == (3 if result["verdict"] == "invalid" else 0)
+    return result
+
+
+def started(*words: str) -> subprocess.Popen[str]:
+    """Start runner.py with these arguments in a new session and return its process."""
+    return start_interruptible(command(*words))
+
+
+def start_interruptible(words: list[str]) -> subprocess.Popen[str]:
+    """Start a command that hears Ctrl-C, which a shell ignores for tests in the background."""
+    return subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def is_of_lateness(reason: str) -> bool:
     """Return whether a reason for a live run's verdict is lateness, which may occur on any busy machine."""
     late = r"(Host|Switch) lateness P99 |P99 error in the spacing of |Use --dilation "
     return re.match(late, reason) is not None
-
-
-def sleeper(environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """Start a waiting process and return it once its environment is visible, which takes a moment after exec."""
-    child = subprocess.Popen(["sleep", "300"], env=environment)
-    deadline = time.monotonic() + 60
-    while psutil.Process(child.pid).environ() != environment:
-        assert child.poll() is None and time.monotonic() < deadline
-        time.sleep(0.001)
-    return child
 
 
 def kill(child: subprocess.Popen[bytes]) -> None:
@@ -150,27 +170,18 @@ def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
     """Start a run in `folder`/runs and return it once its hosts are being started. Its output goes to `folder`/log."""
     with (folder / "log").open("wb") as log:
         child = subprocess.Popen(command("run", *words, "--out", str(folder / "runs")), stdout=log, stderr=log)
-    deadline = time.monotonic() + 60
-    while not found(folder / "runs", "*/logs/agent*.json") and time.monotonic() < deadline:
-        assert child.poll() is None, (folder / "log").read_text()
-        time.sleep(0.05)
+    await_file(folder / "runs", "*/logs/agent*.json", child)
     return child
 
 
 def wait_until_measuring(folder: Path) -> None:
     """Wait until the run that `start` began in `folder` measures. A run that ends earlier stores no results."""
-    deadline = time.monotonic() + 60
-    while not any(
-        Head.model_validate_json(head.read_bytes()).start_ns
-        for head in found(folder, f"runs/*/{JOURNAL_FOLDER}/{HEAD_FILE}")
-    ):
-        assert time.monotonic() < deadline, (folder / "log").read_text()
-        time.sleep(0.05)
 
+    def is_measuring() -> bool:
+        heads = found(folder, f"runs/*/{JOURNAL_FOLDER}/{HEAD_FILE}")
+        return any(Head.model_validate_json(head.read_bytes()).start_ns for head in heads)
 
-def hear_interrupts() -> None:
-    """Restore the default action of Ctrl-C before a command starts. A shell ignores it for tests in the background."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    assert comes_true(is_measuring), (folder / "log").read_text()
 
 
 def children_of(pid: int) -> list[psutil.Process]:
@@ -180,7 +191,4 @@ def children_of(pid: int) -> list[psutil.Process]:
 
 def are_gone(processes: list[psutil.Process], patience_s: float = 60) -> bool:
     """Wait for processes to end, and return whether all have ended in time."""
-    deadline = time.monotonic() + patience_s
-    while any(map(is_alive, processes)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return not any(map(is_alive, processes))
+    return comes_true(lambda: not any(map(is_alive, processes)), patience_s)

@@ -7,13 +7,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from testbed.interrupt import interruptible, prompting, raise_again, raising
+from tests.tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 DROPPED = """
 import signal, time
 from testbed.interrupt import raising
@@ -32,9 +31,14 @@ with raising():
 """
 
 
+def _output(code: str) -> tuple[int, str, str]:
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=50)
+    return done.returncode, done.stdout, done.stderr
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_during_a_run_set_flags_and_do_not_raise(number: signal.Signals) -> None:
-    """The first signal is a request, the second makes it urgent, and further ones change nothing."""
     with interruptible() as interrupt:
         interrupt.stop_if_requested()
         signal.raise_signal(number)
@@ -62,14 +66,10 @@ def test_only_the_first_signal_raises_until_raise_again_is_called() -> None:
 
 def test_an_interrupt_that_python_drops_is_raised_again() -> None:
     """Python prints and drops an exception in a finalizer. A KeyboardInterrupt is raised again and not printed."""
-    done = subprocess.run(
-        [sys.executable, "-c", DROPPED], cwd=ROOT, capture_output=True, text=True, check=False, timeout=50
-    )
-    assert (done.stdout, done.stderr) == ("heard\n", "")
+    assert _output(DROPPED) == (0, "heard\n", "")
 
 
 def test_at_the_prompt_every_ctrl_c_raises_and_sigterm_leaves() -> None:
-    """SIGTERM leaves the prompt even if code in it catches KeyboardInterrupt."""
     with prompting():
         for _ in range(3):
             with pytest.raises(KeyboardInterrupt):
@@ -102,8 +102,7 @@ def test_ctrl_c_ends_the_child_that_probes_namespaces() -> None:
         "namespace.leave_namespace = lambda: signal.raise_signal(signal.SIGINT)\n"
         "print(namespace.can_make_namespaces() is not None)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=50)
-    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert _output(script) == (0, "True\n", "")
 
 
 def test_a_second_signal_does_not_print_the_line_again() -> None:
@@ -120,5 +119,4 @@ os.write = write_and_be_signalled
 end_at_once()
 signal.raise_signal(signal.SIGINT)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (130, "runner.py: interrupted; nothing was started\n")
+    assert _output(code) == (130, "", "runner.py: interrupted; nothing was started\n")

@@ -14,8 +14,8 @@ from analysis.metrics.percentiles import confidence_interval, largest, mean, min
 samples = st.lists(st.floats(0, 1e9), max_size=300).map(lambda values: np.array(values, dtype=np.float64))
 
 
-@pytest.mark.parametrize(("percent", "count"), [(50, 2), (90, 10), (95, 20), (99, 100), (1, 2)])
-def test_minimum_count_is_one_expected_sample_above(percent: int, count: int) -> None:
+@pytest.mark.parametrize(("percent", "count"), [(50, 2), (90, 10), (95, 20), (99, 100), (99.9, 1000), (1, 2)])
+def test_minimum_count_is_one_expected_sample_above(percent: float, count: int) -> None:
     """The count is ceil(100 / (100 - p)), without the rounding error of 1 / (1 - 0.95)."""
     assert minimum_count(percent) == count
     assert percentile(np.zeros(count - 1), percent) is None

@@ -14,15 +14,7 @@ from analysis.formatting import (
     format_share,
     format_us,
 )
-from analysis.plots.palette import SCHEME_COLORS, scheme_color, scheme_looks
-
-
-def test_a_scheme_keeps_its_colour_under_any_congestion_control() -> None:
-    """sfc, sfc+hpcc and sfc+dcqcn have one colour and different dashes."""
-    looks = scheme_looks(["sfc", "sfc+dcqcn", "irn"])
-    assert looks[0].color == looks[1].color == SCHEME_COLORS["sfc"]
-    assert looks[0].dashes != looks[1].dashes
-    assert looks[2].color == SCHEME_COLORS["irn"]
+from analysis.plots.palette import scheme_color
 
 
 def test_an_added_scheme_gets_the_same_colour_every_time() -> None:

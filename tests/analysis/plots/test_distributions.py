@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.metrics.percentiles import percentile
 from analysis.plots.distributions import DistributedRun, buffer_samples, feedback_delays_us, plot_distributions
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
 from tests.analysis.conftest import FlowsMaker
@@ -69,8 +68,3 @@ def test_the_panel_of_receivers_is_left_out_for_one_receiver(
     assert (buffers.get_xlabel(), delays.get_xlabel()) == ("Buffer used (MB)", "Delay (model µs)")
     [line] = delays.lines
     assert list(np.asarray(line.get_ydata())) == [0.0, 1.0]
-
-
-@pytest.mark.parametrize(("count", "has_p99_9"), [(999, False), (1000, True)])
-def test_p99_9_needs_a_thousand_samples(count: int, has_p99_9: bool) -> None:
-    assert (percentile(np.arange(float(count)), 99.9) is not None) is has_p99_9

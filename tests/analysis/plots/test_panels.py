@@ -7,8 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.plots.palette import LineLook
@@ -31,24 +30,6 @@ def _panel(title: str, *values: float, y_label: str = "Peak (MB)") -> Panel:
     return Panel(title, "Degree", y_label, "points", [Curve("SFC", LOOK, x, np.array(values))])
 
 
-@pytest.mark.parametrize(
-    "schemes",
-    [
-        ("onramp", "egress-bts", "ingress-bts", "sfc"),
-        ("irn", "onramp", "sfc", "sfc-est"),
-        tuple(f"{flow}+{control}" for flow in ("irn", "onramp", "sfc") for control in ("hpcc", "dcqcn")),
-        ("pfc+dcqcn", "sfc-p+dcqcn"),
-        ("ndp", "sfc+hpcc"),
-    ],
-    ids="+".join,
-)
-def test_curves_differ_without_their_colours(schemes: tuple[str, ...]) -> None:
-    """The schemes of a figure in the paper differ in dashes, marker, or whether the marker is hollow."""
-    looks = scheme_looks(schemes)
-    assert len({(look.dashes, look.marker, look.is_filled) for look in looks}) == len(schemes)
-
-
-@settings(deadline=None)
 @given(st.lists(SCHEME_TEXTS, unique=True, max_size=12))
 def test_curves_of_any_twelve_schemes_can_be_told_apart(schemes: list[str]) -> None:
     looks = scheme_looks(schemes)
@@ -56,7 +37,6 @@ def test_curves_of_any_twelve_schemes_can_be_told_apart(schemes: list[str]) -> N
     assert len({(look.marker, look.is_filled) for look in looks}) == len(schemes)
 
 
-@settings(deadline=None)
 @given(st.lists(SCHEME_TEXTS, unique=True, max_size=6))
 def test_two_percentiles_of_any_six_schemes_can_be_told_apart(schemes: list[str]) -> None:
     looks = scheme_looks(schemes)

@@ -18,6 +18,7 @@ from matplotlib.patches import Rectangle
 from analysis.plots import run as plots
 from analysis.plots.canvas import WIDTH_PIXELS, log_x, log_y, new_figure, write_png
 from analysis.plots.faults import FaultMark
+from analysis.plots.goodput import GoodputRun, plot_goodput
 from analysis.plots.palette import SCHEME_COLORS
 from analysis.plots.series import Steps, cumulative_slowdown, thin
 from telemetry.schema import FLOWS, QUEUES
@@ -213,3 +214,18 @@ def test_faults_are_shaded_from_begin_to_end(make_queues: Maker) -> None:
         assert [name for name in names if name.endswith("down")] == ["tor1-spine1 down", "h1-tor1 down"]
         assert "after the run" not in names
         assert axes.get_xlim() == (left, right)
+
+
+def test_goodput_curves_of_many_traffic_classes_can_be_told_apart(make_flows: Maker, make_goodput: Maker) -> None:
+    flows = make_flows(count=200, incast=0).with_columns(tag=pl.format("class {}", pl.col("flow_id") % 12))
+    figure = plot_goodput([GoodputRun("sfc", flows, make_goodput(flows))])
+    assert_curves_differ(figure)
+    assert len(figure.axes[0].get_lines()) == 12
+
+
+def test_a_goodput_class_whose_name_begins_with_an_underscore_is_in_the_legend(
+    make_flows: Maker, make_goodput: Maker
+) -> None:
+    flows = make_flows(count=50, incast=0).with_columns(tag=pl.lit("_mine"))
+    [legend] = plot_goodput([GoodputRun("sfc", flows, make_goodput(flows))]).legends
+    assert [text.get_text().strip() for text in legend.get_texts()] == ["_mine"]

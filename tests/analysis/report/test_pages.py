@@ -7,33 +7,23 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from rich.console import Console, RenderableType
 
 from analysis.formatting import format_bytes, format_number
 from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.report.tables import comparison_table, run_table
 from analysis.results.comparison import compare, headline_class, run_labels
-from analysis.results.result import ResultError, RunResult, counted, read_result, write_result
+from analysis.results.result import RunResult, counted, read_result, write_result
 from analysis.results.stored import Run, load_run
 from telemetry import reader
 from telemetry.schema import FLOWS
-
-FolderMaker = Callable[..., Path]
-FlowsMaker = Callable[..., pl.DataFrame]
-
-
-def text_of(table: RenderableType, width: int = 120) -> str:
-    console = Console(width=width, force_terminal=False)
-    with console.capture() as capture:
-        console.print(table)
-    return capture.get()
+from tests.analysis.conftest import FlowsMaker, FolderMaker
+from tests.analysis.terminal.narrow import printed
 
 
 class Page(HTMLParser):
@@ -86,11 +76,6 @@ def test_missing_and_truncated_files_are_reported_and_the_rest_is_read(make_run_
     assert run.command == (
         "./runner.py run hadoop-50 --scheme sfc --switch soft --clock real --dilation 10000 --scale ci --seed 7"
     )
-
-
-def test_a_folder_without_a_result_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(ResultError, match=r"result\.json: no such file"):
-        load_run(tmp_path)
 
 
 # Comparisons
@@ -158,7 +143,7 @@ def test_a_comparison_needs_a_run() -> None:
 
 def test_run_table_shows_the_figures(results: list[RunResult]) -> None:
     """The table has the verdict with reasons, the peak buffer and the slowdown of each class."""
-    text = text_of(run_table(results[1], None))
+    text = printed(run_table(results[1], None), 120)
     assert "faithful" in text
     assert results[1].verdict_reasons[0] in text
     assert format_bytes(results[1].max_buffer_bytes) in text
@@ -176,13 +161,13 @@ def with_small_window(result: RunResult) -> RunResult:
 
 def test_a_window_below_one_packet_is_a_warning_in_the_terminal(results: list[RunResult]) -> None:
     narrow = with_small_window(results[1])
-    assert "!" not in text_of(run_table(results[1], None))
-    assert f"! The congestion control's {SMALL_WINDOW}" in text_of(run_table(narrow, None), width=300)
+    assert "!" not in printed(run_table(results[1], None), 120)
+    assert f"! The congestion control's {SMALL_WINDOW}" in printed(run_table(narrow, None), 300)
     comparison = compare([results[0], narrow])
     assert [warning.partition(" Such")[0] for warning in comparison.warnings] == [
         f"sfc: The congestion control's {SMALL_WINDOW}"
     ]
-    assert f"! sfc: The congestion control's {SMALL_WINDOW}" in text_of(comparison_table(comparison), width=300)
+    assert f"! sfc: The congestion control's {SMALL_WINDOW}" in printed(comparison_table(comparison), 300)
 
 
 def test_a_window_below_one_packet_is_a_warning_on_the_pages(make_run_folder: FolderMaker, tmp_path: Path) -> None:
@@ -196,7 +181,7 @@ def test_a_window_below_one_packet_is_a_warning_on_the_pages(make_run_folder: Fo
 def test_comparison_table_fits_a_terminal(results: list[RunResult]) -> None:
     """The table has schemes as rows, all text at 110 columns, and warnings below."""
     comparison = compare([results[0], results[1].model_copy(update={"seed": 8})])
-    text = text_of(comparison_table(comparison), width=110)
+    text = printed(comparison_table(comparison), 110)
     assert "…" not in text
     for row, result in zip(comparison.rows, results, strict=True):
         line = next(line for line in text.splitlines() if line.strip().startswith(row.scheme))
@@ -252,12 +237,6 @@ def test_pictures_are_written_on_request(make_run_folder: FolderMaker) -> None:
     assert pictures <= set(with_them)
 
 
-def test_the_same_folder_gives_the_same_page(make_run_folder: FolderMaker) -> None:
-    folder = make_run_folder("sfc")
-    first = write_run_report(folder).read_bytes()
-    assert write_run_report(folder).read_bytes() == first
-
-
 def test_long_traces_give_the_same_page_and_are_read_in_parts(
     make_run_folder: FolderMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,27 +256,6 @@ def test_long_traces_give_the_same_page_and_are_read_in_parts(
     monkeypatch.setattr(reader, "_LONG_BYTES", -1)
     assert write_run_report(folder).read_bytes() == expected
     assert shapes and not whole & set(shapes)
-
-
-def test_names_are_escaped(make_run_folder: FolderMaker) -> None:
-    """A scenario or a setting cannot inject markup."""
-    folder = make_run_folder("sfc", config={"scenario": "<b>x</b>"})
-    (folder / "config.json").write_text(json.dumps({"note": "<script>alert(1)</script>"}))
-    text = write_run_report(folder).read_text(encoding="utf-8")
-    assert "<script>" not in text
-    assert "<b>x</b>" not in text
-    assert "&lt;b&gt;x&lt;/b&gt;" in text
-
-
-def test_a_damaged_run_still_has_a_report(make_run_folder: FolderMaker) -> None:
-    folder = make_run_folder("sfc", counters={"interrupted": True})
-    (folder / "flows.parquet").write_bytes(b"PAR1")
-    (folder / "queues.parquet").unlink()
-    page = Page(write_run_report(folder))
-    assert "flows.parquet cannot be read" in page.text
-    assert "queues.parquet cannot be read" in page.text
-    assert "The run was interrupted" in page.text
-    assert "degraded" in page.text
 
 
 def test_an_empty_run_has_a_report(make_run_folder: FolderMaker) -> None:
@@ -346,14 +304,6 @@ def test_comparison_report_shows_every_run(make_run_folder: FolderMaker, tmp_pat
     assert stored["rows"][2]["ratios"]["p99_slowdown"] == comparison.rows[2].ratios["p99_slowdown"]
     with (out / "comparison.csv").open(newline="") as file:
         assert [row["scheme"] for row in csv.DictReader(file)] == ["irn", "onramp", "sfc"]
-
-
-def test_comparison_reports_unreadable_traces(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """A damaged run stays in the comparison."""
-    folders = [make_run_folder("irn"), make_run_folder("sfc")]
-    (folders[1] / "queues.parquet").unlink()
-    page = Page(write_comparison_report(folders, tmp_path / "out"))
-    assert "sfc: queues.parquet cannot be read" in page.text
 
 
 def test_with_several_seeds_only_plotted_traces_stay_in_memory(

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from rich.console import Console
 
 from analysis.formatting import format_number
+from analysis.life.events import LifeEvent
+from analysis.report.life import life_table
 from analysis.report.tables import comparison_table, format_estimate, key_figures, run_table
 from analysis.results.comparison import compare
 from analysis.results.result import read_result, write_result
 from tests.analysis.conftest import FlowsMaker, FolderMaker
-from tests.analysis.terminal.narrow import lost
+from tests.analysis.terminal.narrow import lost, printed
 
 EXPECTED = Path(__file__).parents[1] / "results" / "expected-result.json"
 
@@ -41,10 +42,11 @@ def test_a_comparison_over_seeds_shows_every_figure_on_a_narrow_terminal(
             for (scheme, seed), peak_bytes in buffers.items()
         ]
     )
-    console = Console(width=width, force_terminal=False)
-    with console.capture() as capture:
-        console.print(comparison_table(comparison))
-    table = capture.get().partition("egress-bts+dcqcn compared")[0].partition("irn compared")[0]
+    table = (
+        printed(comparison_table(comparison), width)
+        .partition("egress-bts+dcqcn compared")[0]
+        .partition("irn compared")[0]
+    )
     words = table.split()
     assert "…" not in table and words.count("faithful") == 2
     for scheme in comparison.over_seeds:
@@ -73,12 +75,32 @@ def test_every_class_is_in_the_table_of_a_comparison(make_run_folder: FolderMake
     )
     flows = make_flows().with_columns(tag=third)
     results = [read_result(make_run_folder(scheme, flows=flows)) for scheme in ("irn", "sfc")]
-    console = Console(width=80, force_terminal=False)
-    with console.capture() as capture:
-        console.print(comparison_table(compare(results)))
-    rows = [line.split() for line in capture.get().splitlines() if line.split()[:1] == ["rpc"]]
+    lines = printed(comparison_table(compare(results))).splitlines()
+    rows = [line.split() for line in lines if line.split()[:1] == ["rpc"]]
     slowdown = results[0].fct_slowdown["rpc"]
     percentiles = [format_number(value) for value in (slowdown.p50, slowdown.p95, slowdown.p99)]
     cells = [f"{slowdown.completed}/{slowdown.flows}", *percentiles]
     assert rows == [["rpc", scheme, *cells] for scheme in ("irn", "sfc")]
     assert not compare([read_result(make_run_folder("irn"))]).other_classes
+
+
+FLOW = {
+    "flow_id": 3,
+    "tag": "incast",
+    "src": "h1",
+    "dst": "h4",
+    "size_bytes": 9000,
+    "fct_us": 89.0,
+    "slowdown": 10.0,
+    "packets_sent": 12,
+    "packets_resent": 3,
+    "paused_us": 40.0,
+}
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_the_life_of_a_flow_loses_no_word_on_a_narrow_terminal(make_run_folder: FolderMaker, width: int) -> None:
+    """Sentences take the remaining width."""
+    detail = "for 12.5 us, 310 KB in the queue, Q_th is 250 KB; the older end, 96.00, no longer holds"
+    events = [LifeEvent(12_345.67, "tor2", "BTS", detail), LifeEvent(12_348.67, "h1", "paused", "until 12,361.17")]
+    assert lost(life_table(read_result(make_run_folder("sfc")), FLOW, events), width) == []

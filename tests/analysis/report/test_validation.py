@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import os
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from analysis.report import fidelity
 from analysis.report.fidelity import DOCUMENT, document, main, merged, runs_below
@@ -20,7 +18,7 @@ from analysis.validation.comparison import compare_clocks
 from analysis.validation.metrics import METRICS
 from analysis.validation.record import ValidatedRun, Validation, write_validation
 from tests.analysis.conftest import FolderMaker
-from tests.analysis.terminal.narrow import lost
+from tests.analysis.terminal.narrow import lost, printed
 
 
 def _run(make: FolderMaker, *, peak_bytes: float = 3e6, place: str = "") -> ValidatedRun:
@@ -28,19 +26,12 @@ def _run(make: FolderMaker, *, peak_bytes: float = 3e6, place: str = "") -> Vali
     return compare_clocks(load_run(virtual), load_run(make("sfc", peak_bytes=peak_bytes)), place)
 
 
-def _printed(*tables: object, width: int = 160) -> str:
-    console = Console(width=width, file=StringIO())
-    with console.capture() as capture:
-        for table in tables:
-            console.print(table)
-    return capture.get()
-
-
 def test_tables_mark_figures_outside_their_tolerance(make_run_folder: FolderMaker) -> None:
     """The peak buffer is 50 % higher in the live run."""
     run = _run(make_run_folder, peak_bytes=4.5e6)
     assert {finding.metric for finding in run.outside} == {"peak_buffer_bytes", "mean_buffer_bytes"}
-    text = _printed(validated_run_table(run), validation_summary(Validation(runs=(run,))))
+    tables = validated_run_table(run), validation_summary(Validation(runs=(run,)))
+    text = "".join(printed(table, 160) for table in tables)
     [peak] = [line for line in text.splitlines() if line.strip().startswith("peak buffer") and "±" in line]
     assert peak.split()[-3:] == ["±5", "%", "no"]
     assert "+50 %" in peak
@@ -52,7 +43,7 @@ def test_tables_mark_figures_outside_their_tolerance(make_run_folder: FolderMake
 def test_a_summary_fits_80_columns(make_run_folder: FolderMaker) -> None:
     """The name of a run does not wrap."""
     run = _run(make_run_folder, peak_bytes=4.5e6).model_copy(update={"dilation": 100_000})
-    text = _printed(validation_summary(Validation(runs=(run,))), width=80)
+    text = printed(validation_summary(Validation(runs=(run,))))
     [row] = [line for line in text.splitlines() if "hadoop-50 sfc" in line]
     assert row.split()[2:6] == ["100,000", "faithful", "+50", "%"]
     assert all(len(line) <= 80 for line in text.splitlines())

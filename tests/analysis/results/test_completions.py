@@ -4,19 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from rich.console import Console
 
 from analysis.metrics.completion import CompletionFigures
 from analysis.report.page import comparison_tables
 from analysis.report.tables import comparison_table
 from analysis.results.comparison import compare
 from analysis.results.result import RunResult, read_result
+from tests.analysis.conftest import FolderMaker
+from tests.analysis.terminal.narrow import printed
 
-FolderMaker = Callable[..., Path]
 TITLE = "completion time of dependent messages"
 
 
@@ -33,10 +30,7 @@ def _run(result: RunResult, scheme: str, took_us: float | None, seed: int = 1) -
 
 
 def _printed(results: list[RunResult]) -> str:
-    console = Console(width=80)
-    with console.capture() as capture:
-        console.print(comparison_table(compare(results)))
-    return capture.get()
+    return printed(comparison_table(compare(results)))
 
 
 def test_completion_times_have_ratios_to_the_first_run(result: RunResult) -> None:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,8 @@ from analysis.report.tables import format_estimate
 from analysis.results.comparison import Comparison, compare
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import RunResult, read_result
+from tests.analysis.conftest import FolderMaker
 
-FolderMaker = Callable[..., Path]
 Buffers = dict[tuple[str, int], int]
 
 

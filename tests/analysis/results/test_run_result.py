@@ -23,7 +23,7 @@ import analysis.results
 from analysis.metrics.flows import SlowdownFigures
 from analysis.results.build import build_result
 from analysis.results.counters import Lateness, RunCounters
-from analysis.results.result import PacketCounts, ResultError, RunResult, read_result, write_result
+from analysis.results.result import PacketCounts, ResultError, read_result, write_result
 from analysis.results.spec import RunConfig
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
 from tests.analysis.conftest import COUNTERS
@@ -31,7 +31,6 @@ from tests.analysis.conftest import COUNTERS
 Maker = Callable[..., pl.DataFrame]
 EMPTY = {"flows": FLOWS.empty(), "queues": QUEUES.empty(), "signals": SIGNALS.empty()}
 EXPECTED = Path(__file__).with_name("expected-result.json")
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "traces.md"
 
 
 @pytest.fixture
@@ -170,12 +169,6 @@ def test_unexplained_loss_is_the_difference_of_the_packet_counts(
     )
     counters = replace(COUNTERS, packets=packets, drops=drops)
     assert counters.unexplained_loss == lost
-
-
-def test_traces_md_names_every_field_of_result_json() -> None:
-    text = DOCUMENT.read_text(encoding="utf-8")
-    for name, entry in RunResult.model_fields.items():
-        assert f"`{entry.alias or name}`" in text, name
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from analysis.report.tables import key_figures
 from analysis.results.build import build_result, build_unfinished_result
 from analysis.results.comparison import compare
 from analysis.results.counters import RunCounters
-from analysis.results.result import ResultError, RunResult, counted, read_result, write_result
+from analysis.results.result import ResultError, RunResult, counted, read_result
 from analysis.results.row import result_row
 from analysis.results.spec import RunConfig
 from telemetry.journal import JOURNAL_FOLDER
@@ -57,11 +57,6 @@ def test_figures_from_traces_exist_and_figures_from_counters_do_not(
     assert (unfinished.verdict, unfinished.interrupted) == ("invalid", True)
     assert unfinished.verdict_reasons[0] == "The runner was killed."
     assert "did not finish" in unfinished.verdict_reasons[1]
-
-
-def test_an_unfinished_result_is_read_unchanged(unfinished: RunResult, tmp_path: Path) -> None:
-    write_result(tmp_path, unfinished)
-    assert read_result(tmp_path) == unfinished
 
 
 def test_tables_show_missing_figures_as_not_measured(unfinished: RunResult) -> None:

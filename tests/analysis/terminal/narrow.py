@@ -11,13 +11,14 @@ _WIDE = 1_000
 
 def lost(table: RenderableType, width: int) -> list[str]:
     """Return the words that are complete on a wide terminal but not on a terminal of this width."""
-    narrow = _printed(table, width).split()
+    narrow = printed(table, width).split()
     assert "…" not in "".join(narrow)
-    wide = dict.fromkeys(_printed(table, _WIDE).split())
+    wide = dict.fromkeys(printed(table, _WIDE).split())
     return [word for word in wide if not word.startswith("─") and word not in narrow]
 
 
-def _printed(table: RenderableType, width: int) -> str:
+def printed(table: RenderableType, width: int = 80) -> str:
+    """Return what a terminal of this width shows."""
     console = Console(width=width, force_terminal=False)
     with console.capture() as capture:
         console.print(table)

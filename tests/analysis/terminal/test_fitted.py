@@ -8,19 +8,17 @@ from collections import Counter
 
 import pytest
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 
 from analysis.terminal.fitted import PROSE, Fitted
+from tests.analysis.terminal.narrow import printed
 
 FIGURES = {"buffer": "786 KB (0.905x)", "P50": "4.74 ±0.12", "P99": "31.3 ±4.7", "drops": "1,368"}
 
 
-def _printed(table: RenderableType, width: int) -> list[str]:
-    console = Console(width=width, force_terminal=False)
-    with console.capture() as capture:
-        console.print(table)
-    lines = capture.get().splitlines()
+def _lines(table: RenderableType, width: int) -> list[str]:
+    lines = printed(table, width).splitlines()
     assert max(map(len, lines)) <= width
     return [line.strip() for line in lines if line.strip()]
 
@@ -36,7 +34,7 @@ def _figures() -> Table:
 
 @pytest.mark.parametrize("width", [100, 80, 60, 40, 30, 20])
 def test_no_character_of_a_table_is_lost(width: int) -> None:
-    text = "".join(_printed(Fitted(_figures()), width)).replace(" ", "").replace("─", "")
+    text = "".join(_lines(Fitted(_figures()), width)).replace(" ", "").replace("─", "")
     parts = text.count("scheme")
     once, everywhere = "".join(["a title", *FIGURES, *FIGURES.values()]), "scheme egress-bts"
     assert parts >= 1
@@ -44,10 +42,10 @@ def test_no_character_of_a_table_is_lost(width: int) -> None:
 
 
 def test_cells_wrap_between_words_before_a_table_is_split() -> None:
-    assert "egress-bts  786 KB (0.905x)  4.74 ±0.12  31.3 ±4.7  1,368" in _printed(Fitted(_figures()), 80)
-    narrower = [line.split() for line in _printed(Fitted(_figures()), 54)]
+    assert "egress-bts  786 KB (0.905x)  4.74 ±0.12  31.3 ±4.7  1,368" in _lines(Fitted(_figures()), 80)
+    narrower = [line.split() for line in _lines(Fitted(_figures()), 54)]
     assert narrower[-2:] == [["egress-bts", "786", "KB", "4.74", "±0.12", "31.3", "±4.7", "1,368"], ["(0.905x)"]]
-    split = _printed(Fitted(_figures()), 40)
+    split = _lines(Fitted(_figures()), 40)
     rows = [line for line in split if line.startswith("egress-bts")]
     assert rows == ["egress-bts  786 KB (0.905x)", "egress-bts  4.74 ±0.12  31.3 ±4.7", "egress-bts  1,368"]
 
@@ -58,14 +56,11 @@ def test_sentences_wrap_before_figures() -> None:
     for heading, ratio in (("name", None), ("default", None), ("meaning", PROSE)):
         table.add_column(heading, ratio=ratio)
     table.add_row("switch.q_th_bytes", "2 BDP or so", "The depth above which a BTS is triggered.")
-    assert _printed(Fitted(table), 80)[-1].endswith("2 BDP or so  The depth above which a BTS is triggered.")
-    assert _printed(Fitted(table), 52)[1] == "switch.q_th_bytes  2 BDP or so  The depth above"
-    split = _printed(Fitted(table), 36)
+    assert _lines(Fitted(table), 80)[-1].endswith("2 BDP or so  The depth above which a BTS is triggered.")
+    assert _lines(Fitted(table), 52)[1] == "switch.q_th_bytes  2 BDP or so  The depth above"
+    split = _lines(Fitted(table), 36)
     assert split[1] == "switch.q_th_bytes  2 BDP or so" and split[3] == "switch.q_th_bytes  The depth above"
 
 
 def test_a_table_can_be_printed_on_a_terminal_of_one_column() -> None:
-    console = Console(width=1, force_terminal=False)
-    with console.capture() as capture:
-        console.print(Fitted(_figures(), keys=3))
-    assert capture.get()
+    assert printed(Fitted(_figures(), keys=3), 1)

@@ -19,11 +19,10 @@ from analysis.timeline.timeline import write_timeline
 from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CaptureWriter, Direction
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
-from tests.analysis.conftest import CONFIG
+from tests.analysis.conftest import CONFIG, FolderMaker
 from tests.analysis.timeline.reading import Slice, Timeline, read_timeline
 from wire.pfc import pack_frame, quanta_ns
 
-FolderMaker = Callable[..., Path]
 Draw = Callable[..., Timeline]
 
 ROOT = "hadoop-50 sfc"

@@ -26,6 +26,7 @@ from telemetry.journal import new_journal
 from telemetry.schema import FLOWS
 from telemetry.writer import write_trace
 from testbed.sweep.sweep import jobs_of, read_sweep
+from tests.conftest import Refused
 
 STEERING = "\x1b]0;owned\x07\x9b31m\x7f\u202e\r[bold red]x[/nothing]:smile:<img src=x onerror=alert(1)>"
 """A sequence that sets a terminal's title, a C1 sequence, DEL, a text direction, a carriage return, markup and HTML."""
@@ -35,24 +36,6 @@ KEPT = ("schema", "schema_version", "clock", "verdict", "topology", "transport_s
 
 TREASURE = "not ours"
 SWEEP = "name: small\nscenario: incast\nschemes: [irn]\nsettings: {degree: 2, message_bytes: 2000}\n"
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a run and return its folder."""
-    out = tmp_path_factory.mktemp("runs")
-    words = ["--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=20000", "--out", str(out)]
-    assert main(["run", "incast", *words]) == 0
-    [folder] = out.iterdir()
-    return folder
-
-
-@pytest.fixture
-def folder(whole: Path, tmp_path: Path) -> Path:
-    """Return a copy of the run folder that tests may change."""
-    copied = tmp_path / "run"
-    shutil.copytree(whole, copied)
-    return copied
 
 
 def _spoiled(value: Any, name: str = "") -> Any:
@@ -244,19 +227,9 @@ def _ages(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in files if path.is_file()}
 
 
-def _refused(words: list[str], link: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    assert main(words) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert f"{link}: a symbolic link" in line
-
-
-def test_export_refuses_a_link_in_place_of_its_folder(
-    folder: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A folder that the user names with `--out` may be a link."""
+def test_export_refuses_a_link_in_place_of_its_folder(folder: Path, elsewhere: Path, refused: Refused) -> None:
     (folder / "hpcc").symlink_to(elsewhere)
-    _refused(["export", str(folder)], folder / "hpcc", capsys)
+    refused(["export", folder], f"{folder / 'hpcc'}: a symbolic link")
     assert _is_untouched(elsewhere)
     chosen = folder.parent / "chosen"
     chosen.symlink_to(elsewhere)
@@ -265,9 +238,7 @@ def test_export_refuses_a_link_in_place_of_its_folder(
 
 
 @pytest.mark.parametrize("name", ["logs", "journal"])
-def test_report_refuses_links_in_an_unfinished_run(
-    name: str, folder: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_report_refuses_links_in_an_unfinished_run(name: str, folder: Path, elsewhere: Path, refused: Refused) -> None:
     """`report` removes the samples in `logs` and the whole `journal` when the traces are complete."""
     (folder / "result.json").unlink()
     shutil.rmtree(folder / "logs")
@@ -277,22 +248,17 @@ def test_report_refuses_links_in_an_unfinished_run(
     for path in (folder.parent / "moved").iterdir():
         shutil.move(path, elsewhere)
     (folder / name).symlink_to(elsewhere)
-    paths_before = sorted(elsewhere.iterdir())
-    _refused(["report", str(folder)], folder / name, capsys)
-    assert sorted(elsewhere.iterdir()) == paths_before
+    refused(["report", folder], f"{folder / name}: a symbolic link")
 
 
-def test_sweep_refuses_links_in_a_sweep_that_it_resumes(
-    elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sweep_refuses_links_in_a_sweep_that_it_resumes(elsewhere: Path, tmp_path: Path, refused: Refused) -> None:
     """The existing folder may come from another user."""
-    monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(SWEEP)
     words = ["sweep", "sweep.yaml", "--out", "runs", "--workers", "1"]
     Path("runs").mkdir()
     for link in (Path("runs/small"), Path("runs/small/jobs")):
         link.symlink_to(elsewhere)
-        _refused(words, Path.cwd() / link, capsys)
+        refused(words, f"{tmp_path / link}: a symbolic link")
         link.unlink()
         Path("runs/small").mkdir(exist_ok=True)
     assert _is_untouched(elsewhere)
@@ -302,7 +268,6 @@ def test_sweep_refuses_links_in_a_sweep_that_it_resumes(
 def test_a_job_of_a_sweep_fails_rather_than_write_through_a_link(
     name: str, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The job's failure names the link."""
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(SWEEP)
     [job] = jobs_of(read_sweep(Path("sweep.yaml")))

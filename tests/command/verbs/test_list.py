@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,7 @@ import pytest
 
 from analysis.results.spec import RunSpec
 from command.app import main
-from command.listing import tables
-from command.listing.settings import Setting, model_settings, record_settings
+from command.listing.settings import model_settings, record_settings
 from command.output import console
 from hosts.transport.congestion import CONGESTION_CONTROLS
 from hosts.transport.flow_control import FLOW_CONTROLS
@@ -23,6 +23,7 @@ from scenarios.schemes import SCHEMES
 from testbed.plan.network_settings import FOLLOW_FROM_NETWORK
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
+from tests.conftest import Refused
 from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES
 
@@ -64,7 +65,6 @@ def test_every_setting_of_a_record_has_a_unit_and_a_meaning(record: type[Any]) -
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_shows_all_its_settings(name: str, list_output: ListOutput) -> None:
-    """The example at the end of the output is a valid command."""
     text = list_output(name)
     for setting in model_settings(SCENARIOS[name].workload):
         assert any(line.startswith(f"{setting.name} ") for line in text.splitlines()), setting
@@ -73,7 +73,6 @@ def test_a_scenario_shows_all_its_settings(name: str, list_output: ListOutput) -
 
 
 def test_schemes_are_listed_with_their_settings_and_default_rate_control(list_output: ListOutput) -> None:
-    """The output also has every setting of switches, hosts and algorithms."""
     text = list_output("--schemes")
     assert "+window" in text and "(the default: sfc is sfc+window)" in text
     assert any(line.startswith("sfc ") and "switch.pause_cache=true" in line for line in text.splitlines())
@@ -85,23 +84,20 @@ def test_schemes_are_listed_with_their_settings_and_default_rate_control(list_ou
 
 
 def test_topologies_show_their_settings(list_output: ListOutput) -> None:
-    """Every shape has its settings."""
     text = list_output("--topologies")
     for name, shape in SHAPES.items():
         assert f"{name}: " in text
         assert all(f"topology.{field}" in text for field in shape.model_fields)
 
 
-def test_a_default_is_shown_for_each_scale_if_they_differ() -> None:
-    settings = model_settings(SCENARIOS["incast"].workload)
-    [degree] = [setting for setting in settings if setting.name == "degree"]
-    assert tables._at_scales(degree, SCENARIOS["incast"]) == "ci 8, laptop 24, paper 128"
-    same = Setting("message_bytes", "B", "250000", "Bytes.")
-    assert tables._at_scales(same, SCENARIOS["incast"]) == "250000"
+def test_a_default_is_shown_for_each_scale_if_they_differ(list_output: ListOutput) -> None:
+    rows = re.split(r"\n(?=\S)", list_output("incast"))
+    shown = [" ".join(row.split()) for row in rows]
+    assert "degree integer ci 8, laptop Senders. 24, paper 128" in shown
+    assert any(row.startswith("message_bytes B 250000 Bytes") for row in shown)
 
 
 def test_settings_that_follow_from_the_network_are_listed_as_such() -> None:
-    """All NIC settings that differ between two networks are among them."""
     requests = [RunSpec("incast", clock="virtual", topology=name) for name in ("paper-simulation", "star")]
     clos, star = (plan_run(request).transport.as_dict() for request in requests)
     nested = ("congestion_parameters", "flow_control_parameters", "loss_recovery_parameters")
@@ -133,14 +129,9 @@ def test_settings_that_follow_from_the_network_are_listed_as_such() -> None:
         ("run incast --set {long}=4", "there is no such setting"),
     ],
 )
-def test_the_refusal_of_a_wrong_name_suggests_the_nearest(
-    words: str, expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_refusal_of_a_wrong_name_suggests_the_nearest(words: str, expected: str, refused: Refused) -> None:
     arguments = words.format(long="x" * 400).split()
-    assert main([*arguments, *(["--clock", "virtual"] if arguments[0] == "run" else [])]) == 2
-    output = capsys.readouterr()
-    assert output.out == "" and len(output.err.splitlines()) == 1
-    assert expected in output.err
+    refused([*arguments, *(["--clock", "virtual"] if arguments[0] == "run" else [])], expected)
 
 
 def test_a_name_without_a_similar_one_gets_no_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +144,6 @@ def test_a_name_without_a_similar_one_gets_no_suggestion(capsys: pytest.CaptureF
 def test_nothing_is_cut_off_on_a_narrow_terminal(
     words: tuple[str, ...], width: int, list_output: ListOutput, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A narrow terminal shows every word of a wide one, uncut."""
     monkeypatch.setattr(console, "width", 1_000)
     wide = set(list_output(*words).split())
     monkeypatch.setattr(console, "width", width)

@@ -17,6 +17,7 @@ from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
+from tests.conftest import Refused
 
 PLACES = "h1,tor1,spine1,spine2,tor2,h16"
 SMALL = ("message_bytes=150000",)
@@ -48,7 +49,6 @@ def _lines(text: str) -> list[tuple[str, str]]:
 def test_the_events_of_a_flow_come_from_traces_and_captures(
     folder: Path, flow: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Events are in order of time, and every pause of the trace is listed."""
     assert main(["trace", str(flow), "--run", str(folder)]) == 0
     output = capsys.readouterr().out
     lines = _lines(output)
@@ -93,17 +93,5 @@ def test_without_captures_the_necessary_option_is_named(
         (["1", "--packet", "150"], "no packet 150 in flow 1; packets are 0 to 149"),
     ],
 )
-def test_bad_input_is_one_line(words: list[str], reason: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["trace", *words, "--run", str(folder)]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    [line] = output.err.splitlines()
-    assert reason in line
-
-
-def test_a_folder_without_runs_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["trace", "1"]) == 2
-    assert "no runs in runs; use --run FOLDER" in capsys.readouterr().err
+def test_bad_input_is_one_line(words: list[str], reason: str, folder: Path, refused: Refused) -> None:
+    refused(["trace", *words, "--run", folder], reason)

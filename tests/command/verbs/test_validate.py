@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -72,7 +70,6 @@ def test_exit_codes(stored: StoredValidation, monkeypatch: pytest.MonkeyPatch) -
 def test_json_is_alone_on_stdout(
     stored: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The stored file is printed unchanged."""
     assert _end(stored, monkeypatch, "--json") == 0
     output = capsys.readouterr()
     assert output.err == ""
@@ -93,7 +90,6 @@ def test_figures_outside_their_tolerance_and_failures_are_printed(
 def test_pairs_that_take_too_long_are_excluded_and_the_duration_of_the_others_is_announced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The announcement comes before anything starts. validation.json names the excluded pairs."""
     calls: list[tuple[list[str], Sequence[str]]] = []
 
     def store(pairs: Sequence[Pair], left_out: Sequence[str], *_: object) -> StoredValidation:
@@ -117,7 +113,6 @@ def test_pairs_that_take_too_long_are_excluded_and_the_duration_of_the_others_is
 def test_after_ctrl_c_one_line_says_what_is_kept(
     stored: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The figures of complete pairs are printed as well."""
     assert _end(stored, monkeypatch, "interrupted") == 130
     output = capsys.readouterr()
     [line] = output.err.splitlines()
@@ -125,49 +120,10 @@ def test_after_ctrl_c_one_line_says_what_is_kept(
     assert "+50 %" in output.out
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["nothing"], "unknown scenario 'nothing'"),
-        (["incast", "--schemes", "sfc,fast"], "unknown scheme 'fast'"),
-        (["incast", "--schemes", "sfc, sfc"], "--schemes: a scheme is repeated"),
-        (["incast", "--schemes", ""], "unknown scheme ''"),
-        (["incast", "--switch", "ovs"], "unknown switch 'ovs'"),
-        (["incast", "--scale", "huge"], "no scale 'huge'"),
-        (["incast", "--dilation", "0"], "--dilation is auto or a whole number"),
-        (["incast", "--seed", "-1"], "--seed must be between"),
-        (["incast", "--set", "degree=0"], "degree: must be at least 1"),
-        (["incast", "--out", ""], "--out: a folder name is required"),
-        (["testbed-hol", "--switch", "bmv2"], "testbed-hol pfc+dcqcn: --switch bmv2 cannot do pfc"),
-        (["incast", "sfc"], "unexpected extra argument"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_bad_input_is_one_line_and_exit_code_2(
-    words: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The command starts and writes nothing."""
-    monkeypatch.chdir(tmp_path)
-    assert main(["validate", *words]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert len(output.err.splitlines()) == 1
-    assert expected in output.err
-    assert not list(tmp_path.iterdir())
-
-
 @running.needs_mininet
 def test_ctrl_c_ends_a_running_pair(tmp_path: Path) -> None:
-    """No process remains, and no folder of a run without measurements."""
     words = ("validate", "incast", "--schemes", "sfc", "--set", "message_bytes=200000000", "--out", str(tmp_path))
-    process = subprocess.Popen(
-        [sys.executable, str(running.ROOT / "runner.py"), *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=running.hear_interrupts,
-    )
+    process = running.started(*words)
     await_file(tmp_path, "*/incast-sfc-*/flows-input.csv", process)
     family = running.children_of(process.pid)
     process.terminate()

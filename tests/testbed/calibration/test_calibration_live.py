@@ -23,7 +23,6 @@ pytestmark = pytest.mark.root
 def test_an_exact_calibration_is_used_by_the_next_plan(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Agents, softswitch and sleepers are measured, and the stored file is valid for this machine."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     monkeypatch.setattr(exact, "_BENCHES", {"soft": exact._Bench(Pace(30_000, 40), Pace(4_000, 300), 1)})
     monkeypatch.setattr(exact, "_SHORT_MESSAGES", Pace(15_000, 100, is_short=True))
@@ -46,7 +45,6 @@ def test_an_exact_calibration_is_used_by_the_next_plan(
 
 
 def test_a_busy_machine_is_not_measured_unless_forced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says how busy the machine is."""
     monkeypatch.setattr(exact, "busy_cores", lambda seconds: 1.25)
     with pytest.raises(UsageError, match=r"other processes take 1\.25 of its \d+ cores"):
         exact.check_idle(is_forced=False)
@@ -54,7 +52,6 @@ def test_a_busy_machine_is_not_measured_unless_forced(monkeypatch: pytest.Monkey
 
 
 def test_an_interrupt_ends_a_calibration() -> None:
-    """An interrupted calibration has no result that could be stored."""
     interrupt = Interrupt()
     interrupt.request(2, None)
     with pytest.raises(KeyboardInterrupt):
@@ -64,7 +61,6 @@ def test_an_interrupt_ends_a_calibration() -> None:
 def test_a_quick_calibration_is_valid_and_can_add_another_target(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pytest.TempPathFactory
 ) -> None:
-    """The figures of agents are kept when a target is added."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setattr(quick, "_LONE", Pace(30_000, 40))
     monkeypatch.setattr(quick, "_MANY_SECONDS", 0.1)

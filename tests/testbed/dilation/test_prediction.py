@@ -37,8 +37,7 @@ def _plan(scheme: str = "sfc", *settings: str, dilation: int | None = None) -> R
 
 @pytest.mark.parametrize("scheme", ["irn", "sfc", "egress-bts"])
 def test_slower_is_never_busier_nor_later(scheme: str) -> None:
-    plan = _plan(scheme)
-    model = LoadModel(dry_run(plan), COSTS, SOFT, telemetry=False)
+    model = LoadModel(dry_run(_plan(scheme)), COSTS, SOFT, telemetry=False)
     predictions = [model.at(step) for step in STEPS]
     loads = [prediction.peak_load for prediction in predictions]
     lates = [prediction.late_share for prediction in predictions]
@@ -58,9 +57,7 @@ def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
 
 
 def test_expensive_frames_and_late_sleepers_need_a_larger_dilation() -> None:
-    """The test covers each cost, and one core instead of two."""
-    plan = _plan()
-    traffic = dry_run(plan)
+    traffic = dry_run(_plan())
 
     def least(switch: ProcessCost = SOFT, **changes: object) -> int:
         costs = COSTS.model_copy(update=changes)
@@ -79,18 +76,15 @@ def test_expensive_frames_and_late_sleepers_need_a_larger_dilation() -> None:
 
 def test_a_process_has_only_one_core() -> None:
     """A machine with a hundred cores is limited by a single agent that serves all hosts."""
-    plan = _plan()
-    traffic = dry_run(plan)
-    free = ProcessCost(frame_ns=1, lone_frame_ns=1, fixed_share=0)
     costs = COSTS.model_copy(update={"capacity_cores": 100, "runner_share": 0})
-    model = LoadModel(traffic, costs, free, telemetry=False)
+    free = ProcessCost(frame_ns=1, lone_frame_ns=1, fixed_share=0)
+    model = LoadModel(dry_run(_plan()), costs, free, telemetry=False)
     assert model.at(1_000).peak_load < 0.1
     assert not model.at(1_000).is_enough
 
 
 def test_telemetry_makes_packets_more_expensive() -> None:
-    plan = _plan("sfc+hpcc")
-    traffic = dry_run(plan)
+    traffic = dry_run(_plan("sfc+hpcc"))
     plain, with_telemetry = (
         LoadModel(traffic, COSTS, SOFT, telemetry=telemetry).at(5_000) for telemetry in (False, True)
     )
@@ -98,7 +92,6 @@ def test_telemetry_makes_packets_more_expensive() -> None:
 
 
 def test_a_cost_never_falls_with_the_rate() -> None:
-    """Isolated frames cost more per frame, but not more in total than many frames."""
     rates = np.linspace(0, 100_000, 200)
     shares = share_of_core(COSTS.agent, rates)
     assert shares[0] == 0
@@ -106,7 +99,6 @@ def test_a_cost_never_falls_with_the_rate() -> None:
 
 
 def test_config_says_what_was_chosen_and_why() -> None:
-    """The configuration of a live run has the choice; for an insufficient dilation it names a sufficient one."""
     chosen = _plan().config.dilation_choice
     assert chosen is not None
     assert (chosen.calibrated, chosen.enough) == ("2026-11-22", None)

@@ -37,7 +37,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
 
 
 def test_the_stored_list_replays_under_another_scheme(finished: StoredRun) -> None:
-    """The replay has the same flows and measured window, whatever its own seed would generate."""
     replay = RunSpec("datacentre", scheme="sfc", clock="virtual", seed=99, flow_file=finished.folder / FILE_NAME)
     plan = plan_run(replay)
     original = plan_run(RunSpec("datacentre", scheme="irn", clock="virtual", seed=3, settings=parse_settings(SETTINGS)))
@@ -47,14 +46,12 @@ def test_the_stored_list_replays_under_another_scheme(finished: StoredRun) -> No
 
 
 def test_the_result_has_the_measured_window(finished: StoredRun) -> None:
-    """Flows outside the window count in the totals but not in the slowdown."""
     result = finished.result
     assert result.measured_window_us == (10.0, 50.0)
     assert 0 < result.fct_slowdown["all"].flows < result.flows.total
 
 
 def test_export_and_replay_of_the_simulator_s_flow_file(finished: StoredRun, tmp_path: Path) -> None:
-    """flow.txt imports as the same flows, with the tags incast and background; fct.txt has one line per flow."""
     flow, fct, cdf = export_hpcc(finished.folder, tmp_path)
     plan = plan_run(RunSpec("datacentre", scheme="irn", clock="virtual", flow_file=flow))
     original = plan_run(RunSpec("datacentre", scheme="irn", clock="virtual", seed=3, settings=parse_settings(SETTINGS)))
@@ -105,7 +102,6 @@ def test_every_exported_distribution_is_strictly_increasing(name: str) -> None:
 
 
 def test_a_replay_has_no_distribution_of_its_own(finished: StoredRun, tmp_path: Path) -> None:
-    """The flow list replaces the distribution of the workload."""
     listed = finished.folder / FILE_NAME
     plan = plan_run(RunSpec("datacentre", clock="virtual", flow_file=listed))
     assert plan.config.flow_file == listed
@@ -114,7 +110,6 @@ def test_a_replay_has_no_distribution_of_its_own(finished: StoredRun, tmp_path: 
 
 
 def test_a_missing_distribution_is_refused(finished: StoredRun, tmp_path: Path) -> None:
-    """The user's own size file is missing; the error is one line, and nothing is written."""
     folder = _copy(finished, tmp_path, workload={"sizes": str(tmp_path / "mine.csv")})
     with pytest.raises(UsageError, match="cannot be exported: sizes: unknown workload"):
         export_hpcc(folder, tmp_path / "out")
@@ -137,7 +132,6 @@ def _listed(tmp_path: Path, *lines: str) -> Path:
 
 
 def test_a_list_needs_no_scenario(tmp_path: Path) -> None:
-    """The network is a Clos by default, and the duration includes flows that start late."""
     listed = _listed(tmp_path, "h1,h16,500,0,a", "h2,h3,500,30000000,a")
     plan = plan_run(RunSpec(LISTED.name, clock="virtual", flow_file=listed))
     assert (plan.config.scenario, plan.topology.name, len(plan.flows)) == ("flows", "clos", 2)
@@ -158,24 +152,9 @@ def test_settings_of_traffic_are_refused_beside_a_list(scenario: str, tmp_path: 
         plan_run(RunSpec(scenario, clock="virtual", flow_file=listed, settings=parse_settings(settings)))
 
 
-def test_a_list_has_no_scale(tmp_path: Path) -> None:
+def test_a_list_has_no_scale_and_no_scenario(tmp_path: Path) -> None:
     request = RunSpec(LISTED.name, clock="virtual", flow_file=_listed(tmp_path, "h1,h2,500,0,a"), scale="paper")
     with pytest.raises(UsageError, match=r"^--scale paper: flows from a file have no scale; leave it out"):
         plan_run(request)
-
-
-def test_the_scenario_of_lists_needs_a_list() -> None:
     with pytest.raises(UsageError, match="unknown scenario 'flows'"):
         plan_run(RunSpec(LISTED.name, clock="virtual"))
-
-
-def test_a_missing_flow_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read as a flow list"):
-        plan_run(RunSpec("datacentre", clock="virtual", flow_file=tmp_path / "nothing.csv"))
-
-
-def test_a_damaged_configuration_cannot_be_exported(finished: StoredRun, tmp_path: Path) -> None:
-    folder = _copy(finished, tmp_path)
-    (folder / "config.json").write_text(json.dumps({"topology": "clos"}))
-    with pytest.raises(UsageError, match="cannot be exported"):
-        export_hpcc(folder, tmp_path / "out")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -20,11 +21,9 @@ from testbed.plan.settings import parse_settings
 GB = 1_000_000_000
 
 
-def _plan(
-    *settings: str, scheme: str = "gbn+none", switch: str = "bmv2", dilation: int = 1000, **more: object
-) -> RunPlan:
+def _plan(*settings: str, scheme: str = "gbn+none", switch: str = "bmv2", dilation: int = 1000, **more: Any) -> RunPlan:
     words = ("degree=5", "message_bytes=1000000", "window_us=0", *settings)
-    return plan_run(RunSpec("incast", scheme, switch, settings=parse_settings(words), dilation=dilation, **more))  # type: ignore[arg-type]
+    return plan_run(RunSpec("incast", scheme, switch, settings=parse_settings(words), dilation=dilation, **more))
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ import pytest
 
 from analysis.results.result import RunResult
 from analysis.results.spec import Retry, RunSpec
-from testbed.errors import UsageError
-from testbed.execution.retry import check_retry, retry_of, told
+from testbed.execution.retry import retry_of, told
 from testbed.plan.dilations import MAX_DILATION
 from testbed.plan.plan import plan_run
 from tests.analysis.validation.small import small_run
@@ -41,16 +40,9 @@ def test_a_late_run_is_repeated_at_the_faithful_dilation() -> None:
     [{"faithful_dilation": None}, {"interrupted": True}, {"faithful_dilation": MAX_DILATION + 1}],
 )
 def test_other_runs_are_not_repeated(changes: dict[str, object]) -> None:
-    """The runs were in time, interrupted, or too late for any dilation."""
     assert retry_of(REQUEST, FOLDER, _result(**changes)) is None
 
 
 def test_the_line_names_the_late_run_and_the_next_dilation() -> None:
     line = told(FOLDER, _result())
     assert "was late at D = 1000 (invalid, kept in runs/incast-sfc-1); repeating it at D = 20000" in line
-
-
-def test_the_virtual_clock_has_nothing_to_retry() -> None:
-    check_retry("real")
-    with pytest.raises(UsageError, match="--retry: the virtual clock is never late"):
-        check_retry("virtual")

@@ -17,7 +17,6 @@ def test_folders_of_one_second_get_different_names(tmp_path: Path) -> None:
 
 @pytest.mark.root
 def test_under_sudo_new_files_and_folders_belong_to_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """New parents and the folder change their owner; an existing parent keeps its owner."""
     monkeypatch.setenv("SUDO_UID", "1234")
     monkeypatch.setenv("SUDO_GID", "1234")
     folder = make_folder(tmp_path / "new" / "runs", "incast-sfc")

@@ -45,7 +45,6 @@ def failed_run(folder: Path) -> Path:
 
 
 def test_a_failed_run_gets_a_result_with_the_reason(tmp_path: Path) -> None:
-    """Saved records are in the traces; counts of the other flows are null."""
     folder = failed_run(tmp_path)
     assert finish_run(folder)
     result = read_result(folder)
@@ -59,7 +58,6 @@ def test_a_failed_run_gets_a_result_with_the_reason(tmp_path: Path) -> None:
 
 
 def test_a_damaged_segment_is_a_reason_of_the_verdict(tmp_path: Path) -> None:
-    """The reason follows the cause of the end; the flow of the damaged segment counts as unfinished."""
     folder = failed_run(tmp_path)
     [segment] = segment_paths(folder / JOURNAL_FOLDER / SENT.name)
     segment.write_bytes(segment.read_bytes()[:100])
@@ -71,7 +69,6 @@ def test_a_damaged_segment_is_a_reason_of_the_verdict(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [None, "", "{}", "[" * 5_000, json.dumps({"clock": "lunar"})])
 def test_a_folder_without_a_valid_configuration_is_not_changed(tmp_path: Path, text: str | None) -> None:
-    """The error is one line that names the file; the journal stays."""
     folder = failed_run(tmp_path)
     (folder / "config.json").unlink()
     if text is not None:
@@ -83,7 +80,6 @@ def test_a_folder_without_a_valid_configuration_is_not_changed(tmp_path: Path, t
 
 
 def test_a_run_under_way_is_refused(tmp_path: Path) -> None:
-    """The recorder locks its journal, also while the result is written; the lock ends when the run breaks."""
     plan = plan_run(RunSpec("incast", clock="virtual"))
     (tmp_path / "config.json").write_text(plan.config.to_json())
     broken = Recorder(plan, tmp_path)

@@ -12,24 +12,12 @@ import pytest
 from analysis.results.result import RunResult, counted
 from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
-from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
-from testbed.recording.outcome import Silent
+from tests.testbed.incasts import plan_incast, run_incast, trace
 
 # A 24:1 incast into h50 in a buffer so small that PFC reaches back to the senders.
 PFC = ("topology.hosts_per_tor=25", "degree=24", "switch.buffer_bytes=1000000")
 SCHEMES = ("gbn", "irn", "sfc", "sfc-p", "sfc+hpcc")
-
-
-def _run(
-    folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, ...] = (), duration_ms: float | None = None
-) -> tuple[RunResult, Path]:
-    request = RunSpec(
-        "incast", scheme, clock="virtual", faults=faults, settings=parse_settings(settings), duration_ms=duration_ms
-    )
-    finished = execute(plan_run(request), folder, Silent())
-    return finished.result, finished.folder
 
 
 def _check_all_arrived(result: RunResult) -> None:
@@ -39,110 +27,85 @@ def _check_all_arrived(result: RunResult) -> None:
     assert result.verdict == "faithful"
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_an_incast_survives_a_restart_of_the_receivers_switch(tmp_path: Path, scheme: str) -> None:
-    """Queued frames and frames that arrive during the restart are drops with one reason."""
-    result, _ = _run(tmp_path, "restart:tor2,at=30us", scheme=scheme)
+_STALL = "stall:{},at=30us,for=40us"
+
+
+@pytest.mark.parametrize(
+    ("fault", "scheme", "settings", "drops"),
+    [
+        *(("restart:tor2,at=30us", scheme, (), {"restart"}) for scheme in SCHEMES),
+        *((_STALL.format("tor2"), scheme, (), set()) for scheme in SCHEMES),
+        (_STALL.format("spine1"), "sfc", (), set()),
+        (_STALL.format("h1"), "sfc", (), set()),
+        (_STALL.format("h16"), "irn", (), set()),
+        ("stall:spine1,at=100us,for=50us", "pfc", PFC, set()),  # a stalled switch still obeys pause frames
+        *((f"{_STALL.format(at)},ring=4", s, (), {"receive_ring"}) for at in ("tor2", "h16") for s in ("gbn", "sfc")),
+    ],
+)
+def test_an_incast_survives_a_restart_or_a_stall(
+    fault: str, scheme: str, settings: tuple[str, ...], drops: set[str], tmp_path: Path
+) -> None:
+    result = run_incast(tmp_path, scheme, *settings, faults=(fault,)).result
     _check_all_arrived(result)
-    assert counted(result.drops).keys() == {"restart"}
-    assert result.flows.packets_resent
+    assert counted(result.drops).keys() == drops
+    assert counted(result.flows.packets_resent) > 0 or fault.startswith("stall")
 
 
 @pytest.mark.parametrize("scheme", ["irn", "sfc"])
 def test_switches_route_around_a_restarting_spine_if_they_detect_it(tmp_path: Path, scheme: str) -> None:
     spec = "restart:spine1,at=30us,down=60us"
-    (aware, _), (unaware, _) = (_run(tmp_path, fault, scheme=scheme) for fault in (f"{spec},detect=5us", spec))
+    aware, unaware = (run_incast(tmp_path, scheme, faults=(f,)).result for f in (f"{spec},detect=5us", spec))
     for result in (aware, unaware):
         _check_all_arrived(result)
     assert counted(aware.drops)["restart"] < counted(unaware.drops)["restart"]
 
 
 def test_counts_from_before_a_restart_are_in_the_result(tmp_path: Path) -> None:
-    """The switch sends BTS before and after a restart of no duration, late in an incast."""
-    result, folder = _run(tmp_path, "restart:tor2,at=60us,down=0us")
-    _check_all_arrived(result)
-    signals = pl.read_parquet(folder / "signals.parquet")
+    run = run_incast(tmp_path, faults=("restart:tor2,at=60us,down=0us",))
+    _check_all_arrived(run.result)
+    signals = trace(run, "signals")
     sent = signals.filter(pl.col("switch") == "tor2")["sent_us"]
     assert sent.min() < 60 < sent.max()  # type: ignore[operator]
-    assert counted(result.bts).sent >= signals.height > 0
+    assert counted(run.result.bts).sent >= signals.height > 0
 
 
 def test_paused_peers_continue_after_a_restart(tmp_path: Path) -> None:
     """The restarted switch never resumes the peers that it had paused, so their pause quanta have to expire."""
-    results = [_run(tmp_path, *faults, scheme="pfc", settings=PFC)[0] for faults in ((), ("restart:tor2,at=100us",))]
+    results = [run_incast(tmp_path, "pfc", *PFC, faults=f).result for f in ((), ("restart:tor2,at=100us",))]
     for result in results:
         _check_all_arrived(result)
-    whole, restarted = (counted(result.pfc).sent for result in results)
-    assert whole > 0
-    assert restarted > 0
+        assert counted(result.pfc).sent > 0
     assert counted(results[1].drops).keys() == {"restart"}
-
-
-@pytest.mark.parametrize(
-    ("place", "scheme"), [*(("tor2", scheme) for scheme in SCHEMES), ("spine1", "sfc"), ("h1", "sfc"), ("h16", "irn")]
-)
-def test_an_incast_survives_a_stall_without_loss(tmp_path: Path, place: str, scheme: str) -> None:
-    """The receiver, its switch, a spine or a sender stalls."""
-    result, _ = _run(tmp_path, f"stall:{place},at=30us,for=40us", scheme=scheme)
-    _check_all_arrived(result)
-    assert counted(result.drops) == {}
-
-
-@pytest.mark.parametrize("scheme", ["gbn", "sfc"])
-@pytest.mark.parametrize("place", ["tor2", "h16"])
-def test_a_stall_with_a_short_ring_loses(tmp_path: Path, place: str, scheme: str) -> None:
-    """Hosts and switches count these drops under the same reason, and retransmission recovers them."""
-    result, _ = _run(tmp_path, f"stall:{place},at=30us,for=40us,ring=4", scheme=scheme)
-    _check_all_arrived(result)
-    assert counted(result.drops).keys() == {"receive_ring"}
-
-
-def test_pfc_loses_nothing_during_a_stall(tmp_path: Path) -> None:
-    """A stalled switch still obeys pause frames."""
-    result, _ = _run(tmp_path, "stall:spine1,at=100us,for=50us", scheme="pfc", settings=PFC)
-    _check_all_arrived(result)
-    assert counted(result.drops) == {}
 
 
 def test_goodput_is_zero_during_a_stall_of_the_receivers_switch(tmp_path: Path) -> None:
     """The first microseconds of the stall are excluded because frames are still on the link."""
-    stalled, folder = _run(tmp_path, "stall:tor2,at=30us,for=100us", settings=("transport.goodput_interval_ns=5000",))
-    goodput = pl.read_parquet(folder / "goodput.parquet")
+    fault, setting = "stall:tor2,at=30us,for=100us", "transport.goodput_interval_ns=5000"
+    run = run_incast(tmp_path, "sfc", setting, faults=(fault,))
+    goodput = trace(run, "goodput")
     within = goodput.filter((pl.col("from_us") >= 35) & (pl.col("until_us") <= 130))
     after = goodput.filter(pl.col("from_us") >= 130)
     assert within["delivered_bytes"].sum() == 0
     assert after["delivered_bytes"].sum() > 0
-    _check_all_arrived(stalled)
+    _check_all_arrived(run.result)
 
 
 @pytest.mark.parametrize(
     "fault", ["stall:tor2,at=30us,for=1s", "stall:h16,at=30us,for=1s", "restart:tor2,at=30us,down=1s"]
 )
 def test_with_a_fault_longer_than_the_run_unfinished_flows_are_reported(tmp_path: Path, fault: str) -> None:
-    """Every packet is accounted for."""
-    result, _ = _run(tmp_path, fault, duration_ms=0.2)
+    result = run_incast(tmp_path, faults=(fault,), duration_ms=0.2).result
     assert result.flows.completed < result.flows.total == 8
     assert (result.unexplained_loss, counted(result.packets).in_flight) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "fault", ["restart:tor2,at=30us", "stall:tor2,at=30us,for=40us,ring=9", "stall:h16,at=30us,for=9us"]
-)
-def test_equal_seeds_give_equal_traces(tmp_path: Path, fault: str) -> None:
-    folders = [_run(tmp_path, fault)[1] for _ in range(2)]
-    for name in ("flows", "queues", "signals", "goodput"):
-        first, second = (pl.read_parquet(folder / f"{name}.parquet") for folder in folders)
-        assert first.equals(second)
-
-
 def test_the_page_marks_the_faults_and_the_config_has_their_parameters(tmp_path: Path) -> None:
     specs = ("restart:spine1,at=30us", "stall:h1,at=20us,for=10us")
-    config = plan_run(RunSpec("incast", clock="virtual", faults=specs)).config
-    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.fault_spans] == [
+    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in plan_incast(faults=specs).config.fault_spans] == [
         ("restart:spine1,at=30us,down=50us", 30.0, 80.0),
         ("stall:h1,at=20us,for=10us,ring=1024", 20.0, 30.0),
     ]
-    page = (_run(tmp_path, *specs)[1] / "report.html").read_text()
+    page = (run_incast(tmp_path, faults=specs).folder / "report.html").read_text()
     assert "spine1 restarts" in page
     assert "h1 stalled" in page
 
@@ -151,7 +114,6 @@ def test_the_page_marks_the_faults_and_the_config_has_their_parameters(tmp_path:
     ("fault", "verb"), [("restart:tor1,at=1us", "restart"), ("stall:tor1,at=1us,for=1us", "stall")]
 )
 def test_restarts_and_stalls_of_switches_are_refused_on_bmv2(fault: str, verb: str) -> None:
-    """Stalls of hosts are accepted."""
     with pytest.raises(UsageError, match=f"--switch bmv2 cannot {verb} tor1: .*; use --switch soft"):
         plan_run(RunSpec("incast", switch="bmv2", faults=(fault,)))
     assert plan_run(RunSpec("incast", switch="bmv2", faults=("stall:h1,at=1us,for=1us",))).faults

@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests with complete runs in virtual time in which links fail: flows finish and every packet is accounted for."""
+"""Tests with complete runs in virtual time over links that fail or are impaired: every packet is accounted for."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from analysis.results.result import RunResult, counted
-from analysis.results.spec import RunSpec
+from analysis.results.result import counted
 from testbed.errors import UsageError
-from testbed.execution.execute import execute
-from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
-from testbed.recording.outcome import Silent
+from tests.testbed.incasts import assert_same_run, plan_incast, run_incast, trace
 
-
-def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, ...] = ()) -> tuple[RunResult, Path]:
-    request = RunSpec("incast", scheme, clock="virtual", faults=faults, settings=parse_settings(settings))
-    finished = execute(plan_run(request), folder, Silent())
-    return finished.result, finished.folder
+ALL_IMPAIRMENTS = (
+    "loss:all,rate=0.2%",
+    "corrupt:all,rate=0.2%",
+    "duplicate:all,rate=1%",
+    "reorder:all,rate=0.2%,by=200ns",
+    "jitter:all,max=200ns",
+    "bts-loss:all,rate=50%",
+    "link:tor2-spine1,down=60us,up=70us",
+)
 
 
 @pytest.mark.parametrize("scheme", ["gbn", "irn", "pfc", "sfc", "sfc-p", "sfc+hpcc"])
 def test_an_incast_survives_the_loss_of_an_uplink(tmp_path: Path, scheme: str) -> None:
-    """The receiver's ToR loses one of its two uplinks for a while. Every flow completes."""
-    result, _ = _run(tmp_path, "link:tor2-spine1,down=20us,up=100us", scheme=scheme)
+    result = run_incast(tmp_path, scheme, faults=("link:tor2-spine1,down=20us,up=100us",)).result
     assert (result.flows.completed, result.flows.corrupted) == (8, 0)
     assert counted(result.drops)["link_down"] > 0
     assert result.unexplained_loss == 0
@@ -35,8 +34,7 @@ def test_an_incast_survives_the_loss_of_an_uplink(tmp_path: Path, scheme: str) -
 
 
 def test_routes_around_a_link_that_was_never_up_lose_nothing(tmp_path: Path) -> None:
-    """The link is down and detected from the start, so the other spine carries all traffic."""
-    result, _ = _run(tmp_path, "link:tor1-spine1,down=0us,detect=0us")
+    result = run_incast(tmp_path, faults=("link:tor1-spine1,down=0us,detect=0us",)).result
     assert result.flows.completed == 8
     assert "link_down" not in counted(result.drops)
     assert counted(result.bts).sent > 0
@@ -44,11 +42,8 @@ def test_routes_around_a_link_that_was_never_up_lose_nothing(tmp_path: Path) -> 
 
 
 def test_a_longer_detection_loses_more(tmp_path: Path) -> None:
-    """Frames are lost on the dead link until its switches detect it."""
-    lost = [
-        counted(_run(tmp_path, f"link:tor2-spine1,down=20us,detect={detect}us")[0].drops)["link_down"]
-        for detect in (1, 20, 80)
-    ]
+    faults = [f"link:tor2-spine1,down=20us,detect={detect}us" for detect in (1, 20, 80)]
+    lost = [counted(run_incast(tmp_path, faults=(fault,)).result.drops)["link_down"] for fault in faults]
     assert lost == sorted(lost)
     assert lost[0] < lost[-1]
 
@@ -59,46 +54,149 @@ def test_flows_without_any_route_are_reported_as_unfinished(tmp_path: Path) -> N
     After timeouts of 1.3 ms senders repeat packets, which are dropped for lack of a route.
     """
     faults = [f"link:tor2-spine{number},down=30us" for number in (1, 2)]
-    request = RunSpec("incast", "sfc", clock="virtual", faults=tuple(faults), duration_ms=5.0)
-    result = execute(plan_run(request), tmp_path, Silent()).result
+    result = run_incast(tmp_path, faults=faults, duration_ms=5.0).result
     assert result.flows.completed < result.flows.total == 8
     assert counted(result.drops)["no_route"] > 0
     assert result.unexplained_loss == 0
 
 
 def test_a_receiver_whose_link_was_down_for_a_while_gets_all_data(tmp_path: Path) -> None:
-    """Retransmission has to recover the lost packets, because there is no other route."""
-    result, _ = _run(tmp_path, "link:h16-tor2,down=30us,up=80us")
+    result = run_incast(tmp_path, faults=("link:h16-tor2,down=30us,up=80us",)).result
     assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
     assert counted(result.drops)["link_down"] > 0
 
 
 def test_a_run_does_not_wait_for_later_faults(tmp_path: Path) -> None:
-    """The run ends with its flows, even if a fault is planned an hour later."""
-    folders = [_run(tmp_path, f"link:tor2-spine1,down=20us,up={up}")[1] for up in ("1s", "3000s")]
-    ends = [pl.read_parquet(folder / "queues.parquet")["time_us"].max() for folder in folders]
+    runs = [run_incast(tmp_path, faults=(f"link:tor2-spine1,down=20us,up={up}",)) for up in ("1s", "3000s")]
+    ends = [trace(run, "queues")["time_us"].max() for run in runs]
     assert ends[0] == ends[1]
 
 
-def test_equal_seeds_give_equal_traces(tmp_path: Path) -> None:
-    folders = [_run(tmp_path, "link:tor2-spine1,down=20us,up=100us")[1] for _ in range(2)]
-    for name in ("flows", "queues", "signals", "goodput"):
-        first, second = (pl.read_parquet(folder / f"{name}.parquet") for folder in folders)
-        assert first.equals(second)
+@pytest.mark.parametrize(
+    "faults",
+    [
+        ("link:tor2-spine1,down=20us,up=100us",),
+        ("restart:tor2,at=30us",),
+        ("stall:tor2,at=30us,for=40us,ring=9",),
+        ("stall:h16,at=30us,for=9us",),
+        ALL_IMPAIRMENTS,
+    ],
+    ids=lambda faults: faults[0],
+)
+def test_equal_seeds_give_equal_traces(tmp_path: Path, faults: tuple[str, ...]) -> None:
+    assert_same_run(*(run_incast(tmp_path, faults=faults).folder for _ in range(2)))
 
 
 def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
-    """Faults are in config.json and in the command, and the page marks their times."""
     spec = "link:tor2-spine1,down=20us,up=100us"
-    config = plan_run(RunSpec("incast", clock="virtual", faults=(spec,))).config
+    config = plan_incast(faults=(spec,)).config
     assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.fault_spans] == [
         (f"{spec},detect=50us", 20.0, 100.0)
     ]
     assert f"--fault {spec}" in config.command
-    _, folder = _run(tmp_path, spec)
-    assert "tor2-spine1 down" in (folder / "report.html").read_text()
+    assert "tor2-spine1 down" in (run_incast(tmp_path, faults=(spec,)).folder / "report.html").read_text()
 
 
 def test_a_fault_at_an_unknown_node_is_refused() -> None:
     with pytest.raises(UsageError, match=r"--fault link:tor9-spine1: no node 'tor9' in this network"):
-        plan_run(RunSpec("incast", clock="virtual", faults=("link:tor9-spine1,down=1us",)))
+        plan_incast(faults=("link:tor9-spine1,down=1us",))
+
+
+_SCHEMES = ("gbn", "irn", "sfc", "pfc")
+_SETTINGS = {"pfc": ("switch.buffer_bytes=400000",)}  # small enough that ports pause each other
+_KINDS = {
+    "loss:all,rate=1%": "link_loss",
+    "corrupt:all,rate=1%": "link_corrupted",
+    "duplicate:all,rate=2%": None,
+    "reorder:all,rate=1%": None,
+    "jitter:all,max=2us": None,
+}
+_run = partial(run_incast, duration_ms=100.0)
+"""Long enough for several timeouts in a row."""
+
+
+@pytest.mark.parametrize(
+    ("fault", "scheme"), [*((fault, scheme) for fault in _KINDS for scheme in _SCHEMES), ("loss:all,rate=1%", "sfc-p")]
+)
+def test_an_incast_survives_impaired_links(tmp_path: Path, fault: str, scheme: str) -> None:
+    result = _run(tmp_path, scheme, *_SETTINGS.get(scheme, ()), faults=(fault,)).result
+    drops, packets = counted(result.drops), counted(result.packets)
+    assert (result.flows.completed, result.flows.corrupted) == (8, 0)
+    assert result.unexplained_loss == 0
+    assert result.verdict == "faithful", result.verdict_reasons
+    assert {name for name in drops if name.startswith("link_")} == ({_KINDS[fault]} - {None})
+    assert (packets.link_duplicated > 0) is fault.startswith("duplicate")
+    if fault.startswith(("duplicate", "jitter")):
+        assert counted(result.flows.packets_resent) == 0
+    else:
+        assert counted(result.flows.packets_resent) > 0
+    if scheme == "pfc":
+        assert counted(result.pfc).sent > 0
+
+
+def test_pfc_headroom_overflows_if_jitter_makes_links_longer(tmp_path: Path) -> None:
+    """The headroom is sufficient for the configured delay, and with jitter some seeds cause drops."""
+
+    def overflowed(*faults: str) -> int:
+        return counted(_run(tmp_path, "pfc", *_SETTINGS["pfc"], faults=faults).result.drops).get("buffer_full", 0)
+
+    assert overflowed() == 0
+    assert max(overflowed(f"jitter:all,max=4us,seed={seed}") for seed in range(8)) > 0
+
+
+def test_the_more_bts_are_lost_the_deeper_the_queue(tmp_path: Path) -> None:
+    """SFC repeats lost BTS, so some loss needs some more buffer. Without any BTS the peak is that of IRN."""
+    runs = [_run(tmp_path, faults=(f"bts-loss:all,rate={rate}",)).result for rate in ("1%", "50%", "100%")]
+    unpaused = _run(tmp_path, "irn").result
+    peaks = [counted(result.max_buffer_bytes) for result in runs]
+    assert peaks[0] < peaks[1] < peaks[2] == unpaused.max_buffer_bytes
+    for result in runs:
+        assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
+        assert result.verdict == "faithful"
+        assert 0 < counted(result.drops)["link_bts_loss"] <= counted(result.bts).sent
+        assert set(counted(result.drops)) == {"link_bts_loss"}
+        assert result.flows.packets_resent == 0
+    assert runs[2].signals.received == 0
+
+
+def test_loss_is_limited_to_its_direction_and_time(tmp_path: Path) -> None:
+    early = _run(tmp_path, faults=("loss:tor2,rate=100%,from=20us,until=30us,towards=spine1",)).result
+    late = _run(tmp_path, faults=("loss:tor2,rate=100%,from=50ms,towards=spine1",)).result
+    assert (early.flows.completed, early.unexplained_loss) == (8, 0)
+    assert counted(early.drops)["link_loss"] > 0
+    assert "link_loss" not in counted(late.drops)
+
+
+def test_flows_that_lose_all_packets_are_reported_as_unfinished(tmp_path: Path) -> None:
+    result = run_incast(tmp_path, "irn", faults=("loss:h16,rate=100%",), duration_ms=0.5).result
+    assert (result.flows.completed, result.flows.total, result.unexplained_loss) == (0, 8, 0)
+    assert counted(result.drops)["link_loss"] > 0
+
+
+def test_no_frame_is_counted_twice_with_all_impairments_and_a_dead_link(tmp_path: Path) -> None:
+    result = _run(tmp_path, faults=ALL_IMPAIRMENTS).result
+    drops = counted(result.drops)
+    assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
+    assert all(drops[name] > 0 for name in ("link_loss", "link_corrupted", "link_bts_loss", "link_down"))
+    assert counted(result.packets).link_duplicated > 0
+
+
+def test_different_seeds_of_a_fault_hit_different_frames(tmp_path: Path) -> None:
+    """A seed in the fault overrides the seed of the run."""
+    first, second = (_run(tmp_path, faults=(f"loss:all,rate=1%,seed={seed}",)) for seed in (1, 2))
+    assert not trace(first, "queues").equals(trace(second, "queues"))
+
+
+def test_a_run_with_impairments_can_be_repeated_from_its_config(tmp_path: Path) -> None:
+    spec = "duplicate:all,rate=2%,from=20us,until=100us"
+    config = plan_incast(faults=(spec,)).config
+    [fault] = config.fault_spans
+    assert fault.spec.startswith(f"{spec},seed=")
+    assert (fault.label, fault.begin_us, fault.end_us) == ("all duplicate 2%", 20.0, 100.0)
+    assert f"--fault {spec}" in config.command
+    by_text, by_config = (_run(tmp_path, faults=(text,)) for text in (spec, fault.spec))
+    assert trace(by_text, "queues").equals(trace(by_config, "queues"))
+    page = (by_text.folder / "report.html").read_text()
+    assert "all duplicate 2%" in page
+    assert "duplicated by links" in page
+    assert counted(by_text.result.packets).link_duplicated > 0

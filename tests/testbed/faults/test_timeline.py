@@ -1,120 +1,169 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for faults as commands: switch, time and text."""
+"""Tests for faults as commands: time, switch and text."""
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from hosts.agent_config import HostStall
 from scenarios.faults.spec import parse_faults
+from testbed.faults.impairments import longest_hold_ns
 from testbed.faults.nodes import host_stalls
 from testbed.faults.timeline import PlannedCommand, fault_commands
 from topologies.shapes import shape
 from wire.dilation import Dilation
 
 CLOS = shape("clos", {"hosts_per_tor": 1}).build()
+Commands = list[tuple[int, str, str]]
+OVERLAPPING = ("at=10us,for=30us,ring=7", "at=20us,for=5us", "at=40us,for=5us")
 
 
-def _planned(*texts: str) -> list[PlannedCommand]:
-    return list(fault_commands(CLOS, parse_faults(texts, CLOS), Dilation()))
+def _planned(*texts: str, dilation: int = 1) -> list[PlannedCommand]:
+    return list(fault_commands(CLOS, parse_faults(texts, CLOS), Dilation(dilation)))
 
 
-def _links(*texts: str) -> list[tuple[int, str, str]]:
-    commands = [command for command in _planned(*texts) if command.line.startswith("port_link")]
-    return [(command.time_ns, command.switch, command.line) for command in commands]
+def _routes(planned: list[PlannedCommand]) -> list[PlannedCommand]:
+    return [command for command in planned if "ipv4_lpm" in command.line]
 
 
-def test_without_faults_nothing_is_planned() -> None:
-    assert _planned() == []
-
-
-def test_both_ends_of_a_link_change_at_once() -> None:
-    assert _links("link:tor1-spine1,down=200us,up=500us") == [
-        (200_000, "tor1", "port_link 2 down"),
-        (200_000, "spine1", "port_link 1 down"),
-        (500_000, "tor1", "port_link 2 up"),
-        (500_000, "spine1", "port_link 1 up"),
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([], []),
+        (
+            ["link:tor1-spine1,down=200us,up=500us"],
+            [
+                (200_000, "tor1", "port_link 2 down"),
+                (200_000, "spine1", "port_link 1 down"),
+                (500_000, "tor1", "port_link 2 up"),
+                (500_000, "spine1", "port_link 1 up"),
+            ],
+        ),
+        # the port of the switch models both directions of a host's link
+        (["link:h1-tor1,down=1us"], [(1_000, "tor1", "port_link 1 down")]),
+        (
+            ["link:tor1-spine1,down=100us,up=300us", "link:spine1-tor1,down=200us,up=400us"],
+            [
+                (100_000, "tor1", "port_link 2 down"),
+                (100_000, "spine1", "port_link 1 down"),
+                (400_000, "tor1", "port_link 2 up"),
+                (400_000, "spine1", "port_link 1 up"),
+            ],
+        ),
+        (["restart:spine1,at=200us"], [(200_000, "spine1", "power off"), (250_000, "spine1", "power on")]),
+        (["restart:tor1,at=7us,down=0us"], [(7_000, "tor1", "power off"), (7_000, "tor1", "power on")]),
+        (
+            ["restart:tor1,at=10us,down=20us", "restart:tor1,at=20us,down=20us"],
+            [(10_000, "tor1", "power off"), (20_000, "tor1", "power off"), (40_000, "tor1", "power on")],
+        ),
+        # a nested stall ends with the outer one, and adjacent stalls are joined
+        (
+            [*(f"stall:tor1,{words}" for words in OVERLAPPING), "stall:tor2,at=12us,for=1us"],
+            [
+                (10_000, "tor1", "stall on 7"),
+                (12_000, "tor2", "stall on 1024"),
+                (13_000, "tor2", "stall off"),
+                (20_000, "tor1", "stall on 1024"),
+                (40_000, "tor1", "stall on 1024"),
+                (45_000, "tor1", "stall off"),
+            ],
+        ),
+        # impaired at the ports that send
+        (
+            ["loss:tor1-spine1,rate=1%,from=5us,until=9us"],
+            [
+                (5_000, "tor1", "port_impair 2 out loss rate_ppb=10000000 seed=N"),
+                (5_000, "spine1", "port_impair 1 out loss rate_ppb=10000000 seed=N"),
+                (9_000, "tor1", "port_impair 2 out loss off"),
+                (9_000, "spine1", "port_impair 1 out loss off"),
+            ],
+        ),
+        # frames of a host are impaired when they enter the switch
+        (
+            ["corrupt:h1,rate=1%,from=1us"],
+            [
+                (1_000, "tor1", "port_impair 1 in corrupt rate_ppb=10000000 seed=N"),
+                (1_000, "tor1", "port_impair 1 out corrupt rate_ppb=10000000 seed=N"),
+            ],
+        ),
+        # softswitch itself does not recognise BTS
+        (
+            ["bts-loss:tor1-spine1,rate=1%,towards=tor1"],
+            [(0, "spine1", "port_impair 1 out udp_loss rate_ppb=10000000 seed=N udp_port=49791")],
+        ),
+        # one impairment ends before the next one of its kind begins, whatever the order of the faults
+        (
+            ["loss:h1,rate=2%,from=5us,towards=h1", "loss:h1,rate=1%,until=5us,towards=h1"],
+            [
+                (0, "tor1", "port_impair 1 out loss rate_ppb=10000000 seed=N"),
+                (5_000, "tor1", "port_impair 1 out loss off"),
+                (5_000, "tor1", "port_impair 1 out loss rate_ppb=20000000 seed=N"),
+            ],
+        ),
+    ],
+    ids=lambda value: " ".join(value) if value and isinstance(value[0], str) else "",
+)
+def test_a_fault_becomes_commands(texts: list[str], expected: Commands) -> None:
+    """Commands that change routes are left out here."""
+    commands = [
+        (command.time_ns, command.switch, re.sub(r"seed=\d+", "seed=N", command.line))
+        for command in _planned(*texts)
+        if command.line.startswith(("port_", "power", "stall"))
     ]
+    assert commands == expected
 
 
-def test_a_hosts_link_fails_at_its_switchs_port() -> None:
-    """The port of the switch models both directions of the link."""
-    assert _links("link:h1-tor1,down=1us") == [(1_000, "tor1", "port_link 1 down")]
+def test_times_in_commands_are_dilated() -> None:
+    """A switch works in wall time."""
+    planned = _planned("jitter:h1,max=3us,towards=h1", "reorder:h1,rate=1%,towards=h1", dilation=100)
+    assert [re.sub(r"seed=\d+", "seed=N", command.line) for command in planned] == [
+        "port_impair 1 out jitter rate_ppb=1000000000 seed=N time_ns=300000",
+        "port_impair 1 out reorder rate_ppb=10000000 seed=N time_ns=100000",
+    ]
 
 
 def test_routes_change_after_the_detection_delay() -> None:
-    """They change when the link goes down and when it comes back, on every switch that used it."""
     planned = _planned("link:tor1-spine1,down=200us,up=500us,detect=30us")
-    routes = {(command.time_ns, command.switch) for command in planned if "ipv4_lpm" in command.line}
+    routes = {(command.time_ns, command.switch) for command in _routes(planned)}
     assert routes == {(time_ns, name) for time_ns in (230_000, 530_000) for name in ("tor1", "tor2", "spine1")}
 
 
-def test_overlapping_faults_of_a_link_end_with_the_last() -> None:
-    assert _links("link:tor1-spine1,down=100us,up=300us", "link:spine1-tor1,down=200us,up=400us") == [
-        (100_000, "tor1", "port_link 2 down"),
-        (100_000, "spine1", "port_link 1 down"),
-        (400_000, "tor1", "port_link 2 up"),
-        (400_000, "spine1", "port_link 1 up"),
-    ]
-
-
 def test_commands_come_in_order_of_time() -> None:
-    """The order of the faults does not matter."""
-    planned = _planned("link:tor2-spine1,down=300us", "link:tor1-spine1,down=1us,up=900us")
-    times = [command.time_ns for command in planned]
+    times = [
+        command.time_ns for command in _planned("link:tor2-spine1,down=300us", "link:tor1-spine1,down=1us,up=900us")
+    ]
     assert times == sorted(times)
     assert len(times) > 6
 
 
-def _nodes(*texts: str) -> list[tuple[int, str, str]]:
-    commands = [command for command in _planned(*texts) if command.line.startswith(("power", "stall"))]
-    return [(command.time_ns, command.switch, command.line) for command in commands]
-
-
-def test_a_restart_is_power_off_and_on() -> None:
-    """The switch is down for 50 us by default. A restart of no duration also has both commands."""
-    assert _nodes("restart:spine1,at=200us") == [(200_000, "spine1", "power off"), (250_000, "spine1", "power on")]
-    assert _nodes("restart:tor1,at=7us,down=0us") == [(7_000, "tor1", "power off"), (7_000, "tor1", "power on")]
-
-
 def test_routes_avoid_a_restarting_switch_only_with_detect() -> None:
-    """Routes change as if all links of the switch had failed and come back."""
     assert {command.line.split()[0] for command in _planned("restart:spine1,at=200us")} == {"power"}
     restart = _planned("restart:spine1,at=200us,down=100us,detect=30us")
     links = _planned(*(f"link:{tor}-spine1,down=200us,up=300us,detect=30us" for tor in ("tor1", "tor2")))
-    routes = [[command for command in planned if "ipv4_lpm" in command.line] for planned in (restart, links)]
-    assert routes[0] == routes[1] != []
-
-
-def test_overlapping_restarts_end_with_the_last() -> None:
-    """Each restart empties the switch."""
-    assert _nodes("restart:tor1,at=10us,down=20us", "restart:tor1,at=20us,down=20us") == [
-        (10_000, "tor1", "power off"),
-        (20_000, "tor1", "power off"),
-        (40_000, "tor1", "power on"),
-    ]
-
-
-def test_overlapping_stalls_end_with_the_last() -> None:
-    """A nested stall ends with the outer one, and adjacent stalls are joined. Other switches are not affected."""
-    stalls = ("stall:tor1,at=10us,for=30us,ring=7", "stall:tor1,at=20us,for=5us", "stall:tor1,at=40us,for=5us")
-    assert _nodes(*stalls, "stall:tor2,at=12us,for=1us") == [
-        (10_000, "tor1", "stall on 7"),
-        (12_000, "tor2", "stall on 1024"),
-        (13_000, "tor2", "stall off"),
-        (20_000, "tor1", "stall on 1024"),
-        (40_000, "tor1", "stall on 1024"),
-        (45_000, "tor1", "stall off"),
-    ]
+    assert _routes(restart) == _routes(links) != []
 
 
 def test_the_stall_of_a_host_is_configured_at_its_nic_and_not_at_a_switch() -> None:
-    faults = parse_faults(
-        ["stall:h1,at=10us,for=30us,ring=7", "stall:h1,at=50us,for=1us", "stall:tor1,at=1us,for=1us"], CLOS
-    )
-    assert host_stalls(CLOS, faults) == {
+    texts = ("stall:h1,at=10us,for=30us,ring=7", "stall:h1,at=50us,for=1us", "stall:tor1,at=1us,for=1us")
+    assert host_stalls(CLOS, parse_faults(texts, CLOS)) == {
         "h1": (
             HostStall(at_ns=10_000, for_ns=30_000, ring_frames=7),
             HostStall(at_ns=50_000, for_ns=1_000, ring_frames=1024),
         )
     }
-    assert {command.switch for command in fault_commands(CLOS, faults, Dilation())} == {"tor1"}
+    assert {command.switch for command in _planned(*texts)} == {"tor1"}
+
+
+def test_directions_and_faults_have_different_seeds() -> None:
+    faults = parse_faults(["loss:all,rate=1%", "corrupt:all,rate=1%"], CLOS)
+    commands = fault_commands(CLOS, [fault.seeded(1) for fault in faults], Dilation())
+    seeds = [re.findall(r"seed=(\d+)", command.line)[0] for command in commands]
+    assert len(seeds) == len(set(seeds)) == 4 * len(CLOS.links)
+
+
+def test_the_longest_hold_is_the_sum_over_all_impairments() -> None:
+    faults = parse_faults(["link:tor1-spine1,down=1us", "jitter:all,max=3us", "reorder:all,rate=1%,by=4us"], CLOS)
+    assert longest_hold_ns(faults) == 7_000

@@ -32,7 +32,6 @@ def _waits(*requests: FlowRequest) -> tuple[Waits, IdealTimes]:
 
 
 def test_a_chain_takes_the_sum_of_its_parts() -> None:
-    """The sum contains one delivery per message, the delays, and the last acknowledgment."""
     waits, times = _waits(
         FlowRequest("h1", "h2", 50_000, 100, "chain"),
         FlowRequest("h2", "h3", 9_000, 0, "chain", after=(1,), delay_ns=40),
@@ -45,10 +44,6 @@ def test_a_chain_takes_the_sum_of_its_parts() -> None:
 
 
 def test_a_host_sends_one_message_after_the_other() -> None:
-    """If two messages are ready at once, the second is sent after the first.
-
-    A message that waits for it is late, too.
-    """
     first = FlowRequest("h1", "h2", 50_000, 0, "x")
     waits, times = _waits(first, replace(first, dst="h3"), FlowRequest("h3", "h4", 1_000, 0, "x", after=(2,)))
     assert waits.start_ns[2] == round(times.sent[0] + times.delivered[1])

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from testbed.interrupt import Interrupt
 from testbed.live import agents
 from testbed.live.agents import AgentProcess
 from testbed.system.child import RunChild
+from tests.appearing import comes_true
 
 NOBODY = AgentConfig(
     name="agent1", epoch_ns=0, dilation=1, settings={}, programs=False, hosts=[], flows=[], addresses={}, switches={}
@@ -46,7 +46,6 @@ def impostor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Impost
 
 
 def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
-    """Later events are returned in order, up to the last one."""
     agent = impostor(event_line(Ready(0)), event_line(FlowReceived(1, False)), event_line(Stopped()))
     agent.wait_until_ready(Interrupt())
     assert agent.last_events() == [FlowReceived(1, False), Stopped()]
@@ -67,7 +66,6 @@ def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
     ids=["no JSON", "unknown", "malformed", "no text"],
 )
 def test_an_unreadable_message_is_a_failure_that_quotes_it(impostor: Impostor, line: bytes, reason: str) -> None:
-    """The events around it still count."""
     agent = impostor(event_line(FlowReceived(1, False)), line, event_line(FlowReceived(2, True)), event_line(Stopped()))
     assert agent.last_events() == [FlowReceived(1, False), FlowReceived(2, True), Stopped()]
     assert agent.failure is not None
@@ -94,7 +92,6 @@ def test_an_agent_that_does_not_get_ready_ends_the_run(impostor: Impostor, line:
 
 
 def test_an_agent_that_ends_without_a_report_is_named(impostor: Impostor) -> None:
-    """The events until then are kept."""
     agent = impostor(event_line(FlowReceived(1, False)), then="sys.exit('crashed')")
     assert agent.last_events() == [FlowReceived(1, False)]
     assert agent.failure is not None
@@ -102,13 +99,10 @@ def test_an_agent_that_ends_without_a_report_is_named(impostor: Impostor) -> Non
 
 
 def test_commands_arrive_as_lines(impostor: Impostor) -> None:
-    """Each command is one JSON object."""
     agent = impostor()
     agent.tell(Start(5))
     agent.tell(Stop())
-    deadline = time.monotonic() + 20
-    while "stop" not in agent.last_words() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    assert comes_true(lambda: "stop" in agent.last_words())
     assert agent.last_words() == '{"command":"stop"}'
 
 

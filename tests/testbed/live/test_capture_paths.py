@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -23,9 +22,8 @@ SMALL = ["--scale", "ci", "--dilation", "10000", "--set", "degree=2", "--set", "
 )
 def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> None:
     out = tmp_path / name
-    done = running.run("run", "incast", *SMALL, "--pcap", "h1,tor1:h1", "--json", "--out", str(out))
-    assert done.stdout, done.stderr
-    assert json.loads(done.stdout)["flows"]["completed"] == 2
+    result = running.result_of("incast", *SMALL, "--pcap", "h1,tor1:h1", "--out", str(out))
+    assert result["flows"]["completed"] == 2
     [folder] = out.iterdir()
     host, port = (list(read_capture(folder / "pcaps" / f"{name}.pcapng")) for name in ("h1-eth0", "tor1-eth1"))
     for direction in (Direction.IN, Direction.OUT):
@@ -39,18 +37,3 @@ def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> Non
     assert "packets captured" in (folder / "logs" / "tcpdump-h1.log").read_text()
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert not (running.ROOT / "X").exists()
-
-
-@pytest.mark.parametrize("name", ["[red]x[/blue]", "[/]"])
-def test_a_folder_name_with_brackets_is_not_markup(name: str, tmp_path: Path) -> None:
-    """`run` and `compare` on the real clock and `report` print the name unchanged."""
-    out = tmp_path / name
-    ran = running.run("run", "incast", *SMALL, "--out", str(out))
-    assert ran.returncode in (0, 3), ran.stderr
-    compared = running.run("compare", "incast", *SMALL, "--schemes", "irn,sfc", "--out", str(out))
-    assert compared.returncode in (0, 3), compared.stderr  # 3 if a busy machine was late
-    reported = running.run("report", str(min(out.glob("incast-sfc-*"))))
-    for done in (ran, compared, reported):
-        assert f"{out}/incast-" in done.stdout, done.stdout
-        assert "Traceback" not in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == [Path(name).parts[0]]

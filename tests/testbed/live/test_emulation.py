@@ -22,6 +22,10 @@ from testbed.targets.common.wires import cut_links
 from tests.testbed import running
 from topologies.shapes import shape
 
+pytest.importorskip("mininet")
+
+from testbed.live.emulation import emulation
+
 pytestmark = [
     *running.NEEDS_MININET,
     pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # from Mininet, in older versions of Python
@@ -35,8 +39,6 @@ def _descendants() -> list[psutil.Process]:
 
 def test_a_host_has_one_address_one_route_and_no_offloads() -> None:
     """Hosts have no IPv6 either, because its neighbour discovery is not modelled."""
-    from testbed.live.emulation import emulation
-
     with emulation(STAR) as network:
         for host in STAR.hosts:
             name = f"{host.name}-eth0"
@@ -56,8 +58,6 @@ def test_a_host_has_one_address_one_route_and_no_offloads() -> None:
 
 
 def test_mininet_knows_nodes_and_links_that_it_did_not_create() -> None:
-    from testbed.live.emulation import emulation
-
     with emulation(STAR) as network:
         assert [node.name for node in network.net.hosts] == ["h1", "h2", "h3"]
         ends = [f"{link} {link.status()}" for link in network.net.links]
@@ -68,9 +68,6 @@ def test_mininet_knows_nodes_and_links_that_it_did_not_create() -> None:
 
 
 def test_a_cut_link_ends_at_its_wire() -> None:
-    """The two halves of the link exist under the names that the wire's process opens."""
-    from testbed.live.emulation import emulation
-
     wires = cut_links(STAR)
     with emulation(STAR, wires):
         names = _interfaces()
@@ -83,9 +80,6 @@ def _interfaces() -> set[str]:
 
 
 def test_nothing_stays_of_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No shell stays, neither of a used network nor of one that failed, and this thread is back in its namespace."""
-    from testbed.live.emulation import emulation
-
     before, namespace = _descendants(), Path("/proc/thread-self/ns/net").readlink()
     with emulation(STAR):
         assert len(_descendants()) == len(before) + 4
@@ -102,9 +96,6 @@ def test_nothing_stays_of_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_interface_has_the_mtu() -> None:
-    """The ends in the middle of a cut link are included."""
-    from testbed.live.emulation import emulation
-
     with emulation(STAR, cut_links(STAR), mtu_bytes=9000) as network:
         switch_links = json.loads(network.shell("s1", "ip -json link"))
         host_links = [
@@ -128,9 +119,6 @@ def test_every_interface_has_the_mtu() -> None:
 def test_a_shell_that_does_not_start_ends_the_network(
     script: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error names the node, and no process stays."""
-    from testbed.live.emulation import emulation
-
     (tmp_path / "mnexec").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "mnexec").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -142,18 +130,14 @@ def test_a_shell_that_does_not_start_ends_the_network(
 
 
 def test_a_command_for_an_ended_shell_is_an_error() -> None:
-    from testbed.live.emulation import emulation
-
     with emulation(STAR) as network, pytest.raises(RunError, match="the shell of h2 ended"):
         network.net.get("h2").cmd("kill -KILL $$")
 
 
 def test_a_stopped_shell_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped shell does not react to SIGHUP."""
-    from testbed.live import emulation as module
-
-    monkeypatch.setattr(module, "_END_SECONDS", 1.0)
+    monkeypatch.setattr("testbed.live.emulation._END_SECONDS", 1.0)
     before = _descendants()
-    with module.emulation(STAR) as network:
+    with emulation(STAR) as network:
         os.kill(network.host_pid("h1"), signal.SIGSTOP)
     assert _descendants() == before

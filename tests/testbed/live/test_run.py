@@ -14,7 +14,6 @@ _TIMES_NS = st.integers(0, 10**18)
 
 @given(_TIMES_NS, _TIMES_NS, st.integers(1, 10**13))
 def test_a_run_begins_when_a_free_timer_resets(earliest_ns: int, epoch_ns: int, period_ns: int) -> None:
-    """The run begins at the first reset that is not too early."""
     begin_ns = in_phase(earliest_ns, epoch_ns, period_ns)
     assert (begin_ns - epoch_ns) % period_ns == 0
     assert earliest_ns <= begin_ns < earliest_ns + period_ns

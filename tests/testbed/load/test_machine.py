@@ -27,32 +27,30 @@ def test_every_property_changes_the_key(change: dict[str, object]) -> None:
     assert replace(machine_data, **change).key != machine_data.key  # type: ignore[arg-type]
 
 
-def _groups(
-    folder: Path, own_groups: str, quotas: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
-) -> float | None:
-    """Return the quota for these contents of /proc/self/cgroup and of the control groups."""
-    process = folder / "cgroup"
-    process.write_text(own_groups)
-    for group, files in quotas.items():
-        (folder / group).mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / group / name).write_text(text)
-    monkeypatch.setattr(machine, "_CGROUPS", folder)
-    monkeypatch.setattr(machine, "_OWN_GROUPS", process)
-    return this_machine().quota_cores
-
-
-def test_the_least_quota_of_a_group_and_its_parents_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    quotas = {"a": {"cpu.max": "150000 100000\n"}, "a/b": {"cpu.max": "max 100000\n"}}
-    assert _groups(tmp_path, "0::/a/b\n", quotas, monkeypatch) == 1.5
-
-
-def test_quotas_of_the_first_version_of_control_groups_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {"cpu.cfs_quota_us": "25000\n", "cpu.cfs_period_us": "100000\n"}
-    own_groups = "3:cpuset:/\n2:cpu,cpuacct:/docker\n"
-    assert _groups(tmp_path, own_groups, {"cpu,cpuacct/docker": files}, monkeypatch) == 0.25
-
-
-def test_without_a_limit_there_is_no_quota(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {"cpu.cfs_quota_us": "-1\n", "cpu.cfs_period_us": "100000\n"}
-    assert _groups(tmp_path, "1:cpu:/\n0::/\n", {"cpu": files, ".": {"cpu.max": "max 100000"}}, monkeypatch) is None
+@pytest.mark.parametrize(
+    ("own_groups", "files", "quota_cores"),
+    [
+        ("0::/a/b\n", {"a/cpu.max": "150000 100000\n", "a/b/cpu.max": "max 100000\n"}, 1.5),
+        (
+            "3:cpuset:/\n2:cpu,cpuacct:/docker\n",
+            {"cpu,cpuacct/docker/cpu.cfs_quota_us": "25000\n", "cpu,cpuacct/docker/cpu.cfs_period_us": "100000\n"},
+            0.25,
+        ),
+        (
+            "1:cpu:/\n0::/\n",
+            {"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n", "cpu.max": "max 100000"},
+            None,
+        ),
+    ],
+    ids=["the least quota of a group and its parents", "the first version of control groups", "no limit"],
+)
+def test_quotas_of_control_groups_count(
+    own_groups: str, files: dict[str, str], quota_cores: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own").write_text(own_groups)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(machine, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(machine, "_OWN_GROUPS", tmp_path / "own")
+    assert this_machine().quota_cores == quota_cores

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -37,7 +35,6 @@ def test_without_a_stored_file_the_built_in_costs_are_used() -> None:
 
 
 def test_a_stored_calibration_is_read_again() -> None:
-    """The costs have the day of the measurement, and only targets that were measured."""
     store(calibration())
     costs = known().costs
     assert known().calibration == calibration()
@@ -69,7 +66,6 @@ def test_a_stored_calibration_is_read_again() -> None:
     ],
 )
 def test_invalid_calibrations_are_ignored(changes: dict[str, Any], words: str) -> None:
-    """The problem is one line that names the file, and the built-in costs are used."""
     _replace(**changes)
     stored = known()
     assert stored.calibration is None
@@ -119,14 +115,6 @@ def test_a_pipe_is_not_read() -> None:
     path.parent.mkdir(parents=True)
     os.mkfifo(path)
     assert "is not a regular file" in str(known().problem)
-
-
-@pytest.fixture
-def public_folder() -> Iterator[Path]:
-    """Provide a folder that everybody may read; pytest's own folder is private."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 @pytest.mark.root

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,12 @@ from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 
 
-def _plan(scenario: str, *settings: str, **more: object) -> RunPlan:
-    return plan_run(RunSpec(scenario, clock="virtual", settings=parse_settings(settings), **more))  # type: ignore[arg-type]
+def _plan(scenario: str, *settings: str, **more: Any) -> RunPlan:
+    return plan_run(RunSpec(scenario, clock="virtual", settings=parse_settings(settings), **more))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_at_least_fifty_intervals_fit_into_a_run(scenario: str) -> None:
-    """The duration is estimated from the busiest host's bytes, the last start and the run's limit."""
     plan = _plan(scenario)
     received, sent = Counter[str](), Counter[str]()
     for flow in plan.flows:
@@ -47,7 +47,6 @@ def test_a_short_duration_shortens_the_interval() -> None:
 
 @pytest.mark.parametrize("setting", ["transport.goodput_interval_ns=30000", "transport.goodput_interval_rtt=3"])
 def test_a_set_interval_is_used(setting: str) -> None:
-    """The value is set as a number or in base RTTs, and config.json has the number."""
     plan = _plan("incast", setting)
     assert plan.transport.goodput_interval_ns == 30_000
     assert plan.config.transport_settings["goodput_interval_ns"] == 30_000

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Planning of requests: every invalid input is a one-line error, and nothing is started."""
+"""Planning of requests: settings, captured ports, and one-line errors, also for ratios beyond the data plane."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
-from testbed.plan.plan import plan_run
+from testbed.plan.captured_ports import captured_ports
+from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
+from topologies.model import Port
+from topologies.shapes import shape
 from wire.constants import DSCP_DATA
 
 VIRTUAL = RunSpec("incast", clock="virtual")
@@ -22,7 +27,6 @@ VIRTUAL = RunSpec("incast", clock="virtual")
     [
         ({"scenario": "outcast"}, "unknown scenario 'outcast'; choose from incast"),
         ({"scheme": "tcp"}, "unknown scheme 'tcp'; choose from"),
-        ({"scheme": "sfc+cubic"}, "unknown congestion control 'cubic'"),
         ({"topology": "torus"}, "unknown topology 'torus'; choose from clos"),
         ({"switch": "asic"}, "unknown switch 'asic'"),
         ({"scale": "huge"}, "no scale 'huge'; choose from ci, laptop, paper"),
@@ -31,8 +35,6 @@ VIRTUAL = RunSpec("incast", clock="virtual")
         ({"duration_ms": -3.0}, "--duration"),
         ({"duration_ms": float("nan")}, "--duration"),
         ({"settings": ("degree=4000",)}, "degree 4000 is above the 8 hosts"),
-        ({"settings": ("degree=0",)}, "degree"),
-        ({"settings": ("message_bytes=-5",)}, "message_bytes"),
         ({"settings": ("message_bytes=1e30",)}, "message_bytes"),
         ({"settings": ("window_us=lots",)}, "window_us"),
         ({"settings": ("receiver=h99",)}, "no host 'h99'"),
@@ -43,7 +45,17 @@ VIRTUAL = RunSpec("incast", clock="virtual")
         ({"settings": ("switch.colour=red",)}, "switch: colour: there is no such setting"),
         ({"settings": ("switch.buffer_bytes=-1",)}, "switch: buffer_bytes"),
         ({"settings": ("switch.q_tg_bytes=250000",)}, "must be below q_th_bytes"),
-        ({"settings": ("topology.tors=0",)}, "topology clos: tors"),
+        ({"settings": ("transport.base_rtt_ns=0",)}, "transport: base_rtt_ns: must be at least 1 ns, not 0"),
+        ({"settings": ("transport.base_rtt_ns=soon",)}, "transport: base_rtt_ns: must be a whole number"),
+        ({"settings": ("transport.line_rate_bps=true",)}, "transport: line_rate_bps: must be a whole number"),
+        ({"settings": ("switch.q_th_bdp=many",)}, "switch: q_th_bdp: must be a number of at least 0, not 'many'"),
+        ({"settings": ("switch.colour_bdp=2",)}, "switch: colour_bdp: there is no such setting"),
+        ({"settings": ("switch.q_th_bdp=1",)}, "must be below q_th_bdp"),
+        (
+            {"settings": ("transport.rto_rtt=0",)},
+            "rto_rtt: must be at least 1 ns, not 0 (rto_rtt=0 is 0 ns)",
+        ),
+        ({"settings": ("switch.q_th_bdp=2", "switch.q_th_bytes=250000")}, "set the same quantity"),
         ({"settings": ("topology.hosts_per_tor=400", "topology.spines=300")}, "ports"),
         ({"settings": ("transport.payload_bytes=0",)}, "payload_bytes"),
         ({"settings": ("transport.colour=red",)}, "there is no setting colour"),
@@ -51,11 +63,9 @@ VIRTUAL = RunSpec("incast", clock="virtual")
         ({"settings": ('transport.congestion_parameters={"x": 1}',)}, "unknown parameter x"),
     ],
 )
-def test_bad_input_is_one_clear_line(change: dict[str, object], words: str) -> None:
+def test_bad_input_is_one_clear_line(change: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError) as refused:
-        if "settings" in change:
-            change = {"settings": parse_settings(change["settings"])}  # type: ignore[arg-type]
-        plan_run(replace(VIRTUAL, **change))  # type: ignore[arg-type]
+        plan_run(replace(VIRTUAL, **{**change, "settings": parse_settings(change.get("settings", ()))}))
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -75,7 +85,6 @@ def test_settings_apply_to_workload_network_switches_and_hosts() -> None:
 
 
 def test_the_scheme_determines_settings_of_switches_and_hosts() -> None:
-    """`sfc` has BTS, a pause cache and hosts that obey BTS; `gbn` has none of these."""
     sfc, gbn = (plan_run(replace(VIRTUAL, scheme=scheme)) for scheme in ("sfc", "gbn"))
     assert (sfc.switch_settings.bts, sfc.switch_settings.pause_cache, sfc.transport.flow_control) == (
         "ingress",
@@ -90,22 +99,15 @@ def test_all_schemes_get_the_same_flows() -> None:
     assert all(flows == first for flows in others)
 
 
-def test_config_repeats_the_run() -> None:
-    """The command in config.json has every choice, including automatic ones."""
-    config = plan_run(replace(VIRTUAL, seed=7, settings={"degree": 2})).config
-    assert "--seed 7" in config.command
-    assert "--dilation 1000" in config.command
-    assert "--set degree=2" in config.command
-
-
-def test_the_command_has_captures_and_background() -> None:
-    command = plan_run(RunSpec("incast", captures=("h1", "h16"), background="iperf3")).config.command
-    assert "--pcap h1,h16" in command
-    assert "--background iperf3" in command
+def test_the_command_in_config_repeats_the_run() -> None:
+    spec = replace(VIRTUAL, seed=7, settings={"degree": 2}, captures=("h1", "h16"))
+    command = plan_run(spec).config.command
+    for option in ("--seed 7", "--dilation 1000", "--set degree=2", "--pcap h1,h16"):
+        assert option in command
+    assert "--background iperf3" in plan_run(RunSpec("incast", background="iperf3")).config.command
 
 
 def test_hosts_in_containers_are_repeated_and_share_the_data_class() -> None:
-    """Programs in containers use the NICs, in the class of the flows; the command names the image."""
     plan = plan_run(RunSpec("incast", hosts="docker:an/image:1"))
     assert plan.has_programs
     assert plan.transport.program_dscp == DSCP_DATA
@@ -121,3 +123,71 @@ def test_interfaces_have_room_for_the_largest_frame(payload_bytes: int, mtu_byte
             replace(VIRTUAL, scheme=scheme, settings=parse_settings((f"transport.payload_bytes={payload_bytes}",)))
         )
         assert plan.mtu_bytes == mtu_bytes
+
+
+def _planned(scheme: str, dilation: int, *settings: str) -> RunPlan:
+    return plan_run(RunSpec("incast", scheme, clock="virtual", dilation=dilation, settings=parse_settings(settings)))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "dilation", "settings", "problem", "fits"),
+    [
+        ("sfc-est", 10_000_000, (), "too long for the data plane", "less"),
+        ("irn+hpcc", 10_000_000, (), "too slow for telemetry", "less"),
+        ("sfc-est", 1, ("switch.estimator_tau_ns=5",), "too short for the estimator", "more"),
+        ("sfc-est", 1_000_000, (), "estimator_tau_ns 10000 is too long", "less"),
+        ("sfc", 10_000_000, (), "the time of a byte of a link of 100000000000 bit/s is too long", "less"),
+        ("pfc", 10_000_000, ("topology.host_rate_bps=1000000000",), "a pause of 65535 quanta of a link of", "less"),
+    ],
+)
+def test_the_nearest_dilation_that_fits_is_named(
+    scheme: str, dilation: int, settings: tuple[str, ...], problem: str, fits: str
+) -> None:
+    with pytest.raises(UsageError, match=problem) as refused:
+        _planned(scheme, dilation, *settings)
+    match = re.search(r"at dilation (\d+); use --dilation (\d+) or (less|more)$", str(refused.value))
+    assert match is not None, str(refused.value)
+    assert (int(match[1]), match[3]) == (dilation, fits)
+    assert _planned(scheme, int(match[2]), *settings).dilation.factor == int(match[2])
+
+
+def test_a_ratio_that_fits_no_dilation_is_refused_without_advice() -> None:
+    rates = ",".join(["10000000", *["25600000000000"] * 8])
+    settings = (f"topology.host_rates_bps=[{rates}]", "topology.hosts=9", "switch.pfc_alpha=64")
+    request = RunSpec(
+        "incast", "pfc", clock="virtual", dilation=1_000, topology="star", settings=parse_settings(settings)
+    )
+    with pytest.raises(UsageError, match=r"pfc_alpha 64 .* is too much for one of \d+ bit/s, at any --dilation$"):
+        plan_run(request)
+
+
+NETWORK = shape("clos", {"hosts_per_tor": 2}).build()
+
+
+def test_hosts_switches_and_ports() -> None:
+    assert captured_ports(["h2", "tor1:1", "tor2:spine2"], NETWORK) == (
+        Port("h2", 0),
+        Port("tor1", 1),
+        Port("tor2", next(port.number for port in NETWORK.ports["tor2"] if port.peer.node == "spine2")),
+    )
+    assert captured_ports(["spine1"], NETWORK) == tuple(Port("spine1", port.number) for port in NETWORK.ports["spine1"])
+    assert captured_ports([], NETWORK) == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["h1", "h1"], "h1 is named twice"),
+        (["tor1", "tor1:1"], "tor1:1 is named twice"),
+        (["h9"], "no host or switch 'h9' in this network (hosts h1 to h4, switches tor1, tor2, spine1, spine2)"),
+        (["tor1:9"], "unknown or ambiguous port '9' of tor1; choose from 1 (h1), 2 (h2), 3 (spine1), 4 (spine2)"),
+        (["tor1:"], "unknown or ambiguous port '' of tor1"),
+        (["h1:0"], "'h1:0': a host has only one port; use the name of the host alone"),
+        (["spin1"], "nearest: spine1"),
+    ],
+)
+def test_invalid_words_are_refused(words: list[str], expected: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        captured_ports(words, NETWORK)
+    assert str(refused.value).startswith("--pcap: ")
+    assert expected in str(refused.value)

@@ -60,7 +60,6 @@ def test_the_message_names_the_missing_object_and_the_entry_that_needs_it(old: s
 
 
 def test_only_declarations_that_the_scheme_uses_are_required() -> None:
-    """A program without BTS is sufficient for IRN, so each pair of scheme and program is checked."""
     without = renamed(_TRIGGER, '"name" : "SfcIngress.bts.trigger"')
     assert plan_run(_request(without, scheme="irn")).config.variant == "irn (mine)"
     with pytest.raises(UsageError, match="no table 'bts_trigger'"):

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
-from command.app import main
 from testbed.errors import UsageError
 from testbed.plan import plan
 from testbed.program.sources import HASH_FILE, ROOT, SOURCES, check_artifacts
 from testbed.program.user_program import compiled_program
+from tests.conftest import Refused
 from tests.testbed.program.own import OURS
 
 _MESSAGE = "the P4 sources in switch-bmv2/ are not those that switch-bmv2/artifacts/sfc.json was compiled from"
@@ -85,19 +85,10 @@ def test_a_new_source_and_a_missing_hash_are_refused(tree: Path) -> None:
     ids=" ".join,
 )
 def test_every_verb_refuses_before_anything_starts(
-    words: list[str], tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], tree: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
-    """The command prints one line and writes nothing."""
-    folder = tree / "folder"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
     monkeypatch.setattr(plan, "check_artifacts", partial(check_artifacts, tree))
-    assert main(words) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith(f"runner.py: {_MESSAGE}")
-    assert len(printed.err.splitlines()) == 1
-    assert not list(folder.iterdir())
+    refused(words, f"runner.py: {_MESSAGE}")
 
 
 def test_a_user_program_needs_no_artifacts(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

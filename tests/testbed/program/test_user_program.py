@@ -71,7 +71,6 @@ def test_a_file_that_is_not_a_program_is_refused(content: str, expected: str, fo
 
 
 def test_a_file_that_cannot_be_read_is_refused(folder: Path) -> None:
-    """The cases are a missing file, a folder and binary data."""
     (folder / "bytes").write_bytes(b"\xff")
     assert _refusal("nothing.json") == "--p4 nothing.json: No such file or directory"
     assert _refusal("nothing.p4") == "--p4 nothing.p4: No such file or directory"
@@ -85,28 +84,10 @@ def test_without_a_compiler_the_message_suggests_a_compiled_file(folder: Path, m
     assert _refusal("x.p4") == ("--p4 x.p4: no p4c-bm2-ss on the PATH to compile it; a compiled .json needs none")
 
 
-def test_a_file_name_with_shell_characters_never_reaches_p4c(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """p4c passes the name to a shell."""
-    monkeypatch.setattr("softswitch.p4c.shutil.which", lambda name: name)
-    (folder / "$(touch made).p4").write_text("")
-    assert "p4c takes names of letters" in _refusal("$(touch made).p4")
-    assert not (folder / "made").exists()
-
-
-@needs_p4c
-def test_the_first_errors_of_p4c_are_the_message(folder: Path) -> None:
-    """The message has file and line but not the caret markers."""
-    (folder / "x.p4").write_text("#include <core.p4>\ncontrol c(in bit<8> a) { apply { b = a; } }\n")
-    message = _refusal("x.p4")
-    assert message.startswith("--p4 x.p4: p4c-bm2-ss: ")
-    assert "x.p4(2)" in message and "^" not in message and "\n" not in message
-
-
 @needs_p4c
 def test_includes_beside_a_source_take_precedence_over_the_testbeds(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The program is compiled again only if one of its files has changed."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     (folder / "mine" / "include").mkdir(parents=True)
     (folder / "mine" / "include" / "constants.p4").write_text("#define LIMIT 7\n")
@@ -123,7 +104,6 @@ def test_includes_beside_a_source_take_precedence_over_the_testbeds(
 
 
 def test_several_programs_get_the_shortest_unique_names(folder: Path) -> None:
-    """The testbed's program has no name."""
     for place in ("a", "b"):
         (folder / place).mkdir()
         for name in ("x.json", "y.json", "my prog.json", "x.bmv2"):
@@ -142,7 +122,6 @@ def test_several_programs_get_the_shortest_unique_names(folder: Path) -> None:
 
 
 def test_an_edit_after_reading_does_not_change_the_program(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program is cached by its content."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     (folder / "x.json").write_text(OURS)
     user_program = read_program("x.json")
@@ -155,7 +134,6 @@ def test_an_edit_after_reading_does_not_change_the_program(folder: Path, monkeyp
 
 
 def test_config_and_command_repeat_the_run(folder: Path) -> None:
-    """config.json has the path and hash of the program, also of the testbed's."""
     user_program = compiled_program("my prog.json", str(folder / "my prog.json"), "my_prog", OURS)
     digest = hashlib.sha256(OURS.encode()).hexdigest()
     request = RunSpec("incast", clock="virtual", program=user_program)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from telemetry.captures.pcapng import Direction, read_capture
 from testbed.targets.bmv2.installation import find_bmv2
 from tests.testbed import running
 
-pytestmark = running.NEEDS_MININET
+pytestmark = [*running.NEEDS_MININET, running.LEAVES_NOTHING]
 SMALL = ["--set", "topology.hosts_per_tor=2", "--dilation", "10000"]
 SMALL += ["--set", "switch.q_th_bytes=100000", "--set", "switch.q_tg_bytes=50000"]  # three senders exceed this
 STAR = ["--topology", "star", "--set", "topology.hosts=3", "--dilation", "10000"]
@@ -164,29 +163,14 @@ LINES: tuple[tuple[str, str], ...] = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _leaves_nothing() -> Iterator[None]:
-    before = running.remains()
-    yield
-    assert running.left_since(before) == {}
-
-
 def _execute(tmp_path: Path, lines: str, *words: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "script.txt").write_text(lines)
-    return subprocess.run(
-        running.command("cli", *words, "--exec", "script.txt"),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-        cwd=tmp_path,
-        env={"COLUMNS": "100", **{name: value for name, value in os.environ.items() if name != "DISPLAY"}},
-    )
+    environment = {"COLUMNS": "100", **{name: value for name, value in os.environ.items() if name != "DISPLAY"}}
+    return running.run("cli", *words, "--exec", "script.txt", cwd=tmp_path, env=environment)
 
 
 @pytest.mark.parametrize("switch", ["soft", "bmv2"])
 def test_every_verb_does_what_it_says(tmp_path: Path, switch: str) -> None:
-    """Each line prints the expected output; a line that must fail prints one line with the reason."""
     if switch == "bmv2" and isinstance(find_bmv2(), str):
         pytest.skip("simple_switch is not installed")
     (tmp_path / "lines.txt").write_text("pingpair\npy h1.IP()\n")
@@ -223,7 +207,6 @@ def _check_captures(tmp_path: Path) -> None:
 
 
 def test_every_verb_is_tried() -> None:
-    """Each verb of this package and of Mininet has at least one line in LINES."""
     from testbed.prompt.shell import Shell
 
     tried = {line.lstrip("-").split()[0] for line, _ in LINES}
@@ -238,21 +221,13 @@ def test_a_script_ends_at_the_first_line_that_fails(tmp_path: Path) -> None:
     assert done.stdout.endswith("mininet> h1 false\nline 4 failed\n")
 
 
-def test_a_script_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
-    """The error is one line, with the exit code of invalid input."""
-    done = running.run("cli", "--exec", str(tmp_path / "none.txt"))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith("No such file or directory\n")
-
-
 @pytest.mark.parametrize(
-    ("content", "reason"), [(b"nodes\n\xff\n", "is not UTF-8 text"), (None, "is not a regular file")]
+    ("name", "reason"),
+    [("none", "No such file or directory\n"), ("bytes", "is not UTF-8 text"), (".", "is not a regular file")],
 )
-def test_a_script_that_is_not_text_starts_nothing(content: bytes | None, reason: str, tmp_path: Path) -> None:
-    """The script is checked before the network starts."""
-    script = tmp_path / "script"
-    script.mkdir() if content is None else script.write_bytes(content)
-    done = running.run("cli", "--exec", str(script))
+def test_a_script_that_cannot_be_read_starts_nothing(name: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "bytes").write_bytes(b"nodes\n\xff\n")
+    done = running.run("cli", "--exec", str(tmp_path / name))
     assert (done.returncode, done.stdout) == (2, "")
     assert reason in done.stderr
 
@@ -274,7 +249,6 @@ def test_nothing_started_in_hosts_outlives_the_prompt(tmp_path: Path) -> None:
 
 
 def test_a_dead_agent_is_one_line(tmp_path: Path) -> None:
-    """Verbs of messages report the agent's end; the prompt stays usable and ends normally."""
     kill = "px import psutil; [each.kill() for each in psutil.Process().children() if 'hosts.agent' in each.cmdline()]"
     done = _execute(tmp_path, f"{kill}\nsh sleep 1\n-flows\n-send h1 h2 1KB\nqueues\n", *STAR)
     assert done.returncode == 0, done.stdout
@@ -282,18 +256,3 @@ def test_a_dead_agent_is_one_line(tmp_path: Path) -> None:
         r"agent\d was ended by SIGKILL \(.*\); the NICs of h\d.* are gone with it, and no verb starts it again: `exit`"
     )
     assert re.search(rf"-flows\n{gone}.*\nmininet> -send h1 h2 1KB\n{gone}", done.stdout)
-
-
-def test_programs_are_paused_by_bts(tmp_path: Path) -> None:
-    """Three unmodified iperf3 clients send to one host through the NICs and obey the BTS of the switch."""
-    lines = ["h1 iperf3 -s -D -p 6001", "h1 iperf3 -s -D -p 6002", "h1 sleep 1"]
-    lines += [
-        "h2 iperf3 -c h1 -p 6001 -t 8 > a.txt 2>&1 &",
-        "h3 iperf3 -c h1 -p 6002 -t 8 > b.txt 2>&1 &",
-        "h2 sleep 7",
-    ]
-    lines += ["flows", "pauses", "bts"]
-    done = _execute(tmp_path, "".join(f"{line}\n" for line in lines), *STAR)
-    assert done.returncode == 0, done.stdout
-    assert re.search(r"since the start, hosts received [1-9]\d* BTS and obeyed [1-9]\d*", done.stdout), done.stdout
-    assert re.search(r"s1: sent_queue [1-9]", done.stdout), done.stdout

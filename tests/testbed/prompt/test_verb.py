@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from rich.console import Console
 
 from testbed.prompt import words
 from testbed.prompt.curve import curve
+from testbed.prompt.terminal import Terminal
 from testbed.prompt.verb import Known, Verb
 from testbed.prompt.words import VerbError
 from wire.dilation import Dilation
@@ -51,29 +53,26 @@ def test_words_that_fit_a_form_are_accepted(forms: Sequence[str], typed: str) ->
     ],
 )
 def test_words_that_fit_no_form_raise_the_usage(form: str, typed: str) -> None:
-    """The error is one line that begins with the verb's usage."""
     with pytest.raises(VerbError) as caught:
         _verb(form).check("it", typed.split())
     assert str(caught.value) == f"usage: it {form}".strip()
 
 
+PORTS = ("HOST on|off", "SWITCH PORT on|off")
+
+
 @pytest.mark.parametrize(
-    ("before", "candidates"),
+    ("forms", "before", "candidates"),
     [
-        ("", ["h1", "h2", "s1"]),
-        ("s1", ["on", "off", "1", "2"]),
-        ("s1 1", ["on", "off"]),
-        ("s1 1 on", []),
+        (PORTS, "", ["h1", "h2", "s1"]),
+        (PORTS, "s1", ["on", "off", "1", "2"]),
+        (PORTS, "s1 1", ["on", "off"]),
+        (PORTS, "s1 1 on", []),
+        (("HOST...",), "h1 h2 h1", ["h1", "h2"]),
     ],
 )
-def test_arguments_are_completed_from_the_forms(before: str, candidates: Sequence[str]) -> None:
-    """The candidates depend on the placeholder and on the words before it."""
-    assert _verb("HOST on|off", "SWITCH PORT on|off").candidates(before.split(), KNOWN) == candidates
-
-
-def test_the_rest_of_a_form_is_completed_too() -> None:
-    """`HOST...` accepts any number of words."""
-    assert _verb("HOST...").candidates(["h1", "h2", "h1"], KNOWN) == ["h1", "h2"]
+def test_arguments_are_completed_from_the_forms(forms: Sequence[str], before: str, candidates: Sequence[str]) -> None:
+    assert _verb(*forms).candidates(before.split(), KNOWN) == candidates
 
 
 @pytest.mark.parametrize(
@@ -103,18 +102,20 @@ def test_an_invalid_size_is_an_error(word: str) -> None:
         words.size_bytes(word)
 
 
-def test_a_curve_has_a_scale_and_a_threshold() -> None:
-    """The highest value fills its column; the threshold's line is drawn only where no value covers it."""
+def test_a_curve_has_a_scale_a_threshold_and_at_most_its_columns() -> None:
     lines = curve([0, 500_000, 1_000_000], columns=40, rows=4, threshold=500_000)
     assert len(lines) == 4
     assert lines[0].split() == ["1000", "KB", "█"]
     assert lines[1].split() == ["500", "KB", "┄┄█"]
     assert [line[-1] for line in lines] == ["█", "█", "█", "█"]
     assert [line[-2] for line in lines[2:]] == ["█", "█"]
-
-
-def test_a_curve_keeps_to_its_columns() -> None:
-    """The oldest values are dropped first."""
     lines = curve(list(range(1000)), columns=50, rows=3)
     assert max(map(len, lines)) <= 50
     assert lines[0].endswith("█")
+
+
+def test_no_name_steers_the_terminal() -> None:
+    """Newlines and tabs are kept, because they are the layout of the text."""
+    output: list[str] = []
+    Terminal(output.append, Console(), has_keys=False).say("table\t3\n\x1b[2J\x9b31m\u202e: 4")
+    assert output == ["table\t3\n\\x1b[2J\\x9b31m\\u202e: 4\n"]

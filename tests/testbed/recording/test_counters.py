@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 from analysis.results.counters import Lateness, Spacing
 from hosts.io.summaries import LatenessSummary, SpacingSummary
@@ -27,6 +28,7 @@ def counts(*events: tuple[CounterEvent, int], **peaks: int) -> SwitchCounts:
     return switch
 
 
+counters_of = partial(run_counters, interrupted=False, wall_s=1.0)
 NOTHING = LatenessSummary(0, 0, 0, 0)
 HOSTS = [
     HostStatistics("h1", NicStatistics(frames_sent=100, frames_received=40), kernel_drops=1),
@@ -78,7 +80,7 @@ def test_every_counter_is_summed_into_its_field() -> None:
 def test_ring_overruns_of_stalled_hosts_and_switches_are_drops_with_one_reason() -> None:
     hosts = [HostStatistics("h1", NicStatistics(frames_sent=9, frames_received=2, ring_overruns=4))]
     parts = [PartStatistics("tor1", NOTHING, drops=Counter(receive_ring=3))]
-    counters = run_counters(hosts, [], parts, interrupted=False, wall_s=1.0)
+    counters = counters_of(hosts, [], parts)
     assert (counters.drops, counters.unexplained_loss) == ({"receive_ring": 7}, 0)
 
 
@@ -87,37 +89,31 @@ def test_unusual_host_events_are_summed_over_hosts_and_omitted_if_zero() -> None
         HostStatistics("h1", NicStatistics(acknowledgements_refused=2)),
         HostStatistics("h2", NicStatistics(acknowledgements_refused=3, messages_failed=1)),
     ]
-    counters = run_counters(dishonest, SWITCHES, PARTS, interrupted=False, wall_s=1.0)
+    counters = counters_of(dishonest, SWITCHES, PARTS)
     assert counters.host_events == {"acknowledgements_refused": 5, "messages_failed": 1}
-    counters = run_counters(HOSTS, SWITCHES, PARTS, undelivered=4, interrupted=False, wall_s=1.0)
+    counters = counters_of(HOSTS, SWITCHES, PARTS, undelivered=4)
     assert counters.host_events == {"messages_undelivered": 4}
-
-
-def test_packets_sent_with_a_small_window_are_summed_over_hosts() -> None:
     hosts = [HostStatistics(name, NicStatistics(small_window_packets=3)) for name in ("h1", "h2")]
-    counters = run_counters(hosts, SWITCHES, PARTS, interrupted=False, wall_s=1.0)
-    assert counters.host_events == {"small_window_packets": 6}
+    assert counters_of(hosts, SWITCHES, PARTS).host_events == {"small_window_packets": 6}
 
 
 def test_a_run_is_as_late_as_its_latest_part() -> None:
-    """Each percentile is the highest of all processes. Processes without a measurement are ignored."""
     late = [LatenessSummary(3, 10, 30, 90), NOTHING, LatenessSummary(3, 20, 25, 40)]
-    counters = run_counters(HOSTS, SWITCHES, PARTS, host_lateness=late, interrupted=False, wall_s=1.0)
+    counters = counters_of(HOSTS, SWITCHES, PARTS, host_lateness=late)
     assert counters.host_lateness == Lateness(20.0, 30.0, 90.0)
     assert counters.switch_lateness == Lateness(2.0, 7.0, 9.0)
 
 
 def test_spacing_is_that_of_the_worst_part() -> None:
-    """The ideal spacing is that part's, and the count is the sum. Parts without a measurement are ignored."""
     hosts = [SpacingSummary(3, 10, 30, 90, 500), SpacingSummary(0, 0, 0, 0, 0), SpacingSummary(4, 20, 25, 99, 600)]
     parts = [PartStatistics("tor1", NOTHING), PartStatistics("tor2", NOTHING, spacing=hosts[1])]
-    counters = run_counters(HOSTS, SWITCHES, parts, host_spacing=hosts, interrupted=False, wall_s=1.0)
+    counters = counters_of(HOSTS, SWITCHES, parts, host_spacing=hosts)
     assert counters.host_spacing == Spacing(count=7, p50_ns=10, p99_ns=30, max_ns=99, ideal_ns=500)
     assert counters.switch_spacing is None
 
 
 def test_the_virtual_clock_has_no_lateness() -> None:
-    counters = run_counters(HOSTS, SWITCHES, [PartStatistics("tor1", NOTHING)], interrupted=False, wall_s=1.0)
+    counters = counters_of(HOSTS, SWITCHES, [PartStatistics("tor1", NOTHING)])
     assert (counters.host_lateness, counters.switch_lateness) == (None, None)
 
 
@@ -137,12 +133,12 @@ def test_frames_queued_in_a_switch_are_in_flight() -> None:
     part = softswitch_statistics("tor1", statistics)
     assert (part.held, part.absorbed, part.drops) == (4, 3, {"no_device": 1})
     sender = HostStatistics("h1", NicStatistics(frames_sent=10, frames_received=2))
-    counters = run_counters([sender], [], [part], interrupted=False, wall_s=1.0)
+    counters = counters_of([sender], [], [part])
     assert (counters.packets.in_flight, counters.unexplained_loss) == (4, 0)
 
 
 def test_a_refused_fault_breaks_the_run() -> None:
     """A run without the fault is not the requested run."""
     parts = [PartStatistics("tor1", None, refused=2), PartStatistics("tor2", None)]
-    counters = run_counters([], [], parts, interrupted=False, wall_s=1.0)
+    counters = counters_of([], [], parts)
     assert counters.broken == ("tor1 refused 2 of the commands that make its faults.",)

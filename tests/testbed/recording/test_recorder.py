@@ -17,6 +17,7 @@ from hosts.transport.messages import SendingCounts
 from telemetry.reader import read_trace
 from telemetry.schema import FLOWS, GOODPUT, SIGNALS
 from testbed.plan.plan import RunPlan, plan_run
+from testbed.recording.captures import make_way
 from testbed.recording.recorder import Recorder
 from tests.hosts.test_protocol import SIGNAL
 
@@ -38,7 +39,6 @@ def recorded(plan: RunPlan, folder: Path, *records: Record) -> pl.DataFrame:
 
 
 def test_the_trace_has_every_flow_of_the_plan(plan: RunPlan, tmp_path: Path) -> None:
-    """Flows without any record have a row, too."""
     flows = recorded(plan, tmp_path)
     planned = [tuple(getattr(flow, name) for name in PLANNED) for flow in plan.flows]
     assert len({flow.tag for flow in plan.flows}) == 2
@@ -48,14 +48,7 @@ def test_the_trace_has_every_flow_of_the_plan(plan: RunPlan, tmp_path: Path) -> 
     assert flows["packets_sent"].sum() == 0
 
 
-def test_flows_are_numbered_from_one(plan: RunPlan) -> None:
-    assert [flow.flow_id for flow in plan.flows] == list(range(1, len(plan.flows) + 1))
-    (column,) = (column for column in FLOWS.columns if column.name == "flow_id")
-    assert column.meaning.endswith("from 1")
-
-
 def test_nics_know_flows_by_the_plans_numbers(plan: RunPlan, tmp_path: Path) -> None:
-    """Records of a NIC carry the plan's flow number, so they are assigned to that flow's row."""
     nics = build_nics(plan.topology, plan.flows, plan.transport, plan.dilation)
     last_ns = plan.dilation.wall_ns(max(flow.start_ns for flow in plan.flows))
     records: list[Record] = []
@@ -84,7 +77,6 @@ def test_the_row_of_a_flow_joins_the_records_of_sender_and_receiver(plan: RunPla
 
 
 def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, tmp_path: Path) -> None:
-    """A record of an unfinished flow does not complete it."""
     with Recorder(plan, tmp_path) as recorder:
         for flow in plan.flows:
             recorder.take(FlowReceived(flow.flow_id, corrupted=False))
@@ -98,10 +90,6 @@ def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, t
 
 
 def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> None:
-    """The receiver may report the flow before, after or never.
-
-    It is not completed, and its row has the sender's counts.
-    """
     early, late, never, *others = plan.flows
     with Recorder(plan, tmp_path) as recorder:
         for flow in (early, *others):
@@ -120,7 +108,6 @@ def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> Non
 
 
 def test_an_acknowledged_flow_without_a_receivers_record_is_undelivered(plan: RunPlan, tmp_path: Path) -> None:
-    """The order of the two records does not matter."""
     first, second, *others = plan.flows
     with Recorder(plan, tmp_path) as recorder:
         for flow in others:
@@ -140,3 +127,12 @@ def test_goodput_and_signal_records_are_written_unchanged(plan: RunPlan, tmp_pat
     assert read_trace(tmp_path / "goodput.parquet", GOODPUT).rows() == [(0.0, 100.0, 4, 10)]
     (row,) = read_trace(tmp_path / "signals.parquet", SIGNALS).rows(named=True)
     assert row == {name: getattr(SIGNAL, name) for name in SIGNALS.column_names}
+
+
+def test_an_existing_capture_is_renamed_with_a_number(tmp_path: Path) -> None:
+    path = tmp_path / "h1-eth0.pcapng"
+    for number in range(3):
+        make_way(path)
+        path.write_text(str(number))
+    contents = {file.name: file.read_text() for file in tmp_path.iterdir()}
+    assert contents == {"h1-eth0-1.pcapng": "0", "h1-eth0-2.pcapng": "1", "h1-eth0.pcapng": "2"}

@@ -20,8 +20,8 @@ from testbed.jobs.job import Job, JobFailed
 from testbed.jobs.run_job import run_job
 from testbed.sweep.sweep import jobs_of, read_sweep
 from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES
+from tests.tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 NEEDED = (*FOLDERS, "compiled", "command", "processes", "reproduction", "runner.py")
 OTHERS = {"bench", "command", "compiled", "examples", "processes", "reproduction", "tests", "tools"}
 """Folders whose code does not affect results."""
@@ -55,7 +55,6 @@ def _sweep(tree: Path, out: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("changed", ["hosts/transport/sender.py", "switch-bmv2/artifacts/sfc.json"])
 @pytest.mark.long
 def test_jobs_are_repeated_after_a_change_of_the_code(changed: str, tree: Path, tmp_path: Path) -> None:
-    """The old runs are kept but are not in the table. Without a change nothing is run."""
     assert "1 run now, 0 already complete" in _sweep(tree, tmp_path).stdout
     again = _sweep(tree, tmp_path)
     assert "0 run now, 1 already complete" in again.stdout

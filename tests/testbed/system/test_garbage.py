@@ -56,7 +56,6 @@ def test_building_hosts_collects_no_garbage(tmp_path: Path) -> None:
 
 
 def test_a_run_collects_young_objects_only(tmp_path: Path) -> None:
-    """Young cycles are collected, messages and queue pairs are not searched, and the settings are restored."""
     before = gc.get_threshold()
     plan = plan_run(RunSpec("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
     [whole] = shares(plan.topology, plan.columns, 1)
@@ -82,7 +81,6 @@ class _Cycle:
 
 
 def test_a_refused_plan_restores_garbage_collection() -> None:
-    """Garbage collection stays off if it was off before."""
     for is_enabled in (False, True):
         (gc.enable if is_enabled else gc.disable)()
         with pytest.raises(UsageError):

@@ -84,14 +84,12 @@ def test_a_chroot_is_refused_before_anything_starts(tmp_path: Path) -> None:
 
 @running.needs_mininet
 def test_frames_that_are_too_long_for_interfaces_are_refused() -> None:
-    """The error names the setting to lower; the longest possible frame is accepted."""
     capabilities.require("real", "soft", mtu_bytes=65_535)
     with pytest.raises(UsageError, match=r"at an MTU of 65536 B: Invalid argument; lower transport\.payload_bytes"):
         capabilities.require("real", "soft", mtu_bytes=65_536)
 
 
 def test_containers_need_an_engine_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Engines on other machines are refused, and a missing SDK is reported with the command that installs it."""
     [probe] = [
         capability.probe
         for capability in capabilities.CAPABILITIES
@@ -153,7 +151,6 @@ def test_a_control_group_without_real_time_is_refused_before_anything_starts(tmp
 def test_probes_that_need_root_are_unknown_without_root(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An ordinary user cannot ask the kernel for netem, for instance."""
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(console, "width", 200)
     assert main(["doctor"]) == 0

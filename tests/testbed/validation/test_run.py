@@ -64,7 +64,7 @@ class VirtualExecutor:
             if self._broken is not None:
                 return TaskEnd(1, "", f"Traceback\n{self._broken}", was_stopped=False)
             request = replace(
-                request, clock="virtual", settings=parse_settings((*request.settings, *self._live_settings))
+                request, clock="virtual", settings={**request.settings, **parse_settings(self._live_settings)}
             )
         result = run_job(replace(job, request=request))
         return TaskEnd(0, JOB_RESULT.dump_json(result).decode(), "", was_stopped=False)
@@ -75,7 +75,6 @@ def _validate(out: Path, executor: VirtualExecutor, *schemes: str) -> StoredVali
 
 
 def test_both_runs_are_made_and_compared(tmp_path: Path) -> None:
-    """Virtual runs come first. Both runs use the same clock, so every difference is 0."""
     executor = VirtualExecutor()
     stored = _validate(tmp_path, executor, "irn", "sfc")
     clocks = [(job.request.clock, job.request.scheme) for job in executor.jobs]
@@ -91,20 +90,12 @@ def test_both_runs_are_made_and_compared(tmp_path: Path) -> None:
     assert not stored.is_interrupted
     assert validation.left_out == ("left",)
     assert read_validation(stored.folder / "validation.json") == validation
-
-
-def test_the_folders_of_the_runs_are_beside_the_file(tmp_path: Path) -> None:
-    """The folders have all traces, and there are no other entries."""
-    stored = _validate(tmp_path, VirtualExecutor(), "sfc")
-    [run] = stored.validation.runs
-    assert {path.name for path in stored.folder.iterdir()} == {
-        "validation.json", run.virtual_folder, run.live_folder,
-    }  # fmt: skip
-    assert load_run(stored.folder / run.live_folder).flows.height == 3
+    folders = {name for run in validation.runs for name in (run.virtual_folder, run.live_folder)}
+    assert {path.name for path in stored.folder.iterdir()} == {"validation.json", *folders}
+    assert load_run(stored.folder / validation.runs[0].live_folder).flows.height == 3
 
 
 def test_late_live_runs_are_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Late runs are repeated at a sufficient dilation. The repeat is compared, and the late run is kept."""
     executor, reports = VirtualExecutor(), list[str]()
 
     def read(folder: Path) -> RunResult:
@@ -144,7 +135,6 @@ def test_a_difference_is_found(tmp_path: Path) -> None:
 def test_a_pair_outside_its_tolerance_gets_virtual_runs_with_jitter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The jitter is as large as the lateness of the live run."""
     executor = VirtualExecutor(['transport.congestion_parameters={"window_bytes":5000}'])
     monkeypatch.setattr(ValidatedRun, "lateness", property(lambda _: 0.02))
     stored = validate([_pair()], [], "incast", tmp_path, executor, lambda *_: None, spread=2)
@@ -181,7 +171,6 @@ def test_a_pair_with_different_flow_lists_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_a_failed_run_is_named_with_its_reason(tmp_path: Path) -> None:
-    """The folder of the pair's virtual run is kept."""
     stored = _validate(tmp_path, VirtualExecutor(broken="RunError: the switch tor1 died"), "sfc")
     assert stored.validation.runs == ()
     assert stored.validation.failures == ("incast sfc, live: RunError: the switch tor1 died",)
@@ -191,7 +180,6 @@ def test_a_failed_run_is_named_with_its_reason(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("last", "compared"), [(1, 0), (2, 0), (3, 1)])
 def test_ctrl_c_keeps_the_complete_pairs(last: int, compared: int, tmp_path: Path) -> None:
-    """An incomplete pair is not a failure."""
     stored = _validate(tmp_path, VirtualExecutor(last=last), "irn", "sfc")
     assert stored.is_interrupted
     assert (len(stored.validation.runs), stored.validation.failures) == (compared, ())
@@ -201,8 +189,6 @@ def test_ctrl_c_keeps_the_complete_pairs(last: int, compared: int, tmp_path: Pat
 
 
 def test_a_kill_keeps_the_complete_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every pair is written to the file before the next run begins, and `report` shows it."""
-
     class Killed(Exception):
         pass
 

@@ -9,6 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Condition, Thread
+from types import SimpleNamespace
 from typing import Any
 
 from testbed.execution.execute import Clock
@@ -35,16 +36,6 @@ class Hub:
         self.turn.notify_all()
         if not self.turn.wait_for(is_so, _PATIENCE_S):
             raise TimeoutError("a rank waits for another one that does not answer")
-
-
-class Gone:
-    """A fake request of `isend`; the message has been delivered."""
-
-    def test(self) -> tuple[bool, None]:
-        return True, None
-
-    def wait(self) -> None:
-        pass
 
 
 class FakeCommunicator:
@@ -82,9 +73,9 @@ class FakeCommunicator:
         self._hub.mail[self._rank, dest, tag].append(pickle.dumps(word))
         self._hub.turn.notify_all()
 
-    def isend(self, word: Any, /, dest: int, tag: int) -> Gone:
+    def isend(self, word: Any, /, dest: int, tag: int) -> Any:
         self.send(word, dest=dest, tag=tag)
-        return Gone()
+        return SimpleNamespace(test=lambda: (True, None), wait=lambda: None)  # it has been delivered
 
     def iprobe(self, *, source: int, tag: int) -> bool:
         box = self._hub.mail[source, self._rank, tag]

@@ -30,8 +30,7 @@ def _going(frames: list[CapturedFrame], direction: Direction) -> list[tuple[int,
     return [(record.time_ns, record.frame) for record in frames if record.direction is direction]
 
 
-def test_both_ends_of_a_link_see_the_same(captures: dict[str, list[CapturedFrame]]) -> None:
-    """A frame sent at one end has the same bytes, time and order at the other end."""
+def test_both_ends_of_a_link_see_the_same_at_the_same_model_time(captures: dict[str, list[CapturedFrame]]) -> None:
     host, port, up, down = (captures[name] for name in ("h1-eth0", "tor1-eth1", "tor1-eth9", "spine1-eth1"))
     for one, other in ((host, port), (port, host), (up, down), (down, up)):
         assert _going(one, Direction.OUT)
@@ -39,9 +38,5 @@ def test_both_ends_of_a_link_see_the_same(captures: dict[str, list[CapturedFrame
     for frames in (host, port, up, down):
         assert not _going(frames, Direction.UNKNOWN)
         assert [record.time_ns for record in frames] == sorted(record.time_ns for record in frames)
-
-
-def test_a_capture_has_its_model_time(captures: dict[str, list[CapturedFrame]]) -> None:
-    """The virtual clock begins together with the model and the switches."""
     clocks = {record.interface.clock for frames in captures.values() for record in frames}
     assert clocks == {CaptureClock(1000, 0, 0)}

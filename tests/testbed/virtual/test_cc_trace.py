@@ -52,7 +52,6 @@ def test_the_trace_is_optional_and_changes_no_other_trace(tmp_path: Path) -> Non
 
 
 def test_hpcc_s_window_and_rate_fall_with_the_incast_and_rows_keep_their_distance(tmp_path: Path) -> None:
-    """Rows of a flow have distinct states and a minimum distance, and no RTT is shorter than the path's base RTT."""
     rows = _traced(_ran(tmp_path / "run", "irn+hpcc", TRACE_SETTING)).sort("flow_id", "time_us", maintain_order=True)
     assert rows["flow_id"].n_unique() == 6
     for _, flow_rows in rows.group_by("flow_id", maintain_order=True):
@@ -66,7 +65,6 @@ def test_hpcc_s_window_and_rate_fall_with_the_incast_and_rows_keep_their_distanc
 
 
 def test_a_control_without_limits_has_rows_for_its_round_trips(tmp_path: Path) -> None:
-    """The window is null in all rows."""
     rows = _traced(_ran(tmp_path / "run", "irn+none", TRACE_SETTING))
     assert rows["cwnd_bytes"].null_count() == rows.height > 6
     assert rows["rate_bps"].unique().to_list() == [100_000_000_000]
@@ -75,7 +73,6 @@ def test_a_control_without_limits_has_rows_for_its_round_trips(tmp_path: Path) -
 
 
 def test_several_processes_write_the_same_rows(tmp_path: Path) -> None:
-    """The rows have the same order; the interval is given in base RTTs here."""
     setting = "transport.cc_trace_rtt=0.2"
     expected = _traced(_ran(tmp_path / "alone", "sfc+hpcc", setting))
     shared = _traced(_ran(tmp_path / "shared", "sfc+hpcc", setting, clock=partial(simulate_shared, workers=2)))

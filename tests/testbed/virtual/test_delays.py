@@ -34,7 +34,6 @@ class Listener(CongestionControl):
     samples: ClassVar[list[AckSample]] = []
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """Record the sample."""
         self.samples.append(sample)
 
 

@@ -36,7 +36,6 @@ class SilentNic(Nic):
     """The senders' queue pairs, by this host's queue pairs."""
 
     def receive(self, frame: bytes, now_ns: int) -> None:
-        """Count the frame."""
         self._wire.advance(now_ns - 1)
         self._wire.clock_ns = max(self._wire.clock_ns, now_ns)
         self._counters.frames_received += 1
@@ -66,23 +65,20 @@ class LyingNic(SilentNic):
     """A NIC that acknowledges every packet and discards its data."""
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
-        """Acknowledge the packet, which is not kept."""
         self.acknowledge(header, header.psn_word(frame), self.address.ip)
 
 
 class ForgingNic(SilentNic):
-    """A NIC that acknowledges packets that were never sent."""
+    """A NIC that acknowledges packets that were never sent, which the sender can detect."""
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
-        """Acknowledge a later packet, which the sender can detect."""
         self.acknowledge(header, header.psn_word(frame) + 10_000, self.address.ip)
 
 
 class SpoofingNic(SilentNic):
-    """A NIC that answers with another host's address."""
+    """A NIC that answers with another host's address, which the ToR can detect."""
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
-        """Acknowledge with a wrong source address, which the ToR can detect."""
         self.acknowledge(header, header.psn_word(frame), VICTIM)
 
 
@@ -111,7 +107,6 @@ def _result(
 def test_flows_to_a_receiver_without_valid_answers_are_given_up(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: type[SilentNic], scheme: str
 ) -> None:
-    """The run ends before its duration, because each flow is given up; all frames are accounted for."""
     few = ("message_bytes=20000", "transport.retry_limit=2", "transport.rto_ns=500000")
     result = _result(monkeypatch, tmp_path, kind, scheme, *few)
     assert result.unexplained_loss == 0

@@ -9,24 +9,19 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.results.result import RunResult, counted
-from analysis.results.spec import RunSpec
+from analysis.results.result import counted
 from scenarios.model.flow import FlowRequest
 from scenarios.model.numbering import number_flows
-from testbed.execution.execute import execute
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
+from testbed.execution.execute import StoredRun, execute
+from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import Silent
+from tests.testbed.incasts import plan_incast, run_incast, trace
 
 # Racks of 25 hosts; a 24:1 incast from h1 to h24 of the first rack to h50, in a buffer that only PFC keeps from loss.
 NETWORK = ("topology.hosts_per_tor=25", "degree=24", "switch.buffer_bytes=4000000")
 PFC = ("switch.pfc=true", "transport.flow_control=pfc")
 SFC_P = ("switch.bts=ingress", "switch.pause_cache=true", "switch.sfc_p=true", "transport.flow_control=pfc")
 VICTIM = "victim"
-
-
-def _plan(scheme: str, *settings: str, seed: int = 1) -> RunPlan:
-    return plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(settings), seed=seed))
 
 
 def _with_victims(plan: RunPlan) -> RunPlan:
@@ -38,14 +33,8 @@ def _with_victims(plan: RunPlan) -> RunPlan:
     return replace(plan, flows=number_flows(requests))
 
 
-def _run(plan: RunPlan, tmp_path: Path) -> tuple[RunResult, pl.DataFrame, pl.DataFrame]:
-    finished = execute(plan, tmp_path, Silent())
-    flows, signals = (pl.read_parquet(finished.folder / f"{name}.parquet") for name in ("flows", "signals"))
-    return finished.result, flows, signals
-
-
-def _victim_slowdown(flows: pl.DataFrame) -> float:
-    victims = flows.filter(pl.col("tag") == VICTIM)["slowdown"]
+def _victim_slowdown(run: StoredRun) -> float:
+    victims = trace(run, "flows").filter(pl.col("tag") == VICTIM)["slowdown"]
     assert victims.null_count() == 0
     return float(victims.mean())  # type: ignore[arg-type]
 
@@ -55,43 +44,45 @@ def test_pfc_is_lossless_and_causes_head_of_line_blocking(tmp_path: Path) -> Non
 
     SFC-P drops nothing in the same incast and buffer either, and does not slow those flows down.
     """
-    lossy, _, _ = _run(_with_victims(_plan("gbn+none", *NETWORK)), tmp_path)
-    pfc, pfc_flows, _ = _run(_with_victims(_plan("gbn+none", *NETWORK, *PFC)), tmp_path)
-    sfc_p, sfc_p_flows, _ = _run(_with_victims(_plan("gbn+none", *NETWORK, *SFC_P)), tmp_path)
-    assert counted(lossy.dropped) > 0
-    for result in (pfc, sfc_p):
+    lossy, pfc, sfc_p = (
+        execute(_with_victims(plan_incast("gbn+none", *NETWORK, *settings)), tmp_path, Silent())
+        for settings in ((), PFC, SFC_P)
+    )
+    assert counted(lossy.result.dropped) > 0
+    for result in (pfc.result, sfc_p.result):
         assert result.drops == {}
         assert result.unexplained_loss == 0
         assert result.flows.completed == result.flows.total
         assert counted(result.pfc).sent > 0
-    assert pfc.buffer_bytes["tor1"].max > 10 * sfc_p.buffer_bytes["tor1"].max  # the pause has reached the senders' ToR
-    assert _victim_slowdown(pfc_flows) > 2 * _victim_slowdown(sfc_p_flows)
-    assert counted(sfc_p.max_buffer_bytes) < counted(pfc.max_buffer_bytes)
+    # the pause has reached the senders' ToR
+    assert pfc.result.buffer_bytes["tor1"].max > 10 * sfc_p.result.buffer_bytes["tor1"].max
+    assert _victim_slowdown(pfc) > 2 * _victim_slowdown(sfc_p)
+    assert counted(sfc_p.result.max_buffer_bytes) < counted(pfc.result.max_buffer_bytes)
 
 
 def test_the_estimator_signals_before_the_receivers_tor(tmp_path: Path) -> None:
     """The first pauses of a synchronized incast are local estimates, and they lower the peak buffer."""
     settings = ("topology.hosts_per_tor=24", "degree=24", "window_us=0", "switch.suppression_ns=5000")
-    without, _, _ = _run(_plan("sfc+none", *settings), tmp_path)
-    result, _, signals = _run(_plan("sfc+none", *settings, "switch.estimator=true"), tmp_path)
+    without = run_incast(tmp_path, "sfc+none", *settings).result
+    run = run_incast(tmp_path, "sfc+none", *settings, "switch.estimator=true")
+    signals = trace(run, "signals")
     estimated, queued = (signals.filter(pl.col("cause") == cause)["received_us"] for cause in ("estimator", "queue"))
     assert estimated.to_numpy().min() < queued.to_numpy().min()
-    assert counted(result.max_buffer_bytes) < counted(without.max_buffer_bytes)
-    assert result.unexplained_loss == 0
+    assert counted(run.result.max_buffer_bytes) < counted(without.max_buffer_bytes)
+    assert run.result.unexplained_loss == 0
 
 
 def test_ingress_bts_keeps_the_buffer_lower_than_egress_bts(tmp_path: Path) -> None:
     """BTS are sent before queueing instead of after it (paper section 2.3)."""
     settings = ("topology.hosts_per_tor=24", "degree=24", "transport.flow_control=sfc")
-    egress, _, _ = _run(_plan("irn+none", *settings, "switch.bts=egress"), tmp_path)
-    ingress, _, _ = _run(_plan("ingress-bts+none", *settings), tmp_path)
+    egress = run_incast(tmp_path, "irn+none", *settings, "switch.bts=egress").result
+    ingress = run_incast(tmp_path, "ingress-bts+none", *settings).result
     assert counted(egress.bts).sent > 0
     assert counted(ingress.max_buffer_bytes) < counted(egress.max_buffer_bytes)
 
 
 def test_ecn_marks_only_ecn_capable_packets(tmp_path: Path) -> None:
-    """Marking changes no packet of other hosts and breaks no ICRC."""
-    result, _, _ = _run(_plan("irn+none", "switch.ecn_kmin_bytes=1000"), tmp_path)
+    result = run_incast(tmp_path, "irn+none", "switch.ecn_kmin_bytes=1000").result
     assert result.flows.corrupted == 0
     assert result.verdict == "faithful"
 
@@ -102,9 +93,8 @@ def test_qcn_brings_the_queue_to_its_set_point(tmp_path: Path) -> None:
     Senders only get feedback signals, and every packet arrives once.
     """
     long_messages = ("message_bytes=6500000", "window_us=0", "transport.payload_bytes=4000")
-    plan = _plan("irn+qcn", *long_messages, "switch.qcn_q_eq_bytes=125000")
-    folder = execute(plan, tmp_path, Silent()).folder
-    flows, signals, queues = (pl.read_parquet(folder / f"{name}.parquet") for name in ("flows", "signals", "queues"))
+    run = run_incast(tmp_path, "irn+qcn", *long_messages, "switch.qcn_q_eq_bytes=125000")
+    flows, signals, queues = (trace(run, name) for name in ("flows", "signals", "queues"))
     assert flows["finish_us"].min() > 4_000  # type: ignore[operator]
     assert flows["packets_resent"].sum() == 0
     assert set(signals["cause"]) == {"feedback"}

@@ -10,116 +10,87 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
-from analysis.results.result import RunResult, counted
-from analysis.results.spec import RunSpec
-from testbed.execution.execute import execute
-from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
+from analysis.results.result import counted
+from testbed.execution.execute import StoredRun, execute
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
-
-
-def _run(tmp_path: Path, scheme: str, *settings: str) -> tuple[RunResult, pl.DataFrame, pl.DataFrame]:
-    finished = execute(
-        plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(settings))),
-        tmp_path,
-        Silent(),
-    )
-    flows, signals = (pl.read_parquet(finished.folder / f"{name}.parquet") for name in ("flows", "signals"))
-    return finished.result, flows, signals
+from testbed.virtual import simulation
+from testbed.virtual.part import lookahead_ns
+from tests.testbed.incasts import plan_incast, run_incast, trace
 
 
 @pytest.mark.parametrize("scheme", ["gbn", "irn", "ingress-bts", "sfc", "sfc+none", "irn+none"])
 def test_every_scheme_delivers_everything_whole(tmp_path: Path, scheme: str) -> None:
-    """All flows complete without corruption, every packet is accounted for, and the verdict is faithful."""
-    result, flows, _ = _run(tmp_path, scheme)
-    assert result.flows.completed == result.flows.total == 8
-    assert result.flows.corrupted == 0
-    assert result.unexplained_loss == 0
-    assert result.verdict == "faithful"
-    assert (flows["slowdown"] >= 1 - 1e-4).all()
+    run = run_incast(tmp_path, scheme)
+    assert run.result.flows.completed == run.result.flows.total == 8
+    assert run.result.flows.corrupted == 0
+    assert run.result.unexplained_loss == 0
+    assert run.result.verdict == "faithful"
+    assert (trace(run, "flows")["slowdown"] >= 1 - 1e-4).all()
 
 
 def test_sfc_halves_the_peak_buffer(tmp_path: Path) -> None:
-    """SFC more than halves the peak buffer of a 16:1 incast without rate control."""
     settings = ("degree=16", "topology.hosts_per_tor=16")
-    without, _, _ = _run(tmp_path, "irn+none", *settings)
-    with_sfc, _, _ = _run(tmp_path, "sfc+none", *settings)
+    without, with_sfc = (run_incast(tmp_path, scheme, *settings).result for scheme in ("irn+none", "sfc+none"))
     assert counted(with_sfc.max_buffer_bytes) < counted(without.max_buffer_bytes) / 2
     assert counted(with_sfc.bts).sent > 0
 
 
 def test_the_cache_answers_later_senders(tmp_path: Path) -> None:
     """Senders that start after the first pause reached their ToR are answered there, with less delay."""
-    result, _, signals = _run(tmp_path, "sfc+none", "degree=16", "topology.hosts_per_tor=16", "window_us=100")
-    assert counted(result.bts).cache_hits > 0
-    delay = signals.with_columns((pl.col("received_us") - pl.col("sent_us")).alias("delay"))
+    run = run_incast(tmp_path, "sfc+none", "degree=16", "topology.hosts_per_tor=16", "window_us=100")
+    assert counted(run.result.bts).cache_hits > 0
+    delay = trace(run, "signals").with_columns((pl.col("received_us") - pl.col("sent_us")).alias("delay"))
     near, far = (np.median(delay.filter(pl.col("cause") == cause)["delay"].to_numpy()) for cause in ("cache", "queue"))
     assert near < far
 
 
 def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
-    """A buffer that is too small drops packets; flows still complete, drops are counted, and IRN resends less."""
     resent_bytes = {}
     for scheme in ("gbn", "irn"):
-        result, flows, _ = _run(tmp_path, scheme, "switch.buffer_bytes=300000")
-        assert counted(result.drops)["dynamic_threshold"] > 0
-        assert result.flows.completed == result.flows.total
-        assert result.flows.corrupted == 0
-        assert result.unexplained_loss == 0
-        resent_bytes[scheme] = flows["bytes_resent"].sum()
+        run = run_incast(tmp_path, scheme, "switch.buffer_bytes=300000")
+        assert counted(run.result.drops)["dynamic_threshold"] > 0
+        assert run.result.flows.completed == run.result.flows.total
+        assert run.result.flows.corrupted == 0
+        assert run.result.unexplained_loss == 0
+        resent_bytes[scheme] = trace(run, "flows")["bytes_resent"].sum()
     assert 0 < resent_bytes["irn"] < resent_bytes["gbn"]
 
 
 def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
-    """Unfinished flows are in the trace without a finish time, and all packets are accounted for."""
-    plan = plan_run(RunSpec("incast", clock="virtual", duration_ms=0.05))
-    finished = execute(plan, tmp_path, Silent())
-    result = finished.result
-    assert result.flows.completed < result.flows.total
-    assert result.unexplained_loss == 0
-    delivered = pl.read_parquet(finished.folder / "goodput.parquet")["delivered_bytes"].sum()
-    assert 0 < delivered < 8 * 250_000
-
-
-def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
-    """Every byte of every flow is in one interval, and the receiver's link rate is never exceeded."""
-    plan = plan_run(RunSpec("incast", clock="virtual", settings={"transport.goodput_interval_ns": 20000}))
-    folder = execute(plan, tmp_path, Silent()).folder
-    goodput, flows = (pl.read_parquet(folder / f"{name}.parquet") for name in ("goodput", "flows"))
-    by_flow = goodput.group_by("flow_id").agg(pl.col("delivered_bytes").sum()).sort("flow_id")
-    assert by_flow["delivered_bytes"].to_list() == flows.sort("flow_id")["size_bytes"].to_list()
-    by_interval = goodput.group_by("from_us").agg(pl.col("delivered_bytes").sum())["delivered_bytes"]
-    assert by_interval.to_numpy().max() <= 250_000
+    run = run_incast(tmp_path, duration_ms=0.05)
+    assert run.result.flows.completed < run.result.flows.total
+    assert run.result.unexplained_loss == 0
+    assert 0 < trace(run, "goodput")["delivered_bytes"].sum() < 8 * 250_000
 
 
 def test_flows_of_one_sender_share_its_wire(tmp_path: Path) -> None:
-    result, flows, _ = _run(tmp_path, "sfc", "flows_per_sender=5", "message_bytes=50000")
-    assert result.flows.completed == 40
-    assert flows["src"].n_unique() == 8
+    run = run_incast(tmp_path, "sfc", "flows_per_sender=5", "message_bytes=50000")
+    assert run.result.flows.completed == 40
+    assert trace(run, "flows")["src"].n_unique() == 8
 
 
 def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
     """The receiver's link is busy until the last message: 1000 of 1058 bytes of each frame are payload."""
-    plan = plan_run(RunSpec("incast", scheme="irn", clock="virtual"))
-    goodput = pl.read_parquet(execute(plan, tmp_path, Silent()).folder / "goodput.parquet")
+    goodput = trace(run_incast(tmp_path, "irn"), "goodput")
     rate = 8 * pl.col("delivered_bytes").sum() / (1000 * (pl.col("until_us") - pl.col("from_us")).first())
     over_time = goodput.group_by("from_us").agg(gbps=rate).sort("from_us")
-    width_us = plan.transport.goodput_interval_ns / 1000
+    width_us = plan_incast("irn").transport.goodput_interval_ns / 1000
     first = int(over_time["from_us"][0] / width_us)
     assert first < 10
     assert over_time["from_us"].to_list() == [width_us * (first + index) for index in range(over_time.height)]
     assert over_time.height > 50
+    assert over_time["gbps"].to_numpy().max() <= 100
     assert over_time["gbps"][1:-1].mean() == pytest.approx(100 * 1000 / 1058, rel=0.005)
 
 
 def test_objects_of_a_run_return_to_garbage_collection_however_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Objects are frozen only during the run, also if the run fails at its start."""
-    plan = plan_run(RunSpec("incast", scheme="sfc", clock="virtual", settings={"degree": 2, "message_bytes": 3000}))
-    execute(plan, tmp_path / "whole", Silent())
+    settings = ("degree=2", "message_bytes=3000")
+    run_incast(tmp_path / "whole", "sfc", *settings)
     assert gc.get_freeze_count() == 0
 
     def refuse(*_: object) -> None:
@@ -128,5 +99,34 @@ def test_objects_of_a_run_return_to_garbage_collection_however_it_ends(
 
     monkeypatch.setattr(Recorder, "begin", refuse)
     with pytest.raises(OSError, match="disk full"):
-        execute(plan, tmp_path / "cut", Silent())
+        run_incast(tmp_path / "cut", "sfc", *settings)
     assert gc.get_freeze_count() == 0
+
+
+_FAULTS = ("jitter:all,max=2us", "duplicate:all,rate=2%", "loss:all,rate=0.5%")
+
+
+def _traces(run: StoredRun) -> tuple[pl.DataFrame, ...]:
+    flows, signals, goodput = (trace(run, name) for name in ("flows", "signals", "goodput"))
+    return flows, signals.sort(pl.all()), goodput.sort(pl.all())
+
+
+@pytest.mark.parametrize(("scheme", "faults"), [("sfc", ()), ("pfc", _FAULTS)])
+def test_shorter_rounds_give_the_same_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scheme: str, faults: tuple[str, ...]
+) -> None:
+    plan = plan_incast(scheme, faults=faults, duration_ms=20.0)
+    whole = lookahead_ns(plan.topology, plan.dilation)
+    expected = _traces(execute(plan, tmp_path, Silent()))
+    assert expected[1].height > 0 or scheme == "pfc"
+    monkeypatch.setattr(simulation, "lookahead_ns", lambda *_: whole // 7)
+    for short, whole_trace in zip(_traces(execute(plan, tmp_path, Silent())), expected, strict=True):
+        assert_frame_equal(short, whole_trace)
+
+
+def test_links_without_delay_make_rounds_of_one_instant(tmp_path: Path) -> None:
+    plan = plan_incast("sfc", "topology.host_delay_ns=0")
+    assert lookahead_ns(plan.topology, plan.dilation) == 1
+    result = execute(plan, tmp_path, Silent()).result
+    assert result.flows.completed == result.flows.total
+    assert result.unexplained_loss == 0

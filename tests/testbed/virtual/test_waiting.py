@@ -6,42 +6,38 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from analysis.formatting import format_us
 from analysis.report.tables import key_figures
 from analysis.results.spec import RunSpec
 from scenarios.files.flow_file import FILE_NAME
-from telemetry.schema import SCHEMAS
 from testbed.errors import UsageError
-from testbed.execution.execute import StoredRun, execute
+from testbed.execution.execute import execute
 from testbed.execution.hpcc_export import export_hpcc
 from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.virtual.workers import simulate_shared
+from tests.testbed.incasts import assert_same_run, trace
 from tests.testbed.virtual.ranks import over_threads
 
 RING = ("ranks=6", "chunks=2", "vector_bytes=120000", "add_us=3", "topology.hosts_per_tor=4")
 BESIDE = (*RING, "degree=3", "message_bytes=150000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
 
 
-def _plan(*settings: str, **more: object) -> RunPlan:
-    request = RunSpec("allreduce", "sfc", clock="virtual", settings=settings, **more)  # type: ignore[arg-type]
+def _plan(*settings: str, **more: Any) -> RunPlan:
+    request = RunSpec("allreduce", "sfc", clock="virtual", settings=parse_settings(settings), **more)
     return plan_run(request)
 
 
-def _flows(run: StoredRun) -> pl.DataFrame:
-    return pl.read_parquet(run.folder / "flows.parquet")
-
-
 def test_a_ring_alone_takes_little_more_than_its_ideal(tmp_path: Path) -> None:
-    """No message starts before its predecessor has arrived; acknowledgments take a small share of the wire."""
     plan = _plan(*RING)
     run = execute(plan, tmp_path, Silent(), page=False)
-    flows = _flows(run)
+    flows = trace(run, "flows")
     starts, ideals = flows["start_us"].to_list(), flows["ideal_fct_us"].to_list()
     for flow in plan.flows:
         for number in flow.after:
@@ -61,18 +57,15 @@ def test_workers_and_ranks_give_the_same_run(tmp_path: Path) -> None:
     plan = _plan(*BESIDE)
     alone = execute(plan, tmp_path / "alone", Silent(), page=False)
     for name, clock in (("workers", partial(simulate_shared, workers=2)), ("ranks", over_threads(2))):
-        shared = execute(plan, tmp_path / name, Silent(), clock, page=False)
-        for schema in SCHEMAS.values():
-            assert_frame_equal(*(pl.read_parquet(run.folder / schema.file_name) for run in (alone, shared)))
+        assert_same_run(execute(plan, tmp_path / name, Silent(), clock, page=False).folder, alone.folder)
     network = [setting for setting in BESIDE if setting.startswith(("topology.", "switch."))]
     assert _plan(*network, flow_file=alone.folder / FILE_NAME).flows == plan.flows
     assert alone.result.flows.completed == len(plan.flows)
 
 
 def test_flows_that_never_started_are_reported(tmp_path: Path) -> None:
-    """A flow without a start at the end of the run is unfinished and is counted separately."""
     run = execute(_plan(*RING, duration_ms=0.04), tmp_path, Silent(), page=False)
-    flows, counts = _flows(run), run.result.flows
+    flows, counts = trace(run, "flows"), run.result.flows
     never = flows["start_us"].null_count()
     assert 0 < never == counts.never_started < counts.total - counts.completed < counts.total
     assert flows.filter(pl.col("start_us").is_null())["packets_sent"].sum() == 0

@@ -14,33 +14,31 @@ from collections.abc import Sequence
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import cast
+from types import SimpleNamespace
+from typing import Any, cast
 
-import polars as pl
 import psutil
 import pytest
-from polars.testing import assert_frame_equal
 
 from analysis.results.spec import RunSpec
 from command.planning import shared_out
 from hosts.transport.loss_recovery.base import NEVER
-from telemetry.schema import SCHEMAS
 from testbed.errors import Interrupted, RunError, UsageError
-from testbed.execution.execute import Clock, execute
+from testbed.execution.execute import execute
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Progress, Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual import workers as module
-from testbed.virtual.exchange import Descriptors, Exchange
+from testbed.virtual.exchange import Descriptors
 from testbed.virtual.gathering import Gathering
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import shares
-from testbed.virtual.simulation import simulate
 from testbed.virtual.tasks import Task, WorkerReport
 from testbed.virtual.worker import HEAD, TELL_TURNS, Worker
 from testbed.virtual.workers import simulate_shared
+from tests.testbed.incasts import assert_same_run, trace
 from tests.testbed.running import ROOT
 
 _RACKS = ("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=60000")
@@ -53,9 +51,6 @@ _FAULTS = (
     "stall:h1,at=10us,for=20us",
     "stall:tor3,at=20us,for=10us",
 )
-
-
-Stored = tuple[dict[str, pl.DataFrame], dict[str, bytes], dict[str, object]]
 
 
 def _plan(scheme: str = "sfc", faults: tuple[str, ...] = (), settings: tuple[str, ...] = _RACKS) -> RunPlan:
@@ -71,16 +66,6 @@ def _plan(scheme: str = "sfc", faults: tuple[str, ...] = (), settings: tuple[str
     return plan_run(request)
 
 
-def _stored(plan: RunPlan, folder: Path, clock: Clock) -> Stored:
-    """Run the plan; return traces, captures, and the result without the cost of the run."""
-    folder.mkdir()
-    run = execute(plan, folder, Silent(), clock)
-    traces = {schema.name: pl.read_parquet(run.folder / schema.file_name) for schema in SCHEMAS.values()}
-    result = run.result.model_dump(exclude={"wall_s", "packets_per_s"})
-    captures = {path.name: path.read_bytes() for path in (run.folder / "pcaps").iterdir()}
-    return traces, captures, result
-
-
 @pytest.mark.parametrize(
     ("scheme", "counts", "faults", "settings"),
     [("sfc-est", (3,), (), _LOW), ("pfc", (2, 3), _FAULTS, ("switch.buffer_bytes=400000",))],
@@ -88,19 +73,16 @@ def _stored(plan: RunPlan, folder: Path, clock: Clock) -> Stored:
 def test_any_number_of_workers_gives_the_same_run(
     tmp_path: Path, scheme: str, counts: tuple[int, ...], faults: tuple[str, ...], settings: tuple[str, ...]
 ) -> None:
-    """Rows and counts are equal; one case has BTS, the other PFC and many faults."""
     plan = _plan(scheme, faults, (*_RACKS, *settings))
-    traces, captures, result = _stored(plan, tmp_path / "alone", simulate)
-    assert traces["flows"].height == 12
-    assert sorted(captures) == ["h1-eth0.pcapng", "spine1-eth1.pcapng", "spine1-eth2.pcapng", "spine1-eth3.pcapng"]
-    assert all(len(capture) > 1000 for capture in captures.values())
-    assert traces["signals"].height > 0 or scheme == "pfc"
+    alone = execute(plan, tmp_path, Silent(), page=False)
+    assert trace(alone, "flows").height == 12
+    assert trace(alone, "signals").height > 0 or scheme == "pfc"
+    captures = {path.name: path.stat().st_size > 1000 for path in alone.folder.glob("pcaps/*")}
+    ports = ("h1-eth0", "spine1-eth1", "spine1-eth2", "spine1-eth3")
+    assert captures == {f"{port}.pcapng": True for port in ports}
     for workers in counts:
-        stored = _stored(plan, tmp_path / str(workers), partial(simulate_shared, workers=workers))
-        for name, trace in traces.items():
-            assert_frame_equal(stored[0][name], trace)
-        assert stored[1] == captures
-        assert stored[2] == result
+        shared = execute(plan, tmp_path, Silent(), partial(simulate_shared, workers=workers), page=False)
+        assert_same_run(shared.folder, alone.folder)
 
 
 class _Runner:
@@ -127,13 +109,6 @@ class _Runner:
             self.size_bytes = self._capture.stat().st_size
 
 
-class _Alone:
-    """The exchange of a single worker."""
-
-    def swap(self, parts: Sequence[bytes]) -> list[bytes]:
-        return [b"" for _ in parts]
-
-
 class _Busy:
     """An exchange with a second worker whose hosts are busy, and which is asked to end in the sixth round."""
 
@@ -145,7 +120,7 @@ class _Busy:
         return [b"", HEAD.pack(NEVER, self.rounds > 5, TELL_TURNS, 0, 0)]
 
 
-def _worker(folder: Path, exchange: Exchange, workers: int) -> tuple[Worker, _Runner]:
+def _worker(folder: Path, exchange: Any, workers: int) -> tuple[Worker, _Runner]:
     """Create the first of `workers` workers in this process."""
     plan = _plan()
     round_ns = lookahead_ns(plan.topology, plan.dilation)
@@ -156,7 +131,7 @@ def _worker(folder: Path, exchange: Exchange, workers: int) -> tuple[Worker, _Ru
 
 def test_a_worker_completes_its_captures_before_its_final_report(tmp_path: Path) -> None:
     """The runner may kill it afterwards. A request to end after the last flow does not count as an interruption."""
-    worker, runner = _worker(tmp_path, _Alone(), 1)
+    worker, runner = _worker(tmp_path, SimpleNamespace(swap=lambda parts: [b"" for _ in parts]), 1)
     runner.worker = worker
     worker.run()
     assert runner.size_bytes == (tmp_path / "pcaps" / "h1-eth0.pcapng").stat().st_size > 1000
@@ -213,7 +188,6 @@ def test_the_limit_of_open_files_is_raised_for_workers() -> None:
 
 
 def test_racks_are_not_divided() -> None:
-    """The number of racks limits the workers. Fewer workers have all nodes, with racks in the order of the hosts."""
     plan = _plan()
     topology = plan.topology
     for workers in (1, 2, 3):
@@ -249,7 +223,6 @@ class _Interrupting(Silent):
 def test_a_worker_that_dies_ends_the_run_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, progress: Progress, room_bytes: int | None, ending: str
 ) -> None:
-    """The error names the worker, how it ended and its last output; the other workers are gone."""
     if room_bytes is not None:
         monkeypatch.setattr(module, "_room_bytes", lambda _: room_bytes)
     before = set(psutil.Process().children())
@@ -260,7 +233,6 @@ def test_a_worker_that_dies_ends_the_run_in_one_line(
 
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
-    """All workers end after the same round, and all packets are accounted for."""
     try:
         run = execute(_plan(), tmp_path, _Interrupting(), partial(simulate_shared, workers=2))
     except Interrupted as error:

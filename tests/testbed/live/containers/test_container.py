@@ -9,8 +9,8 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from docker.errors import APIError, DockerException, NotFound
@@ -91,7 +91,6 @@ def test_the_obituary_says_how_a_container_ended(
 
 
 def test_the_obituary_of_a_removed_container(container: FakeContainer) -> None:
-    """The engine has no record of a removed container."""
     host = _host(container)
     container.remove(force=True, v=True)
     assert host.wait() == -signal.SIGKILL
@@ -101,40 +100,25 @@ def test_the_obituary_of_a_removed_container(container: FakeContainer) -> None:
     host.remove()
 
 
-class FakeEngine:
-    """An engine that records which containers it should create."""
-
-    def __init__(self, container: FakeContainer) -> None:
-        self.created: list[tuple[str, dict[str, Any]]] = []
-        self.container = container
-        self.stream, self.other_end = socket.socketpair()
-        self.containers = SimpleNamespace(create=self._create)
-        self.api = SimpleNamespace(attach_socket=lambda container, params: self.stream.makefile("rb", buffering=0))
-
-    def _create(self, image: str, **options: Any) -> FakeContainer:
-        self.created.append((image, options))
-        return self.container
-
-    def close(self) -> None:
-        self.stream.close()
-        self.other_end.close()
-
-
 @pytest.fixture
-def engine(container: FakeContainer, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
-    fake = FakeEngine(container)
-    monkeypatch.setattr("docker.from_env", lambda timeout: fake)
-    return fake
+def engine(container: FakeContainer, monkeypatch: pytest.MonkeyPatch) -> Iterator[MagicMock]:
+    """Replace the Docker client, which creates the fake container."""
+    stream, other_end = socket.socketpair()
+    with stream, other_end:
+        fake = MagicMock()
+        fake.containers.create.return_value = container
+        fake.api.attach_socket.side_effect = lambda container, params: stream.makefile("rb", buffering=0)
+        monkeypatch.setattr("docker.from_env", lambda timeout: fake)
+        yield fake
 
 
 def test_a_container_is_private_bounded_and_findable(
-    engine: FakeEngine, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
+    engine: MagicMock, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A container has no Docker network, carries the run's ID, and has few rights and little memory."""
     monkeypatch.setattr(containers, "_stop_echo", lambda pid: None)
     started = HostContainers("an-image", "run-1")
     host = started.start("h1")
-    [(image, options)] = engine.created
+    [(_, [image], options)] = engine.containers.create.mock_calls
     assert (image, host.pid) == ("an-image", container.process.pid)
     assert (options["network_mode"], options["labels"]) == ("none", {RUN_VARIABLE: "run-1"})
     assert options["environment"][RUN_VARIABLE] == "run-1"
@@ -149,7 +133,7 @@ def test_a_container_is_private_bounded_and_findable(
 
 
 def test_a_container_of_another_system_is_refused(
-    engine: FakeEngine, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
+    engine: MagicMock, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The PIDs of another system's engine refer to other processes here, which must not be touched."""
     monkeypatch.setattr(containers, "_stop_echo", lambda pid: None)
@@ -173,7 +157,7 @@ def test_a_container_of_another_system_is_refused(
     ],
 )
 def test_a_container_that_does_not_start_is_a_one_line_error_and_is_removed(
-    error: Exception, expected: str, engine: FakeEngine, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
+    error: Exception, expected: str, engine: MagicMock, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
     def refuse() -> None:

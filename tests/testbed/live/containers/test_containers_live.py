@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.testbed.local_image import containers_of, image_of
 PROGRAMS = {name: shutil.which(name) for name in ("cat", "dash", "id", "iperf3", "sleep")}
 pytestmark = [
     *running.NEEDS_MININET,
+    running.LEAVES_NOTHING,
     pytest.mark.skipif(missing_engine() is not None, reason=f"no Docker: {missing_engine()}"),
     pytest.mark.skipif(None in PROGRAMS.values(), reason=f"not all of {', '.join(PROGRAMS)} are here"),
     pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # from Mininet, in older versions of Python
@@ -43,9 +45,7 @@ def image() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _leaves_nothing(image: str) -> Iterator[None]:
-    before = running.remains()
     yield
-    assert running.left_since(before) == {}
     assert containers_of(image) == []
 
 
@@ -96,21 +96,15 @@ def test_the_rights_of_a_container_are_limited(image: str) -> None:
 
 def _volumes_of(image: str) -> set[str]:
     """Return the names of the volumes that the image's containers use."""
-    client = docker.from_env()
-    try:
+    with closing(docker.from_env()) as client:
         mounts = [client.containers.get(container).attrs["Mounts"] for container in containers_of(image)]
-    finally:
-        client.close()
     return {mount["Name"] for container_mounts in mounts for mount in container_mounts}
 
 
 def _volumes() -> set[str]:
     """Return the names of all volumes."""
-    client = docker.from_env()
-    try:
+    with closing(docker.from_env()) as client:
         return {volume.name for volume in client.volumes.list()}
-    finally:
-        client.close()
 
 
 def _check_shell_survives_input(node: Any) -> None:
@@ -130,22 +124,15 @@ def _check_shell_survives_input(node: Any) -> None:
 
 
 def _limits(container: str) -> tuple[Any, ...]:
-    client = docker.from_env()
-    try:
+    with closing(docker.from_env()) as client:
         settings = client.containers.get(container).attrs["HostConfig"]
-    finally:
-        client.close()
     dropped, options = tuple(settings["CapDrop"]), tuple(settings["SecurityOpt"])
     is_bounded = settings["Memory"] > 0, settings["PidsLimit"] > 0
     return settings["NetworkMode"], settings["Privileged"], dropped, options, *is_bounded
 
 
 def test_a_scenario_runs_on_containers(image: str, tmp_path: Path) -> None:
-    """All flows arrive, every packet is accounted for, and the run's folder records the image's ID."""
-    words = ("--hosts", f"docker:{image}", *STAR, "--json", "--out", str(tmp_path))
-    done = running.run("run", "incast", *words)
-    assert done.stdout, done.stderr
-    result = json.loads(done.stdout)
+    result = running.result_of("incast", "--hosts", f"docker:{image}", *STAR, "--out", str(tmp_path))
     assert result["flows"]["completed"] == result["flows"]["total"] > 0
     assert result["unexplained_loss"] == 0
     [folder] = tmp_path.iterdir()
@@ -155,19 +142,12 @@ def test_a_scenario_runs_on_containers(image: str, tmp_path: Path) -> None:
 
 
 def test_a_container_that_dies_makes_the_run_invalid(image: str, tmp_path: Path) -> None:
-    """The reason names the host and the image, and says how the container ended."""
     child = running.start(tmp_path, "incast", "--hosts", f"docker:{image}", *LONG)
     running.wait_until_measuring(tmp_path)
-    client = docker.from_env()
-    try:
-        [victim] = [
-            container
-            for container in client.containers.list(filters={"ancestor": image})
-            if container.name.endswith("-h2")
-        ]
+    with closing(docker.from_env()) as client:
+        running_ones = client.containers.list(filters={"ancestor": image})
+        [victim] = [container for container in running_ones if container.name.endswith("-h2")]
         victim.kill()
-    finally:
-        client.close()
     assert child.wait(100) == 3, (tmp_path / "log").read_text()
     [path] = tmp_path.glob("runs/*/result.json")
     reason = json.loads(path.read_text())["verdict_reasons"][0]
@@ -188,7 +168,6 @@ def test_clean_removes_the_containers_of_a_killed_run(image: str, tmp_path: Path
 
 
 def test_a_missing_image_is_refused(image: str, tmp_path: Path) -> None:
-    """The exit code is 2, the error is one line, and nothing is created."""
     done = running.run("run", "incast", "--hosts", "docker:sfc-testbed/none", "--out", str(tmp_path / "runs"))
     assert done.returncode == 2
     assert "--hosts docker:sfc-testbed/none: Docker has no image sfc-testbed/none" in done.stderr

@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -20,35 +21,23 @@ LACKING = "pcaps/h1-eth0.pcapng lacks 7 packets that the kernel dropped."
 H1, H2 = Port("h1", 0), Port("h2", 0)
 
 
-class _Capture:
-    """A fake capture: the capture of h1 loses packets, the capture of h2 cannot be stored."""
-
-    def __init__(self, end: Port, path: Path) -> None:
-        self._end = end
-        self._path = path
-
-    def begin(self, *_: int) -> None:
-        self._path.write_bytes(b"")
-
-    def stop(self) -> tuple[str, ...]:
-        if self._end == H2:
-            raise OSError("no room")
-        return (LACKING,)
+def _listen(end: Port, folder: Path, logs: Path) -> MagicMock:
+    """Return a fake capture: the capture of h1 loses packets, the capture of h2 cannot be stored."""
+    capture = MagicMock()
+    capture.begin.side_effect = lambda *_: (folder / f"{end.node}-eth0.pcapng").touch()
+    capture.stop.side_effect = OSError("no room") if end == H2 else None
+    capture.stop.return_value = (LACKING,)
+    return capture
 
 
 @pytest.fixture
 def captures_of_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Captures:
     """Captures of a session without a network."""
-    session_captures = Captures(_network(), lambda: tmp_path, lambda: 0)
+    network: Any = SimpleNamespace(plan=SimpleNamespace(topology=Star(hosts=2).build()))
+    session_captures = Captures(network, lambda: tmp_path, lambda: 0)
     monkeypatch.setattr(captures, "common_epoch_ns", lambda network: 0)
-    monkeypatch.setattr(
-        session_captures, "_listen", lambda end, folder, logs: _Capture(end, folder / f"{end.node}-eth0.pcapng")
-    )
+    monkeypatch.setattr(session_captures, "_listen", _listen)
     return session_captures
-
-
-def _network() -> Any:
-    return SimpleNamespace(plan=SimpleNamespace(topology=Star(hosts=2).build()))
 
 
 def test_losses_are_also_reported_when_the_session_ends(captures_of_session: Captures, tmp_path: Path) -> None:

@@ -37,7 +37,6 @@ def test_a_message_is_done_when_both_ends_say_so() -> None:
 
 
 def test_messages_that_a_scenario_cuts_short_are_not_forgotten() -> None:
-    """Unfinished messages stay in the journal as abandoned and are not waited for; finished messages stay finished."""
     journal = Journal()
     first, second = _message(1), _message(2)
     journal.add([first, second])
@@ -137,7 +136,6 @@ def test_a_restarted_switch_gets_its_changes_again() -> None:
 
 
 def test_a_switch_that_was_killed_can_be_started_again() -> None:
-    """The dead process's connection is closed first; then the changes are repeated as after a stop."""
     switch = _Switch()
     controlled = ControlledSwitch(cast(RunningSwitch, switch))
     controlled.command("table_clear t")
@@ -150,7 +148,6 @@ def test_a_switch_that_was_killed_can_be_started_again() -> None:
 
 
 def test_a_switch_that_failed_to_start_can_be_started_again() -> None:
-    """The process that did not become ready is killed."""
     switch = _Switch()
     controlled = ControlledSwitch(cast(RunningSwitch, switch))
     controlled.halt()

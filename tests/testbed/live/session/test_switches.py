@@ -63,7 +63,6 @@ def test_queues_are_read_at_one_moment_while_they_fill(live: Live) -> None:
 
 
 def test_a_cached_pause_names_its_destination(live: Live) -> None:
-    """The entry has host, address and DSCP; its remaining pause follows from the switch's clock."""
     cache = reading.pause_cache(CLOS, live, DILATION, time.monotonic_ns())
     [entry] = cache.entries
     assert (entry.host, str(entry.address), entry.dscp, cache.most_entries) == ("h6", "10.2.0.3", 26, 1)
@@ -100,7 +99,6 @@ def test_a_rate_changes_wire_and_program(live: Live) -> None:
 
 
 def test_compiler_made_tables_are_distinguished(live: Live) -> None:
-    """Tables in the source have a name within a control."""
     written = [name for name, _ in reading.tables(live) if not reading.is_compiler_made(name)]
     assert "ipv4_lpm" in map(reading.short_name, written)
     assert all("." in name for name in written)

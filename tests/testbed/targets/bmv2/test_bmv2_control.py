@@ -53,7 +53,6 @@ def control(fake: FakeConnection) -> Bmv2Control:
 
 
 def test_an_entry_goes_out_with_full_names_and_padded_fields(control: Bmv2Control, fake: FakeConnection) -> None:
-    """Name suffixes become full names. Addresses and numbers become as many bytes as the field has."""
     fake.answers["bm_mt_add_entry"] = 4
     answer = control.command("table_add ipv4_lpm next_hop 10.1.0.2/32 => 3 06:00:00:01:00:03 02:00:0a:01:00:02")
     assert answer == "Entry has been added with handle 4"

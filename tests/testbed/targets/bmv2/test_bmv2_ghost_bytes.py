@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -18,28 +19,14 @@ from testbed.targets.bmv2.switch import Bmv2Switch
 from testbed.targets.bmv2.target import Bmv2Target
 
 
-class _Quiet:
-    """A stub for the parts of a switch. As a control it returns one buffer level after the other."""
-
-    failure = None
-
-    def __init__(self, *held: int) -> None:
-        self._held = list(held)
-
-    def command(self, line: str) -> str:
-        assert line == "register_read buffer_bytes 0"
-        return f"buffer_bytes[0]= {self._held.pop(0)}"
-
-    def stop(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
 def _stopped(*held: int) -> Bmv2Switch:
-    anything = cast(Any, _Quiet())
+    """Return a stopped switch whose buffer had these levels one after the other."""
+    anything = MagicMock(failure=None)
     switch = Bmv2Switch(anything, cast(Any, SimpleNamespace(name="s1")), lambda spec: anything, anything)
-    switch._control, switch._poller = cast(Any, _Quiet(*held)), anything
+    switch._control, switch._poller = MagicMock(), anything
+    switch._control.command.side_effect = [f"buffer_bytes[0]= {level}" for level in held]
     switch.stop()
+    assert {call.args for call in switch._control.command.mock_calls} == {("register_read buffer_bytes 0",)}
     return switch
 
 
@@ -54,7 +41,6 @@ def test_bytes_still_counted_at_rest_are_a_loss_of_bmv2(held: tuple[int, ...], g
 
 
 def test_the_notes_name_the_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The unexplained loss makes the run invalid, and the note tells the reader its cause."""
     monkeypatch.setattr(bmv2_target, "find_bmv2", lambda: Installation(version="1.15.5", path="simple_switch"))
     monkeypatch.setattr(bmv2_target, "missing_netem", lambda delays_ns: None)
     target = Bmv2Target(plan_run(RunSpec("incast", switch="bmv2")), tmp_path, tmp_path)

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -68,7 +67,6 @@ def _connected(process: subprocess.Popen[bytes], port: int) -> ThriftConnection:
 
 
 def test_both_targets_give_equal_answers(control: Bmv2Control) -> None:
-    """Each command gets the same answer on BMv2 and on softswitch."""
     topology = shape("clos", {}).build()
     settings = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, ecn_kmin_bytes=100_000)
     lines = pipeline_commands(topology, "tor1", settings, Dilation(1000))
@@ -85,7 +83,6 @@ def test_both_targets_give_equal_answers(control: Bmv2Control) -> None:
     ["table_add dscp_to_class set_class 26 => 3", "table_set_default ipv4_lpm no_route", "table_delete ipv4_lpm 7"],
 )
 def test_a_refusal_by_bmv2_is_an_error(control: Bmv2Control, line: str) -> None:
-    """The cases are a duplicate key, a change of a constant default action, and a missing entry."""
     control.command("table_add dscp_to_class set_class 26 => 3")
     with pytest.raises(CommandError):
         control.command(line)
@@ -93,23 +90,14 @@ def test_a_refusal_by_bmv2_is_an_error(control: Bmv2Control, line: str) -> None:
 
 
 @NEEDS_BMV2
+@running.LEAVES_NOTHING
 class TestLive:
     """Complete live runs."""
 
     pytestmark = running.NEEDS_MININET
 
-    @pytest.fixture(autouse=True)
-    def _leaves_nothing(self) -> Iterator[None]:
-        """Check that a test leaves nothing behind on the machine."""
-        before = running.remains()
-        yield
-        assert running.left_since(before) == {}
-
     def test_a_run_completes_and_its_verdict_names_the_limits_of_bmv2(self, tmp_path: Path) -> None:
-        """All flows arrive, no packet is unexplained, BTS are sent, and clocks agree."""
-        done = running.run("run", *SMALL, "--json", "--out", str(tmp_path))
-        assert done.stdout, done.stderr
-        result = json.loads(done.stdout)
+        result = running.result_of(*SMALL, "--out", str(tmp_path))
         assert (result["clock"], result["switch"]) == ("real", "bmv2")
         assert result["flows"] | {"completed": 8, "corrupted": 0, "total": 8} == result["flows"]
         assert result["unexplained_loss"] == 0
@@ -131,7 +119,6 @@ class TestLive:
         assert cleaned.returncode == 0, cleaned.stderr
 
     def test_an_interrupted_run_keeps_its_measurements(self, tmp_path: Path) -> None:
-        """Ctrl-C ends a run cleanly and keeps the queue samples too."""
         child = running.start(tmp_path, "incast", "--switch", "bmv2", "--set", "message_bytes=100000000")
         running.wait_until_measuring(tmp_path)
         time.sleep(1)  # no synchronization: the signal should arrive somewhere in the middle of the run
@@ -140,18 +127,6 @@ class TestLive:
         [folder] = (tmp_path / "runs").iterdir()
         assert json.loads((folder / "result.json").read_text())["interrupted"]
         assert (folder / "queues.parquet").exists()
-
-    def test_prompt_pings_through_bmv2(self) -> None:
-        """The interactive network of `cli` runs on either target."""
-        done = subprocess.run(
-            running.command("cli", "--switch", "bmv2", "--dilation", "1000"),
-            input="h1 ping -c 2 -W 5 h8\nexit\n",
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert "2 received" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.skipif(missing_engine() is not None, reason=f"no Docker: {missing_engine()}")
@@ -176,8 +151,7 @@ class TestImage:
             yield image
 
     def test_a_run_completes_in_containers(self, local_image: str, tmp_path: Path) -> None:
-        """All flows arrive, no packet is unexplained, BTS are sent, and no container remains."""
-        result = self._run(tmp_path)
+        result = running.result_of(*SMALL, "--out", str(tmp_path))
         assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0), result["verdict_reasons"]
         assert result["bts"]["sent"] > 0
         assert containers_of(local_image) == []
@@ -194,11 +168,5 @@ class TestImage:
     @pytest.mark.skipif(container.missing_docker() is not None, reason=f"{container.missing_docker()}")
     def test_a_run_completes_on_the_usual_image(self, tmp_path: Path) -> None:
         """The test needs a pulled image of the P4 project."""
-        result = self._run(tmp_path)
+        result = running.result_of(*SMALL, "--out", str(tmp_path))
         assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0), result["verdict_reasons"]
-
-    def _run(self, folder: Path) -> dict[str, Any]:
-        done = running.run("run", *SMALL, "--json", "--out", str(folder))
-        assert done.stdout, done.stderr
-        result: dict[str, Any] = json.loads(done.stdout)
-        return result

@@ -75,14 +75,12 @@ def _string(number: int, value: bytes) -> bytes:
 
 
 def test_a_call_is_encoded_in_the_binary_protocol(server: FakeServer) -> None:
-    """The request has version and type, multiplexed name, sequence number, and each argument with type and number."""
     assert _call(server, _reply(b"\x0a\x00\x00" + struct.pack(">q", 7))) == 7
     [request] = server.requests
     assert request == _head(1, "standard:bm_register_read", 0) + _i32(1, 0) + _string(2, b"depth") + _i32(3, 5) + b"\0"
 
 
 def test_a_table_entry_is_encoded_as_a_list_of_structs(server: FakeServer) -> None:
-    """The struct of a key contains one match kind. A missing priority is an empty struct. Bytes are sent unchanged."""
     lpm = interface().Match(type=interface().MatchType.LPM, lpm=interface().Lpm(b"\x0a\x80\0\xff", 32))
     any_of = interface().Match(type=interface().MatchType.RANGE, range=interface().Range(b"\0", b"\xff"))
     server.answers.append(_reply(_i32(0, 4)))
@@ -105,7 +103,6 @@ def test_a_table_entry_is_encoded_as_a_list_of_structs(server: FakeServer) -> No
 
 
 def test_answers_of_every_kind(server: FakeServer) -> None:
-    """The answers are void, a list of structs with unknown fields, and a list of 64-bit integers."""
     extra = b"\x0d\x00\x04\x0b\x0b" + struct.pack(">i", 1) + 2 * (struct.pack(">i", 1) + b"k")
     port = _i32(1, 3) + _string(2, b"eth0") + b"\x02\x00\x03\x01" + extra + _i32(99, 5) + b"\0"
     server.answers += [
@@ -122,7 +119,6 @@ def test_answers_of_every_kind(server: FakeServer) -> None:
 
 
 def test_a_declared_exception_becomes_a_refusal(server: FakeServer) -> None:
-    """A result field above 0 is an exception that BMv2 declares, here with code 17. The connection remains usable."""
     server.answers += [_reply(b"\x0c\x00\x01" + _i32(1, 17) + b"\0"), _reply(b"")]
     with ThriftConnection("127.0.0.1", server.port) as connection:
         with pytest.raises(Refusal) as caught:
@@ -132,7 +128,6 @@ def test_a_declared_exception_becomes_a_refusal(server: FakeServer) -> None:
 
 
 def test_a_number_that_does_not_fit_is_not_sent(server: FakeServer) -> None:
-    """No part of the failed call is sent, so the next call is intact."""
     server.answers.append(_reply(b""))
     with ThriftConnection("127.0.0.1", server.port) as connection:
         with pytest.raises(ValueError, match="session"):
@@ -152,7 +147,6 @@ def test_a_number_that_does_not_fit_is_not_sent(server: FakeServer) -> None:
     ids=["unknown method", "no result", "unknown type"],
 )
 def test_an_answer_without_a_result_is_an_error(server: FakeServer, answer: bytes, words: str) -> None:
-    """The answer is read completely, so the connection remains usable."""
     with pytest.raises(ThriftError, match=words):
         _call(server, answer)
 

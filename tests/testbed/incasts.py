@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Incasts in virtual time for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.testing import assert_frame_equal
+
+from analysis.results.result import read_result
+from analysis.results.spec import RunSpec
+from telemetry.schema import SCHEMAS
+from testbed.execution.execute import StoredRun, execute
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
+from testbed.recording.outcome import Silent
+
+
+def plan_incast(scheme: str = "sfc", *settings: str, **more: Any) -> RunPlan:
+    """Plan an incast in virtual time. `more` are other fields of the RunSpec."""
+    return plan_run(RunSpec("incast", scheme, clock="virtual", settings=parse_settings(settings), **more))
+
+
+def run_incast(folder: Path, scheme: str = "sfc", *settings: str, **more: Any) -> StoredRun:
+    """Execute an incast in virtual time and store it below a folder."""
+    return execute(plan_incast(scheme, *settings, **more), folder, Silent())
+
+
+def trace(run: StoredRun, name: str) -> pl.DataFrame:
+    """Return a trace of a run by its name, such as "flows"."""
+    return pl.read_parquet(run.folder / f"{name}.parquet")
+
+
+def assert_same_run(one: Path, other: Path) -> None:
+    """Check that traces, captures and results in two folders are equal, except for the cost of the runs."""
+    for schema in SCHEMAS.values():
+        assert_frame_equal(*(pl.read_parquet(folder / schema.file_name) for folder in (one, other)))
+    captures = [{path.name: path.read_bytes() for path in folder.glob("pcaps/*")} for folder in (one, other)]
+    assert captures[0] == captures[1]
+    cost = {"wall_s", "packets_per_s"}
+    assert read_result(one).model_dump(exclude=cost) == read_result(other).model_dump(exclude=cost)
