@@ -71,7 +71,7 @@ root-tests: $(READY_FOR_TESTS) engine  ## run the tests that need root, as root
 kill-test: $(READY_FOR_TESTS) engine  ## kill -9 a live run at ten moments, a virtual one at five, and report each
 	SFC_TESTBED_ALL_MOMENTS=1 $(PYTHON) -m pytest -v tests/testbed/execution/test_killed_runs.py
 
-fuzz: $(READY_FOR_TESTS)  ## try inputs that nobody would send for MINUTES, on all cores; keeps what it finds as tests
+fuzz: $(READY_FOR_TESTS)  ## try new malformed and hostile inputs for MINUTES, on all cores
 	$(PYTHON) -m tests.fuzz $(MINUTES)
 
 fresh:  ## run demo and test on a bare distribution in a folder (SUITE=bookworm, trixie, jammy, noble or resolute)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Words, numbers and values that somebody may type by mistake or on purpose."""
-
-from __future__ import annotations
+"""Words, numbers and values that a user may type by mistake or on purpose."""
 
 import json
 from functools import cache
@@ -25,26 +23,25 @@ TEXTS = (
 
 @cache
 def texts(longest: int = 30) -> st.SearchStrategy[str]:
-    """What a word may be; no NUL, which no command line can hold."""
+    """Draw a word; it has no NUL, which no command line can hold."""
     drawn = st.text(st.characters(exclude_characters="\0"), max_size=longest)
     return st.one_of(st.sampled_from(TEXTS), st.sampled_from(NUMBERS), drawn)
 
 
 @cache
 def names() -> st.SearchStrategy[str]:
-    """Texts that name a file or folder below the present one and no other: what is tried may write there."""
+    """Draw names of files and folders in the current folder and below, because the command may write there."""
     return texts().map(lambda text: text.lstrip("/~").replace("..", "."))
 
 
 @cache
 def numbers() -> st.SearchStrategy[str]:
-    """Numbers and what looks like one."""
     return st.one_of(st.sampled_from(NUMBERS), st.integers().map(str), st.floats().map(str))
 
 
 @cache
 def values() -> st.SearchStrategy[Any]:
-    """Any JSON value, bounded so that the value itself is no attack on this process."""
+    """Draw JSON values that are too small to exhaust this process."""
     leaves = st.one_of(
         st.none(),
         st.booleans(),
@@ -62,7 +59,7 @@ def values() -> st.SearchStrategy[Any]:
 
 @cache
 def written_values() -> st.SearchStrategy[str]:
-    """Values as they stand in a setting, whole or cut."""
+    """Draw values in the notation of a setting, whole or cut."""
     whole = values().map(json.dumps)
     return st.one_of(
         numbers(), texts(), whole, st.tuples(whole, st.integers(0, 20)).map(lambda pair: pair[0][: pair[1]])
@@ -70,7 +67,7 @@ def written_values() -> st.SearchStrategy[str]:
 
 
 def damaged(text: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """A text that is right, or one with a piece cut out, doubled or replaced."""
+    """Draw the text, unchanged or with some pieces replaced."""
     change = st.tuples(st.floats(0, 1), st.integers(0, 40), st.one_of(st.sampled_from(TEXTS), st.sampled_from(NUMBERS)))
     return st.tuples(text, st.lists(change, max_size=3)).map(lambda pair: _changed(*pair))
 

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Command lines: every verb with its real options, and values that it cannot have.
-
-`commanded` says where it stops.
-"""
-
-from __future__ import annotations
+"""Command lines: every verb with its options, with valid and invalid values."""
 
 from functools import cache
 from pathlib import Path
 
+import pytest
 import typer
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -18,14 +15,14 @@ from command.app import VERBS, app_for
 from reproduction.catalogue import EXPERIMENTS
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
-from tests.fuzz.target import Case, Target
-from tests.fuzz.targets.commanded import type_words
-from tests.fuzz.targets.hostile import names, numbers, texts
-from tests.fuzz.targets.input_files import FLOWS, SWEEP, settings_words
+from tests.fuzz.budget import inputs
+from tests.fuzz.commanded import type_words
+from tests.fuzz.hostile import names, numbers, texts
+from tests.fuzz.test_input_files import FLOWS, SWEEP, settings_words
 from topologies.shapes import SHAPES
 
 _SCHEMES = (*SCHEMES, *(f"sfc+{suffix}" for suffix in CONGESTION_SUFFIXES), "sfc,irn", "irn, sfc", "sfc+dcqcn,gbn")
-_RIGHT = {
+_USUAL = {
     "scenario": ("incast", "datacentre", *SCENARIOS),
     "experiment": (*EXPERIMENTS,),
     "file": ("sweep.yaml", "flows.csv", "folder", "dangling", "loop", "nothing"),
@@ -53,25 +50,25 @@ _RIGHT = {
     "--workers": ("1", "2"),
     "--scheduler": ("tcp://127.0.0.1:1",),
 }
-"""What a person would type there; with it a command gets as far as its next word."""
+"""Words with which a command gets as far as its next word."""
 _PATHS = {"file", "folders", "folder", "--exec", "--out", "--flows", "--run", "--p4", "--claims"}
 
 
 @cache
 def _words_of(verb: str) -> tuple[tuple[str, ...], dict[str, bool], bool]:
-    """A verb's arguments, its options and whether each takes a value, and whether the last argument repeats."""
-    found = typer.main.get_command(app_for([verb])).commands[verb]  # type: ignore[attr-defined]
-    arguments = [each for each in found.params if each.param_type_name == "argument"]
-    options = {each.opts[-1]: not each.is_flag for each in found.params if each.param_type_name == "option"}
+    """Return a verb's arguments, its options with whether they take a value, and whether the last argument repeats."""
+    verb_command = typer.main.get_command(app_for([verb])).commands[verb]  # type: ignore[attr-defined]
+    arguments = [each for each in verb_command.params if each.param_type_name == "argument"]
+    options = {each.opts[-1]: not each.is_flag for each in verb_command.params if each.param_type_name == "option"}
     return tuple(each.name for each in arguments), options, any(each.nargs != 1 for each in arguments)
 
 
 @cache
 def _value(name: str) -> SearchStrategy[str]:
-    right = st.sampled_from(_RIGHT.get(name, ("1",)))
+    usual = st.sampled_from(_USUAL.get(name, ("1",)))
     if name in _PATHS:
-        return st.one_of(right, right, names())
-    return st.one_of(right, right, right, numbers(), texts())
+        return st.one_of(usual, usual, names())
+    return st.one_of(usual, usual, usual, numbers(), texts())
 
 
 def _option(name: str, takes_value: bool) -> SearchStrategy[tuple[str, ...]]:
@@ -85,28 +82,28 @@ def _option(name: str, takes_value: bool) -> SearchStrategy[tuple[str, ...]]:
 
 
 @cache
-def _lines(verb: str) -> SearchStrategy[Case]:
+def _lines(verb: str) -> SearchStrategy[list[str]]:
     arguments, options, repeats = _words_of(verb)
     positions = [_value(name).map(lambda value: (value,)) for name in arguments]
-    first = st.tuples(*positions).map(lambda found: sum(found, ()))
+    first = st.tuples(*positions).map(lambda values: sum(values, ()))
     more = st.lists(_value(arguments[-1]), max_size=3).map(tuple) if repeats else st.just(())
     strange = texts().map(lambda text: (text,))
     any_option = st.one_of([_option(name, takes) for name, takes in options.items()] or [strange])
     rest = st.lists(st.one_of(any_option, any_option, any_option, any_option, strange), max_size=5)
     clock = st.just(("--clock", "virtual") if "--clock" in options else ())
     return st.tuples(first, more, clock, rest).map(
-        lambda parts: {"words": [verb, *parts[0], *parts[1], *parts[2], *(word for each in parts[3] for word in each)]}
+        lambda parts: [verb, *parts[0], *parts[1], *parts[2], *(word for each in parts[3] for word in each)]
     )
 
 
-def _cases() -> SearchStrategy[Case]:
-    strange = st.lists(texts(), max_size=3).map(lambda words: {"words": words})
+def _words() -> SearchStrategy[list[str]]:
+    strange = st.lists(texts(), max_size=3)
     verbs = st.sampled_from(("run", "run", "run", "compare", "compare", *VERBS))
     return st.one_of(strange, *[verbs.flatmap(_lines)] * 9)
 
 
 def _prepare(folder: Path) -> None:
-    """What lies where the command is typed."""
+    """Add the files that the usual words name."""
     (folder / "file").write_text("x")
     (folder / "folder").mkdir()
     (folder / "dangling").symlink_to("nowhere")
@@ -115,9 +112,8 @@ def _prepare(folder: Path) -> None:
     (folder / "flows.csv").write_text(FLOWS)
 
 
-def _check(case: Case) -> int:
-    type_words(case["words"], _prepare)
-    return 1
-
-
-TARGET = Target("command-lines", "command line", _check, examples=150, cases=_cases)
+@pytest.mark.long
+@given(words=_words())
+@inputs(150)
+def test_any_command_line_is_obeyed_or_refused(words: list[str]) -> None:
+    type_words(words, _prepare)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Lines of a switch's control language: its real commands with real names and with values that they cannot have."""
-
-from __future__ import annotations
+"""Random control lines for a switch: its commands with names of the program, and valid and invalid values."""
 
 import json
 import re
@@ -11,60 +9,28 @@ from random import Random
 
 from softswitch.build import SOURCE_DIR
 from testbed.targets.common.commands import PROGRAM
-from tests.fuzz.targets.hostile import NUMBERS, TEXTS
+from tests.fuzz.hostile import NUMBERS, TEXTS
 
 _MORE = (
-    "=>",
-    "|",
-    "0",
-    "1",
-    "7",
-    "510",
-    "511",
-    "1:1",
-    "0.001:10",
-    "1e300:4294967295",
-    "-1:0",
-    "on",
-    "off",
-    "10.0.0.1/33",
-    "10.0.0.0/8",
-    "in",
-    "out",
-    "loss",
-    "jitter",
-    "rate_ppb=1000000000",
-    "time_ns=1000000000000000",
-    "udp_port=-1",
-)
+    "=>", "|", "0", "1", "7", "510", "511", "1:1", "0.001:10", "1e300:4294967295", "-1:0", "on", "off", "10.0.0.1/33",
+    "10.0.0.0/8", "in", "out", "loss", "jitter", "rate_ppb=1000000000", "time_ns=1000000000000000", "udp_port=-1",
+)  # fmt: skip
 _SMALL = (
-    "0",
-    "1",
-    "2",
-    "3",
-    "9",
-    "26",
-    "255",
-    "256",
-    "65535",
-    "0xffffffff",
-    "0x1p3",
-    "00:00:00:00:00:01",
-    "10.0.0.1",
+    "0", "1", "2", "3", "9", "26", "255", "256", "65535", "0xffffffff", "0x1p3", "00:00:00:00:00:01", "10.0.0.1",
     "1.2.3.4.5",
-)
+)  # fmt: skip
 
 
 @cache
 def _commands() -> tuple[str, ...]:
-    """Every command that the switch knows."""
+    """Return every command of the switch."""
     text = (SOURCE_DIR / "control" / "control.c").read_text(encoding="utf-8")
     return tuple(re.findall(r'^    \{"(\w+)", "', text, re.MULTILINE))
 
 
 @cache
 def _names() -> dict[str, tuple[str, ...]]:
-    """Tables, actions, registers and counters of the program."""
+    """Return the tables, actions, registers and counters of the program."""
     program = json.loads(PROGRAM.read_text(encoding="utf-8"))
     tables = tuple(table["name"] for pipeline in program["pipelines"] for table in pipeline["tables"])
     return {
@@ -76,7 +42,7 @@ def _names() -> dict[str, tuple[str, ...]]:
 
 
 def control_line(random: Random) -> str:
-    """A line without its end; seldom one that the switch obeys."""
+    """Return a line without a line end; the switch refuses most of them."""
     if random.random() < 0.05:
         return random.choice(TEXTS).replace("\n", " ")
     command = random.choice(_commands())

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Frames of every protocol the testbed speaks, between two hosts, as hosts and switches make them; and damage to them.
-
-Everything comes from the generator that is handed in: a batch of thousands is one number.
-"""
-
-from __future__ import annotations
+"""Random frames of every protocol of the testbed between two hosts, and damage to them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -58,7 +53,7 @@ _LONGEST = 9_600
 
 @dataclass(frozen=True)
 class Between:
-    """Who a frame says it is from and to, as it stands in its headers."""
+    """The addresses in the headers of a frame."""
 
     source_mac: int
     destination_mac: int
@@ -67,7 +62,7 @@ class Between:
 
 
 class FrameMaker:
-    """Right frames from one host to another, their queue pairs numbered from 1, `qpns` of them."""
+    """Makes valid frames from one host to another, of `qpns` queue pairs with numbers from 1."""
 
     def __init__(self, random: Random, between: Between, qpns: int = 4) -> None:
         self._random = random
@@ -77,11 +72,11 @@ class FrameMaker:
         self._framers: dict[tuple[int, int, int], RoceFramer] = {}
 
     def frame(self) -> bytes:
-        """Any of them, data and acknowledgements most often."""
+        """Return a frame of any kind, most often data or an acknowledgement."""
         return self._random.choice(_KINDS)(self)
 
     def data(self) -> bytes:
-        """Often the next packet of its queue pair."""
+        """Return a data packet, often the next packet of its queue pair."""
         random = self._random
         qpn = random.randint(1, self._qpns)
         psn = self._psns[qpn]
@@ -98,7 +93,7 @@ class FrameMaker:
         return self._roce(qpn, opcode, pack_psn_word(psn, ack_request=random.random() < 0.5), body)
 
     def acknowledge(self) -> bytes:
-        """An ACK or a NAK, with or without what IRN adds."""
+        """Return an ACK or a NAK, with or without IRN's selective number."""
         random = self._random
         psn = random.choice((0, 1, 2, random.randrange(40), random.randrange(400), random.getrandbits(24)))
         body = pack_aeth(random.choice(_SYNDROMES), random.getrandbits(24))
@@ -107,22 +102,20 @@ class FrameMaker:
         return self._roce(random.randint(1, self._qpns), Opcode.ACKNOWLEDGE, pack_psn_word(psn), body)
 
     def cnp(self) -> bytes:
-        """A congestion notification."""
         return self._roce(self._random.randint(1, self._qpns), Opcode.CNP, pack_psn_word(0), CNP_RESERVED, becn=True)
 
     def pull(self) -> bytes:
-        """What asks for a packet."""
         random = self._random
         number = random.choice((1, 2, random.randrange(400), 1 << 23, random.getrandbits(32)))
         body = number.to_bytes(PULL_BYTES, "big")
         return self._roce(random.randint(1, self._qpns), Opcode.PULL, pack_psn_word(0), body)
 
     def headers(self) -> bytes:
-        """What is left of a data packet that a switch has cut, on its way to its receiver or back to its sender."""
+        """Return a trimmed data packet on its way to its receiver or back to its sender."""
         return cut(self.data(), self._random.choice((DSCP_TRIMMED, DSCP_TRIMMED, DSCP_RETURNED, DSCP_DATA)))
 
     def bts(self) -> bytes:
-        """A BTS about a flow that the receiver may have, for a pause of any length."""
+        """Return a BTS with any pause, about a flow that the receiver may have."""
         random, between = self._random, self._between
         qpn = random.randint(1, self._qpns)
         signal = BackToSender(
@@ -148,14 +141,14 @@ class FrameMaker:
         )
 
     def pause(self) -> bytes:
-        """An 802.1Qbb frame for any classes."""
+        """Return an 802.1Qbb frame for any classes."""
         random = self._random
         classes = random.sample(range(8), random.choice((0, 1, 1, 2, 8)))
         quanta = {each: random.choice((0, 1, 100, 0xFFFF)) for each in classes}
         return pfc.pack_frame(self._between.source_mac, quanta)
 
     def program(self) -> bytes:
-        """IPv4 of an ordinary program: UDP, TCP, ICMP or what nobody knows."""
+        """Return an IPv4 packet of an ordinary program: UDP, TCP, ICMP or an unknown protocol."""
         random, between = self._random, self._between
         protocol = random.choice((IP_PROTOCOL_UDP, IP_PROTOCOL_TCP, 1, 253))
         body = random.randbytes(random.choice((0, 4, 8, 20, 60, 1400)))
@@ -165,7 +158,7 @@ class FrameMaker:
         return ethernet.pack_header(between.destination_mac, between.source_mac, ETHERTYPE_IPV4) + header + body
 
     def other(self) -> bytes:
-        """No IPv4, or no frame at all."""
+        """Return a frame that is not IPv4, or random bytes."""
         random, between = self._random, self._between
         body = random.randbytes(random.choice((0, 1, 28, 46, 200)))
         ethertype = random.choice((0x0806, 0x86DD, 0x8100, 0x8808, 0x88B5, ETHERTYPE_IPV4, random.getrandbits(16)))
@@ -221,7 +214,7 @@ _KINDS: Sequence[Callable[[FrameMaker], bytes]] = (
 
 
 def damaged(frame: bytes, random: Random) -> bytes:
-    """A frame with bits flipped, a field at an edge, cut, longer, or a part twice; often with sums that fit it."""
+    """Return the frame with random damage, often with correct lengths and checksums for the damaged content."""
     content = bytearray(frame)
     for _ in range(random.choice((1, 1, 2, 4))):
         if content:
@@ -264,7 +257,7 @@ _DAMAGES = (_flip, _flip, _flip_header, _flip_header, _edge, _edge, _cut, _lengt
 
 
 def _fit_lengths(content: bytearray, random: Random) -> None:
-    """IPv4 and UDP lengths as long as the frame is, or one of them so."""
+    """Set the IPv4 length, and mostly the UDP length, to the length of the frame."""
     if len(content) < UDP_OFFSET + udp.HEADER_BYTES:
         return
     content[IP_OFFSET + 2 : IP_OFFSET + 4] = (len(content) - IP_OFFSET).to_bytes(2, "big")
@@ -273,7 +266,7 @@ def _fit_lengths(content: bytearray, random: Random) -> None:
 
 
 def _fit_sums(content: bytearray) -> None:
-    """A right IPv4 checksum, and a right ICRC where the frame is RoCEv2."""
+    """Set the IPv4 checksum, and the ICRC of a RoCEv2 frame."""
     if len(content) < UDP_OFFSET:
         return
     content[IP_OFFSET + 10 : IP_OFFSET + 12] = b"\0\0"

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The command in this process, in a folder of its own, and what must hold whatever is typed or lies there.
+"""Runs the command in this process, in a temporary folder, and checks what holds for all words and files.
 
-It stops where a run, a sweep, a reproduction, a validation or a network would start: everything before that is the
-product's own, all checks of the output's place among it. `clean` ends processes and `doctor` asks the whole machine, so
-of these two only the words are read; whether the machine can do live runs is not asked either, so that all machines try
-the same.
+The command stops where a run, a sweep, a reproduction, a validation or a network would start, after all checks of
+words, files and output folder. `clean` and `doctor` stop after their words, because `clean` ends processes and `doctor`
+examines the machine. Capabilities for live runs are not examined, so that the tests are the same on all machines.
 """
-
-from __future__ import annotations
 
 import contextlib
 import io
@@ -26,13 +23,12 @@ import typer
 
 from command.app import main
 from command.output import LONGEST_LINE
-from tests.fuzz.target import Finding, kind_of
 
 STATUSES = {0, 2, 3, 4, 130}
-REFUSED, UNEXPECTED = 2, 1
-_LONGEST_SAID = LONGEST_LINE + 20
-_TOLD = "! "
-"""Begins a line about a file that was passed over: one each, so there may be several."""
+REFUSED = 2
+_LONGEST_REFUSAL = LONGEST_LINE + 20
+_WARNING = "! "
+"""The start of a line about a skipped file; there may be several such lines."""
 _STARTS = (
     "command.retrying.execute_plan",
     "command.verbs.sweep.run_sweep",
@@ -42,56 +38,48 @@ _STARTS = (
 )
 
 
-def type_words(words: Sequence[str], prepare: Callable[[Path], None]) -> int:
-    """Types words in a new folder with what `prepare` puts there; the exit code. Raises Finding."""
+def type_words(words: Sequence[str], prepare: Callable[[Path], object]) -> None:
+    """Run the command with these words in a new folder, to which `prepare` adds files, and check the outcome."""
     unexpected: list[BaseException] = []
     with tempfile.TemporaryDirectory() as name, _inside(Path(name)) as folder:
         prepare(folder)
-        before = listing(folder)
+        before = _listing(folder)
         out, errors = _Screen(), _Screen()
         with _stopped(unexpected), contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
             status = main(list(words))
         for error in unexpected:
-            raise Finding(f"unexpected {kind_of(error)}", repr(error)[:300]) from error
+            raise error
         if words:  # without a word the help is printed
             _check(status, out.getvalue(), errors.getvalue())
-        made = listing(folder) ^ before
-        if status == REFUSED and made:
-            raise Finding("refused, but something was made", ascii(sorted(made))[:300])
-    return status
+        changes = _listing(folder) ^ before
+        assert status != REFUSED or not changes, f"refused, but something was changed: {sorted(changes)!a}"
 
 
-def listing(folder: Path) -> set[tuple[str, int, int]]:
-    """Everything below a folder: name, kind and size."""
-    found = set()
+def _listing(folder: Path) -> set[tuple[str, int, int]]:
+    """Return name, kind and size of everything below a folder."""
+    entries = set()
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
             path = Path(parent, name)
             status = path.lstat()
             size = status.st_size if stat.S_ISREG(status.st_mode) else 0
-            found.add((str(path.relative_to(folder)), stat.S_IFMT(status.st_mode), size))
-    return found
+            entries.add((str(path.relative_to(folder)), stat.S_IFMT(status.st_mode), size))
+    return entries
 
 
 def _check(status: int, out: str, errors: str) -> None:
-    if status not in STATUSES:
-        raise Finding("an exit code that is not documented", f"{status} {errors[:300]}")
+    assert status in STATUSES, f"undocumented exit code {status}: {errors!a}"
     lines = errors.split("\n")[:-1]
-    refusals = [line for line in lines if not line.startswith(_TOLD)]
-    if status != 0 and len(refusals) > 1:  # what is about to be run may be told at any length
-        raise Finding("more than one line on stderr", errors[:1000])
-    if not all(line.isprintable() for line in lines):
-        raise Finding("something unprintable on stderr", ascii(errors))
-    if any(len(line) > _LONGEST_SAID for line in refusals):
-        raise Finding("a line too long to read", errors[:_LONGEST_SAID])
-    if status == REFUSED and not (lines or out):
-        raise Finding("refused without a word", "")
-    if not out.replace("\n", "").isprintable():
-        raise Finding("something unprintable on stdout", ascii(out)[:1000])
+    refusals = [line for line in lines if not line.startswith(_WARNING)]
+    assert status == 0 or len(refusals) <= 1, f"more than one line on stderr: {errors!a}"
+    assert all(line.isprintable() for line in lines), f"unprintable characters on stderr: {errors!a}"
+    assert all(len(line) <= _LONGEST_REFUSAL for line in refusals), f"a line too long to read: {errors!a}"
+    assert status != REFUSED or lines or out, "refused without a message"
+    assert out.replace("\n", "").isprintable(), f"unprintable characters on stdout: {out!a}"
 
 
 class _Screen(io.StringIO):
-    """A stream that, like a real one, holds text that can be encoded and no other."""
+    """A stream that, like a real one, accepts only text that can be encoded."""
 
     def write(self, text: str) -> int:
         text.encode()
@@ -100,17 +88,17 @@ class _Screen(io.StringIO):
 
 @contextlib.contextmanager
 def _inside(folder: Path) -> Iterator[Path]:
-    back = Path.cwd()
+    before = Path.cwd()
     os.chdir(folder)
     try:
         yield folder
     finally:
-        os.chdir(back)
+        os.chdir(before)
 
 
 @contextlib.contextmanager
 def _stopped(unexpected: list[BaseException]) -> Iterator[None]:
-    """Nothing runs, nothing is ended, and what nobody expected comes here rather than into a file."""
+    """Stop the command before it runs or ends anything, and collect unexpected errors instead of saving them."""
     prompt = ModuleType("testbed.live.prompt.start")
     prompt.open_prompt = _stop  # type: ignore[attr-defined]
     parent = ModuleType("testbed.live.prompt")

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Run folders given to `report` and `export`: a small whole run, made once a process, whose files are then damaged.
-
-Figures are made for each and put into files in one case of ten, because that costs a second.
-"""
-
-from __future__ import annotations
+"""Damaged run folders given to `report` and `export`. One in ten reports has plots, which take a second."""
 
 import atexit
 import contextlib
@@ -20,13 +15,18 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from command.app import main
-from tests.fuzz.target import Case, Target
-from tests.fuzz.targets.commanded import type_words
-from tests.fuzz.targets.hostile import damaged, texts, values
+from tests.fuzz.budget import inputs
+from tests.fuzz.commanded import type_words
+from tests.fuzz.hostile import damaged, texts, values
+
+Damage = tuple[str, str, float, Any]
+"""A file, a key of _DAMAGES, the place in the file from 0 to 1, and the new value."""
 
 _RUN = ("run", "incast", "--clock", "virtual", "--seed", "1", "--set", "degree=2", "--set", "message_bytes=2000")
 _TEXT_FILES = ("result.json", "config.json", "flows-input.csv")
@@ -44,7 +44,7 @@ _VERBS = (
 
 @cache
 def _whole_run() -> Path:
-    """A run folder without its plots."""
+    """Return the folder of a small run without plots, made once per process."""
     folder = Path(tempfile.mkdtemp(prefix="sfc-fuzz-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with contextlib.redirect_stdout(io.StringIO()), mock.patch("testbed.execution.execute.write_run_report"):
@@ -61,7 +61,7 @@ def _flip(path: Path, share: float, what: Any) -> None:
 
 
 def _set(path: Path, share: float, what: Any) -> None:
-    """Replaces one value somewhere in a JSON file."""
+    """Replace one value in a JSON file."""
     try:
         content = json.loads(path.read_text())
     except (ValueError, RecursionError):
@@ -74,11 +74,11 @@ def _set(path: Path, share: float, what: Any) -> None:
 
 
 def _places(content: Any) -> list[tuple[Any, Any]]:
-    found: list[tuple[Any, Any]] = []
+    places: list[tuple[Any, Any]] = []
     rows = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for key, value in rows:
-        found += [(content, key), *_places(value)]
-    return found
+        places += [(content, key), *_places(value)]
+    return places
 
 
 def _instead(path: Path, make: Callable[[Path], object]) -> None:
@@ -122,7 +122,7 @@ _DAMAGES: dict[str, Callable[[Path, float, Any], None]] = {
 }
 
 
-def _damages() -> SearchStrategy[list[Any]]:
+def _damages() -> SearchStrategy[list[Damage]]:
     share = st.floats(0, 1)
     in_text = st.tuples(st.sampled_from(_TEXT_FILES), st.sampled_from(("set", "set", "set", "write")), share, values())
     in_trace = st.tuples(
@@ -131,23 +131,13 @@ def _damages() -> SearchStrategy[list[Any]]:
     anything = st.tuples(st.sampled_from(_FILES), st.sampled_from(sorted(_DAMAGES.keys() - {"flip"})), share, texts())
     table = damaged(st.just("src,dst,size_bytes,start_ns,tag\nh1,h2,2000,0,incast\n"))
     in_flows = st.tuples(st.just("flows-input.csv"), st.just("write"), share, table)
-    return st.lists(
-        st.one_of(in_text, in_text, in_trace, in_trace, anything, in_flows).map(list), min_size=1, max_size=3
-    )
+    return st.lists(st.one_of(in_text, in_text, in_trace, in_trace, anything, in_flows), min_size=1, max_size=3)
 
 
-def _cases() -> SearchStrategy[Case]:
-    with_plots = st.sampled_from((False,) * 9 + (True,))
-    return st.tuples(st.sampled_from(_VERBS), _damages(), with_plots).map(
-        lambda parts: {"words": list(parts[0]), "damages": parts[1], "plots": parts[2]}
-    )
-
-
-def _prepare(case: Case, folder: Path) -> None:
-    shutil.copytree(_whole_run(), folder / "run")
-    if "whole" in case["words"]:
-        shutil.copytree(_whole_run(), folder / "whole")
-    for name, damage, share, what in case["damages"]:
+def _prepare(folder: Path, damages: list[Damage]) -> None:
+    for name in ("run", "whole"):
+        shutil.copytree(_whole_run(), folder / name)
+    for name, damage, share, what in damages:
         path = folder / "run" / name
         if not path.is_symlink() and not path.exists():
             path.write_text("{}")
@@ -155,12 +145,17 @@ def _prepare(case: Case, folder: Path) -> None:
             _DAMAGES[damage](path, share, what)
 
 
-def _check(case: Case) -> int:
+@pytest.mark.long
+@given(words=st.sampled_from(_VERBS), damages=_damages(), has_plots=st.sampled_from((False,) * 9 + (True,)))
+@example(words=("report", "run"), damages=[("config.json", "fifo", 0.5, "")], has_plots=False)
+@example(words=("report", "run"), damages=[("reproduction.json", "fifo", 0.5, "")], has_plots=False)
+@example(words=("report", "run"), damages=[("result.json", "fifo", 0.5, "")], has_plots=False)
+@example(words=("export", "run"), damages=[("flows-input.csv", "fifo", 0.5, "")], has_plots=False)
+@example(words=("report", "run"), damages=[("config.json", "set", 0.71875, None)], has_plots=False)
+@example(words=("report", "run"), damages=[("config.json", "set", 0.25, None)], has_plots=False)
+@inputs(40)
+def test_any_run_folder_is_read_or_refused(words: tuple[str, ...], damages: list[Damage], has_plots: bool) -> None:
     with contextlib.ExitStack() as stack:
-        if not case["plots"]:
+        if not has_plots:
             stack.enter_context(mock.patch("analysis.report.pages.place_figures", lambda *words, **options: []))
-        type_words(case["words"], lambda folder: _prepare(case, folder))
-    return 1
-
-
-TARGET = Target("run-folders", "damaged run folder", _check, examples=40, cases=_cases)
+        type_words(words, lambda folder: _prepare(folder, damages))
