@@ -131,15 +131,6 @@ def test_command_becomes_the_switch(tmp_path: Path) -> None:
     assert not control.exists()
 
 
-def test_errors_of_the_switch_are_its_own(tmp_path: Path) -> None:
-    """The exit status is the switch's too."""
-    done = subprocess.run(
-        [EXECUTABLE, "-i", "1@no-such-interface", BASIC], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "softswitch: no interface 'no-such-interface'\n"
-
-
 @pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")
 def test_a_killed_switch_leaves_no_socket() -> None:
     """The Thrift server outlives the switch for a moment and removes the socket."""

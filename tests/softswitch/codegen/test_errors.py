@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from softswitch.codegen import CodegenError, generate
+from tests.softswitch.pipeline.harness import PROGRAMS
 
-PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
 Change = Callable[[dict[str, Any]], None]
 
 

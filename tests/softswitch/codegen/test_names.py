@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from softswitch.codegen import generate
+from tests.softswitch.pipeline.harness import PROGRAMS
 
-PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
 HOSTILE = ' */ taken(); /* *\\\n/ taken(); /* "; taken(); //\r\n taken();\n'
 TEXT_IN_C = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 

@@ -32,13 +32,6 @@ def test_hosts_and_switches_have_equal_percentiles(face: ctypes.CDLL, samples: l
     assert _percentile_ns(face, samples, percent) == hosts.percentile_ns(percent / 100)
 
 
-def test_percentile_is_at_most_a_sixteenth_too_high(face: ctypes.CDLL) -> None:
-    """Buckets must be fine enough for limits: powers of two were off by up to a factor of two."""
-    for true_ns in (1, 15, 16, 31, 33, 1_000, 65_537, 33_000_000, 2**40 + 1):
-        percentile_ns = _percentile_ns(face, [true_ns] * 98 + [100 * true_ns] * 2, 98)
-        assert true_ns <= percentile_ns <= true_ns * 17 / 16
-
-
 def test_every_time_has_a_bucket(face: ctypes.CDLL) -> None:
     for late_ns in (-_LONGEST_NS, 0, 2**62, _LONGEST_NS):
         assert _percentile_ns(face, [late_ns], 100) == max(0, late_ns)

@@ -8,18 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from softswitch.build import build_library
 from softswitch.engine import CommandError, SwitchEngine
-from tests.softswitch.pipeline.harness import PROGRAMS
-from tests.softswitch.programs.steered import SANITIZED
+from tests.softswitch.pipeline.harness import switch_with
 
 DIGEST = bytes([3]) + bytes(127)
 
 
 @pytest.fixture
 def stateful() -> Iterator[SwitchEngine]:
-    """Yield a switch that runs the stateful program."""
-    with SwitchEngine(build_library(PROGRAMS / "stateful.json", sanitize=SANITIZED)) as switch:
+    with switch_with("stateful") as switch:
         yield switch
 
 

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from softswitch.build import build_library
 from softswitch.engine import CommandError, Departure, Fabric, SwitchEngine
-from tests.softswitch.pipeline.harness import PROGRAMS
+from tests.softswitch.pipeline.harness import switch_with
 from tests.softswitch.programs import steered
 from tests.softswitch.programs.steered import Op, steer
 from tests.softswitch.traffic_manager.test_pause import priority_pause
@@ -29,7 +28,7 @@ def slow(engine: SwitchEngine) -> SwitchEngine:
 @pytest.fixture
 def stateful() -> Iterator[SwitchEngine]:
     """Yield a switch whose program has registers, direct counters and meters."""
-    with SwitchEngine(build_library(PROGRAMS / "stateful.json")) as switch:
+    with switch_with("stateful") as switch:
         yield switch
 
 
