@@ -108,16 +108,6 @@ def test_bts_names_the_flow_and_comes_from_the_congested_destination() -> None:
     assert (bts.cause, bts.cacheable, bts.sent_us) == (BtsCause.QUEUE, True, 7)
 
 
-def test_the_data_packet_goes_on_unchanged() -> None:
-    """Mirroring leaves the packet alone: it reaches its receiver whole."""
-    with bench_switch(STAR, "s1", _settings()) as switch:
-        _fill(switch, 6)
-        frame = switch.data("h2", "h4", qpn=5)
-        switch.send(frame, 2, 0)
-        delivered = [each.frame[34:] for each in switch.run_dry() if each.port == 4]
-    assert frame[34:] in delivered
-
-
 def test_second_bts_of_a_flow_is_suppressed_until_the_next_period() -> None:
     """One BTS a flow and period; another flow gets its own; the next period begins anew."""
     with bench_switch(STAR, "s1", _settings()) as switch:
@@ -172,47 +162,6 @@ def test_uplink_congestion_is_not_cacheable() -> None:
         signals = _signals(switch.run_to(10 * US) + switch.send(switch.data("h2", "h3", qpn=1), 2, 10 * US))
         assert signals
         assert not any(each.bts.cacheable for each in signals)
-
-
-def test_off_means_off() -> None:
-    """Without the trigger nothing is sent however long the queue."""
-    with bench_switch(STAR, "s1", SwitchSettings()) as switch:
-        seen = _fill(switch, 100) + switch.run_dry()
-        assert not _signals(seen)
-        assert switch.counts().bts_sent == 0
-
-
-def _without_target(switch: BenchSwitch) -> None:
-    """Lets queues of class 3 trigger above 1000 bytes, and aim for 1 MB: every pause is 0."""
-    switch.engine.command("table_clear bts_trigger")
-    switch.engine.command("table_add bts_trigger ingress_bts 3 => 1000 1000000")
-
-
-def test_a_bts_that_would_pause_for_nothing_is_not_sent() -> None:
-    """At the sender it would end a longer pause. It is counted apart: what the switch made is what it sent."""
-    with bench_switch(STAR, "s1", _settings(suppression_ns=0)) as switch:
-        _fill(switch, 6)
-        before = switch.counts()
-        _without_target(switch)
-        seen = [each for qpn in range(1, 6) for each in switch.send(switch.data("h2", "h4", qpn=qpn), 2, 0)]
-        assert _signals(seen) == []
-        counts = switch.counts()
-        assert counts.bts_sent == counts.generated == before.bts_sent
-        assert counts.bts[BtsEvent.NOT_NEEDED] == 5
-        assert [each.port for each in switch.run_dry()] == [4] * (6 - 1 + 5)  # the data are untouched
-
-
-def test_a_pause_frame_that_the_same_packet_asks_for_is_still_sent() -> None:
-    """PFC's XOFF does not hang on the BTS."""
-    settings = _settings(pfc=True, buffer_bytes=1_000_000, pfc_alpha=0.01, suppression_ns=0)
-    with bench_switch(STAR, "s1", settings) as switch:
-        _without_target(switch)
-        seen = _fill(switch, 30)
-        assert _signals(seen) == []
-        assert [(each.port, each.pause[0]) for each in seen if each.is_pause] == [(1, 3)]
-        counts = switch.counts()
-        assert counts.bts[BtsEvent.NOT_NEEDED] > 0
-        assert counts.generated == 1
 
 
 def test_a_bts_is_counted_when_it_is_made() -> None:

@@ -24,17 +24,9 @@ def test_every_packet_that_leaves_too_much_behind_signals_its_sender() -> None:
         signals = [each.bts for each in switch.run_dry() if each.is_bts]
     # 1 leaves at once; 13 wait. The k-th to leave after it leaves 13 - k behind.
     assert [signal.queue_depth_bytes for signal in signals] == [(13 - k) * FRAME for k in range(1, 10)]
+    assert signals[0].pause_us == (12 - 1) * FRAME * 8 * 10_000 // 10**6
     assert [signal.source_port for signal in signals] == [0xC000 + qpn for qpn in range(2, 11)]
     assert all(signal.cacheable for signal in signals)
-
-
-def test_pause_is_that_of_what_is_left() -> None:
-    """T_P = (qd - Q_tg) / R with qd as the packet leaves it."""
-    with bench_switch(STAR, "s1", EGRESS) as switch:
-        for qpn in range(1, 15):
-            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
-        first = next(each.bts for each in switch.run_dry() if each.is_bts)
-    assert first.pause_us == (12 - 1) * FRAME * 8 * 10_000 // 10**6
 
 
 def test_nothing_is_suppressed() -> None:

@@ -118,14 +118,3 @@ def test_unwatched_or_local_destinations_are_not_estimated() -> None:
         for turn in range(300):
             switch.send(switch.data("h1", "h2"), 1, turn * US)
         assert switch.counts().bts[BtsEvent.SENT_ESTIMATOR] == 0
-
-
-def test_an_estimate_beyond_the_field_is_the_longest_pause() -> None:
-    """4 GB expected at 16 us a byte are 2^36 us, whose low 32 bits say nothing at all."""
-    watch_h16 = f"table_add watched_destination watch {CLOS.host['h16'].ip} => 0 0 0 {16 << 24} 0 0"
-    plain = ESTIMATING.model_copy(update={"estimator": False})
-    with bench_switch(CLOS, "tor1", plain, (watch_h16,)) as switch:
-        switch.engine.command(f"register_write estimator_bytes 0 {0xF000_0000}")
-        seen = switch.send(switch.data("h1", "h16"), 1, US)
-        [signal] = [each.bts for each in seen if each.is_bts]
-    assert (signal.cause, signal.pause_us) == (BtsCause.ESTIMATOR, 0xFFFF_FFFF)

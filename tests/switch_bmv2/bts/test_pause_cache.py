@@ -64,23 +64,6 @@ def test_a_later_sender_is_answered_one_hop_away_with_the_rest_of_the_pause() ->
         assert switch.counts().bts[BtsEvent.SENT_CACHE] == 1
 
 
-def test_the_answered_packet_still_travels_on() -> None:
-    """A cache hit pauses the flow; it drops nothing."""
-    with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(), UPLINK, 0)
-        _probe(switch, 100)
-        assert [each for each in switch.run_dry() if each.port >= UPLINK] or switch.engine.statistics()[
-            "tx_packets"
-        ] >= 3
-
-
-def test_not_cacheable_is_not_cached() -> None:
-    """Congestion inside the fabric says nothing about the destination."""
-    with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(cacheable=False), UPLINK, 0)
-        assert _probe(switch, 1) == []
-
-
 def test_expired_entry_is_silent() -> None:
     """At the end of the pause, and ever after, nothing is answered; one microsecond before, it is."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
@@ -98,16 +81,6 @@ def test_entry_keeps_the_later_of_two_ends() -> None:
         assert _probe(switch, 100)[0].bts.pause_us == 300
         switch.send(_remote_bts(pause_us=900), UPLINK, 100 * US)
         assert _probe(switch, 200, qpn=2)[0].bts.pause_us == 800
-
-
-def test_entries_are_for_a_destination_and_a_dscp() -> None:
-    """Another destination, or the same with another DSCP, is not paused."""
-    with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(), UPLINK, 0)
-        assert _probe(switch, 1, dst="h5") == []
-    with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(dscp=10), UPLINK, 0)
-        assert _probe(switch, 1) == []
 
 
 def test_spine_without_sfc_learns_nothing() -> None:

@@ -49,23 +49,6 @@ def test_own_bts_does_not_end_a_pause_that_holds() -> None:
         assert switch.register("server_pause_end_us", PAUSE_OF_H1) > LATE_US
 
 
-def test_own_bts_walks_the_cache_ring_as_any_packet() -> None:
-    """The triggering packet retires one dead entry of two, its BTS on its second pass the other."""
-    settings = SFC_P.model_copy(update={"q_th_bytes": 20_000, "q_tg_bytes": 1_000, "sfc_p": False})
-    with bench_switch(CLOS, "tor1", settings) as switch:
-        _congest_h2(switch, 40_000)
-        for place, cell in enumerate((500, 600)):
-            switch.engine.command(f"register_write cache_ring {place} {cell}")
-            switch.engine.command(f"register_write cache_key {cell} 1")
-            switch.engine.command(f"register_write cache_end_us {cell} 1")
-        switch.engine.command("register_write cache_ring_ends 0 0")
-        switch.engine.command("register_write cache_ring_ends 1 2")
-        [signal] = [each for each in switch.send(switch.data("h1", "h2"), 1, LATE_US * US) if each.is_bts]
-        assert signal.port == 1
-        assert [switch.register("cache_key", cell) for cell in (500, 600)] == [0, 0]
-        assert [switch.register("cache_ring_ends", end) for end in range(2)] == [2, 2]
-
-
 def test_only_the_first_pass_reads_the_target_s_time() -> None:
     """Every control takes the time from the packet's metadata, which both passes have."""
     readers = [path.name for path in (ROOT / SOURCES).rglob("*.p4") if "ingress_global_timestamp" in path.read_text()]

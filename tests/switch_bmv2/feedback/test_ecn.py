@@ -42,13 +42,3 @@ def test_between_the_thresholds_the_share_grows() -> None:
     early, late = marks[1:300], marks[-300:]
     assert sum(early) / len(early) == pytest.approx(0.85, abs=0.1)
     assert sum(late) / len(late) == pytest.approx(0.15, abs=0.1)
-
-
-def test_what_is_not_ecn_capable_is_never_marked() -> None:
-    """ECT 00 stays 00."""
-    assert not any(_marks(SwitchSettings(ecn_kmin_bytes=0), 20, ecn=0))
-
-
-def test_off_by_default() -> None:
-    """Without thresholds nothing is marked."""
-    assert not any(_marks(SwitchSettings(), 100))

@@ -6,13 +6,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
-from wire.addresses import parse_mac
-from wire.ipv4 import unpack_header
 
 PLAIN = SwitchSettings()
 CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
@@ -21,19 +17,6 @@ CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
 def _deliver(switch: BenchSwitch, frame: bytes, port: int) -> list[tuple[int, bytes]]:
     seen = switch.send(frame, port, 0) + switch.run_dry()
     return [(each.port, each.frame) for each in seen]
-
-
-def test_local_host_gets_the_frame_with_new_macs_and_one_less_ttl() -> None:
-    """The payload is untouched, TTL falls by one, the checksum is right again, MACs are those of the last link."""
-    with bench_switch(CLOS, "tor1", PLAIN) as switch:
-        frame = switch.data("h1", "h2")
-        [(port, out)] = _deliver(switch, frame, 1)
-    host = CLOS.host["h2"]
-    assert port == 2
-    assert out[:12] == parse_mac(host.mac).to_bytes(6, "big") + parse_mac(host.gateway_mac).to_bytes(6, "big")
-    assert (out[22], frame[22]) == (63, 64)
-    assert unpack_header(out, 14) is not None  # verifies the checksum
-    assert out[34:] == frame[34:]
 
 
 def test_flows_spread_over_all_uplinks_and_each_stays_on_one() -> None:
@@ -58,51 +41,3 @@ def test_switches_in_a_row_choose_independently() -> None:
                 chosen[_deliver(spine, frame, 1)[0][0]] += 1
     assert len(chosen) == 2
     assert min(chosen.values()) > 0.25 * sum(chosen.values())
-
-
-def _with_byte(frame: bytes, offset: int, value: int) -> bytes:
-    return frame[:offset] + bytes((value,)) + frame[offset + 1 :]
-
-
-def _resum(frame: bytes) -> bytes:
-    """The frame with a right IPv4 checksum."""
-    words = frame[14:24] + b"\0\0" + frame[26:34]
-    total = sum(int.from_bytes(words[i : i + 2], "big") for i in range(0, 20, 2))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return frame[:24] + (total ^ 0xFFFF).to_bytes(2, "big") + frame[26:]
-
-
-@pytest.mark.parametrize(
-    ("broken", "reason"),
-    [
-        (lambda frame: _resum(_with_byte(frame, 22, 1)), "ttl_expired"),
-        (lambda frame: _resum(_with_byte(frame, 30, 11)), "no_route"),
-        (lambda frame: _with_byte(frame, 25, frame[25] ^ 1), "malformed"),
-        (lambda frame: frame[:200], "malformed"),
-        (lambda frame: frame[:30], "malformed"),
-        (lambda frame: frame[:8], "malformed"),
-        (lambda frame: _resum(_with_byte(frame, 14, 0x46)), "malformed"),
-        (lambda frame: _resum(_with_byte(frame, 14, 0x65)), "malformed"),
-        (lambda frame: frame[:12] + b"\x86\xdd" + frame[14:], "malformed"),
-        (lambda frame: frame[:12] + b"\x88\x08\x01\x01" + frame[16:], "mac_control"),
-    ],
-)
-def test_what_cannot_be_forwarded_is_counted_by_reason(broken: object, reason: str) -> None:
-    """A packet that ends here is in exactly one drop counter."""
-    with bench_switch(CLOS, "tor1", PLAIN, ("port_mac_control 1 off",)) as switch:
-        assert _deliver(switch, broken(switch.data("h1", "h2")), 1) == []  # type: ignore[operator]
-        assert switch.counts().drops == {reason: 1}
-
-
-def test_a_bts_from_a_server_is_not_believed() -> None:
-    """A host cannot pause others: its BTS is dropped at its ToR and counted."""
-    sfc = SwitchSettings(bts="ingress", q_th_bytes=1, q_tg_bytes=0, pause_cache=True, pause_grain_ns=0)
-    with bench_switch(CLOS, "tor1", sfc) as switch:
-        switch.send(switch.data("h1", "h2"), 1, 0)
-        switch.send(switch.data("h1", "h2", qpn=2), 1, 0)
-        seen = switch.send(switch.data("h1", "h2", qpn=3), 1, 0)
-        [bts] = [each.frame for each in seen + switch.run_dry() if each.is_bts][:1]
-        before = switch.counts().drops["untrusted_signal"]
-        assert not [each for each in switch.send(bts, 2, 10**9) + switch.run_dry() if each.is_bts]
-        assert switch.counts().drops["untrusted_signal"] == before + 1

@@ -71,17 +71,6 @@ def test_a_pause_is_sent_anew_while_it_must_go_on() -> None:
     assert quanta[-1] == 0
 
 
-def test_pause_frames_are_802_1qbb() -> None:
-    """Destination, type, opcode, one class, zero padding to the least frame, from the port's own address."""
-    with bench_switch(STAR, "s1", PFC) as switch:
-        [frame] = [each.frame for each in _fill(switch, _xoff_frame()) if each.is_pause]
-    assert len(frame) == 60
-    assert frame[:6].hex() == "0180c2000001"
-    assert frame[6:12].hex(":") == STAR.host["h1"].gateway_mac
-    assert frame[12:20].hex() == "8808010100080000"
-    assert frame[34:] == bytes(26)
-
-
 def test_what_arrives_within_the_headroom_is_not_dropped() -> None:
     """After Xoff a sender may still put its headroom on the wire: all of it is kept; far beyond, the buffer ends."""
     with bench_switch(STAR, "s1", PFC) as switch:
@@ -101,15 +90,3 @@ def test_accounting_returns_to_zero() -> None:
         assert switch.register("pfc_held_bytes", 1 << 3 | 3) == 0
         assert switch.register("pfc_held_bytes", 2 << 3 | 3) == 0
         assert switch.register("pfc_is_paused", 1 << 3 | 3) == 0
-
-
-def test_a_received_pause_stops_the_class_and_no_other() -> None:
-    """802.1Qbb from a server stops class 3 of that port for its quanta; a ping still gets out."""
-    quanta = 100
-    pause = bytes.fromhex("0180c2000001020000000001880801010008") + bytes(6) + quanta.to_bytes(2, "big") + bytes(34)
-    with bench_switch(STAR, "s1", SwitchSettings()) as switch:
-        switch.send(pause, 4, 0)
-        assert switch.send(switch.data("h1", "h4"), 1, 0) == []
-        [start] = switch.run_dry()
-        wire_ns = FRAME * 80
-        assert start.due_ns - wire_ns == quanta * 512 * 10  # 10 ns a bit at 100 Mb/s

@@ -42,19 +42,6 @@ def test_bts_becomes_a_pause_of_the_class_rounded_up() -> None:
     assert frame.frame[6:12].hex(":") == CLOS.host["h1"].gateway_mac
 
 
-def test_without_sfc_p_the_bts_is_forwarded() -> None:
-    """The feature is off by default."""
-    with bench_switch(CLOS, "tor1", SFC_P.model_copy(update={"sfc_p": False})) as switch:
-        assert [each.is_bts for each in _give(switch, 400)] == [True]
-
-
-def test_a_bts_that_passes_through_is_not_converted() -> None:
-    """Only the ToR of the paused server converts: a spine forwards."""
-    with bench_switch(CLOS, "spine1", SFC_P) as switch:
-        seen = switch.send(_bts(400), 2, 0)
-        assert [(each.port, each.is_bts) for each in seen] == [(1, True)]
-
-
 def test_the_cache_still_learns() -> None:
     """The pause is remembered for later servers, whose BTS becomes a pause frame as well."""
     with bench_switch(CLOS, "tor1", SFC_P) as switch:

@@ -5,16 +5,14 @@
 from __future__ import annotations
 
 import pytest
-from scapy.layers.inet import ICMP, IP, UDP
-from scapy.layers.l2 import Ether
 
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, Seen, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
-from wire.constants import DSCP_CONTROL, DSCP_DATA, DSCP_RETURNED, DSCP_TRIMMED, TRIMMED_FRAME_BYTES, TRIMMED_IPV4_BYTES
+from wire.constants import DSCP_RETURNED, TRIMMED_FRAME_BYTES
 from wire.counters import TrimEvent
-from wire.ipv4 import unpack_header, with_dscp
+from wire.ipv4 import unpack_header
 from wire.roce.packets import IP_OFFSET
 
 STAR = shape("star", {"hosts": 4}).build()
@@ -54,19 +52,6 @@ def test_what_finds_the_data_queue_full_goes_on_as_a_header_and_first() -> None:
         assert switch.register("buffer_bytes") == 0
 
 
-def test_a_header_is_a_packet_of_its_own_with_all_that_names_the_lost_one() -> None:
-    """Lengths and checksum say what is there; QP and PSN are where they were."""
-    with bench_switch(STAR, "s1", TRIMMING) as switch:
-        whole, *_ = _burst(switch, 1)
-        header = next(each for each in _burst(switch, 8) + switch.run_dry() if len(each.frame) < FRAME)
-        ip = unpack_header(header.frame, IP_OFFSET)
-        assert ip is not None
-        assert (ip.total_length, ip.tos >> 2) == (TRIMMED_IPV4_BYTES, DSCP_TRIMMED)
-        assert int.from_bytes(header.frame[38:40], "big") == TRIMMED_IPV4_BYTES - 20
-        assert header.frame[42:54] == whole.frame[42:54]
-        assert header.frame[26:34] == whole.frame[26:34]
-
-
 def test_a_header_that_finds_its_queue_full_goes_back_to_its_sender() -> None:
     """Addresses change places; it leaves by the port of the host that sent it."""
     too_many = 5
@@ -89,15 +74,6 @@ def test_a_header_that_finds_its_queue_full_goes_back_to_its_sender() -> None:
         assert switch.register("buffer_bytes") == 0
 
 
-def test_other_control_packets_are_lost_with_a_full_header_queue() -> None:
-    """Returning to the sender is for data only (paper, appendix B.4)."""
-    with bench_switch(STAR, "s1", TRIMMING) as switch:
-        _burst(switch, WHOLE + MOST_HEADERS)
-        control = with_dscp(switch.data("h2", "h4", payload=4), DSCP_CONTROL, IP_OFFSET)
-        switch.send(control, 2, 0)
-        assert switch.counts().drops == {"header_queue_full": 1}
-
-
 def test_what_cannot_be_trimmed_is_dropped() -> None:
     """A packet of a program in the class of data has no header that a receiver could answer."""
     with bench_switch(STAR, "s1", TRIMMING) as switch:
@@ -106,65 +82,6 @@ def test_what_cannot_be_trimmed_is_dropped() -> None:
         _burst(switch, WHOLE)
         switch.send(bytes(frame), 2, 0)
         assert switch.counts().drops == {"data_queue_full": 1}
-
-
-@pytest.mark.parametrize("dscp", [DSCP_TRIMMED, DSCP_RETURNED])
-def test_servers_make_no_headers(dscp: int) -> None:
-    """One would have others send again what has arrived."""
-    with bench_switch(STAR, "s1", TRIMMING) as switch:
-        switch.send(with_dscp(switch.data("h2", "h4"), dscp, IP_OFFSET), 2, 0)
-        assert switch.counts().drops == {"untrusted_signal": 1}
-
-
-@pytest.mark.parametrize("dscp", [DSCP_TRIMMED, DSCP_RETURNED])
-def test_an_icmp_error_is_no_header(dscp: int) -> None:
-    """A kernel answers a packet of DSCP 26 with one of DSCP 50: forwarded, and dropped where headers find no room."""
-    frame = _port_unreachable("h2", "h4", dscp)
-    with bench_switch(STAR, "s1", TRIMMING) as switch:
-        seen = [
-            each for _ in range(2 + HEADER_QUEUE // len(frame)) for each in switch.send(frame, 2, 0)
-        ] + switch.run_dry()
-        assert {(each.port, _dscp(each), each.frame[IP_OFFSET + 20 :]) for each in seen} == {
-            (4, dscp, frame[IP_OFFSET + 20 :])
-        }
-        assert switch.counts().drops == {"header_queue_full": 1}
-        assert _trim_events(switch) == (0, 0)
-
-
-def _port_unreachable(source: str, destination: str, dscp: int) -> bytes:
-    """With what a kernel quotes of the packet that it answers."""
-    hosts = STAR.host
-    quoted = IP(src=str(hosts[destination].ip), dst=str(hosts[source].ip), tos=DSCP_DATA << 2) / UDP(sport=9, dport=9)
-    frame = (
-        Ether(dst=hosts[source].gateway_mac, src=hosts[source].mac)
-        / IP(src=str(hosts[source].ip), dst=str(hosts[destination].ip), tos=dscp << 2)
-        / ICMP(type="dest-unreach", code="port-unreachable")
-        / quoted
-    )
-    return bytes(frame)
-
-
-def test_a_header_from_another_switch_goes_back_from_here_too() -> None:
-    """Trimmed at a spine, it meets a full queue at the receiver's ToR."""
-    uplink = next(port for port in CLOS.ports["tor2"] if not port.peer_is_host)
-    with bench_switch(CLOS, "tor2", TRIMMING) as switch:
-        for qpn in range(1, WHOLE + MOST_HEADERS + 1):
-            switch.send(switch.data("h1", "h4", qpn=qpn), uplink.number, 0)
-        assert _trim_events(switch) == (MOST_HEADERS, 0)
-        plain = switch.data("h1", "h4", qpn=99)
-        cut = plain[:16] + TRIMMED_IPV4_BYTES.to_bytes(2, "big") + plain[18:38] + b"\0\x14" + plain[40:60]
-        seen = switch.send(_with_checksum(with_dscp(cut, DSCP_TRIMMED, IP_OFFSET)), uplink.number, 0)
-        assert switch.counts().drops == {}
-        assert _trim_events(switch) == (MOST_HEADERS, 1)
-        [back] = [each for each in seen + switch.run_dry() if each.port != switch.port_of("h4")]
-        assert _dscp(back) == DSCP_RETURNED
-
-
-def _with_checksum(frame: bytes) -> bytes:
-    words = frame[14:24] + b"\0\0" + frame[26:34]
-    total = sum(int.from_bytes(words[at : at + 2], "big") for at in range(0, 20, 2))
-    total = (total & 0xFFFF) + (total >> 16)
-    return frame[:24] + (~((total & 0xFFFF) + (total >> 16)) & 0xFFFF).to_bytes(2, "big") + frame[26:]
 
 
 @pytest.mark.parametrize(("spraying", "ports"), [(False, 1), (True, 4)])
