@@ -57,7 +57,6 @@ Event = TypeVar("Event")
 
 @pytest.fixture(scope="module")
 def stations() -> Iterator[tuple[Station, Station]]:
-    """Yield two hosts on one wire."""
     with two_stations() as pair:
         yield pair
 
@@ -114,7 +113,6 @@ class AgentProcess:
         self.seen: list[AgentEvent] = []
 
     def tell(self, command: Command) -> None:
-        """Send a command."""
         self.say(command_line(command).decode())
 
     def say(self, line: str) -> None:
@@ -136,7 +134,6 @@ class AgentProcess:
                 missing.remove(type(event))
 
     def of(self, kind: type[Event]) -> list[Event]:
-        """Return the events of one kind received so far."""
         return [event for event in self.seen if isinstance(event, kind)]
 
 

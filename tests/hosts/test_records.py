@@ -97,7 +97,6 @@ STAR = shape("star", {"hosts": 5}).build()
 
 
 def flow(flow_id: int, src: str, dst: str, source_qpn: int = 1) -> Flow:
-    """Return a flow of 10 bytes that starts at 5 ns."""
     return Flow(src, dst, 10, 5, "incast", flow_id, source_qpn, destination_qpn=1)
 
 

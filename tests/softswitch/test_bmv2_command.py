@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of `softswitch/simple_switch`: the accepted and refused options of BMv2, and the start of the switch."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal
@@ -27,7 +25,6 @@ PATIENCE_S = 200.0
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Return the one-line error for refused options."""
     with pytest.raises(SystemExit) as caught:
         read_options(words)
     captured = capsys.readouterr()
@@ -37,7 +34,6 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def until(holds: Callable[[], bool]) -> bool:
-    """Wait until a condition holds; return whether it does."""
     deadline = time.monotonic() + PATIENCE_S
     while not holds():
         if time.monotonic() > deadline:
@@ -47,7 +43,6 @@ def until(holds: Callable[[], bool]) -> bool:
 
 
 def listens(port: int) -> bool:
-    """Whether a process on this machine listens on a TCP port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of compiling P4 sources to JSON."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

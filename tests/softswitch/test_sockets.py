@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of sockets in the folder for temporary files: sockets of killed processes are removed later."""
 
-from __future__ import annotations
-
 import os
 import socket
 import tempfile

@@ -31,7 +31,6 @@ pytestmark = pytest.mark.root
 
 @pytest.fixture(scope="module")
 def stations() -> Iterator[tuple[Station, Station]]:
-    """Yield two hosts on one wire."""
     with two_stations() as pair:
         yield pair
 
@@ -51,7 +50,6 @@ def roce_frame(source: Station, destination: Station, payload: bytes = b"abcd") 
 
 
 def bts_frame(source: Station, destination: Station) -> bytes:
-    """Return a BTS frame."""
     return pack_bts(
         EXAMPLE,
         destination_mac=parse_mac(destination.mac),

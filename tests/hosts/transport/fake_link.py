@@ -124,7 +124,6 @@ class FakeLink:
         return pack_bts(signal, destination_mac=MAC_A, source_mac=MAC_B, congested_ip=IP_B, paused_ip=IP_A)
 
     def inject(self, time_ns: int, receiver: Nic, frame: bytes) -> None:
-        """Deliver a frame to a NIC at this time."""
         self._sequence += 1
         heapq.heappush(self._in_flight, (time_ns, self._sequence, receiver, frame))
 

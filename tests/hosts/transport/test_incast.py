@@ -30,7 +30,6 @@ def incast(congestion: str, flow_control: str, loss_recovery: str, *, buffer_byt
 
 
 def reports(star: FakeStar) -> list[SendingReport]:
-    """Return the reports of all senders."""
     return [event.report for source in range(SENDERS) for event in star.of(MessageCompleted, source)]
 
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the build: the cache, concurrent builds and compiler errors."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

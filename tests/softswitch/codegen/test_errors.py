@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests that unsupported constructs are reported with their JSON path and P4 line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -90,7 +88,6 @@ def test_unsupported_construct_is_named_with_its_place(tmp_path: Path, change: C
 
 @pytest.mark.parametrize("minor", [18, 24])
 def test_known_versions_are_accepted(tmp_path: Path, minor: int) -> None:
-    """The oldest and the newest supported version."""
     assert "sw_program" in generate(changed(tmp_path, version(minor)))
 
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests that names of a program, which may be hostile, never become code in the generated C."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """A fixture that compiles the lateness and spacing measures of softswitch/src/common."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 from pathlib import Path
@@ -15,7 +13,6 @@ from softswitch.build import SOURCE_DIR
 
 @pytest.fixture(scope="session")
 def face(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """Compile and load face.c."""
     library = tmp_path_factory.mktemp("common") / "face.so"
     source = Path(__file__).with_name("face.c")
     flags = ["-std=gnu11", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE_DIR}"]

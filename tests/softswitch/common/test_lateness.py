@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Compares the switches' histogram of lateness with the hosts'."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 
@@ -25,7 +23,6 @@ def _percentile_ns(face: ctypes.CDLL, samples: Sequence[int], percent: int) -> i
 
 @given(st.lists(st.integers(-1000, 10**10), min_size=1, max_size=100), st.sampled_from([50, 99, 100]))
 def test_hosts_and_switches_have_equal_percentiles(face: ctypes.CDLL, samples: list[int], percent: int) -> None:
-    """The buckets are equal in both languages, so equal samples give equal percentiles."""
     hosts = LatenessHistogram()
     for sample_ns in samples:
         hosts.record(sample_ns)

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Compares the switches' measure of spacing with the hosts'."""
 
-from __future__ import annotations
-
 import ctypes
 
 from hypothesis import given

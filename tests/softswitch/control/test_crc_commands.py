@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of setting the parameters of custom CRCs. The vector v1model/hashing-parameters tests the same on BMv2."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -36,19 +34,16 @@ def crc(data: bytes, bits: int, polynomial: int, initial: int, final: int, data_
 
 @pytest.fixture
 def hashing() -> Iterator[SwitchEngine]:
-    """Yield a switch whose program hashes the fields of a frame."""
     with switch_with("hashing") as switch:
         yield switch
 
 
 def hashed(switch: SwitchEngine, bits: int) -> int:
-    """Send a frame with FIELDS and return the hash in the answer."""
     [(_, _, frame)] = switch.step(1, request(WHICH[bits], *FIELDS), 0)
     return int.from_bytes(frame[8:16], "big")
 
 
 def line(bits: int, *parameters: object) -> str:
-    """Return the command that sets the parameters."""
     return f"set_crc{bits}_parameters {NAME[bits]} {' '.join(map(str, parameters)).lower()}"
 
 

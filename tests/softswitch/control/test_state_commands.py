@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of commands on the state of a running program: digests and meter rates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

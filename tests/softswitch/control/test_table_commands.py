@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of commands on tables, action profiles, registers, counters and meters."""
 
-from __future__ import annotations
-
 import pytest
 
 from softswitch.engine import CommandError, SwitchEngine
@@ -72,7 +70,6 @@ def test_entry_is_added(engine: SwitchEngine, line: str) -> None:
     ],
 )
 def test_bad_line_is_refused_and_changes_nothing(engine: SwitchEngine, line: str, wrong: str) -> None:
-    """The error is one line that starts with the command and names the wrong word."""
     with pytest.raises(CommandError) as refusal:
         engine.command(line)
     text = str(refusal.value)

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of commands on ports, replication, limits and the target itself."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -45,7 +43,6 @@ def test_comments_and_blank_lines_do_nothing(engine: SwitchEngine, line: str) ->
     ],
 )
 def test_bad_line_is_refused_and_names_the_wrong_word(engine: SwitchEngine, line: str, wrong: str) -> None:
-    """The error is one line that starts with the command and names the wrong word."""
     with pytest.raises(CommandError) as refusal:
         engine.command(line)
     assert str(refusal.value).startswith(line.split()[0] + ": ")

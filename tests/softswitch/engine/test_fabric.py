@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of switches joined by links in C."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys
@@ -32,7 +30,6 @@ def pair(*, rate_bps: int = 8_000_000_000, delay_ns: int = 500) -> tuple[Fabric,
 
 
 def clones_to_edge(engine: SwitchEngine) -> None:
-    """Configure mirroring session 1 to send clones out at the edge."""
     engine.command(f"mirroring_add 1 {EDGE}")
 
 
@@ -55,7 +52,6 @@ def test_frame_crosses_the_link_in_wire_time_and_delay() -> None:
 
 
 def test_advance_returns_departures_started_by_then() -> None:
-    """`advance` returns exactly the departures whose packets started on the wire by the given time."""
     fabric, near, _ = pair()
     with fabric:
         near.command(f"port_rate {EDGE} 8000000000")
@@ -102,7 +98,6 @@ def test_link_equals_passing_frames_by_hand(length: int) -> None:
 
 
 def in_another_process(script: str) -> str:
-    """Run a Python script and return its output."""
     return subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
 
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of a switch that loses its power or is stalled: every packet ends exactly once, with its own drop reason."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -80,7 +78,6 @@ def test_power_loss_clears_pauses(slow: SwitchEngine) -> None:
 
 
 def test_frames_on_the_cable_are_lost_only_without_power_at_arrival(engine: SwitchEngine) -> None:
-    """A frame on the cable is lost only if the switch has no power when the frame arrives."""
     engine.command("port_ingress_delay 0 1000")
     engine.receive(0, steer(2, tag=1), 0)
     engine.receive(0, steer(2, tag=2), 500)
@@ -91,7 +88,6 @@ def test_frames_on_the_cable_are_lost_only_without_power_at_arrival(engine: Swit
 
 
 def test_power_loss_resets_registers_but_keeps_tables(stateful: SwitchEngine) -> None:
-    """Registers and counters are 0 afterwards, tables and rates stay; `past` reads the old registers."""
     assert stateful.command("past") == "0"
     stateful.command("register_write times 3 7")
     stateful.command("table_add watched watch 2 =>")
@@ -107,7 +103,6 @@ def test_power_loss_resets_registers_but_keeps_tables(stateful: SwitchEngine) ->
 
 
 def test_state_before_each_power_loss_is_stored(stateful: SwitchEngine) -> None:
-    """Each loss of power stores its own copy of the registers."""
     for value in (5, 6):
         stateful.command(f"register_write times 0 {value}")
         stateful.command("power off")
@@ -116,7 +111,6 @@ def test_state_before_each_power_loss_is_stored(stateful: SwitchEngine) -> None:
 
 
 def test_stalled_switch_neither_receives_nor_sends(slow: SwitchEngine) -> None:
-    """Queued packets keep waiting and arriving frames wait in a ring; afterwards queued packets go first."""
     _queue(slow, 1, 2)
     slow.command("at 500 stall on")
     slow.command("at 5000 stall off")
@@ -129,7 +123,6 @@ def test_stalled_switch_neither_receives_nor_sends(slow: SwitchEngine) -> None:
 
 
 def test_frames_keep_their_order_over_a_stall(engine: SwitchEngine) -> None:
-    """A frame that arrives at the end of the stall comes after the frames that waited."""
     engine.command("at 100 stall on")
     engine.command("at 500 stall off")
     for tag, time_ns in ((1, 100), (2, 300), (3, 500), (4, 501)):
@@ -138,7 +131,6 @@ def test_frames_keep_their_order_over_a_stall(engine: SwitchEngine) -> None:
 
 
 def test_recirculation_finishes_before_the_next_waiting_frame(engine: SwitchEngine) -> None:
-    """A waiting frame finishes its recirculation before the next waiting frame enters."""
     engine.command("stall on")
     engine.receive(0, steer(1, ops=Op.RECIRCULATE, second=2, tag=1), 10)
     engine.receive(0, steer(2, tag=2), 20)
@@ -168,7 +160,6 @@ def test_macs_obey_pauses_during_a_stall(slow: SwitchEngine) -> None:
 
 
 def test_power_loss_drops_frames_in_receive_rings(engine: SwitchEngine) -> None:
-    """The stall continues after the restart until its planned end."""
     engine.command("stall on")
     engine.receive(0, steer(1, tag=1), 10)
     for line in ("power off", "power on"):
@@ -223,7 +214,6 @@ def test_bad_words_are_refused(engine: SwitchEngine, line: str, wrong: str) -> N
     ],
 )
 def test_past_state_is_read_only(stateful: SwitchEngine, line: str, wrong: str) -> None:
-    """The state before a loss of power can be read but not changed."""
     stateful.command("power off")
     with pytest.raises(CommandError, match=wrong):
         stateful.command(line)

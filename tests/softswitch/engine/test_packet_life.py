@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of v1model's handling of a packet between and after the passes of a program."""
 
-from __future__ import annotations
-
 import pytest
 
 from softswitch.engine import CommandError, SwitchEngine
@@ -45,7 +43,6 @@ def test_before_the_epoch_the_clock_is_zero() -> None:
 
 
 def test_drop_in_ingress_and_in_egress_is_counted_apart(engine: SwitchEngine) -> None:
-    """Port 511 at the end of either pass ends the packet."""
     assert engine.step(1, steer(DROP_PORT), 0) == []
     assert engine.step(1, steer(2, ops=Op.DROP_EGRESS), 0) == []
     drops = engine.statistics()["drops"]
@@ -102,7 +99,6 @@ def test_delayed_clones_wait_during_a_stall_and_are_lost_with_the_power(engine: 
 
 
 def test_session_delay_survives_changes_of_the_session(engine: SwitchEngine) -> None:
-    """The delay may be set before the session exists, and survives deletion of the session."""
     for line in ("mirroring_delay 5 10", "mirroring_add 5 3", "mirroring_delete 5", "mirroring_add 5 4"):
         engine.command(line)
     assert engine.command("mirroring_get 5") == "port=4 delay_ns=10"
@@ -127,7 +123,6 @@ def test_egress_clone_of_a_dropped_packet_survives(engine: SwitchEngine) -> None
 
 
 def test_clone_without_a_session_goes_nowhere(engine: SwitchEngine) -> None:
-    """An unconfigured session makes no clone; the packet is forwarded."""
     assert len(engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=9), 0)) == 1
     assert engine.statistics()["clones_without_session"] == 1
 
@@ -136,7 +131,6 @@ def test_clone_without_a_session_goes_nowhere(engine: SwitchEngine) -> None:
     ("session", "alone"), [("mirroring_add_mc 5 7", []), ("mirroring_add_port_and_mgrp 5 3 7", [3])]
 )
 def test_clone_to_a_multicast_group(session: str, alone: list[int], engine: SwitchEngine) -> None:
-    """A session may name a group, which gives a clone per port of the group, and a port beside it."""
     for line in ("mc_mgrp_create 7", "mc_node_create 3 4 5", "mc_node_associate 7 0", session):
         engine.command(line)
     out = engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=5), 0)
@@ -200,7 +194,6 @@ def test_recirculating_for_ever_ends(engine: SwitchEngine) -> None:
 
 
 def test_port_without_device_drops_its_packets(engine: SwitchEngine) -> None:
-    """Port 510 has no device, so a packet that leaves by it without recirculating is dropped."""
     assert engine.step(1, steer(RECIRCULATION_PORT), 0) == []
     assert engine.statistics()["drops"]["no_device"] == 1
 
@@ -217,7 +210,6 @@ def test_resubmitted_packet_keeps_a_field_list(engine: SwitchEngine) -> None:
     [(Op.TRUNCATE_INGRESS, 90, 90), (Op.TRUNCATE_EGRESS, 90, 90), (Op.TRUNCATE_EGRESS, 900, 300)],
 )
 def test_truncation_cuts_but_never_grows(engine: SwitchEngine, ops: Op, truncate: int, length: int) -> None:
-    """A packet can be truncated in either pass; packet_length in egress is still the full length."""
     [(_, _, out)] = engine.step(1, steer(2, 300, ops=ops, truncate=truncate), 0)
     assert len(out) == length
     assert report(out).packet_length == 300

@@ -12,7 +12,6 @@ PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
 
 
 def switch_with(program: str, *, seed: int = 1) -> SwitchEngine:
-    """Return a new switch that runs a program of PROGRAMS."""
     return SwitchEngine(build_library(PROGRAMS / f"{program}.json", sanitize=SANITIZED), seed=seed)
 
 

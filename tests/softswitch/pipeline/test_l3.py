@@ -47,7 +47,6 @@ def test_packet_is_routed_and_rewritten(router: SwitchEngine) -> None:
 
 
 def test_longest_prefix_wins_until_it_is_deleted(router: SwitchEngine) -> None:
-    """The /24 takes precedence; its deletion makes the /16 match again."""
     frame = ipv4_frame(0x0A010203)
     assert sent(router, frame)[0] == 4
     router.command("table_delete routes 1")

@@ -25,7 +25,6 @@ def result(switch: SwitchEngine, data: bytes) -> int:
 
 
 def added(switch: SwitchEngine, entry: str) -> int:
-    """Add an entry and return its handle."""
     return int(switch.command(f"table_add {entry}").removeprefix("Entry has been added with handle "))
 
 

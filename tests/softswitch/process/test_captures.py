@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of `--pcap`: the frames of each port in files that other programs can read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

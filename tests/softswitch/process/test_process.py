@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the switch as a process whose ports are sockets, which needs no interface and no privilege."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal
@@ -60,7 +58,6 @@ def test_frames_delayed_by_an_impaired_link_leave_on_time(tmp_path: Path) -> Non
 
 
 def test_departures_are_never_early(tmp_path: Path) -> None:
-    """Lateness is measured for every departure."""
     counters = tmp_path / "statistics"
     with running("--statistics", counters) as switch:
         for tag in range(50):
@@ -166,7 +163,6 @@ def test_dead_switches_socket_is_replaced(tmp_path: Path) -> None:
 
 
 def test_telemetry_file_is_complete_at_the_end(tmp_path: Path) -> None:
-    """The file has the rows of every interval from the epoch on, in the documented layout."""
     rows, commands = tmp_path / "telemetry", tmp_path / "commands"
     commands.write_text("port_rate 2 800000\n")
     with running("--commands", commands, "--telemetry", rows, "--sample-ns", "1000000") as switch:
@@ -246,7 +242,6 @@ def test_bad_command_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_switch_dies_with_its_parent() -> None:
-    """If the parent is killed, the switch ends and its end of the socket closes."""
     script = f"""
         import os, socket, subprocess, sys
         outer = socket.socket(fileno=int(sys.argv[1]))
@@ -276,7 +271,6 @@ def test_switch_dies_with_its_parent() -> None:
 
 
 def test_process_is_clean_in_the_sanitizers(tmp_path: Path) -> None:
-    """A whole run with frames, commands, clones and telemetry has no bad access and no leak."""
     control, rows = tmp_path / "control", tmp_path / "telemetry"
     files = ("--control", control, "--telemetry", rows, "--sample-ns", "1000000", "--statistics", tmp_path / "s")
     with running(*files, sanitize=True) as switch:

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the process on real interfaces: veth pairs in a separate network namespace."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -30,7 +28,6 @@ def missing() -> str | None:
 
 @pytest.fixture(scope="module")
 def outcome() -> dict[str, Any]:
-    """Return the results of one run of the scenario."""
     if reason := missing():
         pytest.skip(reason)
     command = ["unshare", "--net", sys.executable, "-m", "tests.softswitch.process.veth_scenario", str(executable())]

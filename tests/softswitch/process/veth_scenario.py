@@ -5,8 +5,6 @@
 The namespace with all its interfaces disappears when this process ends.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess
@@ -36,12 +34,10 @@ def make_pair(outer: str, inner: str) -> socket.socket:
 
 
 def sizes() -> list[int]:
-    """Return a mix of small and large frame sizes."""
     return [70 + (i * 389) % 1_430 for i in range(FRAMES)]
 
 
 def run(executable: str, directory: Path) -> dict[str, object]:
-    """Send a burst through the switch and return the results for the tests."""
     Path("/proc/sys/net/ipv6/conf/default/disable_ipv6").write_text("1")
     left, right = make_pair("left", "switch-l"), make_pair("right", "switch-r")
     (directory / "commands").write_text(f"port_rate 2 {RATE_BPS}\nport_delay 2 {DELAY_NS}\n")

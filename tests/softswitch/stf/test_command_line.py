@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of `python -m softswitch.stf`: exit status and output."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the translation of a test's short names and key notations to control commands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the verdict on a switch's behaviour, and of the display of differences."""
 
-from __future__ import annotations
-
 import pytest
 
 from softswitch.stf.comparison import first_difference, hex_diff
@@ -31,7 +29,6 @@ class Echo:
         self.dropped: list[str] = []
 
     def command(self, line: str) -> str:
-        """Answer commands on one counter and one register."""
         self.commands.append(line)
         answers = {
             "counter_read In.c 1": "c[1]= (20 bytes, 2 packets)",
@@ -49,7 +46,6 @@ class Echo:
         return [(port + 1, frame), (9, frame)] if frame[:1] == b"\xff" else [(port + 1, frame)]
 
     def drops(self) -> list[str]:
-        """Return the reasons of the drops since the last call."""
         reasons, self.dropped = self.dropped, []
         return reasons
 

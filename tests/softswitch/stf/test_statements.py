@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the grammar of packet tests: every statement, and the errors for bad input."""
 
-from __future__ import annotations
-
 import pytest
 
 from softswitch.stf.statements import (
@@ -47,7 +45,6 @@ def test_entries_have_keys_an_action_and_perhaps_priority_and_label() -> None:
 
 
 def test_masks_ranges_defaults_and_removal() -> None:
-    """Tests the key notations that the compiler's suite lacks, and the other table statements."""
     text = "add t a:0x1&&&0xf b:1->9 act()\nsetdefault t act(p:1)\nremove all"
     assert parse(text) == [
         Add(1, "t", None, (("a", "0x1&&&0xf"), ("b", "1->9")), ActionCall("act", ()), None),

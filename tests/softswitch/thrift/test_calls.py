@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the calls of BMv2's clients: their effect on packets, the values read back, and the codes of refusals."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -55,7 +53,6 @@ def add_route(call: Any, address: str, bits: int, port: int) -> int:
 
 
 def code_of(call: Any, *words: Any, service: str = "standard") -> int:
-    """Return the code of a call that must be refused."""
     with pytest.raises(interface().Refusal) as refused:
         call(*words, service=service)
     code: int = refused.value.code
@@ -63,7 +60,6 @@ def code_of(call: Any, *words: Any, service: str = "standard") -> int:
 
 
 def ports_of(switch: ThriftSwitch, frame: bytes) -> list[int]:
-    """Return the ports by which a frame leaves that enters at port 1."""
     return [port for port, _, _ in switch.engine.step(1, frame, 0)]
 
 
@@ -323,7 +319,6 @@ def test_multicast_trees(make_switch: MakeSwitch) -> None:
 
 
 def test_switch_describes_itself(make_switch: MakeSwitch) -> None:
-    """Covers the program, ports, ids and the clock."""
     l3 = make_switch("l3")
     source = (PROGRAMS / "l3.json").read_bytes()
     assert l3.call("bm_get_config").encode() == source

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of BMv2's calls that set the parameters of a custom CRC."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from softswitch.thrift.interface import interface

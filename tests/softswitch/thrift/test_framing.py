@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests with hostile bytes: the result is always a call within bounds, or the end of the connection."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 

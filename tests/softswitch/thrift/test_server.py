@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the server's process: its clients, the switch that it serves, and the ends of both."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import signal
@@ -32,7 +30,6 @@ FRAME = ipv4_frame(0x0A010203)
 
 @pytest.fixture
 def l3(tmp_path: Path) -> Iterator[Served]:
-    """Yield a running router without routes."""
     with served("l3", tmp_path) as both:
         yield both
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of pause frames, which are decoded below the pipeline."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest
@@ -23,7 +21,6 @@ def priority_pause(quanta: dict[int, int]) -> bytes:
 
 
 def pause(quanta: int) -> bytes:
-    """Return an 802.3x frame."""
     return bytes.fromhex("0180c2000001 020000000001 8808 0001") + struct.pack(">H", quanta) + bytes(42)
 
 

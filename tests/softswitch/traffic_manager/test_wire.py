@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of transmission times beyond those of the model in test_telemetry."""
 
-from __future__ import annotations
-
 from softswitch.engine import SwitchEngine
 from tests.softswitch.programs.steered import Op, report, steer, steer_small
 

@@ -24,8 +24,6 @@ class Probe(CongestionControl):
 
     @dataclass(frozen=True)
     class Parameters:
-        """Parameters with one field of each unit."""
-
         pace_bps: int = 0
         """Pacing rate; 0: line rate."""
         period_ns: int = 3_000
@@ -40,24 +38,19 @@ class Probe(CongestionControl):
         self._timer_ns = parameters.period_ns
 
     def on_sent(self, size_bytes: int, now_ns: int) -> None:
-        """Record the call."""
         type(self).calls.append(("sent", size_bytes, now_ns))
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """Record the call."""
         type(self).calls.append(("ack", sample, now_ns))
 
     def on_loss(self, size_bytes: int, now_ns: int) -> None:
-        """Record the call."""
         type(self).calls.append(("loss", size_bytes, now_ns))
 
     def on_timer(self, now_ns: int) -> None:
-        """Record the call and set the timer again."""
         type(self).calls.append(("timer", now_ns))
         self._timer_ns = now_ns + 3_000
 
     def next_timer_ns(self) -> int | None:
-        """Return the time of the next timer."""
         return self._timer_ns
 
 
@@ -70,7 +63,6 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> type[Probe]:
 
 
 def of(kind: str) -> list[tuple[Any, ...]]:
-    """Return the recorded calls of one kind."""
     return [call for call in Probe.calls if call[0] == kind]
 
 

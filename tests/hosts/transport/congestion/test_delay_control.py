@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """A congestion control based on one-way delay, which needs only one class and one entry in the table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -45,7 +43,6 @@ class DelayTarget(CongestionControl):
         self.window_bytes = path.bdp_bytes
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """Adjust the window."""
         self.samples.append(sample)
         if sample.one_way_delay_ns is not None:
             is_late = sample.one_way_delay_ns > self._target_ns
@@ -55,7 +52,6 @@ class DelayTarget(CongestionControl):
 
 @pytest.fixture(autouse=True)
 def delay_target_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Add the control to the table."""
     DelayTarget.samples.clear()
     monkeypatch.setitem(CONGESTION_CONTROLS, "delay", DelayTarget)
 

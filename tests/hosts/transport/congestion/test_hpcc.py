@@ -23,13 +23,11 @@ def control(**parameters: Any) -> Hpcc:
 
 
 def ack(hpcc: Hpcc, *hops: HopTelemetry, acked: int = 0, sent: int = 0) -> int:
-    """Process one acknowledgement and return the rate after it."""
     hpcc.on_ack(AckSample(0, 0, None, False, None, hops, acked, sent), 0)
     return hpcc.rate_bps
 
 
 def hop(time_us: int, sent_bytes: int, queue_bytes: int = 0, gbps: int = 100) -> HopTelemetry:
-    """Return the telemetry record of a port."""
     return HopTelemetry(gbps * GBPS, time_us * 1000, sent_bytes, queue_bytes)
 
 

@@ -19,7 +19,6 @@ MB = 1_000_000
 
 
 def sample(delay_ns: int | None, rtt_ns: int | None = 45_000, in_flight_bytes: int = 0) -> AckSample:
-    """Return the sample of an acknowledgement."""
     return AckSample(1000, in_flight_bytes, rtt_ns, False, delay_ns, (), 0, 0)
 
 
@@ -125,7 +124,6 @@ def incast(flow_control: str) -> FakeStar:
 
 
 def depths(star: FakeStar, since_ns: int) -> list[int]:
-    """Return the queue depths of the bottleneck from model time `since_ns` on."""
     return [depth for time, depth in star.ports[63].depths if time >= star.dilation.wall_ns(since_ns)]
 
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of forged answers with a correct ICRC: afterwards a flow completes or is given up in bounded time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -41,7 +39,6 @@ def pull(number: int) -> bytes:
 
 
 def returned(psn: int) -> bytes:
-    """Return a trimmed packet of that flow that a switch sends back."""
     framer = RoceFramer(
         destination_mac=MAC_B,
         source_mac=MAC_A,

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of NDP at the hosts: initial window, pulls, trimmed packets, returned headers and lost pulls."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from typing import Any

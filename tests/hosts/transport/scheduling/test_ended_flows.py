@@ -26,7 +26,6 @@ def _announce(link: FakeLink, source: Nic, flow: int, after: tuple[int, ...] = (
 
 
 def _ready_ns(link: FakeLink, name: str) -> dict[int, int]:
-    """Return the ready times of the messages that a NIC has completed."""
     completed = (event.report.message for event in link.of(MessageCompleted, name))
     return {message.flow_id: message.ready_ns for message in completed}
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the timer heap, in which every target has at most one entry."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
