@@ -42,7 +42,7 @@ from hosts.protocol import (
 from hosts.records import SwitchClock
 from hosts.transport.settings import TransportSettings
 from scenarios.model.flow import Flow
-from tests.hosts.namespaces import Station, raw_socket, two_stations
+from tests.hosts.namespaces import Station, raw_socket
 from topologies.model import Host
 from wire.addresses import parse_ip, parse_mac
 from wire.bts import BackToSender, pack_frame
@@ -53,12 +53,6 @@ ROOT = Path(__file__).parents[2]
 DILATION = 1_000
 LEAD_NS = 200_000_000
 Event = TypeVar("Event")
-
-
-@pytest.fixture(scope="module")
-def stations() -> Iterator[tuple[Station, Station]]:
-    with two_stations() as pair:
-        yield pair
 
 
 def config_of(stations: tuple[Station, Station], epoch_ns: int, *, flow_bytes: int = 50_000) -> AgentConfig:

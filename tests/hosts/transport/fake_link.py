@@ -167,3 +167,11 @@ class FakeLink:
         for _ in range(copies):
             extra_ns = self._random.randrange(self._reorder_ns) if self._random.random() < reorder else 0
             self.inject(end_ns + self._delay_ns + extra_ns, self.b if source is self.a else self.a, changed)
+
+
+def transferred(size_bytes: int, *settings: TransportSettings, **conditions: Any) -> FakeLink:
+    """Return a link after the transfer of one message from a to b; the arguments are those of FakeLink."""
+    link = FakeLink(*settings, **conditions)
+    link.transfer(size_bytes)
+    link.run()
+    return link

@@ -46,13 +46,6 @@ def test_packet_is_routed_and_rewritten(router: SwitchEngine) -> None:
     assert frame[34:] == b"payload"
 
 
-def test_longest_prefix_wins_until_it_is_deleted(router: SwitchEngine) -> None:
-    frame = ipv4_frame(0x0A010203)
-    assert sent(router, frame)[0] == 4
-    router.command("table_delete routes 1")
-    assert sent(router, frame)[0] == 3
-
-
 @pytest.mark.parametrize(
     "frame",
     [
@@ -65,13 +58,3 @@ def test_longest_prefix_wins_until_it_is_deleted(router: SwitchEngine) -> None:
 )
 def test_packet_is_dropped(router: SwitchEngine, frame: bytes) -> None:
     assert router.step(0, frame, 0) == []
-
-
-def test_counters_count_packets_and_frame_bytes(router: SwitchEngine) -> None:
-    """The indexed counter counts every packet with a valid index, the direct counter every hit."""
-    frame = ipv4_frame(0x0A010101)
-    for port in (1, 1, 2, 9):
-        router.step(port, frame, 0)
-    for cell, packets in (("by_port 1", 2), ("by_port 2", 1), ("by_route 0", 4), ("by_route 1", 0)):
-        answer = router.command(f"counter_read {cell}")
-        assert answer.endswith(f"= ({packets * len(frame)} bytes, {packets} packets)")

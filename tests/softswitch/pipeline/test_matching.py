@@ -84,15 +84,6 @@ def test_lowest_priority_number_wins_and_ties_go_to_the_older_handle(switch: Swi
     assert result(switch, request(2, a=0x101, b=1, d=wide, extra=5)) == 2
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["table_add fixed_entries set 5&&&0x1ff 0 => 9 1", "table_delete fixed_entries 0", "table_clear fixed_entries"],
-)
-def test_const_entries_cannot_be_changed(switch: SwitchEngine, line: str) -> None:
-    with pytest.raises(CommandError, match="const"):
-        switch.command(line)
-
-
 def test_exit_skips_the_rest_of_ingress(switch: SwitchEngine) -> None:
     assert sent(switch, request(4, a=1))[1][3:9] == bytes([0, 0, 0, 0, 0, 0xC])
     assert sent(switch, request(4, a=0x1FF))[1][3:9] == bytes(6)

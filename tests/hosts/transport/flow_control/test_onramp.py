@@ -7,7 +7,7 @@ import pytest
 from hosts.transport.congestion import AckSample, PathContext
 from hosts.transport.flow_control.onramp import OnRamp, OnRampParameters, OnRampStrawMan
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink
+from tests.hosts.transport.fake_link import FakeLink, transferred
 from tests.hosts.transport.fake_star import FakeStar
 from wire.constants import INT_UDP_PORT
 from wire.int_header import strip, unpack
@@ -76,9 +76,7 @@ def test_a_flow_with_a_delay_below_the_threshold_is_not_held() -> None:
 
 def test_packets_have_time_stamps_and_acknowledgements_echo_the_delay() -> None:
     """Delays are in wall us, from the start on the wire to the arrival; switches add no records."""
-    link = FakeLink(TransportSettings(flow_control="onramp"), dilation=1000)
-    link.transfer(2_000)
-    link.run()
+    link = transferred(2_000, TransportSettings(flow_control="onramp"), dilation=1000)
     decoder = RoceDecoder()
     packets = {}
     for end_ns, name, frame in link.sent:

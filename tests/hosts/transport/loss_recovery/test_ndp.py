@@ -14,7 +14,7 @@ from hosts.transport.loss_recovery.ndp import Ndp, NdpParameters
 from hosts.transport.messages import MessageCompleted, MessageReceived
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.cut_frames import cut, sent_back
-from tests.hosts.transport.fake_link import FakeLink
+from tests.hosts.transport.fake_link import FakeLink, transferred
 from wire.constants import DSCP_TRIMMED
 from wire.roce.decoder import parse_header
 from wire.roce.packets import PULL, Opcode, Syndrome
@@ -171,9 +171,7 @@ def test_trimmed_packets_are_resent_once_when_packet_numbers_wrap() -> None:
 
 
 def test_a_message_of_one_packet_causes_no_pull() -> None:
-    link = FakeLink(NDP)
-    link.transfer(1_000)
-    link.run()
+    link = transferred(1_000, NDP)
     assert len(link.of(MessageReceived, "b")) == 1
     assert _control(link, "b", PULL) == []
 
@@ -188,9 +186,7 @@ def test_the_next_pull_makes_up_for_a_lost_one() -> None:
         pulls += is_pull
         return is_pull and pulls % 2 == 1 and pulls < 100
 
-    link = FakeLink(NDP, drop=drop)
-    link.transfer(400_000)
-    link.run()
+    link = transferred(400_000, NDP, drop=drop)
     [completed] = link.of(MessageCompleted, "a")
     assert (completed.report.counts.packets_resent, completed.report.counts.timeouts) == (0, 0)
 
@@ -283,9 +279,7 @@ def test_a_forged_trimmed_packet_is_counted_and_causes_no_retransmission(changes
 
 def test_pulls_determine_the_rate_after_the_first_window() -> None:
     """Data packets leave at least one full packet's time apart."""
-    link = FakeLink(replace(NDP, base_rtt_ns=10_000))
-    link.transfer(500_000)
-    link.run()
+    link = transferred(500_000, replace(NDP, base_rtt_ns=10_000))
     starts = [start for start, *_ in link.data_sent()][WINDOW:]
     gaps = [after - before for before, after in itertools.pairwise(starts)]
     assert min(gaps) >= 84
