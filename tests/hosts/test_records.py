@@ -29,12 +29,7 @@ from wire.dilation import Dilation
 START_NS = 7_000_000
 SWITCHES = {4: SwitchClock("tor4", lag_ns=500_000)}
 MESSAGE = OutgoingMessage(
-    flow_id=3,
-    source_qpn=1,
-    destination_qpn=1,
-    destination_ip=1,
-    size_bytes=5000,
-    ready_ns=START_NS + 2_000_000,
+    flow_id=3, source_qpn=1, destination_qpn=1, destination_ip=1, size_bytes=5000, ready_ns=START_NS + 2_000_000
 )
 COUNTS = SendingCounts(packets_sent=7, packets_resent=2, bytes_resent=2000, timeouts=1, naks=4)
 REPORT = SendingReport(MESSAGE, COUNTS, paused_ns=500_000)

@@ -127,46 +127,29 @@ def test_command_becomes_the_switch(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")
-def test_a_killed_switch_leaves_no_socket() -> None:
-    """The Thrift server outlives the switch for a moment and removes the socket."""
-    outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command: list[str | Path] = [EXECUTABLE, "-i", f"1@fd:{inner.fileno()}", "--thrift-port", str(port), BASIC]
-    with tempfile.TemporaryDirectory(prefix="sfc-", dir="/tmp") as name, outer, inner:  # a socket's name is short
-        environment = {**os.environ, "TMPDIR": name}
-        with subprocess.Popen(command, env=environment, pass_fds=[inner.fileno()], stdout=subprocess.PIPE) as process:
-            try:
-                assert until(lambda: listens(port))
-                assert [path.suffix for path in Path(name).iterdir()] == [".control"]
-            finally:
-                process.kill()
-        assert until(lambda: not list(Path(name).iterdir()))
-
-
-@pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")
-def test_the_thrift_server_lives_as_long_as_the_switch(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)])
+def test_the_thrift_server_ends_with_the_switch_and_removes_its_socket(
+    number: signal.Signals, status: int, tmp_path: Path
+) -> None:
     """Python files in the current folder must not be imported by the server."""
     outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     (tmp_path / "asyncio.py").write_text("raise SystemExit('taken from the folder')\n")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command: list[str | Path] = [
-        sys.executable,
-        EXECUTABLE,
-        "-i",
-        f"1@fd:{inner.fileno()}",
-        "--control",
-        "control",
-        "--thrift-port",
-        str(port),
-        BASIC,
-    ]
-    starting = subprocess.Popen(command, cwd=tmp_path, pass_fds=[inner.fileno()], stdout=subprocess.PIPE)
-    with outer, inner, starting as process:
-        try:
-            assert until(lambda: listens(port))
-        finally:
-            process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE_S) == 0
-    assert until(lambda: not listens(port))
+    words = ["-i", f"1@fd:{inner.fileno()}", "--thrift-port", str(port), BASIC]
+    with tempfile.TemporaryDirectory(prefix="sfc-", dir="/tmp") as name, outer, inner:  # a socket's name is short
+        starting = subprocess.Popen(
+            [sys.executable, EXECUTABLE, *words],
+            cwd=tmp_path,
+            env={**os.environ, "TMPDIR": name},
+            pass_fds=[inner.fileno()],
+            stdout=subprocess.PIPE,
+        )
+        with starting as process:
+            try:
+                assert until(lambda: listens(port))
+                assert [path.suffix for path in Path(name).iterdir()] == [".control"]
+            finally:
+                process.send_signal(number)
+            assert process.wait(PATIENCE_S) == status
+        assert until(lambda: not listens(port) and not list(Path(name).iterdir()))

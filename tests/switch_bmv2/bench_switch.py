@@ -128,11 +128,7 @@ class BenchSwitch:
 
 @contextmanager
 def bench_switch(
-    topology: Topology,
-    name: str,
-    settings: SwitchSettings,
-    extra: tuple[str, ...] = (),
-    library: Path | None = None,
+    topology: Topology, name: str, settings: SwitchSettings, extra: tuple[str, ...] = (), library: Path | None = None
 ) -> Iterator[BenchSwitch]:
     """A switch that is closed at the end; its program is `library`, by default the committed one."""
     switch = BenchSwitch(topology, name, settings, extra, library)

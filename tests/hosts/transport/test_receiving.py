@@ -148,10 +148,7 @@ def acknowledgement(psn: int, syndrome: int, more: bytes = b"") -> bytes:
 
 @pytest.mark.parametrize(
     ("frame", "counter"),
-    [
-        (acknowledgement(0, 0x20), "malformed"),
-        (acknowledgement(0, 0x1F, b"xyz"), "malformed"),
-    ],
+    [(acknowledgement(0, 0x20), "malformed"), (acknowledgement(0, 0x1F, b"xyz"), "malformed")],
     ids=["receiver not ready", "odd length"],
 )
 def test_an_impossible_acknowledgement_is_counted_and_completes_no_flow(frame: bytes, counter: str) -> None:

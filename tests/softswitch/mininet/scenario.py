@@ -105,10 +105,7 @@ def send_at_once(net: Mininet, frames_to_send: list[bytes]) -> None:
 
 
 def gather(
-    net: Mininet,
-    sent: list[bytes],
-    receivers: tuple[str, ...],
-    sending: Callable[[Mininet, list[bytes]], None] = send,
+    net: Mininet, sent: list[bytes], receivers: tuple[str, ...], sending: Callable[[Mininet, list[bytes]], None] = send
 ) -> dict[str, list[bytes]]:
     """Send frames from h1 and wait until as many have arrived; return them by receiver, in order of arrival."""
     taps = {tap(net, host): host for host in receivers}

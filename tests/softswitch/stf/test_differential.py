@@ -106,10 +106,7 @@ def accepts(target: EngineTarget | bmv2.Bmv2Target, line: str) -> bool:
 few = settings(
     max_examples=10,
     deadline=None,
-    phases=[
-        Phase.explicit,
-        Phase.generate,
-    ],  # no shrinking, which would start hundreds of switches
+    phases=[Phase.explicit, Phase.generate],  # no shrinking, which would start hundreds of switches
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )

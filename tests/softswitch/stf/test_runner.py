@@ -30,10 +30,7 @@ class Echo:
 
     def command(self, line: str) -> str:
         self.commands.append(line)
-        answers = {
-            "counter_read In.c 1": "c[1]= (20 bytes, 2 packets)",
-            "register_read In.r 1": "In.r[1]= 7",
-        }
+        answers = {"counter_read In.c 1": "c[1]= (20 bytes, 2 packets)", "register_read In.r 1": "In.r[1]= 7"}
         if line not in answers and not line.startswith("mirroring_add"):
             raise ValueError("no such cell")
         return answers.get(line, "")
@@ -113,9 +110,4 @@ def test_longer_frames_match_unless_the_pattern_ends_in_a_dollar() -> None:
 def test_the_diff_marks_the_digits_that_differ() -> None:
     """Rows have sixteen bytes; rows without a difference appear once."""
     shown = hex_diff("00" * 16 + "11*2", bytes(16) + b"\x12\x22\x33").splitlines()
-    assert shown == [
-        "  0000  " + " ".join(["00"] * 16),
-        "- 0010  11 *2",
-        "+ 0010  12 22 33",
-        "         ^    ^^",
-    ]
+    assert shown == ["  0000  " + " ".join(["00"] * 16), "- 0010  11 *2", "+ 0010  12 22 33", "         ^    ^^"]

@@ -38,10 +38,7 @@ def test_entries_have_keys_an_action_and_perhaps_priority_and_label() -> None:
     text = 'add t 10 h.f:0x1**2 x$0.y:10/8 "a.$valid$":1 do.it(p:0b11, q:2) = first\nadd t[1] act()'
     call = ActionCall("do.it", (("p", "0b11"), ("q", "2")))
     keys = (("h.f", "0x1**2"), ("x$0.y", "10/8"), ("a.$valid$", "1"))
-    assert parse(text) == [
-        Add(1, "t", 10, keys, call, "first"),
-        Add(2, "t[1]", None, (), ActionCall("act", ()), None),
-    ]
+    assert parse(text) == [Add(1, "t", 10, keys, call, "first"), Add(2, "t[1]", None, (), ActionCall("act", ()), None)]
 
 
 def test_masks_ranges_defaults_and_removal() -> None:

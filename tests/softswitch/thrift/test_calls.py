@@ -13,8 +13,10 @@ import pytest
 from thriftpy2.thrift import TApplicationException
 
 from softswitch.thrift.interface import SERVICES, interface
-from softswitch.thrift.refusals import NEVER, ArrayCode, MeterCode, MulticastCode, TableCode
+from softswitch.thrift.refusals import NEVER, ArrayCode, CalculationCode, MeterCode, MulticastCode, TableCode
+from tests.softswitch.control.test_crc_commands import FIELDS, crc, hashed
 from tests.softswitch.pipeline.harness import PROGRAMS
+from tests.softswitch.pipeline.test_hashing import packed
 from tests.softswitch.pipeline.test_l3 import ipv4_frame
 from tests.softswitch.thrift.conftest import ThriftSwitch
 
@@ -376,3 +378,22 @@ def test_every_call_is_implemented_or_refused_as_documented(make_switch: MakeSwi
     documented = {name: state for state, names in rows for name in re.findall(r"`(\w+)`", names)}
     refused = set(NEVER) | {"bm_set_toeplitz_hash_key", "bm_mt_indirect_reset_default_entry"}
     assert documented == {name: "refused" if name in refused else "works" for name in known}
+
+
+def test_custom_crcs_take_parameters(make_switch: MakeSwitch) -> None:
+    """Numbers arrive signed; errors have BMv2's codes."""
+    hashing = make_switch("hashing")
+    x25, crc32c = (0x1021, -1, -1, True, True), (0x1EDC6F41, -1, -1, True, True)
+    for bits, name, words in ((16, "calc_4", x25), (32, "calc_5", crc32c)):
+        parameters = getattr(interface(), f"Crc{bits}")(*words)
+        hashing.call(f"bm_set_crc{bits}_custom_parameters", 0, name, parameters)
+        everything = (1 << bits) - 1
+        expected = crc(packed(*FIELDS), bits, words[0], everything, everything, True, True)
+        assert hashed(hashing.engine, bits) == expected
+        for wrong, code in (("nothing", CalculationCode.INVALID_NAME), ("calc", CalculationCode.WRONG_TYPE)):
+            assert code_of(hashing.call, f"bm_set_crc{bits}_custom_parameters", 0, wrong, parameters) == code
+        partly = getattr(interface(), f"Crc{bits}")(words[0])
+        answer = code_of(hashing.call, f"bm_set_crc{bits}_custom_parameters", 0, name, partly)
+        assert answer == CalculationCode.INVALID_PARAMETERS
+        assert hashed(hashing.engine, bits) == expected
+    assert code_of(hashing.call, "bm_set_toeplitz_hash_key", 0, "calc", b"") == CalculationCode.WRONG_TYPE

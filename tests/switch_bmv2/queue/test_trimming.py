@@ -65,10 +65,7 @@ def test_a_header_that_finds_its_queue_full_goes_back_to_its_sender() -> None:
             ip = unpack_header(each.frame, IP_OFFSET)
             assert ip is not None
             assert (ip.source, ip.destination) == (int(source.ip), int(host.ip))
-            assert (len(each.frame), each.frame[:6]) == (
-                TRIMMED_FRAME_BYTES,
-                parse_mac(host.mac).to_bytes(6, "big"),
-            )
+            assert (len(each.frame), each.frame[:6]) == (TRIMMED_FRAME_BYTES, parse_mac(host.mac).to_bytes(6, "big"))
         assert len(seen) == WHOLE + MOST_HEADERS + too_many
         assert switch.counts().drops == {}
         assert switch.register("buffer_bytes") == 0

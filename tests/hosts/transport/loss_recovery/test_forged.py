@@ -239,12 +239,7 @@ TIMES = st.integers(0, LAST_FORGERY_NS)
 )
 @settings(max_examples=60, deadline=None)
 def test_after_any_forgeries_a_flow_ends_in_bounded_time(
-    recovery: str,
-    congestion: str,
-    flow_control: str,
-    forgeries: list[tuple[int, Forgery]],
-    loss: float,
-    seed: int,
+    recovery: str, congestion: str, flow_control: str, forgeries: list[tuple[int, Forgery]], loss: float, seed: int
 ) -> None:
     """The flow either completes or fails, at the latest a longest pause and all timeouts after the last progress."""
     transport = replace(SETTINGS, loss_recovery=recovery, congestion=congestion, flow_control=flow_control)

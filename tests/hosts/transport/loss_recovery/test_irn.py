@@ -190,11 +190,7 @@ def test_one_lost_packet_is_resent_alone() -> None:
         completed.report.counts.packets_resent,
         completed.report.counts.bytes_resent,
         completed.report.counts.timeouts,
-    ) == (
-        1,
-        1_000,
-        0,
-    )
+    ) == (1, 1_000, 0)
 
 
 def tail_dropper(lost: int) -> Callable[[int, str, bytes], bool]:

@@ -248,11 +248,7 @@ def test_a_trimmed_duplicate_of_a_kept_packet_is_acknowledged_again() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "counter"),
-    [
-        ({"qpn": 77}, "unknown_queue_pair"),
-        ({"dscp": 26}, "malformed"),
-        ({"psn": 100_000}, "trimmed_received"),
-    ],
+    [({"qpn": 77}, "unknown_queue_pair"), ({"dscp": 26}, "malformed"), ({"psn": 100_000}, "trimmed_received")],
 )
 def test_a_forged_trimmed_packet_is_counted_and_causes_no_retransmission(changes: dict[str, Any], counter: str) -> None:
     """No ICRC protects trimmed packets."""

@@ -2,13 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of messages that wait for other flows; the sending NIC determines by itself when they are ready."""
 
-from hosts.transport.messages import (
-    IncomingMessage,
-    MessageCompleted,
-    MessageFailed,
-    MessageReceived,
-    OutgoingMessage,
-)
+from hosts.transport.messages import IncomingMessage, MessageCompleted, MessageFailed, MessageReceived, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink
