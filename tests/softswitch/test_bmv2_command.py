@@ -136,7 +136,7 @@ def test_the_thrift_server_ends_with_the_switch_and_removes_its_socket(
     (tmp_path / "asyncio.py").write_text("raise SystemExit('taken from the folder')\n")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    words = ["-i", f"1@fd:{inner.fileno()}", "--thrift-port", str(port), BASIC]
+    words: list[str | Path] = ["-i", f"1@fd:{inner.fileno()}", "--thrift-port", str(port), BASIC]
     with tempfile.TemporaryDirectory(prefix="sfc-", dir="/tmp") as name, outer, inner:  # a socket's name is short
         starting = subprocess.Popen(
             [sys.executable, EXECUTABLE, *words],

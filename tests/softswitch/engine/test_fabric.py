@@ -33,14 +33,6 @@ def clones_to_edge(engine: SwitchEngine) -> None:
     engine.command(f"mirroring_add 1 {EDGE}")
 
 
-def test_unconnected_port_is_an_edge() -> None:
-    fabric, _, _ = pair()
-    with fabric:
-        fabric.receive(1, 1, steer(EDGE, 100), 10)
-        [(engine, port, due_ns, frame)] = fabric.advance(10)
-        assert (engine, port, due_ns, len(frame)) == (1, EDGE, 10, 100)
-
-
 def test_frame_crosses_the_link_in_wire_time_and_delay() -> None:
     fabric, _, far = pair()
     with fabric:

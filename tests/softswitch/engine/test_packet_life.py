@@ -116,12 +116,6 @@ def test_egress_clone_has_headers_of_egress_and_no_metadata(engine: SwitchEngine
     assert clone.packet_length == len(by_port[3]) == 300
 
 
-def test_egress_clone_of_a_dropped_packet_survives(engine: SwitchEngine) -> None:
-    engine.command("mirroring_add 5 3")
-    [(port, _, frame)] = engine.step(1, steer(2, 300, ops=Op.CLONE_EGRESS | Op.DROP_EGRESS, session=5, tag=3), 0)
-    assert (port, len(frame), frame[-1]) == (3, 300, 3)
-
-
 def test_clone_without_a_session_goes_nowhere(engine: SwitchEngine) -> None:
     assert len(engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=9), 0)) == 1
     assert engine.statistics()["clones_without_session"] == 1

@@ -5,44 +5,13 @@
 from __future__ import annotations
 
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, Seen, bench_switch
+from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
 from topologies.settings import SwitchSettings
-from topologies.shapes import shape
-from wire.addresses import parse_mac
-from wire.bts import BackToSender, pack_frame
-from wire.constants import DSCP_DATA, BtsCause
+from wire.constants import BtsCause
 from wire.counters import BtsEvent
 
-CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
 SFC = SwitchSettings(bts="ingress", pause_cache=True, suppression_ns=0, pause_grain_ns=0)
-UPLINK = 4
 PAUSE_US = 400
-
-
-def _remote_bts(
-    *, cacheable: bool = True, pause_us: int = PAUSE_US, dscp: int = DSCP_DATA, congested: str = "h6"
-) -> bytes:
-    """A BTS from the receiver's ToR for h1, as it comes down from a spine."""
-    bts = BackToSender(
-        cause=BtsCause.QUEUE,
-        cacheable=cacheable,
-        pause_us=pause_us,
-        protocol=17,
-        dscp=dscp,
-        source_port=0xC001,
-        destination_port=4791,
-        destination_qpn=9,
-        traffic_class=3,
-        queue_depth_bytes=300_000,
-        switch_id=2,
-        sent_us=0,
-    )
-    return pack_frame(
-        bts,
-        destination_mac=parse_mac("06:00:00:01:00:04"),
-        source_mac=parse_mac("06:00:00:03:00:01"),
-        congested_ip=int(CLOS.host[congested].ip),
-        paused_ip=int(CLOS.host["h1"].ip),
-    )
 
 
 def _probe(switch: BenchSwitch, at_us: int, *, dst: str = "h6", qpn: int = 1) -> list[Seen]:
@@ -54,7 +23,7 @@ def _probe(switch: BenchSwitch, at_us: int, *, dst: str = "h6", qpn: int = 1) ->
 def test_a_later_sender_is_answered_one_hop_away_with_the_rest_of_the_pause() -> None:
     """After a cacheable BTS has passed, another local sender to that destination gets the remaining time from here."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
-        passed = switch.send(_remote_bts(), UPLINK, 0) + switch.run_to(10 * US)
+        passed = switch.send(_bts(PAUSE_US), UPLINK, 0) + switch.run_to(10 * US)
         assert [each.port for each in passed if each.is_bts] == [switch.port_of("h1")]
         [signal] = _probe(switch, 100)
         assert signal.port == switch.port_of("h2")
@@ -67,7 +36,7 @@ def test_a_later_sender_is_answered_one_hop_away_with_the_rest_of_the_pause() ->
 def test_expired_entry_is_silent() -> None:
     """At the end of the pause, and ever after, nothing is answered; one microsecond before, it is."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(), UPLINK, 0)
+        switch.send(_bts(PAUSE_US), UPLINK, 0)
         assert len(_probe(switch, PAUSE_US - 1)) == 1
         assert _probe(switch, PAUSE_US, qpn=2) == []
         assert _probe(switch, PAUSE_US + 1000, qpn=3) == []
@@ -76,17 +45,17 @@ def test_expired_entry_is_silent() -> None:
 def test_entry_keeps_the_later_of_two_ends() -> None:
     """max(old, new): a shorter pause does not cut a longer one, a longer one extends it."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(pause_us=400), UPLINK, 0)
-        switch.send(_remote_bts(pause_us=50), UPLINK, 10 * US)
+        switch.send(_bts(400), UPLINK, 0)
+        switch.send(_bts(50), UPLINK, 10 * US)
         assert _probe(switch, 100)[0].bts.pause_us == 300
-        switch.send(_remote_bts(pause_us=900), UPLINK, 100 * US)
+        switch.send(_bts(900), UPLINK, 100 * US)
         assert _probe(switch, 200, qpn=2)[0].bts.pause_us == 800
 
 
 def test_spine_without_sfc_learns_nothing() -> None:
     """With deployment on ToRs only, a spine forwards a BTS and answers nobody."""
     with bench_switch(CLOS, "spine1", SFC) as switch:
-        seen = switch.send(_remote_bts(), 2, 0) + switch.send(switch.data("h2", "h6"), 1, US) + switch.run_dry()
+        seen = switch.send(_bts(PAUSE_US), 2, 0) + switch.send(switch.data("h2", "h6"), 1, US) + switch.run_dry()
         assert [each.port for each in seen if each.is_bts] == [1]
 
 
@@ -105,12 +74,12 @@ def test_occupancy_counts_live_entries_and_forgets_dead_ones() -> None:
     """Three destinations at once make a maximum of three; later ones that follow each other do not raise it."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
         for host in ("h4", "h5", "h6"):
-            switch.send(_remote_bts(congested=host), UPLINK, 0)
+            switch.send(_bts(PAUSE_US, congested=host), UPLINK, 0)
         assert switch.counts().max_cache_entries == 3
         now_us = 0
         for turn in range(20):
             now_us += PAUSE_US + 1
             for _ in range(4):  # packets that walk the ring
                 switch.send(switch.data("h2", "h1"), 2, now_us * US)
-            switch.send(_remote_bts(congested=f"h{4 + turn % 3}"), UPLINK, now_us * US)
+            switch.send(_bts(PAUSE_US, congested=f"h{4 + turn % 3}"), UPLINK, now_us * US)
         assert switch.counts().max_cache_entries == 3

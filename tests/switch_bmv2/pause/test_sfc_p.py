@@ -18,14 +18,14 @@ QUANTUM_US = 5.12  # 512 bits at 100 Mb/s
 LONGEST_US = int(65535 * QUANTUM_US)
 
 
-def _bts(pause_us: int, *, paused: str = "h1") -> bytes:
+def _bts(pause_us: int, *, congested: str = "h6") -> bytes:
     bts = BackToSender(BtsCause.QUEUE, True, pause_us, 17, DSCP_DATA, 0xC001, 4791, 9, 3, 300_000, 2, 0)
     return pack_frame(
         bts,
         destination_mac=parse_mac("06:00:00:01:00:04"),
         source_mac=parse_mac("06:00:00:03:00:01"),
-        congested_ip=int(CLOS.host["h6"].ip),
-        paused_ip=int(CLOS.host[paused].ip),
+        congested_ip=int(CLOS.host[congested].ip),
+        paused_ip=int(CLOS.host["h1"].ip),
     )
 
 

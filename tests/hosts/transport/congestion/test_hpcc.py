@@ -9,7 +9,6 @@ import pytest
 from hosts.transport.congestion import AckSample, PathContext
 from hosts.transport.congestion.base import STAMP_MODULUS_NS, HopTelemetry
 from hosts.transport.congestion.hpcc import Hpcc
-from hosts.transport.messages import MessageCompleted
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
@@ -143,14 +142,3 @@ def test_two_long_flows_share_a_bottleneck(max_stage: int) -> None:
     assert sum(shares) ** 2 / (2 * sum(share**2 for share in shares)) >= 0.95
     assert 0.90 <= sum(shares) * 8 / 1e-3 / 100e9 <= 0.98
     assert star.mean_depth_bytes(2, 500_000) < 2_000
-
-
-def test_messages_with_telemetry_complete() -> None:
-    star = FakeStar(TransportSettings(congestion="hpcc"), 3, with_telemetry=True)
-    for source in (0, 1):
-        star.transfer(source, 2, 50_001)
-    star.run()
-    assert [len(star.of(MessageCompleted, source)) for source in (0, 1)] == [1, 1]
-    for nic in star.nics:
-        counters = nic.statistics()
-        assert (counters.malformed, counters.corrupted, counters.misdelivered, counters.messages_corrupted) == (0,) * 4

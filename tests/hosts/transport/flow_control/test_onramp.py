@@ -139,17 +139,3 @@ def test_the_straw_man_oscillates_and_underuses_the_link() -> None:
     star = incast("onramp-straw-man")
     assert min(depths(star, 500_000)) < MB < 10 * MB < max(depths(star, 500_000))
     assert star.ports[63].sent_bytes * 8 / 2.5e-3 / 100e9 < 0.8
-
-
-@pytest.mark.parametrize("congestion", ["hpcc", "dcqcn"])
-def test_onramp_can_be_combined_with_congestion_control(congestion: str) -> None:
-    """Packets carry time stamp and telemetry together."""
-    settings = TransportSettings(congestion=congestion, flow_control="onramp")
-    star = FakeStar(settings, 5, with_telemetry=True, ecn_threshold_bytes=125_000)
-    for source in range(4):
-        star.transfer(source, 4, 300_000)
-    star.run()
-    assert star.nics[4].statistics().messages_received == 4
-    assert sum(nic.statistics().malformed + nic.statistics().messages_corrupted for nic in star.nics) == 0
-    statistics = star.nics[0].statistics()
-    assert statistics.messages_completed == 1
