@@ -213,7 +213,6 @@ def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: tuple[Stat
 def test_a_quiesced_agent_reports_unfinished_flows_and_refused_commands(
     stations: tuple[Station, Station], tmp_path: Path
 ) -> None:
-    """Quiesce the agent in the middle of ten seconds of data; both ends must agree on the frames sent."""
     with agent(config_of(stations, 0, flow_bytes=100_000_000), tmp_path) as running:
         running.tell(Start(time.monotonic_ns()))
         running.say("nonsense\n")
@@ -298,7 +297,6 @@ def test_a_failure_of_the_agent_is_reported_in_one_line(
 
 
 def test_goodput_counts_from_the_start_of_the_run(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """Check that goodput intervals start at the run's start and not at the epoch of the switches."""
     config = config_of(stations, time.monotonic_ns())
     interval_us = config.settings["goodput_interval_ns"] / 1000
     with agent(config, tmp_path) as running:

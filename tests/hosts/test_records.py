@@ -110,7 +110,6 @@ def test_a_nic_is_no_faster_than_its_link_and_its_settings(link_bps: int) -> Non
 
 
 def configs(agents: int) -> list[AgentConfig]:
-    """Return agent configurations for five hosts and two flows."""
     return agent_configs(
         STAR,
         [flow(1, "h1", "h2"), flow(2, "h1", "h3", source_qpn=2)],

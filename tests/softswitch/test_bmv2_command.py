@@ -108,7 +108,6 @@ def test_without_a_server_a_thrift_port_is_refused(
 
 
 def test_command_becomes_the_switch(tmp_path: Path) -> None:
-    """The process forwards, takes commands, ends on SIGTERM and writes its output to the log, from any folder."""
     outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     commands, control, log = tmp_path / "commands", tmp_path / "control", tmp_path / "switch.txt"
     commands.write_text("table_add ipv4_lpm ipv4_forward 10.0.0.0/8 => 02:00:00:00:00:09 1\n")

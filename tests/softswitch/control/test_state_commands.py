@@ -19,7 +19,6 @@ def stateful() -> Iterator[SwitchEngine]:
 
 
 def test_digests_wait_until_they_are_read(stateful: SwitchEngine) -> None:
-    """The command prints a line per digest with its fields by name, and removes the digests."""
     stateful.step(1, DIGEST, 0)
     stateful.step(2, DIGEST, 0)
     lines = stateful.command("digest_read").splitlines()

@@ -179,7 +179,6 @@ def test_program_describes_itself(engine: SwitchEngine) -> None:
 
 
 def test_dump_shows_priorities_and_members(engine: SwitchEngine) -> None:
-    """Priorities survive a change of action; members and groups are listed by profile."""
     engine.command(f"table_add filter drop {FILTER_KEYS} => 10")
     engine.command("table_modify filter drop 0")
     assert engine.command("table_dump filter").splitlines()[0] == f"entry 0: {FILTER_KEYS} => Main.drop priority 10"

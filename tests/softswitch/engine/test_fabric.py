@@ -55,7 +55,6 @@ def test_advance_returns_departures_started_by_then() -> None:
 
 
 def test_frame_bounces_between_two_switches() -> None:
-    """Two switches that send a frame back and forth make one event per hop."""
     fabric, near, far = pair()
     with fabric:
         fabric.receive(0, 1, steer(LINK, 1_000), 0)
@@ -138,7 +137,6 @@ def test_memory_counts_where_the_packet_is() -> None:
 
 
 def test_telemetry_of_an_idle_member_reaches_the_end() -> None:
-    """A switch without events still has its whole-switch rows."""
     engines = SwitchEngine(library(), sample_ns=1_000), SwitchEngine(library(), sample_ns=1_000)
     with Fabric() as fabric:
         fabric.connect(engines[0], LINK, engines[1], LINK)
@@ -207,7 +205,6 @@ def test_another_process_gives_the_same_run() -> None:
 
 
 def test_switches_of_two_libraries_join(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Members may run different programs, from two shared objects."""
     copy = tmp_path_factory.mktemp("copy") / "other.so"
     copy.write_bytes(library().read_bytes())
     near, far = SwitchEngine(library()), SwitchEngine(copy)

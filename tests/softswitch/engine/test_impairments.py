@@ -78,7 +78,6 @@ def test_share_of_the_frames_is_duplicated(engine: SwitchEngine, place: str) -> 
 
 @pytest.mark.parametrize("place", DIRECTIONS)
 def test_jitter_keeps_order_and_the_rate_of_the_wire(engine: SwitchEngine, place: str) -> None:
-    """Frames are delayed up to the maximum, never overtake, and never exceed the wire's rate."""
     most_ns = 777
     _impair(engine, place, f"jitter rate_ppb=1000000000 time_ns={most_ns} seed=1")
     arrived = _through(engine)
@@ -172,7 +171,6 @@ def test_an_impairment_ends(engine: SwitchEngine) -> None:
 
 
 def test_duplicate_without_memory_is_skipped(engine: SwitchEngine) -> None:
-    """The original is forwarded; the failed copy is not counted."""
     _impair(engine, "out 1", "duplicate rate_ppb=1000000000 seed=1")
     engine.receive(0, steer(1, BYTES), 0)
     engine.command("memory_limit 1")
@@ -181,7 +179,6 @@ def test_duplicate_without_memory_is_skipped(engine: SwitchEngine) -> None:
 
 
 def test_links_between_switches_are_impaired_by_their_sender() -> None:
-    """A reordering link delivers frames to the next switch in the new order, each once."""
     with Fabric() as fabric:
         a, b = (SwitchEngine(steered.library()) for _ in range(2))
         fabric.connect(a, 1, b, 2)

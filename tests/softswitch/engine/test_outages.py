@@ -42,7 +42,6 @@ def _drops(engine: SwitchEngine) -> dict[str, int]:
 
 
 def _tags(departures: list[Departure]) -> list[tuple[int, int]]:
-    """Return (tag, due time) of each departure."""
     return [(frame[-1], due_ns) for _, due_ns, frame in departures]
 
 
@@ -68,7 +67,6 @@ def test_frames_that_reach_a_switch_without_power_are_lost(slow: SwitchEngine) -
 
 
 def test_power_loss_clears_pauses(slow: SwitchEngine) -> None:
-    """A class that was paused for a long time sends again after the restart."""
     slow.step(1, priority_pause({0: 65_535}), 0)
     assert _queue(slow, 1) == []
     for line in ("power off", "power on"):
@@ -139,7 +137,6 @@ def test_recirculation_finishes_before_the_next_waiting_frame(engine: SwitchEngi
 
 
 def test_full_receive_ring_drops_frames(engine: SwitchEngine) -> None:
-    """Each port has its own ring."""
     engine.command("stall on 2")
     for time_ns in range(5):
         engine.receive(0, steer(1, tag=time_ns), time_ns)
@@ -177,7 +174,6 @@ def test_resuming_without_an_outage_has_no_effect(slow: SwitchEngine) -> None:
 
 
 def test_neighbour_goes_on_during_a_stall() -> None:
-    """Frames that the neighbour sends wait at the stalled switch."""
     with Fabric() as fabric:
         a, b = (SwitchEngine(steered.library()) for _ in range(2))
         fabric.connect(a, 1, b, 0)

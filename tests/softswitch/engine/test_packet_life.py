@@ -28,7 +28,6 @@ def test_unicast_leaves_by_egress_spec(engine: SwitchEngine) -> None:
 
 
 def test_timestamps_count_microseconds_since_the_epoch() -> None:
-    """Ingress, enqueue and egress see one clock, in whole microseconds since the epoch."""
     with SwitchEngine(library(), epoch_ns=1_000_000) as engine:
         [(_, _, frame)] = engine.step(1, steer(2), 1_005_999)
     metadata = report(frame)
@@ -51,7 +50,6 @@ def test_drop_in_ingress_and_in_egress_is_counted_apart(engine: SwitchEngine) ->
 
 
 def test_frame_too_short_for_the_parser_is_malformed(engine: SwitchEngine) -> None:
-    """A parser error is counted; the program decides about the packet."""
     assert engine.step(1, b"\x00" * 13, 0) == []
     assert engine.statistics()["malformed"] == 1
 
@@ -70,7 +68,6 @@ def test_ingress_clone_is_the_packet_as_received(engine: SwitchEngine) -> None:
 
 
 def test_clone_of_a_session_with_a_delay_reaches_its_queue_later(engine: SwitchEngine) -> None:
-    """Each clone has its session's delay and sees the time of its egress; the original is not delayed."""
     for line in ("mirroring_add 5 3", "mirroring_delay 5 700000", "mirroring_add 6 4"):
         engine.command(line)
     assert engine.command("mirroring_get 5") == "port=3 delay_ns=700000"
@@ -234,7 +231,6 @@ def test_class_above_seven_is_refused(engine: SwitchEngine) -> None:
 
 
 def test_memory_limit_drops_and_counts(engine: SwitchEngine) -> None:
-    """Queues are unlimited except for the limit of buffer memory."""
     engine.command("port_rate 2 1000")
     engine.command("memory_limit 10000")
     for _ in range(30):

@@ -31,7 +31,6 @@ def test_planned_commands_of_one_instant_keep_their_order(engine: SwitchEngine) 
 
 
 def test_planned_time_in_the_past_means_now(engine: SwitchEngine) -> None:
-    """A command that comes late is not lost."""
     engine.advance(10_000)
     engine.command("at 3000 port_delay 1 7")
     engine.receive(0, steer(1), 11_000)
@@ -58,7 +57,6 @@ def test_at_clear_removes_planned_commands(engine: SwitchEngine) -> None:
 
 
 def test_commands_run_up_to_the_first_wrong_one(engine: SwitchEngine) -> None:
-    """Commands before the wrong one take effect, also on the time of the next event."""
     with pytest.raises(CommandError, match="no such command"):
         engine.commands(["at 700 port_delay 1 2", "frobnicate 1", "at 600 port_delay 1 3"])
     assert engine.next_timer_ns() == 700

@@ -36,7 +36,6 @@ _OUTGOING = 4
 
 
 def routes(switch: int) -> list[str]:
-    """Return the table entries for the three routing programs."""
     return [
         f"table_add ipv4_lpm ipv4_forward {frames.address(host)}/32 => {frames.mac(host)} {OUT[switch][host]}"
         for host in HOSTS
@@ -44,7 +43,6 @@ def routes(switch: int) -> list[str]:
 
 
 def recording_routes(switch: int) -> list[str]:
-    """Return the routes, and the switch's number for hop records."""
     return [*routes(switch), f"table_set_default swtrace add_swtrace {switch}"]
 
 
@@ -132,7 +130,6 @@ def ping(net: Mininet, receiver: int) -> tuple[int, float]:
 
 
 def transfer(net: Mininet, receiver: int) -> int:
-    """Send data over a TCP connection from h1 and return the number of received bytes."""
     place = (frames.address(receiver), 5001)
     with network_namespace(net.get(f"h{receiver}").pid):
         server = socket.create_server(place)

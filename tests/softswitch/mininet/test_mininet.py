@@ -39,7 +39,6 @@ def in_own_network(*words: str | Path) -> list[str | Path]:
 
 
 def temporary_in(folder: Path) -> Mapping[str, str]:
-    """Return an environment whose temporary files are in a folder."""
     return {**os.environ, "TMPDIR": str(folder)}
 
 

@@ -31,7 +31,6 @@ def test_push_and_pop_of_a_full_stack(switch: SwitchEngine) -> None:
 
 @pytest.mark.parametrize("n_bytes", range(9))
 def test_varbit_of_every_length_comes_out_unchanged(switch: SwitchEngine, n_bytes: int) -> None:
-    """The varbit is between fixed fields."""
     frame = bytes([4, 8 * n_bytes]) + b"<" + bytes(range(n_bytes)) + b">" + b"payload"
     assert sent(switch, frame) == (ACCEPTED, frame)
 

@@ -49,7 +49,6 @@ def test_action_parameters_of_128_and_200_bits(switch: SwitchEngine) -> None:
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, (1 << 128) - 1), st.integers(0, 128)), max_size=12))
 @settings(max_examples=40, deadline=None)
 def test_longest_prefix_agrees_with_a_search_through_all(entries: list[tuple[int, int, int]]) -> None:
-    """The table has a 128-bit LPM key and an exact key; entries are added in any order."""
     with switch_with(PROGRAM) as switch:
         model: dict[tuple[int, int, int], int] = {}
         for number, (exact, address, length) in enumerate(entries):

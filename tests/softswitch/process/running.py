@@ -38,7 +38,6 @@ class Running:
         return self.ports[port].recv(FRAME_LIMIT)
 
     def stop(self) -> tuple[int, str]:
-        """Send SIGTERM; return the exit status and stderr."""
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, errors

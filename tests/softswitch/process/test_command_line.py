@@ -64,7 +64,6 @@ def test_missing_program_prints_usage() -> None:
 
 
 def test_realtime_forwards_or_names_the_capability() -> None:
-    """The error without the privilege names the capability."""
     try:
         with running("--realtime") as switch:
             switch.send(1, steer(2, tag=5))

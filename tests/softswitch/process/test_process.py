@@ -91,7 +91,6 @@ def test_spacing_is_measured_where_frames_leave(tmp_path: Path) -> None:
 
 
 def test_lateness_over_time_covers_every_departure(tmp_path: Path) -> None:
-    """Intervals start at the epoch and come in order; empty intervals have no record."""
     late, counters, width_ns = tmp_path / "late", tmp_path / "statistics", 5_000_000
     epoch_ns = time.monotonic_ns()
     arguments = ("--lateness", late, "--lateness-ns", str(width_ns), "--epoch-ns", str(epoch_ns))
@@ -134,7 +133,6 @@ def test_control_socket_is_private_to_its_user(tmp_path: Path) -> None:
 
 
 def test_control_socket_answers(tmp_path: Path) -> None:
-    """Several clients may connect at a time; the socket is removed with the switch."""
     path = tmp_path / "control"
     with running("--control", path) as switch:
         with ControlClient(path) as first, ControlClient(path) as second:
@@ -149,7 +147,6 @@ def test_control_socket_answers(tmp_path: Path) -> None:
 
 
 def test_dead_switches_socket_is_replaced(tmp_path: Path) -> None:
-    """A socket without a listener is replaced; a socket in use is refused and kept."""
     path = tmp_path / "control"
     with running("--control", path) as dead:
         dead.process.kill()
@@ -198,7 +195,6 @@ def test_file_size_limit_is_reported_at_the_end(tmp_path: Path) -> None:
 
 
 def test_interrupt_is_a_clean_stop(tmp_path: Path) -> None:
-    """Ctrl-C is a clean stop that keeps the measurements."""
     counters = tmp_path / "statistics"
     with running("--statistics", counters) as switch:
         switch.process.send_signal(signal.SIGINT)
@@ -229,7 +225,6 @@ def test_bad_option_is_one_line(arguments: tuple[str, ...], wrong: str) -> None:
 
 
 def test_bad_command_leaves_nothing_behind(tmp_path: Path) -> None:
-    """The error names the wrong line of the commands file, before any file is created."""
     commands = tmp_path / "commands"
     commands.write_text("mirroring_add 1 2\ntable_add nowhere drop 1 =>\n")
     files = ("--control", tmp_path / "c", "--telemetry", tmp_path / "t", "--sample-ns", "5")

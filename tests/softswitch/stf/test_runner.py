@@ -56,7 +56,6 @@ def verdict(*lines: str) -> str | None:
 
 
 def test_frames_are_matched_in_order_on_each_port() -> None:
-    """Expectations may come before or after the frames; ports are independent."""
     assert (
         verdict("expect 2 01", "packet 1 01", "packet 1 ff 02", "expect 9 ff", "expect 2 f* 02 $", "no_packet") is None
     )

@@ -66,7 +66,6 @@ def ports_of(switch: ThriftSwitch, frame: bytes) -> list[int]:
 
 
 def test_entries_affect_packets(make_switch: MakeSwitch) -> None:
-    """Entries are added, modified and deleted, and a default action is set and reset."""
     l3 = make_switch("l3")
     frame = ipv4_frame(0x0A010203)
     l3.call("bm_mt_add_entry", 0, "In.neighbours", [exact(HOP)], "In.rewrite", [bytes(5) + b"\x99"], options())
@@ -137,7 +136,6 @@ def test_every_kind_of_key_is_read_back(make_switch: MakeSwitch) -> None:
     ],
 )
 def test_invalid_entry_is_refused(make_switch: MakeSwitch, words: tuple[Any, ...], code: TableCode) -> None:
-    """The refusal has a code for the client and a reason in the log; the table is unchanged."""
     l3 = make_switch("l3")
     add_route(l3.call, "10.1.0.0", 16, 3)
     table, keys, action, data = words
@@ -161,7 +159,6 @@ def test_full_table_is_refused(make_switch: MakeSwitch) -> None:
 
 
 def test_counters_count_packets(make_switch: MakeSwitch) -> None:
-    """Counters are read, written and reset by index and by entry."""
     l3 = make_switch("l3")
     l3.call("bm_mt_set_default_action", 0, "In.neighbours", "In.rewrite", [bytes(6)])
     route = add_route(l3.call, "10.1.0.0", 16, 3)
@@ -202,7 +199,6 @@ def test_register_values_are_truncated(make_switch: MakeSwitch) -> None:
 
 
 def test_meters_keep_their_rates(make_switch: MakeSwitch) -> None:
-    """Rates are set for an array, a cell and an entry; invalid rates are refused."""
     program = make_switch("stateful")
     rates = [interface().Rate(0.5, 10), interface().Rate(1.5, 20)]
     assert program.call("bm_meter_get_rates", 0, "In.by_index", 2) == []
@@ -223,7 +219,6 @@ def test_meters_keep_their_rates(make_switch: MakeSwitch) -> None:
 
 
 def test_members_and_groups(make_switch: MakeSwitch) -> None:
-    """Members and groups in use cannot be deleted."""
     program = make_switch("stateful")
     profile, table = "In.members", "In.spread"
     members = [program.call("bm_mt_act_prof_add_member", 0, profile, "In.pick", [bytes([0, port])]) for port in (2, 3)]
@@ -338,7 +333,6 @@ def test_switch_describes_itself(make_switch: MakeSwitch) -> None:
 
 
 def test_reset_restores_the_programs_initial_state(make_switch: MakeSwitch) -> None:
-    """Tables, counters and multicast are empty, mirroring sessions stay; handles start again at 0."""
     l3 = make_switch("l3")
     add_route(l3.call, "10.1.0.0", 16, 3)
     l3.call("bm_mt_set_default_action", 0, "In.routes", "In.route", [b"\x00\x02", HOP])
@@ -355,7 +349,6 @@ def test_reset_restores_the_programs_initial_state(make_switch: MakeSwitch) -> N
 
 
 def test_refusals_without_a_code_have_a_text(make_switch: MakeSwitch) -> None:
-    """Covers methods that declare no exception, and missing or invalid arguments."""
     l3 = make_switch("l3")
     for words, service, text in (
         (("set_egress_queue_rate", 1, 100), "simple_switch", "port_rate"),

@@ -40,7 +40,6 @@ def test_paused_class_waits_for_its_quanta(wire: SwitchEngine) -> None:
 
 
 def test_packet_on_the_wire_is_finished(wire: SwitchEngine) -> None:
-    """A pause affects only packets that have not started."""
     for tag in (1, 2):
         wire.receive(0, steer(1, 1000, class_=3, tag=tag), 0)
     assert [due for _, due, _ in wire.advance(0)] == [1_000]

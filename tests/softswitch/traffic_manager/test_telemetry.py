@@ -69,7 +69,6 @@ def sampled() -> SwitchEngine:
 
 
 def test_time_before_the_epoch_leaves_no_rows() -> None:
-    """Rows start at the epoch and their times count from it."""
     with SwitchEngine(steered.library(), epoch_ns=10_000, sample_ns=1_000) as engine:
         engine.command("port_rate 1 8000000")
         engine.step(0, steer(1, 1_000), 0)

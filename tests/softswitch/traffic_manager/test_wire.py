@@ -20,7 +20,6 @@ def test_departure_is_known_when_the_packet_starts(engine: SwitchEngine) -> None
 
 
 def test_ingress_delay_orders_by_time_then_by_arrival(engine: SwitchEngine) -> None:
-    """A frame enters ingress one ingress delay after it was received."""
     engine.command("port_ingress_delay 4 500")
     engine.receive(4, steer(1, tag=1), 0)
     engine.receive(5, steer(1, tag=2), 500)
@@ -30,7 +29,6 @@ def test_ingress_delay_orders_by_time_then_by_arrival(engine: SwitchEngine) -> N
 
 
 def test_packet_dropped_in_egress_takes_no_wire_time(engine: SwitchEngine) -> None:
-    """The next packet starts at the same time instead."""
     engine.command("port_rate 1 8000000000")
     engine.receive(0, steer(1, 1000, ops=Op.DROP_EGRESS), 0)
     engine.receive(0, steer(1, 1000), 0)

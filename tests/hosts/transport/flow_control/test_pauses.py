@@ -114,7 +114,6 @@ def test_the_time_of_the_switch_counts_from_the_epoch() -> None:
     ids=["go-back-n", "irn"],
 )
 def test_paused_time_does_not_count_towards_the_timeout(settings: TransportSettings) -> None:
-    """A pause far longer than the timeout causes no retransmission."""
     link = FakeLink(settings, delay_ns=20_000)
     link.transfer(100_000)
     link.inject(3_000, link.a, link.bts(1, 5_000))

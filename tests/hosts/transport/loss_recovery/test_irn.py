@@ -30,7 +30,6 @@ def sender(sent: int = 10, **parameters: int) -> Irn:
 
 
 def resend_all(recovery: Irn, now_ns: int = 200) -> list[int]:
-    """Send all packets that wait to be resent, and return their indices."""
     resent = []
     while (index := recovery.next_packet()) < recovery.next_new and index >= 0:
         resent.append(index)

@@ -192,7 +192,6 @@ def test_the_next_pull_makes_up_for_a_lost_one() -> None:
 
 
 def test_the_timer_runs_while_the_sender_waits_for_a_lost_pull() -> None:
-    """All pulls are lost until the timeout."""
 
     def drop(number: int, name: str, frame: bytes) -> bool:
         header = parse_header(frame)
