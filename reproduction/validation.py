@@ -9,7 +9,7 @@ with `run`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from analysis.results.spec import P4Program, RunSpec
 from reproduction.catalogue import EXPERIMENTS
@@ -21,7 +21,7 @@ from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.execution.limits import check_switch_limits
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import NO_SETTINGS, Settings
+from testbed.plan.settings import Settings
 from testbed.plan.switch_targets import SWITCH_TARGETS, switch_target
 from testbed.validation.run import Pair
 
@@ -40,7 +40,7 @@ class Wish:
     scale: str = "ci"
     dilation: int | None = None
     seed: int | None = None
-    settings: Settings = NO_SETTINGS
+    settings: Settings = field(default_factory=dict)
     """Settings that override the experiment's."""
     program: P4Program | None = None
     """The P4 program of the switches on both clocks; None: the testbed's own."""
