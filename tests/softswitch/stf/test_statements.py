@@ -76,7 +76,7 @@ def test_commands_and_checks() -> None:
         ("add t act() more", "unexpected 'more' at the end"),
         ("setdefault t act(p)", "':' is missing|a mark is missing"),
         ("check_counter c(1) flows == 1", "neither packets nor bytes"),
-        ("check_counter c(1) packets = 1", "no condition"),
+        ("check_counter c(1) packets = 1", "'=' is not a condition"),
         ("add t k:1 act(p:;)", "cannot be read"),
     ],
 )
