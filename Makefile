@@ -71,7 +71,7 @@ root-tests: $(READY_FOR_TESTS) engine  ## run the tests that need root, as root
 kill-test: $(READY_FOR_TESTS) engine  ## kill -9 a live run at ten moments and a virtual run at five, and report each run
 	SFC_TESTBED_ALL_MOMENTS=1 $(PYTHON) -m pytest -v tests/testbed/execution/test_killed_runs.py
 
-fuzz: $(READY_FOR_TESTS)  ## fuzz all inputs for MINUTES on all cores, and save failing inputs as regression tests
+fuzz: $(READY_FOR_TESTS)  ## fuzz all inputs for MINUTES on all cores, with new random cases
 	$(PYTHON) -m tests.fuzz $(MINUTES)
 
 fresh:  ## run demo and test on a bare distribution in a folder (SUITE=bookworm, trixie, jammy, noble or resolute)

@@ -1,37 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Environment of processes that load C code built with ASan and UBSan."""
-
-from __future__ import annotations
+"""Runs tests in a process that can hold C built for ASan and UBSan."""
 
 import os
 import subprocess
-from collections.abc import Mapping
-from functools import cache
+import sys
 from pathlib import Path
 
+import pytest
 
-class NoSanitizers(Exception):
-    """The C compiler has no sanitizer libraries."""
+from tests.softswitch.programs.steered import SANITIZE_VARIABLE
 
 
-@cache
-def environment() -> Mapping[str, str]:
-    """Return the environment of such a process. Raise NoSanitizers if the compiler lacks a library."""
-    libraries = " ".join(_library(name) for name in ("libasan.so", "libubsan.so"))
-    return {
+def run_in_sanitizers(*words: str | Path) -> None:
+    """Run pytest with these words in such a process, which must succeed; skip if the compiler has no sanitizers."""
+    compiler = os.environ.get("CC", "cc")
+    libraries = []
+    for name in ("libasan.so", "libubsan.so"):
+        question = [compiler, f"-print-file-name={name}"]
+        libraries.append(subprocess.run(question, capture_output=True, text=True, check=True).stdout.strip())
+        if not Path(libraries[-1]).is_absolute():
+            pytest.skip(f"{compiler} has no {name}")
+    environment = {
         **os.environ,
-        "LD_PRELOAD": libraries,
+        SANITIZE_VARIABLE: "1",
+        "LD_PRELOAD": " ".join(libraries),
         # The interpreter frees memory only at its end. Leaks of the switch are checked in the switch's own process.
         "ASAN_OPTIONS": "detect_leaks=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }
-
-
-def _library(name: str) -> str:
-    compiler = os.environ.get("CC", "cc")
-    done = subprocess.run([compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True)
-    path = Path(done.stdout.strip())
-    if not path.is_absolute():
-        raise NoSanitizers(f"{compiler} has no {name}")
-    return str(path)
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *words]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, done.stdout[-8_000:] + done.stderr[-8_000:]

@@ -35,7 +35,6 @@ class Station:
 
 
 def skip_unless_possible() -> None:
-    """Skip the test, with the reason, if this process cannot make namespaces or veth pairs."""
     if os.geteuid() != 0:
         pytest.skip("needs root")
     probe = "ip link add probe0 type veth peer name probe1"

@@ -42,7 +42,7 @@ from hosts.protocol import (
 from hosts.records import SwitchClock
 from hosts.transport.settings import TransportSettings
 from scenarios.model.flow import Flow
-from tests.hosts.namespaces import Station, raw_socket, two_stations
+from tests.hosts.namespaces import Station, raw_socket
 from topologies.model import Host
 from wire.addresses import parse_ip, parse_mac
 from wire.bts import BackToSender, pack_frame
@@ -53,13 +53,6 @@ ROOT = Path(__file__).parents[2]
 DILATION = 1_000
 LEAD_NS = 200_000_000
 Event = TypeVar("Event")
-
-
-@pytest.fixture(scope="module")
-def stations() -> Iterator[tuple[Station, Station]]:
-    """Yield two hosts on one wire."""
-    with two_stations() as pair:
-        yield pair
 
 
 def config_of(stations: tuple[Station, Station], epoch_ns: int, *, flow_bytes: int = 50_000) -> AgentConfig:
@@ -114,7 +107,6 @@ class AgentProcess:
         self.seen: list[AgentEvent] = []
 
     def tell(self, command: Command) -> None:
-        """Send a command."""
         self.say(command_line(command).decode())
 
     def say(self, line: str) -> None:
@@ -136,7 +128,6 @@ class AgentProcess:
                 missing.remove(type(event))
 
     def of(self, kind: type[Event]) -> list[Event]:
-        """Return the events of one kind received so far."""
         return [event for event in self.seen if isinstance(event, kind)]
 
 
@@ -222,7 +213,6 @@ def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: tuple[Stat
 def test_a_quiesced_agent_reports_unfinished_flows_and_refused_commands(
     stations: tuple[Station, Station], tmp_path: Path
 ) -> None:
-    """Quiesce the agent in the middle of ten seconds of data; both ends must agree on the frames sent."""
     with agent(config_of(stations, 0, flow_bytes=100_000_000), tmp_path) as running:
         running.tell(Start(time.monotonic_ns()))
         running.say("nonsense\n")
@@ -307,7 +297,6 @@ def test_a_failure_of_the_agent_is_reported_in_one_line(
 
 
 def test_goodput_counts_from_the_start_of_the_run(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """Check that goodput intervals start at the run's start and not at the epoch of the switches."""
     config = config_of(stations, time.monotonic_ns())
     interval_us = config.settings["goodput_interval_ns"] / 1000
     with agent(config, tmp_path) as running:

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the descriptions of exceptions in algorithms: class, hook, exception, file and line."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 from typing import Any
@@ -38,7 +36,6 @@ class _Stops(CongestionControl):
 
 
 def _crash(control: type[CongestionControl], monkeypatch: pytest.MonkeyPatch) -> Exception:
-    """Return the exception that ends a transfer with this congestion control."""
     monkeypatch.setitem(CONGESTION_CONTROLS, "mine", control)
     link = FakeLink(TransportSettings(congestion="mine"))
     link.transfer(500_000)

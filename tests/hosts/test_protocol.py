@@ -5,8 +5,11 @@
 import json
 from dataclasses import replace
 from ipaddress import IPv4Address
+from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import (
@@ -42,6 +45,8 @@ from hosts.protocol import (
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
 from scenarios.model.flow import Flow
+from tests.fuzz.budget import inputs
+from tests.fuzz.hostile import damaged, texts, values
 
 SIGNAL = Signal(
     sent_us=1.25,
@@ -143,3 +148,23 @@ def test_a_long_line_is_truncated_in_the_error() -> None:
     with pytest.raises(ProtocolError) as caught:
         parse_event(json.dumps({"event": "x" * 10_000}))
     assert len(str(caught.value)) < 500
+
+
+LINES = st.sampled_from([line.decode() for line in (*map(command_line, COMMANDS), *map(event_line, EVENTS))])
+MEMBERS = st.dictionaries(st.sampled_from(("command", "event", "start_ns", "nic", "flow_id")) | texts(5), values())
+CHANGED = st.tuples(LINES, MEMBERS).map(lambda pair: json.dumps({**json.loads(pair[0]), **pair[1]}))
+
+
+@given(line=st.one_of(damaged(LINES), CHANGED, damaged(CHANGED), values().map(json.dumps), texts(100)))
+@example(line='{"start_ns":0,"command":"start","\\n":null}')
+@inputs(300)
+def test_any_line_is_a_message_or_is_refused_in_one_line(line: str) -> None:
+    codecs: tuple[tuple[Any, Any], ...] = ((parse_command, command_line), (parse_event, event_line))
+    for parse, encode in codecs:
+        try:
+            message = parse(line)
+        except ProtocolError as error:
+            assert len(str(error)) <= 1_000
+            assert not {"\n", "\r"} & set(str(error))
+        else:
+            assert repr(parse(encode(message).decode())) == repr(message)  # repr, because NaN is not equal to itself

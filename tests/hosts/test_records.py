@@ -29,12 +29,7 @@ from wire.dilation import Dilation
 START_NS = 7_000_000
 SWITCHES = {4: SwitchClock("tor4", lag_ns=500_000)}
 MESSAGE = OutgoingMessage(
-    flow_id=3,
-    source_qpn=1,
-    destination_qpn=1,
-    destination_ip=1,
-    size_bytes=5000,
-    ready_ns=START_NS + 2_000_000,
+    flow_id=3, source_qpn=1, destination_qpn=1, destination_ip=1, size_bytes=5000, ready_ns=START_NS + 2_000_000
 )
 COUNTS = SendingCounts(packets_sent=7, packets_resent=2, bytes_resent=2000, timeouts=1, naks=4)
 REPORT = SendingReport(MESSAGE, COUNTS, paused_ns=500_000)
@@ -97,7 +92,6 @@ STAR = shape("star", {"hosts": 5}).build()
 
 
 def flow(flow_id: int, src: str, dst: str, source_qpn: int = 1) -> Flow:
-    """Return a flow of 10 bytes that starts at 5 ns."""
     return Flow(src, dst, 10, 5, "incast", flow_id, source_qpn, destination_qpn=1)
 
 
@@ -116,7 +110,6 @@ def test_a_nic_is_no_faster_than_its_link_and_its_settings(link_bps: int) -> Non
 
 
 def configs(agents: int) -> list[AgentConfig]:
-    """Return agent configurations for five hosts and two flows."""
     return agent_configs(
         STAR,
         [flow(1, "h1", "h2"), flow(2, "h1", "h3", source_qpn=2)],

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """A fixture with a switch that runs the steered program."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

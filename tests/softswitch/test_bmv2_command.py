@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of `softswitch/simple_switch`: the accepted and refused options of BMv2, and the start of the switch."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal
@@ -27,7 +25,6 @@ PATIENCE_S = 200.0
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Return the one-line error for refused options."""
     with pytest.raises(SystemExit) as caught:
         read_options(words)
     captured = capsys.readouterr()
@@ -37,7 +34,6 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def until(holds: Callable[[], bool]) -> bool:
-    """Wait until a condition holds; return whether it does."""
     deadline = time.monotonic() + PATIENCE_S
     while not holds():
         if time.monotonic() > deadline:
@@ -47,7 +43,6 @@ def until(holds: Callable[[], bool]) -> bool:
 
 
 def listens(port: int) -> bool:
-    """Whether a process on this machine listens on a TCP port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
@@ -113,7 +108,6 @@ def test_without_a_server_a_thrift_port_is_refused(
 
 
 def test_command_becomes_the_switch(tmp_path: Path) -> None:
-    """The process forwards, takes commands, ends on SIGTERM and writes its output to the log, from any folder."""
     outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     commands, control, log = tmp_path / "commands", tmp_path / "control", tmp_path / "switch.txt"
     commands.write_text("table_add ipv4_lpm ipv4_forward 10.0.0.0/8 => 02:00:00:00:00:09 1\n")
@@ -131,56 +125,30 @@ def test_command_becomes_the_switch(tmp_path: Path) -> None:
     assert not control.exists()
 
 
-def test_errors_of_the_switch_are_its_own(tmp_path: Path) -> None:
-    """The exit status is the switch's too."""
-    done = subprocess.run(
-        [EXECUTABLE, "-i", "1@no-such-interface", BASIC], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "softswitch: no interface 'no-such-interface'\n"
-
-
 @pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")
-def test_a_killed_switch_leaves_no_socket() -> None:
-    """The Thrift server outlives the switch for a moment and removes the socket."""
-    outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command: list[str | Path] = [EXECUTABLE, "-i", f"1@fd:{inner.fileno()}", "--thrift-port", str(port), BASIC]
-    with tempfile.TemporaryDirectory(prefix="sfc-", dir="/tmp") as name, outer, inner:  # a socket's name is short
-        environment = {**os.environ, "TMPDIR": name}
-        with subprocess.Popen(command, env=environment, pass_fds=[inner.fileno()], stdout=subprocess.PIPE) as process:
-            try:
-                assert until(lambda: listens(port))
-                assert [path.suffix for path in Path(name).iterdir()] == [".control"]
-            finally:
-                process.kill()
-        assert until(lambda: not list(Path(name).iterdir()))
-
-
-@pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")
-def test_the_thrift_server_lives_as_long_as_the_switch(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)])
+def test_the_thrift_server_ends_with_the_switch_and_removes_its_socket(
+    number: signal.Signals, status: int, tmp_path: Path
+) -> None:
     """Python files in the current folder must not be imported by the server."""
     outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     (tmp_path / "asyncio.py").write_text("raise SystemExit('taken from the folder')\n")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command: list[str | Path] = [
-        sys.executable,
-        EXECUTABLE,
-        "-i",
-        f"1@fd:{inner.fileno()}",
-        "--control",
-        "control",
-        "--thrift-port",
-        str(port),
-        BASIC,
-    ]
-    starting = subprocess.Popen(command, cwd=tmp_path, pass_fds=[inner.fileno()], stdout=subprocess.PIPE)
-    with outer, inner, starting as process:
-        try:
-            assert until(lambda: listens(port))
-        finally:
-            process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE_S) == 0
-    assert until(lambda: not listens(port))
+    words: list[str | Path] = ["-i", f"1@fd:{inner.fileno()}", "--thrift-port", str(port), BASIC]
+    with tempfile.TemporaryDirectory(prefix="sfc-", dir="/tmp") as name, outer, inner:  # a socket's name is short
+        starting = subprocess.Popen(
+            [sys.executable, EXECUTABLE, *words],
+            cwd=tmp_path,
+            env={**os.environ, "TMPDIR": name},
+            pass_fds=[inner.fileno()],
+            stdout=subprocess.PIPE,
+        )
+        with starting as process:
+            try:
+                assert until(lambda: listens(port))
+                assert [path.suffix for path in Path(name).iterdir()] == [".control"]
+            finally:
+                process.send_signal(number)
+            assert process.wait(PATIENCE_S) == status
+        assert until(lambda: not listens(port) and not list(Path(name).iterdir()))

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of a switch that does not start; tests/softswitch/mininet tests switches that start."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import psutil
@@ -23,7 +21,6 @@ from tests.softswitch.pipeline.harness import PROGRAMS
 def test_failed_start_reports_the_reason(
     program: Path, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error is one line with the name; no process and no file except the requested log is left."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = psutil.Process().children()
     with pytest.raises(SwitchError) as caught:

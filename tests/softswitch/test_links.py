@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the conversion of Mininet's link parameters."""
 
-from __future__ import annotations
-
 import pytest
 
 from softswitch.links import delay_ns, rate_bps, unsupported_parameters

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of compiling P4 sources to JSON."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -37,7 +35,6 @@ def test_json_path_is_returned_unchanged(tmp_path: Path) -> None:
 
 
 def test_a_source_is_compiled_into_the_cache(compiler: Path, tmp_path: Path) -> None:
-    """The cache is keyed by content: an edited source gives another file, and no partial file is left."""
     source = tmp_path / "basic.p4"
     source.write_text("one")
     first = program_json(source)
@@ -76,6 +73,5 @@ def test_missing_p4c_is_an_error(compiler: Path, tmp_path: Path, monkeypatch: py
 
 
 def test_absent_source_raises_file_not_found(compiler: Path, tmp_path: Path) -> None:
-    """The system's error is raised before p4c runs."""
     with pytest.raises(FileNotFoundError):
         program_json(tmp_path / "nothing.p4")

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of sockets in the folder for temporary files: sockets of killed processes are removed later."""
 
-from __future__ import annotations
-
 import os
 import socket
 import tempfile
@@ -36,7 +34,6 @@ def _left(path: Path, *, is_old: bool = True) -> socket.socket:
 
 
 def test_new_name_removes_sockets_without_a_listener(folder: Path) -> None:
-    """Sockets in use, young sockets and other files are not removed."""
     dead, digests, young = folder / "softswitch-s1-0.control", folder / "softswitch-s1-0.digests", new_socket_path("s2")
     for path in (dead, digests):
         _left(path).close()

@@ -6,8 +6,6 @@ Calls are read from object files, which list the symbols that they define and us
 therefore counts like a called function.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -66,7 +64,6 @@ def _cycle(graph: Mapping[str, set[str]]) -> list[str] | None:
 
 
 def _symbols(source: Path, objects: Path) -> tuple[set[str], set[str]]:
-    """Return the global symbols that a translation unit defines, and the symbols that it uses."""
     compiled = objects / f"{_name(source).replace('/', '-')}.o"
     compiler = shlex.split(os.environ.get("CC", "cc"))
     flags = ("-std=gnu11", "-O0", f"-I{SOURCE_DIR}", "-c", "-o")
@@ -78,7 +75,6 @@ def _symbols(source: Path, objects: Path) -> tuple[set[str], set[str]]:
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> Graph:
-    """Return for each source the sources whose functions or data it uses."""
     objects = tmp_path_factory.mktemp("objects")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         symbols = dict(zip(SOURCES, pool.map(lambda source: _symbols(source, objects), SOURCES), strict=True))
@@ -89,7 +85,6 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Graph:
 
 
 def _includes() -> Graph:
-    """Return for each source and header the headers of ours that it includes."""
     return {
         _name(path): set(re.findall(r'^#include "([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE))
         for path in SOURCES + HEADERS

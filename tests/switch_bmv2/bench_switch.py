@@ -131,11 +131,7 @@ class BenchSwitch:
 
 @contextmanager
 def bench_switch(
-    topology: Topology,
-    name: str,
-    settings: SwitchSettings,
-    extra: tuple[str, ...] = (),
-    library: Path | None = None,
+    topology: Topology, name: str, settings: SwitchSettings, extra: tuple[str, ...] = (), library: Path | None = None
 ) -> Iterator[BenchSwitch]:
     """Provide a switch that is closed at the end. Its program is `library`, by default the committed program."""
     switch = BenchSwitch(topology, name, settings, extra, library)

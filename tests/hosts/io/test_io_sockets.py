@@ -6,7 +6,6 @@ import os
 import select
 import socket
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from hosts.io import packet_socket
 from hosts.io.kernel_silence import silence_kernel
 from hosts.io.namespaces import network_namespace
 from hosts.io.packet_socket import PacketSocket
-from tests.hosts.namespaces import Station, raw_socket, two_stations
+from tests.hosts.namespaces import Station, raw_socket
 from tests.wire.test_bts import EXAMPLE
 from wire.addresses import parse_ip, parse_mac
 from wire.bts import pack_frame as pack_bts
@@ -27,13 +26,6 @@ from wire.roce.packets import Opcode, pack_psn_word
 from wire.udp import pack_header as pack_udp
 
 pytestmark = pytest.mark.root
-
-
-@pytest.fixture(scope="module")
-def stations() -> Iterator[tuple[Station, Station]]:
-    """Yield two hosts on one wire."""
-    with two_stations() as pair:
-        yield pair
 
 
 def roce_frame(source: Station, destination: Station, payload: bytes = b"abcd") -> bytes:
@@ -51,7 +43,6 @@ def roce_frame(source: Station, destination: Station, payload: bytes = b"abcd") 
 
 
 def bts_frame(source: Station, destination: Station) -> bytes:
-    """Return a BTS frame."""
     return pack_bts(
         EXAMPLE,
         destination_mac=parse_mac(destination.mac),
@@ -194,13 +185,3 @@ def test_a_frame_that_is_too_long_for_the_buffer_is_counted_not_truncated(
     assert [frame for _, frame in wait_for(receiver, 1)] == [short]
     assert receiver.kernel_drops() == 1
     receiver.close()
-
-
-def test_the_error_for_a_frame_above_the_mtu_names_interface_and_size(stations: tuple[Station, Station]) -> None:
-    a, b = stations
-    with network_namespace(a.pid):
-        sender = PacketSocket(a.interface)
-    frame = roce_frame(a, b, bytes(4000))
-    with pytest.raises(OSError, match=f"{a.interface} cannot carry a frame of {len(frame)} B: its MTU is too small"):
-        sender.send(frame)
-    sender.close()

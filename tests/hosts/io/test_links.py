@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the configuration of interfaces over netlink, in a network namespace of their own."""
 
-from __future__ import annotations
-
 import errno
 import json
 import subprocess

@@ -85,13 +85,11 @@ def program(station: Station, code: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def listening(process: "subprocess.Popen[str]") -> bool:
-    """Wait for a server's first line and return whether the server is listening."""
     assert process.stdout is not None
     return process.stdout.readline() == "listening\n"
 
 
 def converse(stations: tuple[Station, Station], serve: str, ask: str) -> str:
-    """Run a server program on the right and a client on the left, and return the client's output."""
     with program(stations[1], serve) as server:
         assert listening(server)
         return stations[0].run(sys.executable, "-c", ask).strip()

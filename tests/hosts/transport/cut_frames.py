@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The trimmed frame that a switch sends in place of a data frame: switch-bmv2/include/control/queue/trimming.p4."""
 
-from __future__ import annotations
-
 from wire.constants import DSCP_RETURNED, DSCP_TRIMMED, TRIMMED_FRAME_BYTES, TRIMMED_IPV4_BYTES
 from wire.ipv4 import HEADER_BYTES, pack_header, unpack_header
 from wire.roce.packets import IP_OFFSET, UDP_OFFSET
@@ -12,7 +10,6 @@ _UDP_BYTES = TRIMMED_IPV4_BYTES - HEADER_BYTES
 
 
 def cut(frame: bytes, dscp: int = DSCP_TRIMMED) -> bytes:
-    """Return the trimmed frame on its way to the receiver."""
     ip = unpack_header(frame, IP_OFFSET)
     assert ip is not None
     return _headers(frame, frame[:IP_OFFSET], ip.source, ip.destination, dscp)

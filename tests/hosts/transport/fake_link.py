@@ -124,7 +124,6 @@ class FakeLink:
         return pack_bts(signal, destination_mac=MAC_A, source_mac=MAC_B, congested_ip=IP_B, paused_ip=IP_A)
 
     def inject(self, time_ns: int, receiver: Nic, frame: bytes) -> None:
-        """Deliver a frame to a NIC at this time."""
         self._sequence += 1
         heapq.heappush(self._in_flight, (time_ns, self._sequence, receiver, frame))
 
@@ -168,3 +167,11 @@ class FakeLink:
         for _ in range(copies):
             extra_ns = self._random.randrange(self._reorder_ns) if self._random.random() < reorder else 0
             self.inject(end_ns + self._delay_ns + extra_ns, self.b if source is self.a else self.a, changed)
+
+
+def transferred(size_bytes: int, *settings: TransportSettings, **conditions: Any) -> FakeLink:
+    """Return a link after the transfer of one message from a to b; the arguments are those of FakeLink."""
+    link = FakeLink(*settings, **conditions)
+    link.transfer(size_bytes)
+    link.run()
+    return link

@@ -103,7 +103,6 @@ class FakeStar:
         return flow
 
     def of(self, kind: type[Any], host: int) -> list[Any]:
-        """Return the events of one kind at one host, in order."""
         return [event for event in self.events[host] if isinstance(event, kind)]
 
     def mean_depth_bytes(self, host: int, since_ns: int) -> float:

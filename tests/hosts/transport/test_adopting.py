@@ -14,7 +14,6 @@ HPCC = TransportSettings(flow_control="none", congestion="hpcc", loss_recovery="
 
 
 def test_new_settings_apply_only_to_new_messages() -> None:
-    """Start a message with telemetry while one with a fixed window is active; both must arrive."""
     link = FakeLink(SFC)
     link.transfer(500_000)
     link.run(until_ns=20_000)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hosts.transport.messages import Goodput, MessageReceived
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink
+from tests.hosts.transport.fake_link import FakeLink, transferred
 
 INTERVAL_NS = 10_000
 
@@ -44,9 +44,7 @@ def test_intervals_contain_every_byte_once(sizes: list[int], loss: float, epoch_
 
 def test_a_single_message_arrives_at_line_rate() -> None:
     """An interval of 10 us holds 125 KB at 100 Gb/s, minus the headers."""
-    link = FakeLink(TransportSettings(goodput_interval_ns=INTERVAL_NS))
-    link.transfer(1_000_000)
-    link.run()
+    link = transferred(1_000_000, TransportSettings(goodput_interval_ns=INTERVAL_NS))
     middle = intervals(link)[1:-1]
     assert len(middle) >= 6
     assert {interval.size_bytes // 1000 for interval in middle} <= {117, 118, 119}

@@ -18,7 +18,6 @@ BYTES = 30_001
 
 
 def incast(congestion: str, flow_control: str, loss_recovery: str, *, buffer_bytes: int) -> FakeStar:
-    """Run an incast in which all senders start at once, until no event is due."""
     settings = TransportSettings(
         congestion=congestion, flow_control=flow_control, loss_recovery=loss_recovery, rto_ns=320_000
     )
@@ -30,7 +29,6 @@ def incast(congestion: str, flow_control: str, loss_recovery: str, *, buffer_byt
 
 
 def reports(star: FakeStar) -> list[SendingReport]:
-    """Return the reports of all senders."""
     return [event.report for source in range(SENDERS) for event in star.of(MessageCompleted, source)]
 
 

@@ -36,7 +36,6 @@ def link_with(settings: TransportSettings = SFC, **packets: int) -> FakeLink:
 
 
 def departures(link: FakeLink, sport: int) -> list[int]:
-    """Return the times at which packets of a flow left host a."""
     return [end_ns for end_ns, name, frame in link.sent if name == "a" and frame[34:36] == sport.to_bytes(2, "big")]
 
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the algorithm parameters that are derived from the path if they are not set."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

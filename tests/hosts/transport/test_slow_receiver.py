@@ -22,7 +22,6 @@ SLOW: dict[str, Any] = {"receiver_rate_bps": 25_000_000_000, "receiver_buffer_by
 
 
 def run(flow_control: str, *, size_bytes: int = 400_000, **slow: Any) -> FakeStar:
-    """Send one message to a host that processes a quarter of its wire's rate."""
     plain = TransportSettings(flow_control=flow_control, congestion="window", loss_recovery="irn")
     receiver = TransportSettings(
         flow_control=flow_control, congestion="window", loss_recovery="irn", **{**SLOW, **slow}
@@ -45,7 +44,6 @@ def requests(star: FakeStar) -> list[tuple[int, int]]:
 
 
 def test_with_pfc_nothing_is_lost_and_the_receiver_determines_the_rate() -> None:
-    """Pause and resume frames must alternate."""
     star = run("pfc")
     counters = star.nics[1].statistics()
     (completed,) = star.of(MessageCompleted, 0)

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of a NIC that stalls: what it does during and after a stall, and what it loses."""
 
-from __future__ import annotations
-
 import pytest
 
 from hosts.transport.algorithms import Algorithms

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of the build: the cache, concurrent builds, compiler errors, and freedom from undefined behaviour."""
-
-from __future__ import annotations
+"""Tests of the build: the cache, concurrent builds and compiler errors."""
 
 import errno
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,9 +15,7 @@ from compiled.cache import CacheRefused, cache_dir
 from softswitch import build, codegen
 from softswitch.build import BuildError, build_library
 from softswitch.engine import SwitchEngine
-
-PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
-ROOT = Path(__file__).resolve().parents[3]
+from tests.softswitch.pipeline.harness import PROGRAMS
 
 
 @pytest.fixture
@@ -193,26 +187,3 @@ def test_compiler_errors_include_the_compilers_output(cache: Path, monkeypatch: 
     with pytest.raises(BuildError, match="missing"):
         build_library(PROGRAMS / "l3.json")
     assert not list(cache.glob(".build-*"))
-
-
-@pytest.mark.long
-def test_pipeline_tests_pass_under_the_sanitizers() -> None:
-    """Run every pipeline test with address and undefined-behaviour sanitizers, in a process that preloads them."""
-    compiler = os.environ.get("CC", "cc")
-    libraries = [_sanitizer(compiler, name) for name in ("libasan.so", "libubsan.so")]
-    if not all(Path(library).is_absolute() for library in libraries):
-        pytest.skip("the compiler has no sanitizer libraries")
-    environment = {
-        **os.environ,
-        "LD_PRELOAD": " ".join(libraries),
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "SFC_TEST_SANITIZE": "1",
-    }
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/softswitch/pipeline"]
-    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert process.returncode == 0, process.stdout[-4000:] + process.stderr[-4000:]
-
-
-def _sanitizer(compiler: str, name: str) -> str:
-    command = [compiler, f"-print-file-name={name}"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -2,96 +2,63 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests that unsupported constructs are reported with their JSON path and P4 line."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from softswitch.codegen import CodegenError, generate
+from tests.softswitch.pipeline.harness import PROGRAMS
 
-PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
-Change = Callable[[dict[str, Any]], None]
+CONDITION = ("pipelines", 0, "conditionals", 0)
+VERSION = ("__meta__", "version")
 
 
-def changed(tmp_path: Path, change: Change, program: str = "l3") -> Path:
-    document = json.loads((PROGRAMS / f"{program}.json").read_text(encoding="utf-8"))
-    change(document)
-    path = tmp_path / f"{program}.json"
+def changed(tmp_path: Path, place: tuple[str | int, ...], value: Any) -> Path:
+    """Return a copy of the program l3 with another value in one place of its JSON."""
+    document = json.loads((PROGRAMS / "l3.json").read_text(encoding="utf-8"))
+    container: Any = document
+    for key in place[:-1]:
+        container = container[key]
+    container[place[-1]] = value
+    path = tmp_path / "l3.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     return path
 
 
-def version(minor: int, major: int = 2) -> Change:
-    return lambda d: d["__meta__"].update(version=[major, minor])
-
-
-def first_primitive(document: dict[str, Any]) -> dict[str, Any]:
-    return next(p for a in document["actions"] for p in a["primitives"])
-
-
-def unknown_primitive(document: dict[str, Any]) -> None:
-    first_primitive(document)["op"] = "teleport"
-
-
-def unknown_operation(document: dict[str, Any]) -> None:
-    document["pipelines"][0]["conditionals"][0]["expression"]["value"]["op"] = "<=>"
-
-
-def unknown_hash(document: dict[str, Any]) -> None:
-    document["calculations"][0]["algo"] = "md5"
-
-
-def unknown_match(document: dict[str, Any]) -> None:
-    next(t for t in document["pipelines"][0]["tables"] if t["key"])["key"][0]["match_type"] = "fuzzy"
-
-
-def value_set(document: dict[str, Any]) -> None:
-    document["parse_vsets"] = [{"name": "set", "id": 0, "compressed_bitwidth": 8}]
-
-
-def extern(document: dict[str, Any]) -> None:
-    document["extern_instances"] = [{"name": "e", "id": 0, "type": "oracle"}]
-
-
-def unknown_header(document: dict[str, Any]) -> None:
-    document["deparsers"][0]["order"].append("ghost")
-
-
-def unknown_node(document: dict[str, Any]) -> None:
-    document["pipelines"][0]["conditionals"][0]["true_next"] = "nowhere"
-
-
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("place", "value", "words"),
     [
-        (version(17), ["2.17", "2.18 to 2.24", "$.__meta__.version"]),
-        (version(25), ["2.25"]),
-        (version(18, major=3), ["3.18"]),
-        (unknown_primitive, ["primitive 'teleport'", "$.actions[", "l3.p4:"]),
-        (unknown_operation, ["'<=>'", "$.pipelines[0].conditionals[0]", "l3.p4:"]),
-        (unknown_hash, ["'md5'", "$.calculations[0].algo", "l3.p4:"]),
-        (unknown_match, ["'fuzzy'", ".key[0].match_type", "l3.p4:"]),
-        (value_set, ["value set 'set'", "$.parse_vsets[0]"]),
-        (extern, ["'oracle'", "$.extern_instances[0]"]),
-        (unknown_header, ["'ghost'", "$.deparsers[0].order["]),
-        (unknown_node, ["'nowhere'", "$.pipelines[0]"]),
+        (VERSION, [2, 17], ["2.17", "2.18 to 2.24", "$.__meta__.version"]),
+        (VERSION, [2, 25], ["2.25"]),
+        (VERSION, [3, 18], ["3.18"]),
+        (("actions", 0, "primitives", 0, "op"), "teleport", ["primitive 'teleport'", "$.actions[", "l3.p4:"]),
+        ((*CONDITION, "expression", "value", "op"), "<=>", ["'<=>'", "$.pipelines[0].conditionals[0]", "l3.p4:"]),
+        (("calculations", 0, "algo"), "md5", ["'md5'", "$.calculations[0].algo", "l3.p4:"]),
+        (("pipelines", 0, "tables", 2, "key", 0, "match_type"), "fuzzy", ["'fuzzy'", ".key[0].match_type", "l3.p4:"]),
+        (
+            ("parse_vsets",),
+            [{"name": "set", "id": 0, "compressed_bitwidth": 8}],
+            ["value set 'set'", "$.parse_vsets[0]"],
+        ),
+        (("extern_instances",), [{"name": "e", "id": 0, "type": "oracle"}], ["'oracle'", "$.extern_instances[0]"]),
+        (("deparsers", 0, "order", 0), "ghost", ["'ghost'", "$.deparsers[0].order["]),
+        ((*CONDITION, "true_next"), "nowhere", ["'nowhere'", "$.pipelines[0]"]),
     ],
 )
-def test_unsupported_construct_is_named_with_its_place(tmp_path: Path, change: Change, words: list[str]) -> None:
+def test_unsupported_construct_is_named_with_its_place(
+    tmp_path: Path, place: tuple[str | int, ...], value: Any, words: list[str]
+) -> None:
     with pytest.raises(CodegenError) as caught:
-        generate(changed(tmp_path, change))
+        generate(changed(tmp_path, place, value))
     for word in words:
         assert word in str(caught.value)
 
 
 @pytest.mark.parametrize("minor", [18, 24])
-def test_known_versions_are_accepted(tmp_path: Path, minor: int) -> None:
-    """The oldest and the newest supported version."""
-    assert "sw_program" in generate(changed(tmp_path, version(minor)))
+def test_oldest_and_newest_supported_version_are_accepted(tmp_path: Path, minor: int) -> None:
+    assert "sw_program" in generate(changed(tmp_path, VERSION, [2, minor]))
 
 
 def test_text_that_is_not_json_is_an_error(tmp_path: Path) -> None:

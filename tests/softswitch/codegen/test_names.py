@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests that names of a program, which may be hostile, never become code in the generated C."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -11,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from softswitch.codegen import generate
+from tests.softswitch.pipeline.harness import PROGRAMS
 
-PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
 HOSTILE = ' */ taken(); /* *\\\n/ taken(); /* "; taken(); //\r\n taken();\n'
 TEXT_IN_C = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 

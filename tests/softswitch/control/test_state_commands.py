@@ -2,29 +2,23 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of commands on the state of a running program: digests and meter rates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
 
-from softswitch.build import build_library
 from softswitch.engine import CommandError, SwitchEngine
-from tests.softswitch.pipeline.harness import PROGRAMS
-from tests.softswitch.programs.steered import SANITIZED
+from tests.softswitch.pipeline.harness import switch_with
 
 DIGEST = bytes([3]) + bytes(127)
 
 
 @pytest.fixture
 def stateful() -> Iterator[SwitchEngine]:
-    """Yield a switch that runs the stateful program."""
-    with SwitchEngine(build_library(PROGRAMS / "stateful.json", sanitize=SANITIZED)) as switch:
+    with switch_with("stateful") as switch:
         yield switch
 
 
 def test_digests_wait_until_they_are_read(stateful: SwitchEngine) -> None:
-    """The command prints a line per digest with its fields by name, and removes the digests."""
     stateful.step(1, DIGEST, 0)
     stateful.step(2, DIGEST, 0)
     lines = stateful.command("digest_read").splitlines()

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of commands on tables, action profiles, registers, counters and meters."""
 
-from __future__ import annotations
-
 import pytest
 
 from softswitch.engine import CommandError, SwitchEngine
@@ -69,10 +67,31 @@ def test_entry_is_added(engine: SwitchEngine, line: str) -> None:
         ("table_indirect_add select 1 => 9", "no member '9'"),
         ("table_indirect_add_with_group select 1 => 9", "no group '9'"),
         ("table_indirect_add routes 10.0.0.0/8 => 0", "no action profile"),
+        ("frobnicate 1", "no such command"),
+        ("port_rate 510 1000", "'510' is above 509"),
+        ("port_rate one 1000", "port 'one' is not a number"),
+        ("port_rate 1 fast", "rate 'fast' is not a number"),
+        ("port_rate 1", "too few"),
+        ("port_delay 1 -5", "delay '-5' is not a number"),
+        ("port_mac_control 1 maybe", "'maybe'"),
+        ("memory_limit lots", "limit 'lots' is not a number"),
+        ("set_queue_rate 100 1", "port_rate"),
+        ("set_queue_depth 100", "memory_limit"),
+        ("mirroring_add 32768 1", "session '32768' is above 32767"),
+        ("mirroring_add 1 511", "port '511' is above 510"),
+        ("mirroring_get 5", "session '5' does not exist"),
+        ("mirroring_delete 5", "does not exist"),
+        ("mc_mgrp_create 65536", "group '65536' is above 65535"),
+        ("mc_mgrp_destroy 5", "does not exist"),
+        ("mc_node_create 1 2 2", "port '2' is given twice"),
+        ("mc_node_create 1 511", "port '511' is above 510"),
+        ("mc_node_create 1 2 | 256", "LAG '256' is above 255"),
+        ("mc_node_associate 5 0", "does not exist"),
+        ("mc_node_destroy 5", "does not exist"),
+        ("help frobnicate", "'frobnicate'"),
     ],
 )
 def test_bad_line_is_refused_and_changes_nothing(engine: SwitchEngine, line: str, wrong: str) -> None:
-    """The error is one line that starts with the command and names the wrong word."""
     with pytest.raises(CommandError) as refusal:
         engine.command(line)
     text = str(refusal.value)
@@ -160,7 +179,6 @@ def test_program_describes_itself(engine: SwitchEngine) -> None:
 
 
 def test_dump_shows_priorities_and_members(engine: SwitchEngine) -> None:
-    """Priorities survive a change of action; members and groups are listed by profile."""
     engine.command(f"table_add filter drop {FILTER_KEYS} => 10")
     engine.command("table_modify filter drop 0")
     assert engine.command("table_dump filter").splitlines()[0] == f"entry 0: {FILTER_KEYS} => Main.drop priority 10"

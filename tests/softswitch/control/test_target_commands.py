@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of commands on ports, replication, limits and the target itself."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -15,41 +13,6 @@ from tests.softswitch.programs.steered import steer
 @pytest.mark.parametrize("line", ["", "   ", "\t", "# table_add what ever", "#", "  # indented"])
 def test_comments_and_blank_lines_do_nothing(engine: SwitchEngine, line: str) -> None:
     assert engine.command(line) == ""
-
-
-@pytest.mark.parametrize(
-    ("line", "wrong"),
-    [
-        ("frobnicate 1", "no such command"),
-        ("port_rate 510 1000", "'510' is above 509"),
-        ("port_rate one 1000", "port 'one' is not a number"),
-        ("port_rate 1 fast", "rate 'fast' is not a number"),
-        ("port_rate 1", "too few"),
-        ("port_delay 1 -5", "delay '-5' is not a number"),
-        ("port_mac_control 1 maybe", "'maybe'"),
-        ("memory_limit lots", "limit 'lots' is not a number"),
-        ("set_queue_rate 100 1", "port_rate"),
-        ("set_queue_depth 100", "memory_limit"),
-        ("mirroring_add 32768 1", "session '32768' is above 32767"),
-        ("mirroring_add 1 511", "port '511' is above 510"),
-        ("mirroring_get 5", "session '5' does not exist"),
-        ("mirroring_delete 5", "does not exist"),
-        ("mc_mgrp_create 65536", "group '65536' is above 65535"),
-        ("mc_mgrp_destroy 5", "does not exist"),
-        ("mc_node_create 1 2 2", "port '2' is given twice"),
-        ("mc_node_create 1 511", "port '511' is above 510"),
-        ("mc_node_create 1 2 | 256", "LAG '256' is above 255"),
-        ("mc_node_associate 5 0", "does not exist"),
-        ("mc_node_destroy 5", "does not exist"),
-        ("help frobnicate", "'frobnicate'"),
-    ],
-)
-def test_bad_line_is_refused_and_names_the_wrong_word(engine: SwitchEngine, line: str, wrong: str) -> None:
-    """The error is one line that starts with the command and names the wrong word."""
-    with pytest.raises(CommandError) as refusal:
-        engine.command(line)
-    assert str(refusal.value).startswith(line.split()[0] + ": ")
-    assert wrong in str(refusal.value)
 
 
 def test_ports_are_shown_with_their_wires(engine: SwitchEngine) -> None:

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of links that lose, damage, duplicate, delay and reorder frames."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest
@@ -44,7 +42,6 @@ def _numbers(engine: SwitchEngine) -> list[int]:
 @pytest.mark.parametrize("place", DIRECTIONS)
 @pytest.mark.parametrize(("kind", "reason"), [("loss", "link_loss"), ("corrupt", "link_corrupted")])
 def test_share_of_the_frames_is_lost_on_the_link(engine: SwitchEngine, place: str, kind: str, reason: str) -> None:
-    """About the requested share is lost, each frame counted once; the others arrive on time."""
     _impair(engine, place, f"{kind} rate_ppb=100000000 seed=1")
     arrived = _through(engine)
     assert 0.05 * FRAMES < FRAMES - len(arrived) < 0.15 * FRAMES
@@ -81,7 +78,6 @@ def test_share_of_the_frames_is_duplicated(engine: SwitchEngine, place: str) -> 
 
 @pytest.mark.parametrize("place", DIRECTIONS)
 def test_jitter_keeps_order_and_the_rate_of_the_wire(engine: SwitchEngine, place: str) -> None:
-    """Frames are delayed up to the maximum, never overtake, and never exceed the wire's rate."""
     most_ns = 777
     _impair(engine, place, f"jitter rate_ppb=1000000000 time_ns={most_ns} seed=1")
     arrived = _through(engine)
@@ -94,7 +90,6 @@ def test_jitter_keeps_order_and_the_rate_of_the_wire(engine: SwitchEngine, place
 
 
 def test_jitter_of_distant_frames_is_uniform(engine: SwitchEngine) -> None:
-    """Delays are uniform from 0 to the maximum if no frame waits for another."""
     _impair(engine, "out 1", "jitter rate_ppb=1000000000 time_ns=400 seed=1")
     for number in range(FRAMES):
         engine.receive(0, steer(1, BYTES), 1_000 * number)
@@ -106,7 +101,6 @@ def test_jitter_of_distant_frames_is_uniform(engine: SwitchEngine) -> None:
 
 @pytest.mark.parametrize("place", DIRECTIONS)
 def test_frames_delayed_by_jitter_are_not_overtaken_after_its_end(engine: SwitchEngine, place: str) -> None:
-    """Jitter that is switched off in the middle of a run still keeps the order."""
     direction, port = place.split()
     _impair(engine, place, "jitter rate_ppb=1000000000 time_ns=5000 seed=1")
     engine.command(f"at {FRAMES // 2 * WIRE_NS} port_impair {port} {direction} jitter off")
@@ -115,7 +109,6 @@ def test_frames_delayed_by_jitter_are_not_overtaken_after_its_end(engine: Switch
 
 @pytest.mark.parametrize("place", DIRECTIONS)
 def test_share_of_the_frames_is_reordered(engine: SwitchEngine, place: str) -> None:
-    """Reordered frames are delayed by exactly the configured time; the others are not affected."""
     _impair(engine, place, "reorder rate_ppb=100000000 time_ns=450 seed=1")
     for number in range(FRAMES):
         frame = steer(1, BYTES)
@@ -168,7 +161,6 @@ def test_equal_seeds_affect_the_same_frames(engine: SwitchEngine) -> None:
 
 
 def test_an_impairment_ends(engine: SwitchEngine) -> None:
-    """The command must match port, direction and kind, and takes effect at its time."""
     _impair(engine, "out 1", "loss rate_ppb=1000000000 seed=1")
     engine.command("at 20000 port_impair 1 in loss off")
     engine.command("at 30000 port_impair 2 out loss off")
@@ -179,7 +171,6 @@ def test_an_impairment_ends(engine: SwitchEngine) -> None:
 
 
 def test_duplicate_without_memory_is_skipped(engine: SwitchEngine) -> None:
-    """The original is forwarded; the failed copy is not counted."""
     _impair(engine, "out 1", "duplicate rate_ppb=1000000000 seed=1")
     engine.receive(0, steer(1, BYTES), 0)
     engine.command("memory_limit 1")
@@ -188,7 +179,6 @@ def test_duplicate_without_memory_is_skipped(engine: SwitchEngine) -> None:
 
 
 def test_links_between_switches_are_impaired_by_their_sender() -> None:
-    """A reordering link delivers frames to the next switch in the new order, each once."""
     with Fabric() as fabric:
         a, b = (SwitchEngine(steered.library()) for _ in range(2))
         fabric.connect(a, 1, b, 2)

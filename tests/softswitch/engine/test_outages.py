@@ -2,15 +2,12 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of a switch that loses its power or is stalled: every packet ends exactly once, with its own drop reason."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
 
-from softswitch.build import build_library
 from softswitch.engine import CommandError, Departure, Fabric, SwitchEngine
-from tests.softswitch.pipeline.harness import PROGRAMS
+from tests.softswitch.pipeline.harness import switch_with
 from tests.softswitch.programs import steered
 from tests.softswitch.programs.steered import Op, steer
 from tests.softswitch.traffic_manager.test_pause import priority_pause
@@ -29,7 +26,7 @@ def slow(engine: SwitchEngine) -> SwitchEngine:
 @pytest.fixture
 def stateful() -> Iterator[SwitchEngine]:
     """Yield a switch whose program has registers, direct counters and meters."""
-    with SwitchEngine(build_library(PROGRAMS / "stateful.json")) as switch:
+    with switch_with("stateful") as switch:
         yield switch
 
 
@@ -45,7 +42,6 @@ def _drops(engine: SwitchEngine) -> dict[str, int]:
 
 
 def _tags(departures: list[Departure]) -> list[tuple[int, int]]:
-    """Return (tag, due time) of each departure."""
     return [(frame[-1], due_ns) for _, due_ns, frame in departures]
 
 
@@ -71,7 +67,6 @@ def test_frames_that_reach_a_switch_without_power_are_lost(slow: SwitchEngine) -
 
 
 def test_power_loss_clears_pauses(slow: SwitchEngine) -> None:
-    """A class that was paused for a long time sends again after the restart."""
     slow.step(1, priority_pause({0: 65_535}), 0)
     assert _queue(slow, 1) == []
     for line in ("power off", "power on"):
@@ -81,7 +76,6 @@ def test_power_loss_clears_pauses(slow: SwitchEngine) -> None:
 
 
 def test_frames_on_the_cable_are_lost_only_without_power_at_arrival(engine: SwitchEngine) -> None:
-    """A frame on the cable is lost only if the switch has no power when the frame arrives."""
     engine.command("port_ingress_delay 0 1000")
     engine.receive(0, steer(2, tag=1), 0)
     engine.receive(0, steer(2, tag=2), 500)
@@ -92,7 +86,6 @@ def test_frames_on_the_cable_are_lost_only_without_power_at_arrival(engine: Swit
 
 
 def test_power_loss_resets_registers_but_keeps_tables(stateful: SwitchEngine) -> None:
-    """Registers and counters are 0 afterwards, tables and rates stay; `past` reads the old registers."""
     assert stateful.command("past") == "0"
     stateful.command("register_write times 3 7")
     stateful.command("table_add watched watch 2 =>")
@@ -108,7 +101,6 @@ def test_power_loss_resets_registers_but_keeps_tables(stateful: SwitchEngine) ->
 
 
 def test_state_before_each_power_loss_is_stored(stateful: SwitchEngine) -> None:
-    """Each loss of power stores its own copy of the registers."""
     for value in (5, 6):
         stateful.command(f"register_write times 0 {value}")
         stateful.command("power off")
@@ -117,7 +109,6 @@ def test_state_before_each_power_loss_is_stored(stateful: SwitchEngine) -> None:
 
 
 def test_stalled_switch_neither_receives_nor_sends(slow: SwitchEngine) -> None:
-    """Queued packets keep waiting and arriving frames wait in a ring; afterwards queued packets go first."""
     _queue(slow, 1, 2)
     slow.command("at 500 stall on")
     slow.command("at 5000 stall off")
@@ -130,7 +121,6 @@ def test_stalled_switch_neither_receives_nor_sends(slow: SwitchEngine) -> None:
 
 
 def test_frames_keep_their_order_over_a_stall(engine: SwitchEngine) -> None:
-    """A frame that arrives at the end of the stall comes after the frames that waited."""
     engine.command("at 100 stall on")
     engine.command("at 500 stall off")
     for tag, time_ns in ((1, 100), (2, 300), (3, 500), (4, 501)):
@@ -139,7 +129,6 @@ def test_frames_keep_their_order_over_a_stall(engine: SwitchEngine) -> None:
 
 
 def test_recirculation_finishes_before_the_next_waiting_frame(engine: SwitchEngine) -> None:
-    """A waiting frame finishes its recirculation before the next waiting frame enters."""
     engine.command("stall on")
     engine.receive(0, steer(1, ops=Op.RECIRCULATE, second=2, tag=1), 10)
     engine.receive(0, steer(2, tag=2), 20)
@@ -148,7 +137,6 @@ def test_recirculation_finishes_before_the_next_waiting_frame(engine: SwitchEngi
 
 
 def test_full_receive_ring_drops_frames(engine: SwitchEngine) -> None:
-    """Each port has its own ring."""
     engine.command("stall on 2")
     for time_ns in range(5):
         engine.receive(0, steer(1, tag=time_ns), time_ns)
@@ -169,7 +157,6 @@ def test_macs_obey_pauses_during_a_stall(slow: SwitchEngine) -> None:
 
 
 def test_power_loss_drops_frames_in_receive_rings(engine: SwitchEngine) -> None:
-    """The stall continues after the restart until its planned end."""
     engine.command("stall on")
     engine.receive(0, steer(1, tag=1), 10)
     for line in ("power off", "power on"):
@@ -187,7 +174,6 @@ def test_resuming_without_an_outage_has_no_effect(slow: SwitchEngine) -> None:
 
 
 def test_neighbour_goes_on_during_a_stall() -> None:
-    """Frames that the neighbour sends wait at the stalled switch."""
     with Fabric() as fabric:
         a, b = (SwitchEngine(steered.library()) for _ in range(2))
         fabric.connect(a, 1, b, 0)
@@ -224,7 +210,6 @@ def test_bad_words_are_refused(engine: SwitchEngine, line: str, wrong: str) -> N
     ],
 )
 def test_past_state_is_read_only(stateful: SwitchEngine, line: str, wrong: str) -> None:
-    """The state before a loss of power can be read but not changed."""
     stateful.command("power off")
     with pytest.raises(CommandError, match=wrong):
         stateful.command(line)

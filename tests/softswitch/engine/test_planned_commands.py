@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of commands planned for a time, and of links that go down and up at such times."""
 
-from __future__ import annotations
-
 import pytest
 
 from softswitch.engine import CommandError, Fabric, SwitchEngine
@@ -16,7 +14,6 @@ def _times(engine: SwitchEngine, until_ns: int) -> list[int]:
 
 
 def test_a_planned_command_is_done_at_its_time(engine: SwitchEngine) -> None:
-    """Earlier packets see the old rate, packets from that instant on the new rate."""
     engine.command("port_rate 1 8000000000")
     engine.command("at 5000 port_rate 1 4000000000")
     for time_ns in (0, 4_000, 5_000, 8_000):
@@ -34,7 +31,6 @@ def test_planned_commands_of_one_instant_keep_their_order(engine: SwitchEngine) 
 
 
 def test_planned_time_in_the_past_means_now(engine: SwitchEngine) -> None:
-    """A command that comes late is not lost."""
     engine.advance(10_000)
     engine.command("at 3000 port_delay 1 7")
     engine.receive(0, steer(1), 11_000)
@@ -61,7 +57,6 @@ def test_at_clear_removes_planned_commands(engine: SwitchEngine) -> None:
 
 
 def test_commands_run_up_to_the_first_wrong_one(engine: SwitchEngine) -> None:
-    """Commands before the wrong one take effect, also on the time of the next event."""
     with pytest.raises(CommandError, match="no such command"):
         engine.commands(["at 700 port_delay 1 2", "frobnicate 1", "at 600 port_delay 1 3"])
     assert engine.next_timer_ns() == 700
@@ -94,7 +89,6 @@ def test_planned_command_refused_at_its_time_is_counted(engine: SwitchEngine) ->
 
 
 def test_dead_link_loses_frames_in_both_directions(engine: SwitchEngine) -> None:
-    """Each frame is counted once as link_down; after `up` forwarding goes on."""
     engine.command("port_link 1 down")
     engine.receive(0, steer(1), 0)
     engine.receive(1, steer(2), 10)
@@ -121,7 +115,6 @@ def test_a_dead_link_takes_as_long_as_a_live_one(engine: SwitchEngine) -> None:
 
 
 def test_frames_under_way_are_lost_with_their_link() -> None:
-    """A frame is on the link when both ends go down."""
     with Fabric() as fabric:
         a, b = (SwitchEngine(steered.library()) for _ in range(2))
         for engine in (a, b):

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The frames that the hosts of these tests send, and the fields of received frames. It must not know the network."""
 
-from __future__ import annotations
-
 import struct
 from ipaddress import IPv4Address
 
@@ -23,12 +21,10 @@ _IPV4_BYTES = 20
 
 
 def address(host: int) -> str:
-    """Return the IPv4 address of host `h<host>`."""
     return f"10.0.{host}.{host}"
 
 
 def mac(host: int) -> str:
-    """Return the MAC address of host `h<host>`."""
     return f"02:00:00:00:00:{host:02x}"
 
 
@@ -39,18 +35,15 @@ def numbered(number: int, receiver: str, payload_bytes: int, *, ecn: int = 0, re
 
 
 def of_flow(source_port: int, receiver: str) -> bytes:
-    """Return the first frame of a TCP flow from h1."""
     return _frame(receiver, _TCP, struct.pack(">HHIIBBHHH", source_port, 80, 0, 0, 5 << 4, 2, 0, 0, 0))
 
 
 def number_of(frame: bytes) -> int:
-    """Return the number of a numbered frame."""
     number: int = struct.unpack_from(">I", frame, _payload_at(frame))[0]
     return number
 
 
 def ecn_of(frame: bytes) -> int:
-    """Return a frame's ECN field."""
     return frame[_ETHERNET_BYTES + 1] & 3
 
 
@@ -65,13 +58,11 @@ def hops_of(frame: bytes) -> list[tuple[int, int]]:
 
 
 def flow_of(frame: bytes) -> tuple[int, str]:
-    """Return source port and destination address."""
     port: int = struct.unpack_from(">H", frame, _payload_at(frame))[0]
     return port, str(IPv4Address(frame[_ETHERNET_BYTES + 16 : _ETHERNET_BYTES + 20]))
 
 
 def protocol_of(frame: bytes) -> int:
-    """Return the IPv4 protocol."""
     return frame[_ETHERNET_BYTES + 9]
 
 

@@ -6,8 +6,6 @@ The arguments are the programs basic, ecn, mri and load_balance, in this order. 
 with the next program. The script prints the measurements as JSON. The link between s1 and s2 is slow and long.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import select
@@ -38,7 +36,6 @@ _OUTGOING = 4
 
 
 def routes(switch: int) -> list[str]:
-    """Return the table entries for the three routing programs."""
     return [
         f"table_add ipv4_lpm ipv4_forward {frames.address(host)}/32 => {frames.mac(host)} {OUT[switch][host]}"
         for host in HOSTS
@@ -46,7 +43,6 @@ def routes(switch: int) -> list[str]:
 
 
 def recording_routes(switch: int) -> list[str]:
-    """Return the routes, and the switch's number for hop records."""
     return [*routes(switch), f"table_set_default swtrace add_swtrace {switch}"]
 
 
@@ -75,7 +71,6 @@ def triangle(program: str) -> Mininet:
 
 
 def restart(net: Mininet, program: str, commands: Callable[[int], list[str]]) -> None:
-    """Restart all switches with another program."""
     for n, switch in enumerate(net.switches, start=1):
         switch.stop(deleteIntfs=False)
         switch.program, switch.first_commands = program, commands(n)
@@ -83,7 +78,6 @@ def restart(net: Mininet, program: str, commands: Callable[[int], list[str]]) ->
 
 
 def tap(net: Mininet, host: str) -> socket.socket:
-    """Open a packet socket on a host's interface."""
     with network_namespace(net.get(host).pid):
         end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
     end.bind((f"{host}-eth0", 0x0800))
@@ -91,7 +85,6 @@ def tap(net: Mininet, host: str) -> socket.socket:
 
 
 def send(net: Mininet, frames_to_send: list[bytes]) -> None:
-    """Send frames from h1."""
     with tap(net, "h1") as sender:
         for frame in frames_to_send:
             sender.send(frame)
@@ -110,10 +103,7 @@ def send_at_once(net: Mininet, frames_to_send: list[bytes]) -> None:
 
 
 def gather(
-    net: Mininet,
-    sent: list[bytes],
-    receivers: tuple[str, ...],
-    sending: Callable[[Mininet, list[bytes]], None] = send,
+    net: Mininet, sent: list[bytes], receivers: tuple[str, ...], sending: Callable[[Mininet, list[bytes]], None] = send
 ) -> dict[str, list[bytes]]:
     """Send frames from h1 and wait until as many have arrived; return them by receiver, in order of arrival."""
     taps = {tap(net, host): host for host in receivers}
@@ -133,7 +123,6 @@ def gather(
 
 
 def ping(net: Mininet, receiver: int) -> tuple[int, float]:
-    """Ping from h1; return the answer's TTL and the time in milliseconds."""
     command = ["ping", "-n", "-c", "1", "-W", str(int(PATIENCE_S)), frames.address(receiver)]
     output, _, _ = net.get("h1").pexec(command)
     match = re.search(r"ttl=(\d+) time=([\d.]+) ms", output)
@@ -141,7 +130,6 @@ def ping(net: Mininet, receiver: int) -> tuple[int, float]:
 
 
 def transfer(net: Mininet, receiver: int) -> int:
-    """Send data over a TCP connection from h1 and return the number of received bytes."""
     place = (frames.address(receiver), 5001)
     with network_namespace(net.get(f"h{receiver}").pid):
         server = socket.create_server(place)
@@ -178,7 +166,6 @@ def refusal(net: Mininet) -> str:
 
 
 def run(programs: list[str]) -> dict[str, Any]:
-    """Run all four programs one after the other and return the measurements."""
     basic, ecn, mri, load_balance = programs
     net = triangle(basic)
     try:

@@ -5,8 +5,6 @@
 If `SFC_TESTBED_P4_TUTORIALS` names a checkout of github.com/p4lang/tutorials, its programs are tested too.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -37,12 +35,10 @@ PATIENCE_S = 60.0
 
 
 def in_own_network(*words: str | Path) -> list[str | Path]:
-    """Return the command that runs a script of this folder in a temporary network namespace."""
     return ["unshare", "--net", sys.executable, "-m", *words]
 
 
 def temporary_in(folder: Path) -> Mapping[str, str]:
-    """Return an environment whose temporary files are in a folder."""
     return {**os.environ, "TMPDIR": str(folder)}
 
 
@@ -60,7 +56,6 @@ def programs_of(whose: str) -> list[Path]:
 
 @pytest.fixture(scope="module", params=("ours", "tutorials"))
 def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Return the measurements of one run of the scenario."""
     programs = programs_of(request.param)
     environment = temporary_in(tmp_path_factory.mktemp("run"))
     command = in_own_network("tests.softswitch.mininet.scenario", *programs)
@@ -126,7 +121,6 @@ def test_stopped_network_leaves_no_processes_or_sockets(outcome: dict[str, Any])
 
 @pytest.fixture
 def temporary() -> Iterator[Path]:
-    """Yield a temporary folder whose name is short enough for a socket's path."""
     with tempfile.TemporaryDirectory(prefix="sfc-", dir="/tmp") as name:
         yield Path(name)
 
@@ -161,7 +155,6 @@ def test_documented_script_runs_and_may_be_killed(tmp_path: Path, temporary: Pat
 
 
 def copy_document_script(folder: Path) -> None:
-    """Copy the document's script and its program to a folder."""
     text = DOCUMENT.read_text(encoding="utf-8")
     for language, name in (("python", "net.py"), ("text", "s1-commands.txt")):
         [block] = re.findall(rf"^```{language}\n# {re.escape(name)}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -170,7 +163,6 @@ def copy_document_script(folder: Path) -> None:
 
 
 def ask(script: subprocess.Popen[bytes], line: str) -> str:
-    """Send a line to Mininet's prompt and return the answer."""
     assert script.stdin is not None
     script.stdin.write(f"{line}\n".encode())
     script.stdin.flush()
@@ -178,7 +170,6 @@ def ask(script: subprocess.Popen[bytes], line: str) -> str:
 
 
 def answer_of(script: subprocess.Popen[bytes]) -> str:
-    """Return all output until the next prompt."""
     assert script.stdout is not None
     error = b""
     while not error.endswith(PROMPT) and select.select([script.stdout], [], [], PATIENCE_S)[0]:
@@ -191,7 +182,6 @@ def answer_of(script: subprocess.Popen[bytes]) -> str:
 
 
 def is_process(pid: int) -> bool:
-    """Whether a process still runs and is not a zombie."""
     try:
         return is_alive(psutil.Process(pid))
     except psutil.NoSuchProcess:

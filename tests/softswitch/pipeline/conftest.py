@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A fixture with a new pipeline of the program that a test module names in PROGRAM."""
-
-from __future__ import annotations
+"""A fixture with a new switch that runs the program that a test module names in PROGRAM."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.softswitch.pipeline.harness import Pipeline
+from softswitch.engine import SwitchEngine
+from tests.softswitch.pipeline.harness import switch_with
 
 
 @pytest.fixture
-def pipeline(request: pytest.FixtureRequest) -> Iterator[Pipeline]:
-    instance = Pipeline(request.module.PROGRAM)
-    yield instance
-    instance.close()
+def switch(request: pytest.FixtureRequest) -> Iterator[SwitchEngine]:
+    with switch_with(request.module.PROGRAM) as engine:
+        yield engine

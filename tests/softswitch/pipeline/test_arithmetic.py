@@ -2,15 +2,14 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Compares operators with Python's integers truncated to the field width, on operands chosen by Hypothesis."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.softswitch.pipeline.harness import Pipeline
+from softswitch.engine import SwitchEngine
+from tests.softswitch.pipeline.harness import sent
 
 PROGRAM = "arithmetic"
 FIELDS = (
@@ -75,18 +74,16 @@ OPERANDS = st.fixed_dictionaries(
 )
 
 
-def run(pipeline: Pipeline, op: int, values: dict[str, int]) -> dict[str, int]:
-    sent = pipeline.send(pack({**values, "op": op}))
-    assert sent is not None
-    return unpack(sent[1])
+def run(switch: SwitchEngine, op: int, values: dict[str, int]) -> dict[str, int]:
+    return unpack(sent(switch, pack({**values, "op": op}))[1])
 
 
 @pytest.mark.parametrize("op", OPERATORS)
 @given(values=OPERANDS)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_operator_of_every_width_truncates_as_in_p4(pipeline: Pipeline, op: int, values: dict[str, int]) -> None:
+def test_operator_of_every_width_truncates_as_in_p4(switch: SwitchEngine, op: int, values: dict[str, int]) -> None:
     """Covers sum, difference, product, saturation and shifts, for unsigned 32, 64, 128 and 200 bits and signed 32."""
-    results = run(pipeline, op, values)
+    results = run(switch, op, values)
     for kind, (bits, signed) in WIDTHS.items():
         want = OPERATORS[op](values[f"{kind}a"], values[f"{kind}b"], values["shift"], bits, signed)
         assert results[f"{kind}r"] == want, kind
@@ -94,25 +91,25 @@ def test_operator_of_every_width_truncates_as_in_p4(pipeline: Pipeline, op: int,
 
 @given(values=OPERANDS)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_bits_comparisons_slices_and_casts(pipeline: Pipeline, values: dict[str, int]) -> None:
+def test_bits_comparisons_slices_and_casts(switch: SwitchEngine, values: dict[str, int]) -> None:
     """The operators tested here have a different formula for each width."""
     v = values
-    results = run(pipeline, 7, v)
+    results = run(switch, 7, v)
     assert results["r"] == cut(~(v["a"] ^ (v["b"] | 0x0FF0)), 32, False)
     assert results["sr"] == ~(v["sa"] ^ v["sb"])
     assert results["wr"] == cut(~(v["wa"] & v["wb"]), 128, False)
     assert results["xr"] == cut(~(v["xa"] | v["xb"]), 200, False)
-    results = run(pipeline, 8, v)
+    results = run(switch, 8, v)
     assert results["r"] == (v["a"] < v["b"])
     assert results["sr"] == (-1 if v["sa"] < v["sb"] else 1)
     assert (results["lr"], results["wr"], results["xr"]) == (v["la"] >= v["lb"], v["wa"] > v["wb"], v["xa"] <= v["xb"])
-    results = run(pipeline, 9, v)
+    results = run(switch, 9, v)
     assert results["r"] == v["xa"] >> 32 & 0xFFFFFFFF
     assert results["sr"] == cut(v["a"], 8, True)
     assert results["lr"] == v["a"] << 32 | v["b"]
     assert results["wr"] == v["la"] << 64 | v["lb"]
     assert results["xr"] == v["wa"]
-    results = run(pipeline, 10, v)
+    results = run(switch, 10, v)
     assert results["r"] == cut(-v["a"], 32, False)
     assert results["sr"] == cut(-v["sa"], 32, True)
     assert results["lr"] == v["small"] * v["odd"]

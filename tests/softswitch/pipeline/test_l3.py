@@ -2,14 +2,14 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of a plain L3 program: parse, checksum, LPM and exact tables, counters, deparse."""
 
-from __future__ import annotations
-
 import struct
 
-from tests.softswitch.pipeline.harness import Pipeline
+import pytest
+
+from softswitch.engine import SwitchEngine
+from tests.softswitch.pipeline.harness import sent
 
 PROGRAM = "l3"
-NEXT_HOP = 0x0A000001
 
 
 def checksum(header: bytes) -> int:
@@ -27,17 +27,17 @@ def ipv4_frame(dst: int, ttl: int = 64, payload: bytes = b"payload", broken: boo
     return bytes(6) + bytes(6) + b"\x08\x00" + header + payload
 
 
-def with_routes(pipeline: Pipeline) -> Pipeline:
-    assert pipeline.add("routes", [(0x0A010000, 16)], "route", [3, NEXT_HOP]) == 0
-    assert pipeline.add("routes", [(0x0A010200, 24)], "route", [4, NEXT_HOP]) == 1
-    assert pipeline.add("neighbours", [NEXT_HOP], "rewrite", [0x020000000099]) == 0
-    return pipeline
+@pytest.fixture
+def router(switch: SwitchEngine) -> SwitchEngine:
+    """Return the switch with routes for 10.1.0.0/16 to port 3 and for 10.1.2.0/24 to port 4."""
+    switch.command("table_add routes route 10.1.0.0/16 => 3 10.0.0.1")
+    switch.command("table_add routes route 10.1.2.0/24 => 4 10.0.0.1")
+    switch.command("table_add neighbours rewrite 10.0.0.1 => 02:00:00:00:00:99")
+    return switch
 
 
-def test_packet_is_routed_and_rewritten(pipeline: Pipeline) -> None:
-    sent = with_routes(pipeline).send(ipv4_frame(0x0A010101), port=1)
-    assert sent is not None
-    port, frame = sent
+def test_packet_is_routed_and_rewritten(router: SwitchEngine) -> None:
+    port, frame = sent(router, ipv4_frame(0x0A010101), port=1)
     assert port == 3
     assert frame[:6] == bytes.fromhex("020000000099")
     assert frame[6:12] == bytes([0, 0, 0, 0, 0, 3])
@@ -46,32 +46,15 @@ def test_packet_is_routed_and_rewritten(pipeline: Pipeline) -> None:
     assert frame[34:] == b"payload"
 
 
-def test_longest_prefix_wins_until_it_is_deleted(pipeline: Pipeline) -> None:
-    """The /24 takes precedence; its deletion makes the /16 match again."""
-    with_routes(pipeline)
-    frame = ipv4_frame(0x0A010203)
-    assert (pipeline.send(frame) or (0,))[0] == 4
-    assert pipeline.lib.sw_table_delete(pipeline.handle, pipeline.table("routes"), 1) == 0
-    assert (pipeline.send(frame) or (0,))[0] == 3
-
-
-def test_miss_expired_ttl_bad_checksum_and_runt_are_dropped(pipeline: Pipeline) -> None:
-    with_routes(pipeline)
-    good = ipv4_frame(0x0A010101)
-    assert pipeline.send(ipv4_frame(0x0B000001)) is None
-    assert pipeline.send(ipv4_frame(0x0A010101, ttl=1)) is None
-    assert pipeline.send(ipv4_frame(0x0A010101, broken=True)) is None
-    assert pipeline.send(good[:33]) is None
-    assert pipeline.send(good) is not None
-
-
-def test_counters_count_packets_and_frame_bytes(pipeline: Pipeline) -> None:
-    """The indexed counter counts every packet with a valid index, the direct counter every hit."""
-    with_routes(pipeline)
-    frame = ipv4_frame(0x0A010101)
-    for port in (1, 1, 2, 9):
-        pipeline.send(frame, port=port)
-    assert pipeline.read_counter("by_port", 1) == (2, 2 * len(frame))
-    assert pipeline.read_counter("by_port", 2) == (1, len(frame))
-    assert pipeline.read_counter("by_route", 0) == (4, 4 * len(frame))
-    assert pipeline.read_counter("by_route", 1) == (0, 0)
+@pytest.mark.parametrize(
+    "frame",
+    [
+        ipv4_frame(0x0B000001),
+        ipv4_frame(0x0A010101, ttl=1),
+        ipv4_frame(0x0A010101, broken=True),
+        ipv4_frame(0x0A010101)[:33],
+    ],
+    ids=["miss", "expired TTL", "bad checksum", "runt"],
+)
+def test_packet_is_dropped(router: SwitchEngine, frame: bytes) -> None:
+    assert router.step(0, frame, 0) == []

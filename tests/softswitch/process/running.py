@@ -5,8 +5,6 @@
 Owns the processes that it starts; must not know what the tests check.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import socket
@@ -34,15 +32,12 @@ class Running:
         self.ports = ports
 
     def send(self, port: int, frame: bytes) -> None:
-        """Send a frame to a port."""
         self.ports[port].send(frame)
 
     def receive(self, port: int) -> bytes:
-        """Wait for a frame from a port."""
         return self.ports[port].recv(FRAME_LIMIT)
 
     def stop(self) -> tuple[int, str]:
-        """Send SIGTERM; return the exit status and stderr."""
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, errors
@@ -91,6 +86,5 @@ def refusal(*arguments: str | Path) -> str:
 
 
 def statistics(path: Path) -> dict[str, Any]:
-    """Return the contents of the --statistics file."""
     values: dict[str, Any] = json.loads(path.read_text())
     return values

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of `--pcap`: the frames of each port in files that other programs can read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,6 @@ def _read(path: Path) -> list[tuple[int, bytes]]:
 
 
 def test_capture_holds_the_frames_of_each_port(tmp_path: Path) -> None:
-    """Each port has a file per direction, complete once the switch has ended; departures are later than arrivals."""
     sent = [steer(2, tag=tag) for tag in range(3)]
     with running("--pcap", tmp_path) as switch:
         for frame in sent:
@@ -37,7 +34,6 @@ def test_capture_holds_the_frames_of_each_port(tmp_path: Path) -> None:
 
 
 def test_a_switch_that_does_not_start_leaves_no_capture(tmp_path: Path) -> None:
-    """A capture that cannot be written is a one-line error that names the file."""
     nowhere = tmp_path / "nowhere"
     for options, wrong in (
         (("--pcap", nowhere), f"cannot write capture '{nowhere}/"),

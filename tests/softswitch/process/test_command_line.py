@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of `python -m softswitch`, and of options that depend on privileges."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +15,6 @@ SFC = Path(__file__).resolve().parents[3] / "switch-bmv2" / "artifacts" / "sfc.j
 
 
 def softswitch(*arguments: str | Path) -> tuple[int, str]:
-    """Run the command; return exit status and stderr."""
     command = [sys.executable, "-m", "softswitch", *arguments]
     process = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert process.stdout == ""
@@ -67,7 +64,6 @@ def test_missing_program_prints_usage() -> None:
 
 
 def test_realtime_forwards_or_names_the_capability() -> None:
-    """The error without the privilege names the capability."""
     try:
         with running("--realtime") as switch:
             switch.send(1, steer(2, tag=5))

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the switch as a process whose ports are sockets, which needs no interface and no privilege."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal
@@ -60,7 +58,6 @@ def test_frames_delayed_by_an_impaired_link_leave_on_time(tmp_path: Path) -> Non
 
 
 def test_departures_are_never_early(tmp_path: Path) -> None:
-    """Lateness is measured for every departure."""
     counters = tmp_path / "statistics"
     with running("--statistics", counters) as switch:
         for tag in range(50):
@@ -94,7 +91,6 @@ def test_spacing_is_measured_where_frames_leave(tmp_path: Path) -> None:
 
 
 def test_lateness_over_time_covers_every_departure(tmp_path: Path) -> None:
-    """Intervals start at the epoch and come in order; empty intervals have no record."""
     late, counters, width_ns = tmp_path / "late", tmp_path / "statistics", 5_000_000
     epoch_ns = time.monotonic_ns()
     arguments = ("--lateness", late, "--lateness-ns", str(width_ns), "--epoch-ns", str(epoch_ns))
@@ -137,7 +133,6 @@ def test_control_socket_is_private_to_its_user(tmp_path: Path) -> None:
 
 
 def test_control_socket_answers(tmp_path: Path) -> None:
-    """Several clients may connect at a time; the socket is removed with the switch."""
     path = tmp_path / "control"
     with running("--control", path) as switch:
         with ControlClient(path) as first, ControlClient(path) as second:
@@ -152,7 +147,6 @@ def test_control_socket_answers(tmp_path: Path) -> None:
 
 
 def test_dead_switches_socket_is_replaced(tmp_path: Path) -> None:
-    """A socket without a listener is replaced; a socket in use is refused and kept."""
     path = tmp_path / "control"
     with running("--control", path) as dead:
         dead.process.kill()
@@ -166,7 +160,6 @@ def test_dead_switches_socket_is_replaced(tmp_path: Path) -> None:
 
 
 def test_telemetry_file_is_complete_at_the_end(tmp_path: Path) -> None:
-    """The file has the rows of every interval from the epoch on, in the documented layout."""
     rows, commands = tmp_path / "telemetry", tmp_path / "commands"
     commands.write_text("port_rate 2 800000\n")
     with running("--commands", commands, "--telemetry", rows, "--sample-ns", "1000000") as switch:
@@ -202,7 +195,6 @@ def test_file_size_limit_is_reported_at_the_end(tmp_path: Path) -> None:
 
 
 def test_interrupt_is_a_clean_stop(tmp_path: Path) -> None:
-    """Ctrl-C is a clean stop that keeps the measurements."""
     counters = tmp_path / "statistics"
     with running("--statistics", counters) as switch:
         switch.process.send_signal(signal.SIGINT)
@@ -233,7 +225,6 @@ def test_bad_option_is_one_line(arguments: tuple[str, ...], wrong: str) -> None:
 
 
 def test_bad_command_leaves_nothing_behind(tmp_path: Path) -> None:
-    """The error names the wrong line of the commands file, before any file is created."""
     commands = tmp_path / "commands"
     commands.write_text("mirroring_add 1 2\ntable_add nowhere drop 1 =>\n")
     files = ("--control", tmp_path / "c", "--telemetry", tmp_path / "t", "--sample-ns", "5")
@@ -246,7 +237,6 @@ def test_bad_command_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_switch_dies_with_its_parent() -> None:
-    """If the parent is killed, the switch ends and its end of the socket closes."""
     script = f"""
         import os, socket, subprocess, sys
         outer = socket.socket(fileno=int(sys.argv[1]))
@@ -276,7 +266,6 @@ def test_switch_dies_with_its_parent() -> None:
 
 
 def test_process_is_clean_in_the_sanitizers(tmp_path: Path) -> None:
-    """A whole run with frames, commands, clones and telemetry has no bad access and no leak."""
     control, rows = tmp_path / "control", tmp_path / "telemetry"
     files = ("--control", control, "--telemetry", rows, "--sample-ns", "1000000", "--statistics", tmp_path / "s")
     with running(*files, sanitize=True) as switch:

@@ -5,8 +5,6 @@
 Owns the layout of a steered frame; must not know what the tests check.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import struct
@@ -105,13 +103,11 @@ def report(frame: bytes) -> Report:
 
 @functools.cache
 def library() -> Path:
-    """Return the program as a shared object, built once per test session."""
     return _build("steered.so", ("-shared",), SANITIZED, with_main=False)
 
 
 @functools.cache
 def executable(*, sanitize: bool = False) -> Path:
-    """Return the program as an executable, built once per test session."""
     return _build("steered", (), sanitize, with_main=True)
 
 

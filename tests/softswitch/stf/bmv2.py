@@ -102,7 +102,6 @@ class Bmv2Target:
         return answer
 
     def send(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
-        """Send a frame to a port; return the departed frames once the switch is idle."""
         assert self._packets is not None
         self._packets.send(port, frame)
         try:
@@ -124,7 +123,6 @@ class Bmv2Target:
         return self._packets.flush()
 
     def close(self) -> None:
-        """End the processes."""
         if self._packets is not None:
             self._packets.close()
         for process in (self._client, self._switch):
@@ -143,7 +141,6 @@ class Bmv2Target:
         self.close()
 
     def _answer(self) -> str:
-        """Return the client's output up to its prompt."""
         assert self._client is not None and self._client.stdout is not None
         text = b""
         while not text.endswith(_PROMPT):
@@ -154,7 +151,6 @@ class Bmv2Target:
         return text.removesuffix(_PROMPT).decode().strip()
 
     def _wait_for(self, thrift_port: int) -> None:
-        """Wait until the switch accepts commands."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
             try:

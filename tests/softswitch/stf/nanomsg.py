@@ -5,8 +5,6 @@
 Owns the socket and its message layout (BMv2, dev_mgr_packet_in.cpp). It must not know programs or processes.
 """
 
-from __future__ import annotations
-
 import ctypes
 import ctypes.util
 import struct
@@ -37,7 +35,6 @@ class PacketSocket:
         self._checked(self._library.nn_connect(self._socket, address.encode()))
 
     def send(self, port: int, frame: bytes) -> None:
-        """Send a frame to a port."""
         self._send(_HEADER.pack(_PACKET_IN, port, len(frame)) + frame)
 
     def flush(self) -> list[tuple[int, bytes]]:
@@ -53,7 +50,6 @@ class PacketSocket:
             frames.append((port, self._buffer.raw[_HEADER.size : length]))
 
     def close(self) -> None:
-        """Close the connection."""
         self._library.nn_close(self._socket)
 
     def _send(self, message: bytes) -> None:

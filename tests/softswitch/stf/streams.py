@@ -5,8 +5,6 @@
 Owns their distribution: values that collide often, frames that are nearly valid. It must not know the targets.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

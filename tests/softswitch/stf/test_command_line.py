@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of `python -m softswitch.stf`: exit status and output."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -49,7 +47,6 @@ def test_a_difference_is_shown_as_a_hex_diff(tmp_path: Path) -> None:
     ("frame", "branch"), [(NOT_IPV4, "l3.p4:55 holds"), (NO_ROUTE, "table In.routes, l3.p4:55 does not hold")]
 )
 def test_failure_shows_where_and_why_a_packet_was_dropped(frame: str, branch: str, tmp_path: Path) -> None:
-    """The output names the statement that dropped the packet, and the table or condition before it."""
     test = tmp_path / "dropped.stf"
     test.write_text(f"packet 1 {frame}\nexpect 2 {frame}\n")
     status, output, errors = stf(ROUTER, test)

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Compares softswitch and BMv2 on random streams, byte for byte (docs/stf.md lists the permitted differences)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -55,14 +53,12 @@ TIMED_TABLES = (
 
 
 def seeds(program: Path) -> list[bytes]:
-    """Return the frames of a program's vectors."""
     vectors = [v for v in VECTORS if program_of(v) == program]
     statements = [s for v in vectors for s in parse(v.read_text(encoding="utf-8"))]
     return sorted({s.frame for s in statements if isinstance(s, Packet) and s.frame})
 
 
 def frames(program: Path) -> st.SearchStrategy[list[tuple[int, bytes]]]:
-    """Draw a stream of (port, frame)."""
     may_be_cut = program.stem in KNOWS_SHORT_FRAMES
     frame = st.sampled_from(seeds(program)).flatmap(lambda seed: broken(seed, may_be_cut=may_be_cut))
     if program.stem == "stateful":
@@ -110,10 +106,7 @@ def accepts(target: EngineTarget | bmv2.Bmv2Target, line: str) -> bool:
 few = settings(
     max_examples=10,
     deadline=None,
-    phases=[
-        Phase.explicit,
-        Phase.generate,
-    ],  # no shrinking, which would start hundreds of switches
+    phases=[Phase.explicit, Phase.generate],  # no shrinking, which would start hundreds of switches
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the translation of a test's short names and key notations to control commands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -45,22 +43,6 @@ def test_wildcards_become_masks_and_prefixes() -> None:
     assert command("add t 7 a:0x1*2* b:0x0a01**** c:3->4 s$0:1 go(y:2, x:0x10)") == (
         "table_add In.t In.go 0x1020&&&0xf0f0 0xa010000/16 3->4 1 => 0x10 2 9993"
     )
-
-
-def test_numbers_without_wildcards_match_exactly() -> None:
-    """All bits of the key must match, even if the number has few digits."""
-    assert command("add t a:5 b:167837696/24 c:9 s[0].valid:1 stop()") == (
-        "table_add In.t In.stop 0x5&&&0xffff 0xa010000/24 9->9 1 =>  10000".replace("  ", " ")
-    )
-
-
-def test_missing_keys_match_any_value() -> None:
-    """A missing exact key is zero."""
-    assert command("add t stop()") == "table_add In.t In.stop 0&&&0 0/0 0->255 0 => 10000"
-    assert command("add t a:0x1&&&0x3 b:0b1******************************* stop()").split()[3:5] == [
-        "0x1&&&0x3",
-        "0x80000000/1",
-    ]
 
 
 def test_defaults_take_arguments_in_the_actions_order() -> None:

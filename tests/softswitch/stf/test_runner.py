@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the verdict on a switch's behaviour, and of the display of differences."""
 
-from __future__ import annotations
-
 import pytest
 
 from softswitch.stf.comparison import first_difference, hex_diff
@@ -31,12 +29,8 @@ class Echo:
         self.dropped: list[str] = []
 
     def command(self, line: str) -> str:
-        """Answer commands on one counter and one register."""
         self.commands.append(line)
-        answers = {
-            "counter_read In.c 1": "c[1]= (20 bytes, 2 packets)",
-            "register_read In.r 1": "In.r[1]= 7",
-        }
+        answers = {"counter_read In.c 1": "c[1]= (20 bytes, 2 packets)", "register_read In.r 1": "In.r[1]= 7"}
         if line not in answers and not line.startswith("mirroring_add"):
             raise ValueError("no such cell")
         return answers.get(line, "")
@@ -49,7 +43,6 @@ class Echo:
         return [(port + 1, frame), (9, frame)] if frame[:1] == b"\xff" else [(port + 1, frame)]
 
     def drops(self) -> list[str]:
-        """Return the reasons of the drops since the last call."""
         reasons, self.dropped = self.dropped, []
         return reasons
 
@@ -63,7 +56,6 @@ def verdict(*lines: str) -> str | None:
 
 
 def test_frames_are_matched_in_order_on_each_port() -> None:
-    """Expectations may come before or after the frames; ports are independent."""
     assert (
         verdict("expect 2 01", "packet 1 01", "packet 1 ff 02", "expect 9 ff", "expect 2 f* 02 $", "no_packet") is None
     )
@@ -117,9 +109,4 @@ def test_longer_frames_match_unless_the_pattern_ends_in_a_dollar() -> None:
 def test_the_diff_marks_the_digits_that_differ() -> None:
     """Rows have sixteen bytes; rows without a difference appear once."""
     shown = hex_diff("00" * 16 + "11*2", bytes(16) + b"\x12\x22\x33").splitlines()
-    assert shown == [
-        "  0000  " + " ".join(["00"] * 16),
-        "- 0010  11 *2",
-        "+ 0010  12 22 33",
-        "         ^    ^^",
-    ]
+    assert shown == ["  0000  " + " ".join(["00"] * 16), "- 0010  11 *2", "+ 0010  12 22 33", "         ^    ^^"]

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the grammar of packet tests: every statement, and the errors for bad input."""
 
-from __future__ import annotations
-
 import pytest
 
 from softswitch.stf.statements import (
@@ -40,14 +38,10 @@ def test_entries_have_keys_an_action_and_perhaps_priority_and_label() -> None:
     text = 'add t 10 h.f:0x1**2 x$0.y:10/8 "a.$valid$":1 do.it(p:0b11, q:2) = first\nadd t[1] act()'
     call = ActionCall("do.it", (("p", "0b11"), ("q", "2")))
     keys = (("h.f", "0x1**2"), ("x$0.y", "10/8"), ("a.$valid$", "1"))
-    assert parse(text) == [
-        Add(1, "t", 10, keys, call, "first"),
-        Add(2, "t[1]", None, (), ActionCall("act", ()), None),
-    ]
+    assert parse(text) == [Add(1, "t", 10, keys, call, "first"), Add(2, "t[1]", None, (), ActionCall("act", ()), None)]
 
 
 def test_masks_ranges_defaults_and_removal() -> None:
-    """Tests the key notations that the compiler's suite lacks, and the other table statements."""
     text = "add t a:0x1&&&0xf b:1->9 act()\nsetdefault t act(p:1)\nremove all"
     assert parse(text) == [
         Add(1, "t", None, (("a", "0x1&&&0xf"), ("b", "1->9")), ActionCall("act", ()), None),
@@ -82,7 +76,7 @@ def test_commands_and_checks() -> None:
         ("add t act() more", "unexpected 'more' at the end"),
         ("setdefault t act(p)", "':' is missing|a mark is missing"),
         ("check_counter c(1) flows == 1", "neither packets nor bytes"),
-        ("check_counter c(1) packets = 1", "is not a condition"),
+        ("check_counter c(1) packets = 1", "'=' is not a condition"),
         ("add t k:1 act(p:;)", "cannot be read"),
     ],
 )

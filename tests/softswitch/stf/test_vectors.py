@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Runs the same packet tests on softswitch and on BMv2."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The packet tests in tests/vectors, and the program of each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from softswitch.stf.program import ProgramNames
@@ -22,10 +20,8 @@ def program_of(vector: Path) -> Path:
 
 
 def name_of(vector: Path) -> str:
-    """Return the name of a vector for reports."""
     return f"{vector.parent.name}/{vector.stem}"
 
 
 def run_vector(vector: Path, target: Target) -> None:
-    """Run a vector's statements; raises the errors of `softswitch.stf.runner.run`."""
     run(parse(vector.read_text(encoding="utf-8")), ProgramNames.load(program_of(vector)), target)

@@ -5,8 +5,6 @@
 `LocalClient` calls the implementation in this process, `PortClient` a server's port. They accept any method.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 
@@ -69,7 +67,6 @@ class PortClient:
         return getattr(TClient(getattr(interface(), service), protocol), method)(*arguments)
 
     def close(self) -> None:
-        """Close the connection."""
         self._transport.close()
 
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Runs a switch's process with a Thrift server's process, which needs no interface and no privilege."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,7 +24,6 @@ class Served:
 
 
 def start(*arguments: str | Path) -> subprocess.Popen[str]:
-    """Start a server's process."""
     command = [sys.executable, "-m", "softswitch.thrift", *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the calls of BMv2's clients: their effect on packets, the values read back, and the codes of refusals."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -15,8 +13,10 @@ import pytest
 from thriftpy2.thrift import TApplicationException
 
 from softswitch.thrift.interface import SERVICES, interface
-from softswitch.thrift.refusals import NEVER, ArrayCode, MeterCode, MulticastCode, TableCode
+from softswitch.thrift.refusals import NEVER, ArrayCode, CalculationCode, MeterCode, MulticastCode, TableCode
+from tests.softswitch.control.test_crc_commands import FIELDS, crc, hashed
 from tests.softswitch.pipeline.harness import PROGRAMS
+from tests.softswitch.pipeline.test_hashing import packed
 from tests.softswitch.pipeline.test_l3 import ipv4_frame
 from tests.softswitch.thrift.conftest import ThriftSwitch
 
@@ -55,7 +55,6 @@ def add_route(call: Any, address: str, bits: int, port: int) -> int:
 
 
 def code_of(call: Any, *words: Any, service: str = "standard") -> int:
-    """Return the code of a call that must be refused."""
     with pytest.raises(interface().Refusal) as refused:
         call(*words, service=service)
     code: int = refused.value.code
@@ -63,12 +62,10 @@ def code_of(call: Any, *words: Any, service: str = "standard") -> int:
 
 
 def ports_of(switch: ThriftSwitch, frame: bytes) -> list[int]:
-    """Return the ports by which a frame leaves that enters at port 1."""
     return [port for port, _, _ in switch.engine.step(1, frame, 0)]
 
 
 def test_entries_affect_packets(make_switch: MakeSwitch) -> None:
-    """Entries are added, modified and deleted, and a default action is set and reset."""
     l3 = make_switch("l3")
     frame = ipv4_frame(0x0A010203)
     l3.call("bm_mt_add_entry", 0, "In.neighbours", [exact(HOP)], "In.rewrite", [bytes(5) + b"\x99"], options())
@@ -139,7 +136,6 @@ def test_every_kind_of_key_is_read_back(make_switch: MakeSwitch) -> None:
     ],
 )
 def test_invalid_entry_is_refused(make_switch: MakeSwitch, words: tuple[Any, ...], code: TableCode) -> None:
-    """The refusal has a code for the client and a reason in the log; the table is unchanged."""
     l3 = make_switch("l3")
     add_route(l3.call, "10.1.0.0", 16, 3)
     table, keys, action, data = words
@@ -163,7 +159,6 @@ def test_full_table_is_refused(make_switch: MakeSwitch) -> None:
 
 
 def test_counters_count_packets(make_switch: MakeSwitch) -> None:
-    """Counters are read, written and reset by index and by entry."""
     l3 = make_switch("l3")
     l3.call("bm_mt_set_default_action", 0, "In.neighbours", "In.rewrite", [bytes(6)])
     route = add_route(l3.call, "10.1.0.0", 16, 3)
@@ -204,7 +199,6 @@ def test_register_values_are_truncated(make_switch: MakeSwitch) -> None:
 
 
 def test_meters_keep_their_rates(make_switch: MakeSwitch) -> None:
-    """Rates are set for an array, a cell and an entry; invalid rates are refused."""
     program = make_switch("stateful")
     rates = [interface().Rate(0.5, 10), interface().Rate(1.5, 20)]
     assert program.call("bm_meter_get_rates", 0, "In.by_index", 2) == []
@@ -225,7 +219,6 @@ def test_meters_keep_their_rates(make_switch: MakeSwitch) -> None:
 
 
 def test_members_and_groups(make_switch: MakeSwitch) -> None:
-    """Members and groups in use cannot be deleted."""
     program = make_switch("stateful")
     profile, table = "In.members", "In.spread"
     members = [program.call("bm_mt_act_prof_add_member", 0, profile, "In.pick", [bytes([0, port])]) for port in (2, 3)]
@@ -323,7 +316,6 @@ def test_multicast_trees(make_switch: MakeSwitch) -> None:
 
 
 def test_switch_describes_itself(make_switch: MakeSwitch) -> None:
-    """Covers the program, ports, ids and the clock."""
     l3 = make_switch("l3")
     source = (PROGRAMS / "l3.json").read_bytes()
     assert l3.call("bm_get_config").encode() == source
@@ -341,7 +333,6 @@ def test_switch_describes_itself(make_switch: MakeSwitch) -> None:
 
 
 def test_reset_restores_the_programs_initial_state(make_switch: MakeSwitch) -> None:
-    """Tables, counters and multicast are empty, mirroring sessions stay; handles start again at 0."""
     l3 = make_switch("l3")
     add_route(l3.call, "10.1.0.0", 16, 3)
     l3.call("bm_mt_set_default_action", 0, "In.routes", "In.route", [b"\x00\x02", HOP])
@@ -358,7 +349,6 @@ def test_reset_restores_the_programs_initial_state(make_switch: MakeSwitch) -> N
 
 
 def test_refusals_without_a_code_have_a_text(make_switch: MakeSwitch) -> None:
-    """Covers methods that declare no exception, and missing or invalid arguments."""
     l3 = make_switch("l3")
     for words, service, text in (
         (("set_egress_queue_rate", 1, 100), "simple_switch", "port_rate"),
@@ -381,3 +371,22 @@ def test_every_call_is_implemented_or_refused_as_documented(make_switch: MakeSwi
     documented = {name: state for state, names in rows for name in re.findall(r"`(\w+)`", names)}
     refused = set(NEVER) | {"bm_set_toeplitz_hash_key", "bm_mt_indirect_reset_default_entry"}
     assert documented == {name: "refused" if name in refused else "works" for name in known}
+
+
+def test_custom_crcs_take_parameters(make_switch: MakeSwitch) -> None:
+    """Numbers arrive signed; errors have BMv2's codes."""
+    hashing = make_switch("hashing")
+    x25, crc32c = (0x1021, -1, -1, True, True), (0x1EDC6F41, -1, -1, True, True)
+    for bits, name, words in ((16, "calc_4", x25), (32, "calc_5", crc32c)):
+        parameters = getattr(interface(), f"Crc{bits}")(*words)
+        hashing.call(f"bm_set_crc{bits}_custom_parameters", 0, name, parameters)
+        everything = (1 << bits) - 1
+        expected = crc(packed(*FIELDS), bits, words[0], everything, everything, True, True)
+        assert hashed(hashing.engine, bits) == expected
+        for wrong, code in (("nothing", CalculationCode.INVALID_NAME), ("calc", CalculationCode.WRONG_TYPE)):
+            assert code_of(hashing.call, f"bm_set_crc{bits}_custom_parameters", 0, wrong, parameters) == code
+        partly = getattr(interface(), f"Crc{bits}")(words[0])
+        answer = code_of(hashing.call, f"bm_set_crc{bits}_custom_parameters", 0, name, partly)
+        assert answer == CalculationCode.INVALID_PARAMETERS
+        assert hashed(hashing.engine, bits) == expected
+    assert code_of(hashing.call, "bm_set_toeplitz_hash_key", 0, "calc", b"") == CalculationCode.WRONG_TYPE

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of digests over Thrift and a notifications socket: a sample is sent only once until it is acknowledged."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from collections.abc import Callable, Iterator
@@ -57,7 +55,6 @@ def learner(tmp_path: Path) -> Iterator[Served]:
 
 
 def test_sample_is_sent_again_after_acknowledgement(learner: Served, tmp_path: Path) -> None:
-    """A sample is sent again only after its acknowledgement or a reset."""
     client = PortClient(learner.port)
     assert client("bm_mgmt_get_info").notifications == f"ipc://{tmp_path / 'digests'}"
     with _listening(tmp_path / "digests") as next_message:
@@ -79,7 +76,6 @@ def test_sample_is_sent_again_after_acknowledgement(learner: Served, tmp_path: P
 
 
 def test_notifications_socket_in_use_is_left_alone(learner: Served, tmp_path: Path) -> None:
-    """A second server works without notifications and warns; the first removes its socket when it ends."""
     where = f"ipc://{tmp_path / 'digests'}"
     program = PROGRAMS / "stateful.json"
     with start(

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests with hostile bytes: the result is always a call within bounds, or the end of the connection."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 
@@ -86,7 +84,6 @@ def test_any_bytes_are_a_call_or_an_end(message: bytes) -> None:
 def test_a_call_with_wrong_bytes_is_answered(
     make_switch: Callable[[str], ThriftSwitch], seed: bytes, changes: list[tuple[int, int]]
 ) -> None:
-    """The answer is a result, a refusal or an error; the switch goes on."""
     message = bytearray(seed)
     for place, byte in changes:
         message[place % len(message)] = byte

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the server's process: its clients, the switch that it serves, and the ends of both."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import signal
@@ -32,13 +30,11 @@ FRAME = ipv4_frame(0x0A010203)
 
 @pytest.fixture
 def l3(tmp_path: Path) -> Iterator[Served]:
-    """Yield a running router without routes."""
     with served("l3", tmp_path) as both:
         yield both
 
 
 def test_a_client_sets_up_a_running_switch(l3: Served) -> None:
-    """A client that sends invalid bytes is disconnected; the others go on."""
     client = PortClient(l3.port)
     add_route(client, "10.1.0.0", 16, 3)
     client("bm_mt_set_default_action", 0, "In.neighbours", "In.rewrite", [bytes(5) + b"\x99"])
@@ -61,7 +57,6 @@ def test_a_client_sets_up_a_running_switch(l3: Served) -> None:
 
 
 def test_server_ends_with_the_switch(l3: Served) -> None:
-    """The server ends at once with a message, even while a client is connected."""
     client = PortClient(l3.port)
     client("bm_get_config_md5")
     l3.switch.stop()
@@ -88,7 +83,6 @@ def test_server_dies_with_its_parent(l3: Served, tmp_path: Path) -> None:
 def test_failed_start_is_a_one_line_error(
     l3: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Covers a missing switch, an invalid program, an invalid port and a port in use; the status is 2."""
     monkeypatch.setattr(process, "die_with_parent", lambda: None)
     control, program, nothing = tmp_path / "control", PROGRAMS / "l3.json", tmp_path / "nothing"
     for arguments, words in (
@@ -108,7 +102,6 @@ def test_failed_start_is_a_one_line_error(
 
 
 def test_stuck_and_surplus_clients_are_disconnected() -> None:
-    """Clients that stop within a call or exceed the limit are disconnected; an idle client stays."""
     log: list[str] = []
 
     def answer(call: Call) -> bytes:
@@ -160,7 +153,6 @@ def test_server_ends_if_a_call_finds_no_switch() -> None:
 
 @pytest.mark.skipif(CLI is None, reason="needs BMv2's simple_switch_CLI on the PATH")
 def test_official_cli_works_on_the_server(l3: Served) -> None:
-    """Covers commands for every kind of state, their output, and a refusal."""
     lines = textwrap.dedent(
         """\
         table_add routes route 10.1.0.0/16 => 3 10.0.0.1

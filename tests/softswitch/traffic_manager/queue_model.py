@@ -5,8 +5,6 @@
 Written from the contract in `src/traffic/{traffic_manager,telemetry}.h`, not from the code; clarity before speed.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,8 +25,6 @@ class Arrival:
 
 @dataclass
 class PortModel:
-    """A port's departures and changes of depth."""
-
     port: int
     rate_bps: int
     free: Fraction = Fraction(0)

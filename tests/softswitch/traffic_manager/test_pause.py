@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of pause frames, which are decoded below the pipeline."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest
@@ -23,7 +21,6 @@ def priority_pause(quanta: dict[int, int]) -> bytes:
 
 
 def pause(quanta: int) -> bytes:
-    """Return an 802.3x frame."""
     return bytes.fromhex("0180c2000001 020000000001 8808 0001") + struct.pack(">H", quanta) + bytes(42)
 
 
@@ -43,7 +40,6 @@ def test_paused_class_waits_for_its_quanta(wire: SwitchEngine) -> None:
 
 
 def test_packet_on_the_wire_is_finished(wire: SwitchEngine) -> None:
-    """A pause affects only packets that have not started."""
     for tag in (1, 2):
         wire.receive(0, steer(1, 1000, class_=3, tag=tag), 0)
     assert [due for _, due, _ in wire.advance(0)] == [1_000]

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Compares queue depths and high-water marks with the model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -70,33 +68,7 @@ def sampled() -> SwitchEngine:
     return engine
 
 
-def test_packet_that_finds_the_wire_idle_never_waits(sampled: SwitchEngine) -> None:
-    """The packet appears only in the whole-switch row."""
-    sampled.step(0, steer(1, 500), 10)
-    sampled.advance(1_000)
-    assert sampled.telemetry().tolist() == [(1_000, -1, -1, 0, 0)]
-
-
-def test_high_water_shows_a_burst_between_samples(sampled: SwitchEngine) -> None:
-    """Sampling the depth alone would miss the burst."""
-    for _ in range(3):
-        sampled.step(0, steer(1, 100, class_=2), 10)
-    sampled.advance(1_000)
-    assert sampled.telemetry().tolist() == [(1_000, 1, 2, 0, 200), (1_000, -1, -1, 0, 200)]
-
-
-def test_drained_rows_do_not_come_again(sampled: SwitchEngine) -> None:
-    """Each row is returned once; an interval includes the depth at its start."""
-    sampled.step(0, steer(1, 3_000), 0)
-    sampled.step(0, steer(1, 100), 0)
-    sampled.advance(1_500)
-    assert sampled.telemetry().tolist() == [(1_000, 1, 0, 100, 100), (1_000, -1, -1, 100, 100)]
-    sampled.advance(4_000)
-    assert sampled.telemetry()["time_ns"].tolist() == [2_000, 2_000, 3_000, 3_000, 4_000, 4_000]
-
-
 def test_time_before_the_epoch_leaves_no_rows() -> None:
-    """Rows start at the epoch and their times count from it."""
     with SwitchEngine(steered.library(), epoch_ns=10_000, sample_ns=1_000) as engine:
         engine.command("port_rate 1 8000000")
         engine.step(0, steer(1, 1_000), 0)

@@ -109,16 +109,6 @@ def test_a_bts_identifies_the_flow_and_comes_from_the_congested_destination() ->
     assert (bts.cause, bts.cacheable, bts.sent_us) == (BtsCause.QUEUE, True, 7)
 
 
-def test_the_data_packet_goes_on_unchanged() -> None:
-    """The BTS is a mirrored copy; the packet itself must reach its receiver intact."""
-    with bench_switch(STAR, "s1", _settings()) as switch:
-        _fill(switch, 6)
-        frame = switch.data("h2", "h4", qpn=5)
-        switch.send(frame, 2, 0)
-        delivered = [departure.frame[34:] for departure in switch.run_dry() if departure.port == 4]
-    assert frame[34:] in delivered
-
-
 def test_second_bts_of_a_flow_is_suppressed_until_the_next_period() -> None:
     """A flow gets at most one BTS per period. Other flows get their own BTS."""
     with bench_switch(STAR, "s1", _settings()) as switch:
@@ -175,48 +165,6 @@ def test_uplink_congestion_is_not_cacheable() -> None:
         signals = _signals(switch.run_to(10 * US) + switch.send(switch.data("h2", "h3", qpn=1), 2, 10 * US))
         assert signals
         assert not any(departure.bts.cacheable for departure in signals)
-
-
-def test_a_switch_without_the_trigger_sends_no_bts() -> None:
-    with bench_switch(STAR, "s1", SwitchSettings()) as switch:
-        departures = _fill(switch, 100) + switch.run_dry()
-        assert not _signals(departures)
-        assert switch.counts().bts_sent == 0
-
-
-def _without_target(switch: BenchSwitch) -> None:
-    """Set Q_th to 1000 bytes and Q_tg to 1 MB for queues of class 3, so that every pause is 0."""
-    switch.engine.command("table_clear bts_trigger")
-    switch.engine.command("table_add bts_trigger ingress_bts 3 => 1000 1000000")
-
-
-def test_a_bts_that_would_pause_for_nothing_is_not_sent() -> None:
-    """A pause of 0 would end a longer pause at the sender. The event has its own counter and generates no frame."""
-    with bench_switch(STAR, "s1", _settings(suppression_ns=0)) as switch:
-        _fill(switch, 6)
-        before = switch.counts()
-        _without_target(switch)
-        departures = [
-            departure for qpn in range(1, 6) for departure in switch.send(switch.data("h2", "h4", qpn=qpn), 2, 0)
-        ]
-        assert _signals(departures) == []
-        counts = switch.counts()
-        assert counts.bts_sent == counts.generated == before.bts_sent
-        assert counts.bts[BtsEvent.NOT_NEEDED] == 5
-        assert [departure.port for departure in switch.run_dry()] == [4] * (6 - 1 + 5)  # the data are untouched
-
-
-def test_a_packet_without_a_bts_still_triggers_pfc() -> None:
-    """The Xoff frame of PFC must not depend on whether a BTS is sent."""
-    settings = _settings(pfc=True, buffer_bytes=1_000_000, pfc_alpha=0.01, suppression_ns=0)
-    with bench_switch(STAR, "s1", settings) as switch:
-        _without_target(switch)
-        departures = _fill(switch, 30)
-        assert _signals(departures) == []
-        assert [(departure.port, departure.pause[0]) for departure in departures if departure.is_pause] == [(1, 3)]
-        counts = switch.counts()
-        assert counts.bts[BtsEvent.NOT_NEEDED] > 0
-        assert counts.generated == 1
 
 
 def test_a_bts_that_was_not_built_is_not_counted() -> None:

@@ -24,17 +24,9 @@ def test_every_packet_that_leaves_more_than_q_th_behind_signals_its_sender() -> 
         signals = [departure.bts for departure in switch.run_dry() if departure.is_bts]
     # The first packet leaves at once, 13 wait. The k-th of these leaves 13 - k packets behind.
     assert [signal.queue_depth_bytes for signal in signals] == [(13 - k) * FRAME for k in range(1, 10)]
+    assert signals[0].pause_us == (12 - 1) * FRAME * 8 * 10_000 // 10**6
     assert [signal.source_port for signal in signals] == [0xC000 + qpn for qpn in range(2, 11)]
     assert all(signal.cacheable for signal in signals)
-
-
-def test_the_pause_follows_from_the_depth_after_the_packet_left() -> None:
-    """T_P = (qd - Q_tg) / R, where qd is the depth after the packet left the queue."""
-    with bench_switch(STAR, "s1", EGRESS) as switch:
-        for qpn in range(1, 15):
-            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
-        first = next(departure.bts for departure in switch.run_dry() if departure.is_bts)
-    assert first.pause_us == (12 - 1) * FRAME * 8 * 10_000 // 10**6
 
 
 def test_nothing_is_suppressed() -> None:

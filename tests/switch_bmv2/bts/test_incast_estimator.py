@@ -118,14 +118,3 @@ def test_unwatched_or_local_destinations_are_not_estimated() -> None:
         for turn in range(300):
             switch.send(switch.data("h1", "h2"), 1, turn * US)
         assert switch.counts().bts[BtsEvent.SENT_ESTIMATOR] == 0
-
-
-def test_an_estimate_beyond_the_field_gives_the_longest_pause() -> None:
-    """4 GB at 16 us per byte are about 2^36 us. The pause field has 32 bits and must not wrap."""
-    watch_h16 = f"table_add watched_destination watch {CLOS.host['h16'].ip} => 0 0 0 {16 << 24} 0 0"
-    plain = ESTIMATING.model_copy(update={"estimator": False})
-    with bench_switch(CLOS, "tor1", plain, (watch_h16,)) as switch:
-        switch.engine.command(f"register_write estimator_bytes 0 {0xF000_0000}")
-        departures = switch.send(switch.data("h1", "h16"), 1, US)
-        [signal] = [departure.bts for departure in departures if departure.is_bts]
-    assert (signal.cause, signal.pause_us) == (BtsCause.ESTIMATOR, 0xFFFF_FFFF)

@@ -5,44 +5,13 @@
 from __future__ import annotations
 
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, Departure, bench_switch
+from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
 from topologies.settings import SwitchSettings
-from topologies.shapes import shape
-from wire.addresses import parse_mac
-from wire.bts import BackToSender, pack_frame
-from wire.constants import DSCP_DATA, BtsCause
+from wire.constants import BtsCause
 from wire.counters import BtsEvent
 
-CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
 SFC = SwitchSettings(bts="ingress", pause_cache=True, suppression_ns=0, pause_grain_ns=0)
-UPLINK = 4
 PAUSE_US = 400
-
-
-def _remote_bts(
-    *, cacheable: bool = True, pause_us: int = PAUSE_US, dscp: int = DSCP_DATA, congested: str = "h6"
-) -> bytes:
-    """Return a BTS for h1 from the receiver's ToR, as it arrives from a spine."""
-    bts = BackToSender(
-        cause=BtsCause.QUEUE,
-        cacheable=cacheable,
-        pause_us=pause_us,
-        protocol=17,
-        dscp=dscp,
-        source_port=0xC001,
-        destination_port=4791,
-        destination_qpn=9,
-        traffic_class=3,
-        queue_depth_bytes=300_000,
-        switch_id=2,
-        sent_us=0,
-    )
-    return pack_frame(
-        bts,
-        destination_mac=parse_mac("06:00:00:01:00:04"),
-        source_mac=parse_mac("06:00:00:03:00:01"),
-        congested_ip=int(CLOS.host[congested].ip),
-        paused_ip=int(CLOS.host["h1"].ip),
-    )
 
 
 def _probe(switch: BenchSwitch, at_us: int, *, dst: str = "h6", qpn: int = 1) -> list[Departure]:
@@ -53,7 +22,7 @@ def _probe(switch: BenchSwitch, at_us: int, *, dst: str = "h6", qpn: int = 1) ->
 
 def test_a_later_sender_gets_the_rest_of_the_pause_from_its_own_tor() -> None:
     with bench_switch(CLOS, "tor1", SFC) as switch:
-        passed = switch.send(_remote_bts(), UPLINK, 0) + switch.run_to(10 * US)
+        passed = switch.send(_bts(PAUSE_US), UPLINK, 0) + switch.run_to(10 * US)
         assert [departure.port for departure in passed if departure.is_bts] == [switch.port_of("h1")]
         [signal] = _probe(switch, 100)
         assert signal.port == switch.port_of("h2")
@@ -63,26 +32,10 @@ def test_a_later_sender_gets_the_rest_of_the_pause_from_its_own_tor() -> None:
         assert switch.counts().bts[BtsEvent.SENT_CACHE] == 1
 
 
-def test_a_packet_that_hits_the_cache_is_forwarded() -> None:
-    with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(), UPLINK, 0)
-        _probe(switch, 100)
-        assert [departure for departure in switch.run_dry() if departure.port >= UPLINK] or switch.engine.statistics()[
-            "tx_packets"
-        ] >= 3
-
-
-def test_a_bts_without_the_cacheable_flag_is_not_cached() -> None:
-    """Congestion inside the fabric does not concern all senders to the destination."""
-    with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(cacheable=False), UPLINK, 0)
-        assert _probe(switch, 1) == []
-
-
 def test_an_entry_answers_until_its_pause_ends() -> None:
     """A packet gets a BTS one microsecond before the end of the pause, but not at the end or later."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(), UPLINK, 0)
+        switch.send(_bts(PAUSE_US), UPLINK, 0)
         assert len(_probe(switch, PAUSE_US - 1)) == 1
         assert _probe(switch, PAUSE_US, qpn=2) == []
         assert _probe(switch, PAUSE_US + 1000, qpn=3) == []
@@ -91,26 +44,17 @@ def test_an_entry_answers_until_its_pause_ends() -> None:
 def test_entry_keeps_the_later_of_two_ends() -> None:
     """A shorter pause does not cut a longer one, and a longer pause extends a shorter one."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(pause_us=400), UPLINK, 0)
-        switch.send(_remote_bts(pause_us=50), UPLINK, 10 * US)
+        switch.send(_bts(400), UPLINK, 0)
+        switch.send(_bts(50), UPLINK, 10 * US)
         assert _probe(switch, 100)[0].bts.pause_us == 300
-        switch.send(_remote_bts(pause_us=900), UPLINK, 100 * US)
+        switch.send(_bts(900), UPLINK, 100 * US)
         assert _probe(switch, 200, qpn=2)[0].bts.pause_us == 800
-
-
-def test_an_entry_applies_to_one_destination_and_dscp() -> None:
-    with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(), UPLINK, 0)
-        assert _probe(switch, 1, dst="h5") == []
-    with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_remote_bts(dscp=10), UPLINK, 0)
-        assert _probe(switch, 1) == []
 
 
 def test_a_spine_without_sfc_learns_nothing() -> None:
     """SFC is deployed on ToRs only, so a spine only forwards a BTS."""
     with bench_switch(CLOS, "spine1", SFC) as switch:
-        departures = switch.send(_remote_bts(), 2, 0) + switch.send(switch.data("h2", "h6"), 1, US) + switch.run_dry()
+        departures = switch.send(_bts(PAUSE_US), 2, 0) + switch.send(switch.data("h2", "h6"), 1, US) + switch.run_dry()
         assert [departure.port for departure in departures if departure.is_bts] == [1]
 
 
@@ -129,12 +73,12 @@ def test_occupancy_counts_only_live_entries() -> None:
     """Three destinations at once give a maximum of three. Later entries that follow one another do not raise it."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
         for host in ("h4", "h5", "h6"):
-            switch.send(_remote_bts(congested=host), UPLINK, 0)
+            switch.send(_bts(PAUSE_US, congested=host), UPLINK, 0)
         assert switch.counts().max_cache_entries == 3
         now_us = 0
         for turn in range(20):
             now_us += PAUSE_US + 1
             for _ in range(4):  # each packet advances the ring
                 switch.send(switch.data("h2", "h1"), 2, now_us * US)
-            switch.send(_remote_bts(congested=f"h{4 + turn % 3}"), UPLINK, now_us * US)
+            switch.send(_bts(PAUSE_US, congested=f"h{4 + turn % 3}"), UPLINK, now_us * US)
         assert switch.counts().max_cache_entries == 3

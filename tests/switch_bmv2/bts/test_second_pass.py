@@ -59,25 +59,6 @@ def test_a_local_bts_does_not_end_an_active_pause() -> None:
         assert switch.register("server_pause_end_us", PAUSE_OF_H1) > LATE_US
 
 
-def test_a_local_bts_advances_the_cache_ring_like_any_packet() -> None:
-    """The triggering packet removes one of two expired entries, and the BTS on its second pass the other."""
-    settings = SFC_P.model_copy(update={"q_th_bytes": 20_000, "q_tg_bytes": 1_000, "sfc_p": False})
-    with bench_switch(CLOS, "tor1", settings) as switch:
-        _congest_h2(switch, 40_000)
-        for place, cell in enumerate((500, 600)):
-            switch.engine.command(f"register_write cache_ring {place} {cell}")
-            switch.engine.command(f"register_write cache_key {cell} 1")
-            switch.engine.command(f"register_write cache_end_us {cell} 1")
-        switch.engine.command("register_write cache_ring_ends 0 0")
-        switch.engine.command("register_write cache_ring_ends 1 2")
-        [signal] = [
-            departure for departure in switch.send(switch.data("h1", "h2"), 1, LATE_US * US) if departure.is_bts
-        ]
-        assert signal.port == 1
-        assert [switch.register("cache_key", cell) for cell in (500, 600)] == [0, 0]
-        assert [switch.register("cache_ring_ends", end) for end in range(2)] == [2, 2]
-
-
 def test_only_the_first_pass_reads_the_time_of_the_target() -> None:
     """Every control takes the time from the packet's metadata, which is available in both passes."""
     readers = [path.name for path in (ROOT / SOURCES).rglob("*.p4") if "ingress_global_timestamp" in path.read_text()]

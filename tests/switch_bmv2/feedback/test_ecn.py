@@ -41,11 +41,3 @@ def test_between_the_thresholds_the_share_of_marks_grows_with_the_depth() -> Non
     early, late = marks[1:300], marks[-300:]
     assert sum(early) / len(early) == pytest.approx(0.85, abs=0.1)
     assert sum(late) / len(late) == pytest.approx(0.15, abs=0.1)
-
-
-def test_packets_without_ecn_capability_are_never_marked() -> None:
-    assert not any(_marks(SwitchSettings(ecn_kmin_bytes=0), 20, ecn=0))
-
-
-def test_by_default_no_packet_is_marked() -> None:
-    assert not any(_marks(SwitchSettings(), 100))

@@ -78,16 +78,6 @@ def test_a_pause_is_refreshed_while_the_queue_drains() -> None:
     assert quanta[-1] == 0
 
 
-def test_pause_frames_have_the_format_of_802_1qbb() -> None:
-    with bench_switch(STAR, "s1", PFC) as switch:
-        [frame] = [departure.frame for departure in _fill(switch, _xoff_frame()) if departure.is_pause]
-    assert len(frame) == 60
-    assert frame[:6].hex() == "0180c2000001"
-    assert frame[6:12].hex(":") == STAR.host["h1"].gateway_mac
-    assert frame[12:20].hex() == "8808010100080000"
-    assert frame[34:] == bytes(26)
-
-
 def test_frames_within_the_headroom_are_not_dropped() -> None:
     """A sender may still send the bytes of the headroom after Xoff. Much more than that fills the buffer."""
     with bench_switch(STAR, "s1", PFC) as switch:
@@ -106,15 +96,3 @@ def test_accounting_returns_to_zero() -> None:
         assert switch.register("pfc_held_bytes", 1 << 3 | 3) == 0
         assert switch.register("pfc_held_bytes", 2 << 3 | 3) == 0
         assert switch.register("pfc_is_paused", 1 << 3 | 3) == 0
-
-
-def test_a_received_pause_stops_the_class_and_no_other() -> None:
-    """A pause of class 3 from a server stops only that class of the port, for its quanta."""
-    quanta = 100
-    pause = bytes.fromhex("0180c2000001020000000001880801010008") + bytes(6) + quanta.to_bytes(2, "big") + bytes(34)
-    with bench_switch(STAR, "s1", SwitchSettings()) as switch:
-        switch.send(pause, 4, 0)
-        assert switch.send(switch.data("h1", "h4"), 1, 0) == []
-        [start] = switch.run_dry()
-        wire_ns = FRAME * 80
-        assert start.due_ns - wire_ns == quanta * 512 * 10  # 10 ns per bit at 100 Mb/s

@@ -18,14 +18,14 @@ QUANTUM_US = 5.12  # 512 bits at 100 Mb/s
 LONGEST_US = int(65535 * QUANTUM_US)
 
 
-def _bts(pause_us: int, *, paused: str = "h1") -> bytes:
+def _bts(pause_us: int, *, congested: str = "h6") -> bytes:
     bts = BackToSender(BtsCause.QUEUE, True, pause_us, 17, DSCP_DATA, 0xC001, 4791, 9, 3, 300_000, 2, 0)
     return pack_frame(
         bts,
         destination_mac=parse_mac("06:00:00:01:00:04"),
         source_mac=parse_mac("06:00:00:03:00:01"),
-        congested_ip=int(CLOS.host["h6"].ip),
-        paused_ip=int(CLOS.host[paused].ip),
+        congested_ip=int(CLOS.host[congested].ip),
+        paused_ip=int(CLOS.host["h1"].ip),
     )
 
 
@@ -40,18 +40,6 @@ def test_bts_becomes_a_pause_of_the_class_rounded_up() -> None:
     assert (frame.port, frame.is_pause, frame.is_bts, len(frame.frame)) == (1, True, False, 60)
     assert frame.pause == (3, 79)  # 400 / 5.12 = 78.1
     assert frame.frame[6:12].hex(":") == CLOS.host["h1"].gateway_mac
-
-
-def test_without_sfc_p_the_bts_is_forwarded() -> None:
-    with bench_switch(CLOS, "tor1", SFC_P.model_copy(update={"sfc_p": False})) as switch:
-        assert [departure.is_bts for departure in _send_bts(switch, 400)] == [True]
-
-
-def test_a_spine_forwards_a_bts_unchanged() -> None:
-    """The ToR of the paused server is the only switch that converts a BTS."""
-    with bench_switch(CLOS, "spine1", SFC_P) as switch:
-        departures = switch.send(_bts(400), 2, 0)
-        assert [(departure.port, departure.is_bts) for departure in departures] == [(1, True)]
 
 
 def test_the_cache_still_learns() -> None:

@@ -39,17 +39,3 @@ def test_events_keep_their_meaning_when_their_numbers_change(tmp_path: Path) -> 
             switch.send(switch.data("h2", "h4", qpn=7), 2, 0)
         assert (_cell(switch, 14), _cell(switch, 13)) == (1, 2)
         assert sum(_cell(switch, index) for index in range(13)) == 0
-
-
-def test_a_bts_of_the_switch_itself_without_a_route_is_counted_as_a_drop() -> None:
-    """A second pass has no ingress port, so its drops are counted at port 0. The frame balance must still close."""
-    with bench_switch(STAR, "s1", _settings(suppression_ns=0)) as switch:
-        _fill(switch, 6)
-        before = switch.counts()
-        switch.engine.command("table_clear ipv4_lpm")
-        route = f"{STAR.host['h4'].ip} => 4 02:00:00:00:0a:04 02:00:00:00:00:04"
-        switch.engine.command(f"table_add ipv4_lpm next_hop {route.replace(' =>', '/32 =>')}")
-        assert not any(departure.is_bts for departure in switch.send(switch.data("h2", "h4"), 2, 0))
-        counts = switch.counts()
-        assert counts.generated == before.generated + 1
-        assert counts.drops == {"bts_no_route": 1}

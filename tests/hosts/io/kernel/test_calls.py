@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the system calls of the event loop in the C and the Python version, with UDP on loopback as the wire."""
 
-from __future__ import annotations
-
 import errno
 import os
 import select
@@ -61,7 +59,6 @@ def wire() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 def frames_of(count: int) -> list[bytes]:
-    """Return frames with different contents and lengths."""
     return [bytes([number % 251]) * (1 + number % 1_400) for number in range(count)]
 
 

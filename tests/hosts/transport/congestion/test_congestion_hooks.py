@@ -11,7 +11,7 @@ import pytest
 from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl, PathContext
 from hosts.transport.messages import MessageCompleted
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink
+from tests.hosts.transport.fake_link import transferred
 
 
 class Probe(CongestionControl):
@@ -24,8 +24,6 @@ class Probe(CongestionControl):
 
     @dataclass(frozen=True)
     class Parameters:
-        """Parameters with one field of each unit."""
-
         pace_bps: int = 0
         """Pacing rate; 0: line rate."""
         period_ns: int = 3_000
@@ -40,24 +38,19 @@ class Probe(CongestionControl):
         self._timer_ns = parameters.period_ns
 
     def on_sent(self, size_bytes: int, now_ns: int) -> None:
-        """Record the call."""
         type(self).calls.append(("sent", size_bytes, now_ns))
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """Record the call."""
         type(self).calls.append(("ack", sample, now_ns))
 
     def on_loss(self, size_bytes: int, now_ns: int) -> None:
-        """Record the call."""
         type(self).calls.append(("loss", size_bytes, now_ns))
 
     def on_timer(self, now_ns: int) -> None:
-        """Record the call and set the timer again."""
         type(self).calls.append(("timer", now_ns))
         self._timer_ns = now_ns + 3_000
 
     def next_timer_ns(self) -> int | None:
-        """Return the time of the next timer."""
         return self._timer_ns
 
 
@@ -70,24 +63,19 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> type[Probe]:
 
 
 def of(kind: str) -> list[tuple[Any, ...]]:
-    """Return the recorded calls of one kind."""
     return [call for call in Probe.calls if call[0] == kind]
 
 
 def test_parameters_and_path_are_in_wall_units(probe: type[Probe]) -> None:
     settings = TransportSettings(congestion="probe", congestion_parameters={"pace_bps": 50_000_000_000, "gain": 0.25})
-    link = FakeLink(settings, dilation=1000)
-    link.transfer(1_000)
-    link.run()
+    transferred(1_000, settings, dilation=1000)
     ((_, parameters, path),) = of("init")
     assert (parameters.pace_bps, parameters.period_ns, parameters.gain) == (50_000_000, 3_000_000, 0.25)
     assert path == PathContext(100_000_000, 10_000_000, 1000, 125_000, 310_000_000)
 
 
 def test_every_acknowledgement_gives_a_sample_with_rtt_and_byte_counts(probe: type[Probe]) -> None:
-    link = FakeLink(TransportSettings(congestion="probe"))
-    link.transfer(2_500)
-    link.run()
+    transferred(2_500, TransportSettings(congestion="probe"))
     samples = [call[1] for call in of("ack")]
     assert [sample.acked_bytes for sample in samples] == [1000, 1000, 500]
     assert [sample.cumulative_bytes for sample in samples] == [1000, 2000, 2500]
@@ -99,9 +87,9 @@ def test_every_acknowledgement_gives_a_sample_with_rtt_and_byte_counts(probe: ty
 
 def test_samples_of_resent_packets_have_no_rtt(probe: type[Probe]) -> None:
     """The acknowledgement may be for either transmission (Karn's rule)."""
-    link = FakeLink(TransportSettings(congestion="probe", rto_ns=50_000), drop=lambda number, name, frame: number == 0)
-    link.transfer(1_000)
-    link.run()
+    transferred(
+        1_000, TransportSettings(congestion="probe", rto_ns=50_000), drop=lambda number, name, frame: number == 0
+    )
     (sample,) = [call[1] for call in of("ack")]
     assert sample.rtt_ns is None
     assert of("loss") == [("loss", 1000, 50_000)]
@@ -109,27 +97,35 @@ def test_samples_of_resent_packets_have_no_rtt(probe: type[Probe]) -> None:
 
 def test_packets_are_paced_by_their_size(probe: type[Probe]) -> None:
     settings = TransportSettings(congestion="probe", congestion_parameters={"pace_bps": 50_000_000_000})
-    link = FakeLink(settings)
-    link.transfer(10_000)
-    link.run()
+    transferred(10_000, settings)
     starts = [call[2] for call in of("sent")]
     assert [late - early for early, late in pairwise(starts)] == [1058 * 8 // 50] * 9
 
 
 def test_timers_fire_at_their_time_until_the_flow_ends(probe: type[Probe]) -> None:
-    link = FakeLink(TransportSettings(congestion="probe"))
-    link.transfer(1_000)
-    link.run()
+    link = transferred(1_000, TransportSettings(congestion="probe"))
     finish_ns = link.of(MessageCompleted, "a")[0].finish_ns
     assert of("timer") == [("timer", time) for time in range(3_000, finish_ns, 3_000)]
     assert link.a.next_timer_ns() is None
 
 
 def test_ecn_capable_controls_send_ecn_capable_data_packets(probe: type[Probe]) -> None:
-    link = FakeLink(TransportSettings(congestion="probe"))
-    link.transfer(1_000)
-    link.run()
+    link = transferred(1_000, TransportSettings(congestion="probe"))
     assert {(name, frame[15]) for _, name, frame in link.sent} == {("a", 26 << 2 | 2), ("b", 48 << 2)}
+
+
+@pytest.mark.parametrize("flow_control", ["none", "sfc", "onramp"])
+def test_the_one_way_delay_is_measured_with_any_flow_control(
+    probe: type[Probe], monkeypatch: pytest.MonkeyPatch, flow_control: str
+) -> None:
+    """The one-way delay has a resolution of 1 us of wall time."""
+    monkeypatch.setattr(probe, "wants_delay", True)
+    transferred(20_000, TransportSettings(congestion="probe", flow_control=flow_control), dilation=1000)
+    samples = [call[1] for call in of("ack")]
+    assert len(samples) == 20
+    for sample in samples:
+        assert sample.one_way_delay_ns == pytest.approx(1000 * (5_000 + 1058 * 8 // 100 + 1), abs=2_000)
+        assert sample.rtt_ns > sample.one_way_delay_ns + 1000 * 5_000
 
 
 class _Narrow(CongestionControl):
@@ -156,9 +152,7 @@ def test_packets_sent_with_a_window_below_one_packet_are_counted(
     monkeypatch.setattr(_Narrow, "window", window_bytes, raising=False)
     monkeypatch.setattr(_Narrow, "is_paced", is_paced, raising=False)
     monkeypatch.setitem(CONGESTION_CONTROLS, "narrow", _Narrow)
-    link = FakeLink(TransportSettings(congestion="narrow"))
-    link.transfer(5_000)
-    link.run()
+    link = transferred(5_000, TransportSettings(congestion="narrow"))
     assert link.a.statistics().small_window_packets == expected_count
     starts = [time_ns for time_ns, name, _ in link.sent if name == "a"]
     assert len(starts) == 5
@@ -166,7 +160,5 @@ def test_packets_sent_with_a_window_below_one_packet_are_counted(
 
 
 def test_a_window_of_one_bdp_is_not_counted_where_a_bdp_is_less_than_a_packet() -> None:
-    link = FakeLink(TransportSettings(congestion="window", bdp_bytes=500))
-    link.transfer(5_000)
-    link.run()
+    link = transferred(5_000, TransportSettings(congestion="window", bdp_bytes=500))
     assert link.a.statistics().small_window_packets == 0

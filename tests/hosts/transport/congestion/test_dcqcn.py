@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
-from hosts.transport.congestion import UNLIMITED_WINDOW, PathContext
+from hosts.transport.congestion import PathContext
 from hosts.transport.congestion.dcqcn import Dcqcn
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
@@ -68,14 +68,6 @@ def test_alpha_increases_with_cnps_and_decays_without() -> None:
     assert dcqcn.alpha == (0.25 / 2 + 0.5) / 2
 
 
-@pytest.mark.parametrize(("gap_ns", "expected"), [(80, 1.0), (4_000, 0.25)])
-def test_alpha_converges_to_the_share_of_periods_with_a_cnp(gap_ns: int, expected: float) -> None:
-    dcqcn = control()
-    for time_ns in range(0, 3_000_000, gap_ns):
-        dcqcn.on_congestion_notice(time_ns)
-    assert dcqcn.alpha == pytest.approx(expected, rel=0.02)
-
-
 def test_a_second_cut_sets_the_target_only_with_clamping() -> None:
     targets = {}
     for clamp in (False, True):
@@ -98,12 +90,6 @@ def test_the_rate_stays_between_the_minimum_and_the_line_rate() -> None:
     assert dcqcn.rate_bps == 1_000_000_000
     run(dcqcn, 10**9)
     assert dcqcn.rate_bps == pytest.approx(100_000_000_000, rel=1e-6)
-
-
-def test_the_window_is_one_bdp_or_the_parameter() -> None:
-    assert control().window_bytes == BDP
-    assert control(window_bytes=50_000).window_bytes == 50_000
-    assert control(window_bytes=0).window_bytes == UNLIMITED_WINDOW
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from hosts.transport.congestion import AckSample, PathContext
 from hosts.transport.congestion.base import STAMP_MODULUS_NS, HopTelemetry
 from hosts.transport.congestion.hpcc import Hpcc
-from hosts.transport.messages import MessageCompleted
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
@@ -23,13 +22,11 @@ def control(**parameters: Any) -> Hpcc:
 
 
 def ack(hpcc: Hpcc, *hops: HopTelemetry, acked: int = 0, sent: int = 0) -> int:
-    """Process one acknowledgement and return the rate after it."""
     hpcc.on_ack(AckSample(0, 0, None, False, None, hops, acked, sent), 0)
     return hpcc.rate_bps
 
 
 def hop(time_us: int, sent_bytes: int, queue_bytes: int = 0, gbps: int = 100) -> HopTelemetry:
-    """Return the telemetry record of a port."""
     return HopTelemetry(gbps * GBPS, time_us * 1000, sent_bytes, queue_bytes)
 
 
@@ -145,14 +142,3 @@ def test_two_long_flows_share_a_bottleneck(max_stage: int) -> None:
     assert sum(shares) ** 2 / (2 * sum(share**2 for share in shares)) >= 0.95
     assert 0.90 <= sum(shares) * 8 / 1e-3 / 100e9 <= 0.98
     assert star.mean_depth_bytes(2, 500_000) < 2_000
-
-
-def test_messages_with_telemetry_complete() -> None:
-    star = FakeStar(TransportSettings(congestion="hpcc"), 3, with_telemetry=True)
-    for source in (0, 1):
-        star.transfer(source, 2, 50_001)
-    star.run()
-    assert [len(star.of(MessageCompleted, source)) for source in (0, 1)] == [1, 1]
-    for nic in star.nics:
-        counters = nic.statistics()
-        assert (counters.malformed, counters.corrupted, counters.misdelivered, counters.messages_corrupted) == (0,) * 4

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of samples from acknowledgements: the RTT of the acknowledged packet and the echoed telemetry."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

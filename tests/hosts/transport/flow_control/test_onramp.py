@@ -7,7 +7,7 @@ import pytest
 from hosts.transport.congestion import AckSample, PathContext
 from hosts.transport.flow_control.onramp import OnRamp, OnRampParameters, OnRampStrawMan
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink
+from tests.hosts.transport.fake_link import FakeLink, transferred
 from tests.hosts.transport.fake_star import FakeStar
 from wire.constants import INT_UDP_PORT
 from wire.int_header import strip, unpack
@@ -19,7 +19,6 @@ MB = 1_000_000
 
 
 def sample(delay_ns: int | None, rtt_ns: int | None = 45_000, in_flight_bytes: int = 0) -> AckSample:
-    """Return the sample of an acknowledgement."""
     return AckSample(1000, in_flight_bytes, rtt_ns, False, delay_ns, (), 0, 0)
 
 
@@ -77,9 +76,7 @@ def test_a_flow_with_a_delay_below_the_threshold_is_not_held() -> None:
 
 def test_packets_have_time_stamps_and_acknowledgements_echo_the_delay() -> None:
     """Delays are in wall us, from the start on the wire to the arrival; switches add no records."""
-    link = FakeLink(TransportSettings(flow_control="onramp"), dilation=1000)
-    link.transfer(2_000)
-    link.run()
+    link = transferred(2_000, TransportSettings(flow_control="onramp"), dilation=1000)
     decoder = RoceDecoder()
     packets = {}
     for end_ns, name, frame in link.sent:
@@ -125,7 +122,6 @@ def incast(flow_control: str) -> FakeStar:
 
 
 def depths(star: FakeStar, since_ns: int) -> list[int]:
-    """Return the queue depths of the bottleneck from model time `since_ns` on."""
     return [depth for time, depth in star.ports[63].depths if time >= star.dilation.wall_ns(since_ns)]
 
 
@@ -143,17 +139,3 @@ def test_the_straw_man_oscillates_and_underuses_the_link() -> None:
     star = incast("onramp-straw-man")
     assert min(depths(star, 500_000)) < MB < 10 * MB < max(depths(star, 500_000))
     assert star.ports[63].sent_bytes * 8 / 2.5e-3 / 100e9 < 0.8
-
-
-@pytest.mark.parametrize("congestion", ["hpcc", "dcqcn"])
-def test_onramp_can_be_combined_with_congestion_control(congestion: str) -> None:
-    """Packets carry time stamp and telemetry together."""
-    settings = TransportSettings(congestion=congestion, flow_control="onramp")
-    star = FakeStar(settings, 5, with_telemetry=True, ecn_threshold_bytes=125_000)
-    for source in range(4):
-        star.transfer(source, 4, 300_000)
-    star.run()
-    assert star.nics[4].statistics().messages_received == 4
-    assert sum(nic.statistics().malformed + nic.statistics().messages_corrupted for nic in star.nics) == 0
-    statistics = star.nics[0].statistics()
-    assert statistics.messages_completed == 1

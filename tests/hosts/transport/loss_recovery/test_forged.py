@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of forged answers with a correct ICRC: afterwards a flow completes or is given up in bounded time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -17,7 +15,8 @@ from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.messages import MessageCompleted, MessageFailed, MessageReceived
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.cut_frames import sent_back
-from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
+from tests.hosts.transport.fake_link import IP_B, MAC_B, FakeLink
+from tests.hosts.transport.test_receiving import framer, framer_back
 from wire import int_header, pfc
 from wire.constants import PSN_MASK, BtsCause
 from wire.int_header import HopRecord, Telemetry
@@ -41,17 +40,7 @@ def pull(number: int) -> bytes:
 
 
 def returned(psn: int) -> bytes:
-    """Return a trimmed packet of that flow that a switch sends back."""
-    framer = RoceFramer(
-        destination_mac=MAC_B,
-        source_mac=MAC_A,
-        source_ip=IP_A,
-        destination_ip=IP_B,
-        source_qpn=1,
-        destination_qpn=101,
-        tos=26 << 2,
-    )
-    return sent_back(framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(psn & PSN_MASK), bytes(1_000)))
+    return sent_back(framer().frame(Opcode.SEND_MIDDLE, pack_psn_word(psn & PSN_MASK), bytes(1_000)))
 
 
 def answer(psn: int, syndrome: int, selective: int | None = None, *, msn: int = 0, shim: bytes = b"") -> bytes:
@@ -61,15 +50,7 @@ def answer(psn: int, syndrome: int, selective: int | None = None, *, msn: int = 
 
 
 def _framer() -> RoceFramer:
-    return RoceFramer(
-        destination_mac=MAC_A,
-        source_mac=MAC_B,
-        source_ip=IP_B,
-        destination_ip=IP_A,
-        source_qpn=101,
-        destination_qpn=1,
-        tos=48 << 2,
-    )
+    return framer_back(tos=48 << 2)
 
 
 class WatchedLink(FakeLink):
@@ -213,13 +194,6 @@ def test_the_message_number_of_an_answer_is_ignored() -> None:
     assert outcome(link) == (1, 0, 1)
 
 
-def test_answers_for_an_unknown_queue_pair_are_counted() -> None:
-    link = WatchedLink(IRN)
-    link.inject(0, link.a, answer(0, ACK))
-    link.run()
-    assert link.a.statistics().unknown_queue_pair == 1
-
-
 NEAR = st.integers(-3, PACKETS + 3)
 PSNS = st.one_of(NEAR, st.integers(0, PSN_MASK))
 WORDS = st.integers(0, (1 << 32) - 1)
@@ -265,12 +239,7 @@ TIMES = st.integers(0, LAST_FORGERY_NS)
 )
 @settings(max_examples=60, deadline=None)
 def test_after_any_forgeries_a_flow_ends_in_bounded_time(
-    recovery: str,
-    congestion: str,
-    flow_control: str,
-    forgeries: list[tuple[int, Forgery]],
-    loss: float,
-    seed: int,
+    recovery: str, congestion: str, flow_control: str, forgeries: list[tuple[int, Forgery]], loss: float, seed: int
 ) -> None:
     """The flow either completes or fails, at the latest a longest pause and all timeouts after the last progress."""
     transport = replace(SETTINGS, loss_recovery=recovery, congestion=congestion, flow_control=flow_control)

@@ -15,7 +15,7 @@ from hosts.transport.loss_recovery.base import NEVER, Arrival
 from hosts.transport.loss_recovery.irn import Irn, IrnParameters, SelectiveOrder
 from hosts.transport.messages import MessageCompleted
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink
+from tests.hosts.transport.fake_link import FakeLink, transferred
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000, full_queue_ns=310_000, shortest_rtt_ns=4_000)
 IRN = TransportSettings(loss_recovery="irn")
@@ -30,7 +30,6 @@ def sender(sent: int = 10, **parameters: int) -> Irn:
 
 
 def resend_all(recovery: Irn, now_ns: int = 200) -> list[int]:
-    """Send all packets that wait to be resent, and return their indices."""
     resent = []
     while (index := recovery.next_packet()) < recovery.next_new and index >= 0:
         resent.append(index)
@@ -184,19 +183,13 @@ def test_the_receiver_keeps_early_packets_and_delivers_them_in_order() -> None:
 
 
 def test_one_lost_packet_is_resent_alone() -> None:
-    link = FakeLink(IRN, drop=lambda number, name, frame: number == 20)
-    link.transfer(300_000)
-    link.run()
+    link = transferred(300_000, IRN, drop=lambda number, name, frame: number == 20)
     (completed,) = link.of(MessageCompleted, "a")
     assert (
         completed.report.counts.packets_resent,
         completed.report.counts.bytes_resent,
         completed.report.counts.timeouts,
-    ) == (
-        1,
-        1_000,
-        0,
-    )
+    ) == (1, 1_000, 0)
 
 
 def tail_dropper(lost: int) -> Callable[[int, str, bytes], bool]:
@@ -214,9 +207,7 @@ def tail_dropper(lost: int) -> Callable[[int, str, bytes], bool]:
 @pytest.mark.parametrize("lost", [1, 5, 50])
 def test_a_lost_tail_costs_one_timeout(lost: int, delay_ns: int) -> None:
     """Test links with the network's longest round trip and with a shorter one."""
-    link = FakeLink(replace(IRN, shortest_rtt_ns=2_000), drop=tail_dropper(lost), delay_ns=delay_ns)
-    link.transfer(100_000)
-    link.run()
+    link = transferred(100_000, replace(IRN, shortest_rtt_ns=2_000), drop=tail_dropper(lost), delay_ns=delay_ns)
     (completed,) = link.of(MessageCompleted, "a")
     assert (completed.report.counts.timeouts, completed.report.counts.packets_resent) == (1, lost)
 

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of NDP at the hosts: initial window, pulls, trimmed packets, returned headers and lost pulls."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from typing import Any
@@ -16,7 +14,7 @@ from hosts.transport.loss_recovery.ndp import Ndp, NdpParameters
 from hosts.transport.messages import MessageCompleted, MessageReceived
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.cut_frames import cut, sent_back
-from tests.hosts.transport.fake_link import FakeLink
+from tests.hosts.transport.fake_link import FakeLink, transferred
 from wire.constants import DSCP_TRIMMED
 from wire.roce.decoder import parse_header
 from wire.roce.packets import PULL, Opcode, Syndrome
@@ -173,9 +171,7 @@ def test_trimmed_packets_are_resent_once_when_packet_numbers_wrap() -> None:
 
 
 def test_a_message_of_one_packet_causes_no_pull() -> None:
-    link = FakeLink(NDP)
-    link.transfer(1_000)
-    link.run()
+    link = transferred(1_000, NDP)
     assert len(link.of(MessageReceived, "b")) == 1
     assert _control(link, "b", PULL) == []
 
@@ -190,15 +186,12 @@ def test_the_next_pull_makes_up_for_a_lost_one() -> None:
         pulls += is_pull
         return is_pull and pulls % 2 == 1 and pulls < 100
 
-    link = FakeLink(NDP, drop=drop)
-    link.transfer(400_000)
-    link.run()
+    link = transferred(400_000, NDP, drop=drop)
     [completed] = link.of(MessageCompleted, "a")
     assert (completed.report.counts.packets_resent, completed.report.counts.timeouts) == (0, 0)
 
 
 def test_the_timer_runs_while_the_sender_waits_for_a_lost_pull() -> None:
-    """All pulls are lost until the timeout."""
 
     def drop(number: int, name: str, frame: bytes) -> bool:
         header = parse_header(frame)
@@ -254,11 +247,7 @@ def test_a_trimmed_duplicate_of_a_kept_packet_is_acknowledged_again() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "counter"),
-    [
-        ({"qpn": 77}, "unknown_queue_pair"),
-        ({"dscp": 26}, "malformed"),
-        ({"psn": 100_000}, "trimmed_received"),
-    ],
+    [({"qpn": 77}, "unknown_queue_pair"), ({"dscp": 26}, "malformed"), ({"psn": 100_000}, "trimmed_received")],
 )
 def test_a_forged_trimmed_packet_is_counted_and_causes_no_retransmission(changes: dict[str, Any], counter: str) -> None:
     """No ICRC protects trimmed packets."""
@@ -285,9 +274,7 @@ def test_a_forged_trimmed_packet_is_counted_and_causes_no_retransmission(changes
 
 def test_pulls_determine_the_rate_after_the_first_window() -> None:
     """Data packets leave at least one full packet's time apart."""
-    link = FakeLink(replace(NDP, base_rtt_ns=10_000))
-    link.transfer(500_000)
-    link.run()
+    link = transferred(500_000, replace(NDP, base_rtt_ns=10_000))
     starts = [start for start, *_ in link.data_sent()][WINDOW:]
     gaps = [after - before for before, after in itertools.pairwise(starts)]
     assert min(gaps) >= 84

@@ -2,13 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of messages that wait for other flows; the sending NIC determines by itself when they are ready."""
 
-from hosts.transport.messages import (
-    IncomingMessage,
-    MessageCompleted,
-    MessageFailed,
-    MessageReceived,
-    OutgoingMessage,
-)
+from hosts.transport.messages import IncomingMessage, MessageCompleted, MessageFailed, MessageReceived, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink
@@ -26,7 +20,6 @@ def _announce(link: FakeLink, source: Nic, flow: int, after: tuple[int, ...] = (
 
 
 def _ready_ns(link: FakeLink, name: str) -> dict[int, int]:
-    """Return the ready times of the messages that a NIC has completed."""
     completed = (event.report.message for event in link.of(MessageCompleted, name))
     return {message.flow_id: message.ready_ns for message in completed}
 

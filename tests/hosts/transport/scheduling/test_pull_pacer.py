@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the pulls of a NIC: pacing, turns, and limits per connection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of the timer heap, in which every target has at most one entry."""
-
-from __future__ import annotations
+"""Tests of the timer heap, in which every target has at most one entry, and of the queues of frames."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.scheduling.timed_frames import TimedFrames
 from hosts.transport.scheduling.timers import Timers, Wakeable
+from hosts.transport.scheduling.wire_schedule import Fifo
 
 _STEPS = st.lists(st.one_of(st.none(), st.tuples(st.integers(0, 8), st.integers(0, 9))), max_size=80)
 """Steps of a test: (target, time) sets a timer, None takes the first timer."""
@@ -45,3 +45,36 @@ def test_setting_a_timer_repeatedly_leaves_no_outdated_entries() -> None:
         timers.set(1_000_000 + now_ns, target)
     assert timers.count == 2
     assert [timers.take(), timers.take()] == [other, target]
+
+
+_ITEMS = st.lists(st.one_of(st.none(), st.integers(0, 9)), max_size=60)
+"""Steps of a test: a number adds a frame with that time, None takes the first frame."""
+
+
+@given(_ITEMS)
+def test_frames_are_taken_by_time_and_then_by_order_of_addition(steps: list[int | None]) -> None:
+    frames = TimedFrames()
+    expected: list[tuple[int, bytes]] = []
+    for number, time_ns in enumerate(steps):
+        if time_ns is not None:
+            frames.add(time_ns, b"%d" % number)
+            expected.append((time_ns, b"%d" % number))
+            expected.sort(key=lambda item: item[0])
+        elif expected:
+            assert frames.take() == expected.pop(0)[1]
+        assert frames.count == len(expected)
+        assert frames.first_ns == (expected[0][0] if expected else NEVER)
+
+
+@given(_ITEMS)
+def test_items_are_taken_in_order_of_addition(steps: list[int | None]) -> None:
+    queue: Fifo[int] = Fifo()
+    expected: list[int] = []
+    for item in steps:
+        if item is not None:
+            queue.append(item)
+            expected.append(item)
+        elif expected:
+            assert queue.first() == expected[0]
+            assert queue.take() == expected.pop(0)
+        assert queue.count == len(expected)

@@ -31,7 +31,6 @@ def test_a_busy_wire_never_drifts(sizes: list[int], rate_bps: int) -> None:
 
 
 def nic(**changes: object) -> Nic:
-    """Return NIC a with these settings."""
     address = NicAddress("a", MAC_A, IP_A, MAC_B)
     return Nic(address, Algorithms(TransportSettings(**changes), Dilation(1)))  # type: ignore[arg-type]
 

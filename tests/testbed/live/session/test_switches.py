@@ -11,7 +11,8 @@ import pytest
 
 from testbed.live.session import switches as reading
 from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
-from tests.switch_bmv2.bts.test_pause_cache import CLOS, SFC, UPLINK, _remote_bts
+from tests.switch_bmv2.bts.test_pause_cache import PAUSE_US, SFC
+from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
 from wire.constants import CLASS_DATA
 
 
@@ -32,7 +33,7 @@ def live() -> Iterator[Live]:
     with bench_switch(CLOS, "tor1", SFC) as switch:
         for qpn in range(1, 4):
             switch.send(switch.data("h2", "h1", qpn=qpn), 2, 0)
-        switch.send(_remote_bts(), UPLINK, 0)
+        switch.send(_bts(PAUSE_US), UPLINK, 0)
         yield Live(switch)
 
 

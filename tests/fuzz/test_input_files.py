@@ -2,26 +2,25 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Files of users for `sweep`, `--flows` and `--set sizes=FILE`, and the settings of `--set`.
 
-All run through the command; `tests.fuzz.targets.commanded` describes where it is stopped.
+All run through the command; `tests.fuzz.commanded` describes where it is stopped.
 """
-
-from __future__ import annotations
 
 from dataclasses import fields
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from hosts.transport.settings import TransportSettings
 from scenarios.catalogue import SCENARIOS
 from scenarios.traffic.sizes import load_sizes
-from tests.fuzz.target import Case, Target
-from tests.fuzz.targets.commanded import type_words
-from tests.fuzz.targets.hostile import damaged, numbers, texts, values, written_values
+from tests.fuzz.budget import inputs
+from tests.fuzz.commanded import type_words
+from tests.fuzz.hostile import damaged, numbers, texts, values, written_values
 from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES
 
@@ -63,17 +62,19 @@ def settings_words() -> SearchStrategy[str]:
     return st.one_of(whole, whole, whole, damaged(whole))
 
 
-def _settings() -> SearchStrategy[Case]:
-    scenario = st.sampled_from(("incast", "incast", "datacentre", *SCENARIOS))
-    words = st.lists(settings_words(), min_size=1, max_size=4)
-    return st.tuples(scenario, words).map(
-        lambda pair: {
-            "words": ["run", pair[0], "--clock", "virtual", *(word for key in pair[1] for word in ("--set", key))]
-        }
-    )
+@pytest.mark.long
+@given(
+    scenario=st.sampled_from(("incast", "incast", "datacentre", *SCENARIOS)),
+    settings=st.lists(settings_words(), min_size=1, max_size=4),
+)
+@example(scenario="long-rtt", settings=["incast_bytes=1"])
+@inputs(150)
+def test_any_settings_are_obeyed_or_refused(scenario: str, settings: list[str]) -> None:
+    words = [word for setting in settings for word in ("--set", setting)]
+    type_words(["run", scenario, "--clock", "virtual", *words], lambda _: None)
 
 
-def _sweeps() -> SearchStrategy[Case]:
+def _sweeps() -> SearchStrategy[str]:
     valid: dict[str, Any] = yaml.safe_load(SWEEP)
     small = st.one_of(st.integers(0, 3), values())
     axes = st.dictionaries(
@@ -83,8 +84,7 @@ def _sweeps() -> SearchStrategy[Case]:
     changed = st.fixed_dictionaries({}, optional={**parts, "axes": axes, "settings": axes})
     texts_of = changed.map(lambda change: yaml.safe_dump({**valid, **change}, allow_unicode=True))
     unlike = st.one_of(values().map(lambda value: yaml.safe_dump(value)), texts(200))
-    written = st.one_of(texts_of, damaged(texts_of), damaged(st.just(SWEEP)), unlike)
-    return written.map(lambda text: {"words": ["sweep", "file"], "text": text})
+    return st.one_of(texts_of, damaged(texts_of), damaged(st.just(SWEEP)), unlike)
 
 
 def _flow_rows() -> SearchStrategy[str]:
@@ -99,47 +99,47 @@ def _rows_of_numbers(width: int, first: str, between: str) -> SearchStrategy[str
     return st.lists(row, max_size=5).map(lambda rows: "\n".join([first, *rows] if first else rows) + "\n")
 
 
-def _lists_of_flows() -> SearchStrategy[Case]:
-    text = st.one_of(
+def _flow_lists() -> SearchStrategy[str]:
+    return st.one_of(
         _flow_rows(),
         damaged(_flow_rows()),
         damaged(st.sampled_from((FLOWS, _WAITING_FLOWS, _HPCC_FLOWS))),
         _rows_of_numbers(6, "2", " "),
         texts(200),
     )
-    return text.map(lambda content: {"words": [*_RUN, "--flows", "file"], "text": content})
 
 
-def _distributions() -> SearchStrategy[Case]:
-    text = st.one_of(
+def _distributions() -> SearchStrategy[str]:
+    return st.one_of(
         damaged(st.sampled_from((_SIZES, _HPCC_SIZES))),
         _rows_of_numbers(3, _SIZES.splitlines()[1], ","),
         _rows_of_numbers(2, "", " "),
         texts(200),
     )
-    words = ["run", "datacentre", "--clock", "virtual", "--set", "sizes=file", "--set", "arrivals_us=20"]
-    return text.map(lambda content: {"words": words, "text": content})
 
 
-def _prepare(case: Case, folder: Path) -> None:
-    if "text" in case:
-        (folder / "file").write_bytes(
-            case["text"].encode("utf-8", "surrogateescape" if _is_bytes(case) else "surrogatepass")
-        )
+_TEXTS = {"sweep": _sweeps(), "flows": _flow_lists(), "sizes": _distributions()}
+_WORDS = {
+    "sweep": ("sweep", "file"),
+    "flows": (*_RUN, "--flows", "file"),
+    "sizes": ("run", "datacentre", "--clock", "virtual", "--set", "sizes=file", "--set", "arrivals_us=20"),
+}
 
 
-def _is_bytes(case: Case) -> bool:
-    """Return whether all lone surrogates of the text represent bytes that are not UTF-8 (U+DC80 to U+DCFF)."""
-    return not any("\ud800" <= char < "\udc80" or "\udd00" <= char <= "\udfff" for char in case["text"])
+@pytest.mark.parametrize("kind", _WORDS)
+@given(data=st.data())
+@inputs(80)
+def test_any_file_is_read_or_refused(kind: str, data: st.DataObject) -> None:
+    _give(kind, data.draw(_TEXTS[kind]))
 
 
-def _check(case: Case) -> int:
-    load_sizes.cache_clear()  # its key is the file name, which is the same for every case
-    type_words(case["words"], lambda folder: _prepare(case, folder))
-    return 1
+def test_an_infinite_size_is_refused() -> None:
+    _give("sizes", "INF 0")
 
 
-SETTINGS = Target("settings", "set of --set words", _check, examples=150, cases=_settings)
-SWEEPS = Target("sweep-files", "YAML file", _check, examples=80, cases=_sweeps)
-FLOW_LISTS = Target("flow-files", "flow list", _check, examples=80, cases=_lists_of_flows)
-SIZES = Target("size-files", "distribution of sizes", _check, examples=80, cases=_distributions)
+def _give(kind: str, text: str) -> None:
+    load_sizes.cache_clear()  # it caches by name, which is the same for every file
+    # Lone surrogates from U+DC80 on are bytes that are not UTF-8; all others stay surrogates.
+    is_bytes = not any("\ud800" <= each < "\udc80" or "\udd00" <= each <= "\udfff" for each in text)
+    content = text.encode("utf-8", "surrogateescape" if is_bytes else "surrogatepass")
+    type_words(_WORDS[kind], lambda folder: (folder / "file").write_bytes(content))

@@ -8,8 +8,6 @@ machine, only the arguments are parsed. The machine's capabilities for live runs
 behave the same.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -26,12 +24,11 @@ import typer
 
 from command.app import main
 from command.output import LONGEST_LINE
-from tests.fuzz.target import Finding, kind_of
 
 STATUSES = {0, 2, 3, 4, 130}
-REFUSED, UNEXPECTED = 2, 1
-_LONGEST_SAID = LONGEST_LINE + 20
-_TOLD = "! "
+REFUSED = 2
+_LONGEST_REFUSAL = LONGEST_LINE + 20
+_WARNING = "! "
 """Prefix of a message about a skipped file. There is one message per file, so there may be several."""
 _STARTS = (
     "command.retrying.execute_plan",
@@ -42,26 +39,24 @@ _STARTS = (
 )
 
 
-def type_words(words: Sequence[str], prepare: Callable[[Path], None]) -> int:
-    """Run the command in a new folder filled by `prepare`, and return its exit code. Raise Finding if a check fails."""
+def type_words(words: Sequence[str], prepare: Callable[[Path], object]) -> None:
+    """Run the command in a new folder filled by `prepare`, and check its exit code, output and files."""
     unexpected: list[BaseException] = []
     with tempfile.TemporaryDirectory() as name, _inside(Path(name)) as folder:
         prepare(folder)
-        before = listing(folder)
+        before = _listing(folder)
         out, errors = _Screen(), _Screen()
         with _stopped(unexpected), contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
             status = main(list(words))
         for error in unexpected:
-            raise Finding(f"unexpected {kind_of(error)}", repr(error)[:300]) from error
+            raise error
         if words:  # without a word the help is printed
             _check(status, out.getvalue(), errors.getvalue())
-        made = listing(folder) ^ before
-        if status == REFUSED and made:
-            raise Finding("refused, but something was made", ascii(sorted(made))[:300])
-    return status
+        changes = _listing(folder) ^ before
+        assert status != REFUSED or not changes, f"refused, but something was changed: {sorted(changes)!a}"
 
 
-def listing(folder: Path) -> set[tuple[str, int, int]]:
+def _listing(folder: Path) -> set[tuple[str, int, int]]:
     """Return the path, kind and size of every file and folder below a folder."""
     entries = set()
     for parent, folders, files in os.walk(folder):
@@ -74,20 +69,14 @@ def listing(folder: Path) -> set[tuple[str, int, int]]:
 
 
 def _check(status: int, out: str, errors: str) -> None:
-    if status not in STATUSES:
-        raise Finding("an exit code that is not documented", f"{status} {errors[:300]}")
+    assert status in STATUSES, f"undocumented exit code {status}: {errors!a}"
     lines = errors.split("\n")[:-1]
-    refusals = [line for line in lines if not line.startswith(_TOLD)]
-    if status != 0 and len(refusals) > 1:  # a successful command may print a long preview of its runs
-        raise Finding("more than one line on stderr", errors[:1000])
-    if not all(line.isprintable() for line in lines):
-        raise Finding("something unprintable on stderr", ascii(errors))
-    if any(len(line) > _LONGEST_SAID for line in refusals):
-        raise Finding("a line too long to read", errors[:_LONGEST_SAID])
-    if status == REFUSED and not (lines or out):
-        raise Finding("refused without a word", "")
-    if not out.replace("\n", "").isprintable():
-        raise Finding("something unprintable on stdout", ascii(out)[:1000])
+    refusals = [line for line in lines if not line.startswith(_WARNING)]
+    assert status == 0 or len(refusals) <= 1, f"more than one line on stderr: {errors!a}"
+    assert all(line.isprintable() for line in lines), f"unprintable characters on stderr: {errors!a}"
+    assert all(len(line) <= _LONGEST_REFUSAL for line in refusals), f"a line too long to read: {errors!a}"
+    assert status != REFUSED or lines or out, "refused without a message"
+    assert out.replace("\n", "").isprintable(), f"unprintable characters on stdout: {out!a}"
 
 
 class _Screen(io.StringIO):

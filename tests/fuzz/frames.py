@@ -5,8 +5,6 @@
 All random choices come from the generator in the arguments, so a seed determines a batch of thousands of frames.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -107,11 +105,9 @@ class FrameMaker:
         return self._roce(random.randint(1, self._qpns), Opcode.ACKNOWLEDGE, pack_psn_word(psn), body)
 
     def cnp(self) -> bytes:
-        """Return a congestion notification packet."""
         return self._roce(self._random.randint(1, self._qpns), Opcode.CNP, pack_psn_word(0), CNP_RESERVED, becn=True)
 
     def pull(self) -> bytes:
-        """Return a pull, with which a receiver of NDP requests packets."""
         random = self._random
         number = random.choice((1, 2, random.randrange(400), 1 << 23, random.getrandbits(32)))
         body = number.to_bytes(PULL_BYTES, "big")

@@ -2,15 +2,15 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Command lines: every verb with its options, and with valid and invalid values.
 
-`tests.fuzz.targets.commanded` describes where the command is stopped.
+`tests.fuzz.commanded` describes where the command is stopped.
 """
-
-from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
 
+import pytest
 import typer
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -18,10 +18,10 @@ from command.app import VERBS, app_for
 from reproduction.catalogue import EXPERIMENTS
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
-from tests.fuzz.target import Case, Target
-from tests.fuzz.targets.commanded import type_words
-from tests.fuzz.targets.hostile import names, numbers, texts
-from tests.fuzz.targets.input_files import FLOWS, SWEEP, settings_words
+from tests.fuzz.budget import inputs
+from tests.fuzz.commanded import type_words
+from tests.fuzz.hostile import names, numbers, texts
+from tests.fuzz.test_input_files import FLOWS, SWEEP, settings_words
 from topologies.shapes import SHAPES
 
 _SCHEMES = (*SCHEMES, *(f"sfc+{suffix}" for suffix in CONGESTION_SUFFIXES), "sfc,irn", "irn, sfc", "sfc+dcqcn,gbn")
@@ -89,7 +89,7 @@ def _option(name: str, takes_value: bool) -> SearchStrategy[tuple[str, ...]]:
 
 
 @cache
-def _lines(verb: str) -> SearchStrategy[Case]:
+def _lines(verb: str) -> SearchStrategy[list[str]]:
     arguments, options, repeats = _words_of(verb)
     positions = [_value(name).map(lambda value: (value,)) for name in arguments]
     first = st.tuples(*positions).map(lambda words: sum(words, ()))
@@ -99,14 +99,12 @@ def _lines(verb: str) -> SearchStrategy[Case]:
     rest = st.lists(st.one_of(any_option, any_option, any_option, any_option, strange), max_size=5)
     clock = st.just(("--clock", "virtual") if "--clock" in options else ())
     return st.tuples(first, more, clock, rest).map(
-        lambda parts: {
-            "words": [verb, *parts[0], *parts[1], *parts[2], *(word for option in parts[3] for word in option)]
-        }
+        lambda parts: [verb, *parts[0], *parts[1], *parts[2], *(word for option in parts[3] for word in option)]
     )
 
 
-def _cases() -> SearchStrategy[Case]:
-    strange = st.lists(texts(), max_size=3).map(lambda words: {"words": words})
+def _words() -> SearchStrategy[list[str]]:
+    strange = st.lists(texts(), max_size=3)
     verbs = st.sampled_from(("run", "run", "run", "compare", "compare", *VERBS))
     return st.one_of(strange, *[verbs.flatmap(_lines)] * 9)
 
@@ -121,9 +119,8 @@ def _prepare(folder: Path) -> None:
     (folder / "flows.csv").write_text(FLOWS)
 
 
-def _check(case: Case) -> int:
-    type_words(case["words"], _prepare)
-    return 1
-
-
-TARGET = Target("command-lines", "command line", _check, examples=150, cases=_cases)
+@pytest.mark.long
+@given(words=_words())
+@inputs(150)
+def test_any_command_line_is_obeyed_or_refused(words: list[str]) -> None:
+    type_words(words, _prepare)

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Generates lines for a switch's control socket: existing commands and names with valid and invalid values."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache
@@ -11,48 +9,16 @@ from random import Random
 
 from softswitch.build import SOURCE_DIR
 from testbed.targets.common.commands import PROGRAM
-from tests.fuzz.targets.hostile import NUMBERS, TEXTS
+from tests.fuzz.hostile import NUMBERS, TEXTS
 
 _MORE = (
-    "=>",
-    "|",
-    "0",
-    "1",
-    "7",
-    "510",
-    "511",
-    "1:1",
-    "0.001:10",
-    "1e300:4294967295",
-    "-1:0",
-    "on",
-    "off",
-    "10.0.0.1/33",
-    "10.0.0.0/8",
-    "in",
-    "out",
-    "loss",
-    "jitter",
-    "rate_ppb=1000000000",
-    "time_ns=1000000000000000",
-    "udp_port=-1",
-)
+    "=>", "|", "0", "1", "7", "510", "511", "1:1", "0.001:10", "1e300:4294967295", "-1:0", "on", "off", "10.0.0.1/33",
+    "10.0.0.0/8", "in", "out", "loss", "jitter", "rate_ppb=1000000000", "time_ns=1000000000000000", "udp_port=-1",
+)  # fmt: skip
 _SMALL = (
-    "0",
-    "1",
-    "2",
-    "3",
-    "9",
-    "26",
-    "255",
-    "256",
-    "65535",
-    "0xffffffff",
-    "0x1p3",
-    "00:00:00:00:00:01",
-    "10.0.0.1",
+    "0", "1", "2", "3", "9", "26", "255", "256", "65535", "0xffffffff", "0x1p3", "00:00:00:00:00:01", "10.0.0.1",
     "1.2.3.4.5",
-)
+)  # fmt: skip
 
 
 @cache

@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Generates words, numbers and values that users may enter by mistake or in an attack."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any
@@ -38,7 +36,6 @@ def names() -> st.SearchStrategy[str]:
 
 @cache
 def numbers() -> st.SearchStrategy[str]:
-    """Return a strategy for numbers and similar texts."""
     return st.one_of(st.sampled_from(NUMBERS), st.integers().map(str), st.floats().map(str))
 
 

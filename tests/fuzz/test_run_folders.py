@@ -5,8 +5,6 @@
 Plots are drawn in one of ten cases only, because that takes a second.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import io
@@ -20,13 +18,18 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from command.app import main
-from tests.fuzz.target import Case, Target
-from tests.fuzz.targets.commanded import type_words
-from tests.fuzz.targets.hostile import damaged, texts, values
+from tests.fuzz.budget import inputs
+from tests.fuzz.commanded import type_words
+from tests.fuzz.hostile import damaged, texts, values
+
+Damage = tuple[str, str, float, Any]
+"""A file, a key of _DAMAGES, the place in the file from 0 to 1, and the new value."""
 
 _RUN = ("run", "incast", "--clock", "virtual", "--seed", "1", "--set", "degree=2", "--set", "message_bytes=2000")
 _TEXT_FILES = ("result.json", "config.json", "flows-input.csv")
@@ -122,7 +125,7 @@ _DAMAGES: dict[str, Callable[[Path, float, Any], None]] = {
 }
 
 
-def _damages() -> SearchStrategy[list[Any]]:
+def _damages() -> SearchStrategy[list[Damage]]:
     share = st.floats(0, 1)
     in_text = st.tuples(st.sampled_from(_TEXT_FILES), st.sampled_from(("set", "set", "set", "write")), share, values())
     in_trace = st.tuples(
@@ -131,23 +134,13 @@ def _damages() -> SearchStrategy[list[Any]]:
     anything = st.tuples(st.sampled_from(_FILES), st.sampled_from(sorted(_DAMAGES.keys() - {"flip"})), share, texts())
     table = damaged(st.just("src,dst,size_bytes,start_ns,tag\nh1,h2,2000,0,incast\n"))
     in_flows = st.tuples(st.just("flows-input.csv"), st.just("write"), share, table)
-    return st.lists(
-        st.one_of(in_text, in_text, in_trace, in_trace, anything, in_flows).map(list), min_size=1, max_size=3
-    )
+    return st.lists(st.one_of(in_text, in_text, in_trace, in_trace, anything, in_flows), min_size=1, max_size=3)
 
 
-def _cases() -> SearchStrategy[Case]:
-    with_plots = st.sampled_from((False,) * 9 + (True,))
-    return st.tuples(st.sampled_from(_VERBS), _damages(), with_plots).map(
-        lambda parts: {"words": list(parts[0]), "damages": parts[1], "plots": parts[2]}
-    )
-
-
-def _prepare(case: Case, folder: Path) -> None:
-    shutil.copytree(_whole_run(), folder / "run")
-    if "whole" in case["words"]:
-        shutil.copytree(_whole_run(), folder / "whole")
-    for name, damage, share, what in case["damages"]:
+def _prepare(folder: Path, damages: list[Damage]) -> None:
+    for name in ("run", "whole"):
+        shutil.copytree(_whole_run(), folder / name)
+    for name, damage, share, what in damages:
         path = folder / "run" / name
         if not path.is_symlink() and not path.exists():
             path.write_text("{}")
@@ -155,12 +148,17 @@ def _prepare(case: Case, folder: Path) -> None:
             _DAMAGES[damage](path, share, what)
 
 
-def _check(case: Case) -> int:
+@pytest.mark.long
+@given(words=st.sampled_from(_VERBS), damages=_damages(), has_plots=st.sampled_from((False,) * 9 + (True,)))
+@example(words=("report", "run"), damages=[("config.json", "fifo", 0.5, "")], has_plots=False)
+@example(words=("report", "run"), damages=[("reproduction.json", "fifo", 0.5, "")], has_plots=False)
+@example(words=("report", "run"), damages=[("result.json", "fifo", 0.5, "")], has_plots=False)
+@example(words=("export", "run"), damages=[("flows-input.csv", "fifo", 0.5, "")], has_plots=False)
+@example(words=("report", "run"), damages=[("config.json", "set", 0.71875, None)], has_plots=False)
+@example(words=("report", "run"), damages=[("config.json", "set", 0.25, None)], has_plots=False)
+@inputs(40)
+def test_any_run_folder_is_read_or_refused(words: tuple[str, ...], damages: list[Damage], has_plots: bool) -> None:
     with contextlib.ExitStack() as stack:
-        if not case["plots"]:
+        if not has_plots:
             stack.enter_context(mock.patch("analysis.report.pages.place_figures", lambda *words, **options: []))
-        type_words(case["words"], lambda folder: _prepare(case, folder))
-    return 1
-
-
-TARGET = Target("run-folders", "damaged run folder", _check, examples=40, cases=_cases)
+        type_words(words, lambda folder: _prepare(folder, damages))
