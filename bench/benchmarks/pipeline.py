@@ -23,8 +23,8 @@ from bench.instruments.workload import (
     write_lines,
 )
 from softswitch.build import build_library
+from testbed.control_plane.settings import SwitchSettings
 from testbed.targets.common.commands import PROGRAM
-from topologies.settings import SwitchSettings
 
 SMALL_FRAME_BYTES = 64
 _PACKETS = 1_000_000

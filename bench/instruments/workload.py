@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scenarios.schemes import SCHEMES
-from topologies.commands import pipeline_commands
+from testbed.control_plane.commands import pipeline_commands
+from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Topology
-from topologies.settings import SwitchSettings
 from topologies.shapes import Clos
 from wire.addresses import parse_mac
 from wire.constants import DSCP_DATA

@@ -16,7 +16,7 @@ from analysis.terminal.fitted import PROSE, Fitted
 from command.listing.settings import Setting, as_typed, model_settings
 from scenarios.model.scenario import Scale, Scenario
 from scenarios.schemes import RATE_CONTROLS, SCHEMES
-from topologies.settings import FROM_NETWORK, SwitchSettings
+from testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
 from topologies.shapes import SHAPES
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from scenarios.faults.fault import Fault
 from scenarios.faults.kinds import LinkDown
 from scenarios.faults.nodes import SwitchRestart
+from testbed.control_plane.rerouting import Rerouting
 from testbed.faults.impairments import impairment_commands
 from testbed.faults.nodes import node_lines
 from topologies.model import Link, Topology
-from topologies.rerouting import Rerouting
 from wire.dilation import Dilation
 
 

@@ -34,6 +34,7 @@ from hosts.protocol import (
 from hosts.records import SwitchClock
 from processes.waiting import readable
 from telemetry.atomic_file import replace_text
+from testbed.control_plane.features import suppression_period_us
 from testbed.errors import RunError
 from testbed.faults.impairments import longest_hold_ns
 from testbed.faults.timeline import PlannedCommand, fault_commands
@@ -53,7 +54,6 @@ from testbed.system.run_ids import RUN_VARIABLE, claim_state_directory, new_run_
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch, Target
-from topologies.features import suppression_period_us
 
 # Time from the moment when all are ready to model time 0: agents read the start line and sort their messages meanwhile.
 _START_MARGIN_NS = 200_000_000

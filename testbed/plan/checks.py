@@ -20,10 +20,10 @@ from scenarios.model.flow import Flow, FlowRequest
 from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
+from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from testbed.plan.switch_targets import SwitchTarget, switch_target
 from topologies.model import Topology, TopologyError
-from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES, shape
 from wire.input.nearest import nearest
 from wire.input.validation import refusal, shown

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from testbed.control_plane.features import FixedPointError, feature_commands
+from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from testbed.plan.dilations import MAX_DILATION
-from topologies.features import FixedPointError, feature_commands
 from topologies.model import Topology
-from topologies.settings import SwitchSettings
 from wire.dilation import Dilation, next_step
 
 

@@ -18,12 +18,12 @@ from analysis.results.spec import Physics
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.settings import PayloadBytes, TransportSettings
+from testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
 from testbed.errors import UsageError
 from testbed.plan.checks import validated
 from testbed.plan.switch_targets import SwitchTarget
 from topologies.model import Topology
 from topologies.physics import NetworkPhysics, multiples_of, network_physics
-from topologies.settings import FROM_NETWORK, SwitchSettings
 from wire.constants import DEFAULT_PAYLOAD_BYTES, INT_MAX_HOPS
 from wire.dilation import Dilation
 from wire.input.nearest import nearest

@@ -19,6 +19,7 @@ from hosts.transport.settings import TransportSettings
 from scenarios.faults.fault import Fault
 from scenarios.model.flow import Flow, FlowRequest
 from scenarios.model.scenario import Scale, Scenario
+from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from testbed.flows.columns import FlowColumns, flow_columns
 from testbed.flows.waits import Waits, ideal_waits
@@ -37,7 +38,6 @@ from testbed.program.sources import check_artifacts
 from testbed.program.user_program import own_program
 from testbed.system.garbage import without_garbage_collection
 from topologies.model import Port, Topology
-from topologies.settings import SwitchSettings
 from wire import ethernet
 from wire.constants import DSCP_DATA
 from wire.dilation import Dilation

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from scenarios.faults.fault import Fault
+from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from testbed.load.costs import ProcessCost
 from topologies.model import Topology
-from topologies.settings import SwitchSettings
 
 DEFAULT_TARGET = "soft"
 

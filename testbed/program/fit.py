@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 
 from analysis.results.spec import P4Program
 from softswitch.control import CommandError
+from testbed.control_plane.commands import pipeline_commands
+from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from testbed.program.declared import Action, Array, Key, Program, Table, UnknownName
 from testbed.program.user_program import declarations_of
 from testbed.program.words import number
-from topologies.commands import pipeline_commands
 from topologies.model import Topology
-from topologies.settings import SwitchSettings
 from wire.counters import COUNTERS, PEAKS
 from wire.dilation import Dilation
 

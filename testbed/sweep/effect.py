@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import astuple
 
 from analysis.results.spec import RunSpec
+from testbed.control_plane.commands import settings_commands
+from testbed.control_plane.features import FixedPointError
 from testbed.plan.dilations import NETWORK_DILATION
 from testbed.plan.plan import RunPlan
-from topologies.commands import settings_commands
-from topologies.features import FixedPointError
 from wire.dilation import Dilation
 
 _COUNTED_OTHERWISE = {"switch_settings", "workload", "thresholds_bytes", "settings"}

@@ -359,13 +359,13 @@ control SizeLimit(inout metadata_t meta, inout standard_metadata_t std) {
                 "        if (meta.is_dropped == 0) {\n            queue_read", "        size_limit.apply(meta, std);\n"
             ),
         ),
-        "topologies/settings.py": (
+        "testbed/control_plane/settings.py": (
             Before(
                 "    int_telemetry: bool",
                 '    most_bytes: Bytes | None = Field(None, description="Longer frames are dropped; null: none.")\n',
             ),
         ),
-        "topologies/features.py": (
+        "testbed/control_plane/features.py": (
             Before(
                 "    if settings.sfc_p or settings.pfc:",
                 "    if settings.most_bytes is not None:\n"

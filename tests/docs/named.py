@@ -19,8 +19,8 @@ from command.app import VERBS, app_for
 from hosts.transport.settings import TransportSettings
 from scenarios.catalogue import SCENARIOS
 from softswitch.bmv2_command import REFUSED_OF_TARGET, read_options
+from testbed.control_plane.settings import SwitchSettings
 from tests.docs.understood import Complaint
-from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES
 
 _SETTINGS: Mapping[str, set[str]] = {

@@ -18,10 +18,10 @@ from hypothesis.strategies import SearchStrategy
 from hosts.transport.settings import TransportSettings
 from scenarios.catalogue import SCENARIOS
 from scenarios.traffic.sizes import load_sizes
+from testbed.control_plane.settings import SwitchSettings
 from tests.fuzz.budget import inputs
 from tests.fuzz.commanded import type_words
 from tests.fuzz.hostile import damaged, numbers, texts, values, written_values
-from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES
 
 SWEEP = "name: small\nscenario: incast\nschemes: [irn]\nsettings: {message_bytes: 2000}\naxes: {degree: [2, 3]}\n"

@@ -11,8 +11,8 @@ from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.settings import TransportSettings
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES, UnknownScheme, resolve_scheme
+from testbed.control_plane.settings import SwitchSettings
 from topologies.physics import network_physics
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 
 NETWORK = network_physics(shape("clos", {}).build())

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from softswitch.engine import SwitchEngine
+from testbed.control_plane.commands import pipeline_commands, wire_commands
+from testbed.control_plane.settings import SwitchSettings
 from testbed.targets.common.commands import build_engine
 from testbed.targets.common.counters import SwitchCounts, read_counts
-from topologies.commands import pipeline_commands, wire_commands
 from topologies.model import Topology
-from topologies.settings import SwitchSettings
 from wire.addresses import parse_mac
 from wire.bts import BackToSender, unpack_payload
 from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA

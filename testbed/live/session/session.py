@@ -19,6 +19,8 @@ from pathlib import Path
 from analysis.results.spec import RunSpec
 from hosts.protocol import Adopt
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
+from testbed.control_plane.commands import change_commands
+from testbed.control_plane.rerouting import Rerouting
 from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError, UsageError
 from testbed.flows.ideal import ideal_fct_ns
@@ -38,10 +40,8 @@ from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 from testbed.recording.folder import make_folder
 from testbed.targets import capabilities
-from topologies.commands import change_commands
 from topologies.model import Host, Link, Port, SwitchPort
 from topologies.physics import passes_ns
-from topologies.rerouting import Rerouting
 from topologies.routes import Paths
 
 _TAG = "prompt"

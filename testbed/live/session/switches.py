@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import Protocol
 
-from topologies.features import byte_time_us_q24
+from testbed.control_plane.features import byte_time_us_q24
 from topologies.model import SwitchPort, Topology
 from wire.constants import (
     CACHE_KEY_ADDRESS_SHIFT,

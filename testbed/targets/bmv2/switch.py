@@ -12,6 +12,8 @@ from pathlib import Path
 
 from softswitch.control import CommandError
 from telemetry.queue_samples import samples_file
+from testbed.control_plane.commands import pipeline_commands
+from testbed.control_plane.features import SUPPRESSION_BY_CLOCK
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
 from testbed.program.declared import Program
@@ -23,8 +25,6 @@ from testbed.targets.bmv2.slots import port_slots, slot_commands
 from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.counters import SwitchCounts, read_counts
 from testbed.targets.common.statistics import PartStatistics
-from topologies.commands import pipeline_commands
-from topologies.features import SUPPRESSION_BY_CLOCK
 
 _PROBE_SECONDS = 0.1
 _TIME_MODULUS_US = 1 << 48

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from analysis.results.spec import P4Program
 from softswitch.build import build_library
+from testbed.control_plane.commands import pipeline_commands, wire_commands
 from testbed.plan.plan import RunPlan
 from testbed.program.sources import OWN_PROGRAM, ROOT
 from testbed.program.user_program import program_file
-from topologies.commands import pipeline_commands, wire_commands
 
 PROGRAM = ROOT / OWN_PROGRAM
 SAMPLE_NS = 10_000

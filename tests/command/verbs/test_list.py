@@ -20,11 +20,11 @@ from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.settings import TransportSettings
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import SCHEMES
+from testbed.control_plane.settings import SwitchSettings
 from testbed.plan.network_settings import FOLLOW_FROM_NETWORK
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
 from tests.conftest import Refused
-from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES
 
 MODELS = [*(scenario.workload for scenario in SCENARIOS.values()), *SHAPES.values(), SwitchSettings]

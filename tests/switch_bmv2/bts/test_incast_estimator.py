@@ -9,8 +9,8 @@ import math
 import numpy as np
 import pytest
 
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, bench_switch
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.constants import BtsCause
 from wire.counters import BtsEvent

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
+from testbed.control_plane.commands import wire_commands
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import DILATION, FRAME_OVERHEAD, US, BenchSwitch, bench_switch
-from topologies.commands import wire_commands
 from topologies.model import Topology
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 
 FRAME = 1000 + FRAME_OVERHEAD

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, Departure, bench_switch
 from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
-from topologies.settings import SwitchSettings
 from wire.constants import BtsCause
 from wire.counters import BtsEvent
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
+from testbed.control_plane.commands import pipeline_commands
+from testbed.control_plane.features import SUPPRESSION_BY_CLOCK
+from testbed.control_plane.settings import SwitchSettings
 from testbed.targets.bmv2.switch import in_phase
 from tests.switch_bmv2.bench_switch import DILATION, US, BenchSwitch, bench_switch
-from topologies.commands import pipeline_commands
-from topologies.features import SUPPRESSION_BY_CLOCK
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 
 STAR = shape("star", {"hosts": 4}).build()

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, bench_switch
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.ipv4 import unpack_header
 

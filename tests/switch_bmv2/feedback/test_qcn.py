@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, Departure, bench_switch
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
 from wire.bts import BackToSender, pack_frame

@@ -7,9 +7,9 @@ from __future__ import annotations
 import heapq
 from contextlib import ExitStack
 
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, bench_switch
 from tests.switch_bmv2.feedback.test_telemetry import _records, _with_int
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 1, "fabric_rate_bps": 120_000_000_000}).build()

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 
 PLAIN = SwitchSettings()

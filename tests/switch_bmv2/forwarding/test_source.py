@@ -11,9 +11,9 @@ from ipaddress import IPv4Address
 
 import pytest
 
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
 from topologies.model import Topology
-from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES, shape
 from wire.addresses import parse_mac
 from wire.constants import DSCP_CONTROL, DSCP_DATA

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from testbed.control_plane.features import headroom_bytes
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, Departure, bench_switch
-from topologies.features import headroom_bytes
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 
 STAR = shape("star", {"hosts": 4}).build()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, bench_switch
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.counters import QueueEvent
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import pytest
 
+from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, Departure, bench_switch
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
 from wire.constants import DSCP_RETURNED, TRIMMED_FRAME_BYTES

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from softswitch.control import CommandError
+from testbed.control_plane.commands import pipeline_commands
+from testbed.control_plane.settings import SwitchSettings
 from testbed.program.declared import Program
 from testbed.targets.bmv2.control import Bmv2Control
 from testbed.targets.bmv2.slots import slot_commands
 from testbed.targets.bmv2.thrift import Refusal, ThriftError, interface
 from testbed.targets.common.commands import PROGRAM
 from testbed.targets.common.counters import read_counts
-from topologies.commands import pipeline_commands
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.counters import BtsEvent, DropReason
 from wire.dilation import Dilation

@@ -19,6 +19,8 @@ import pytest
 
 from softswitch.control import CommandError
 from softswitch.engine import SwitchEngine
+from testbed.control_plane.commands import pipeline_commands
+from testbed.control_plane.settings import SwitchSettings
 from testbed.program.declared import Program
 from testbed.system.containers import missing_engine
 from testbed.targets.bmv2 import container
@@ -29,8 +31,6 @@ from testbed.targets.bmv2.thrift import ThriftConnection
 from testbed.targets.common.commands import PROGRAM, build_engine
 from tests.testbed import running
 from tests.testbed.local_image import containers_of, image_of, libraries_of
-from topologies.commands import pipeline_commands
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.dilation import Dilation
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from topologies.commands import next_hop
+from testbed.control_plane.commands import next_hop
 from topologies.model import Link, SwitchPort, Topology
 from topologies.routes import Route, routes
 
@@ -31,7 +31,7 @@ class _Tables:
 
 
 class Rerouting:
-    """The current routes of all switches of a network, initially the routes of `topologies.commands`."""
+    """The current routes of all switches of a network, initially the routes of `testbed.control_plane.commands`."""
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology

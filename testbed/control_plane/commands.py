@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topologies.features import ALPHA_ONE, feature_commands
+from testbed.control_plane.features import ALPHA_ONE, feature_commands
+from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Port, SwitchPort, Topology, port_mac
 from topologies.routes import Route, routes_of
-from topologies.settings import SwitchSettings
 from wire.constants import BTS_MIRROR_SESSION, CLASS_BTS, CLASS_BY_DSCP, CLASS_CONTROL, CLASS_COUNT, CLASS_DATA
 from wire.dilation import Dilation
 

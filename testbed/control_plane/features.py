@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from testbed.control_plane.settings import SwitchSettings
 from topologies.model import SwitchPort, Topology, port_mac
-from topologies.settings import SwitchSettings
 from wire.constants import (
     BTS_MIRROR_SESSION,
     CLASS_CONTROL,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Switch settings of a scheme, in model units. `topologies.commands` turns them into table entries."""
+"""Switch settings of a scheme, in model units. `testbed.control_plane.commands` turns them into table entries."""
 
 from __future__ import annotations
 

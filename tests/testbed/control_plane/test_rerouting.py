@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topologies.commands import next_hop, pipeline_commands
+from testbed.control_plane.commands import next_hop, pipeline_commands
+from testbed.control_plane.rerouting import Rerouting
+from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Link, Topology
-from topologies.rerouting import Rerouting
 from topologies.routes import routes
-from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.dilation import Dilation
 

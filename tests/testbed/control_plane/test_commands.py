@@ -13,14 +13,14 @@ from pydantic import ValidationError
 
 from analysis.results.spec import RunSpec
 from scenarios.schemes import SCHEMES
+from testbed.control_plane.commands import change_commands, pipeline_commands, wire_commands
+from testbed.control_plane.features import byte_time_us_q24
+from testbed.control_plane.settings import SwitchSettings
 from testbed.plan.plan import plan_network
 from tests.switch_bmv2.bench_switch import DILATION as BENCH_DILATION
 from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
-from topologies.commands import change_commands, pipeline_commands, wire_commands
-from topologies.features import byte_time_us_q24
 from topologies.model import Port
 from topologies.routes import routes
-from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES, shape
 from wire.dilation import Dilation
 
