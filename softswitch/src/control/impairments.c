@@ -29,8 +29,8 @@ static int read_kind(struct sw_command *command, const char *word)
         if (strcmp(word, kind_names[i]) == 0)
             return i;
     }
-    return sw_command_fail(command, "unknown kind '%s'; choose from loss, udp_loss, corrupt, duplicate, jitter, reorder",
-                           word);
+    return sw_command_fail(command,
+                           "unknown kind '%s'; choose from loss, udp_loss, corrupt, duplicate, jitter, reorder", word);
 }
 
 /* True if the word is KEY=...; `*value` is the text after the equals sign. */
