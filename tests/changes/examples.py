@@ -143,6 +143,7 @@ SCENARIO = Change(
     {
         "scenarios/pairs.py": '''"""Every host of the first half sends to its partner in the second."""
 
+from __future__ import annotations
 
 import numpy as np
 
@@ -180,6 +181,7 @@ EXPERIMENT = Change(
     {
         "reproduction/experiments/bottleneck/lone_incast.py": '''"""Does SFC keep a small incast from dropping?"""
 
+from __future__ import annotations
 
 from reproduction.model.claims import Bound
 from reproduction.model.experiment import Experiment, Grid
@@ -247,6 +249,7 @@ TARGET = Change(
     {
         "testbed/targets/patient.py": '''"""A switch target that runs softswitch under another name."""
 
+from __future__ import annotations
 
 from collections.abc import Sequence
 

@@ -137,7 +137,7 @@ def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
         scale = options["--scale"]
         if verb == "reproduce":
             seed = int(options["--seed"]) if "--seed" in options else None
-            [first, *_] = jobs_of(EXPERIMENTS[experiment], scale, seed=seed, changed=parse_settings(changed))  # type: ignore[arg-type]
+            [first, *_] = jobs_of(EXPERIMENTS[experiment], scale, seed=seed, changed=changed)  # type: ignore[arg-type]
             plan_run(first.request)
         else:
             assert (verb, options["--clock"]) == ("run", "virtual")

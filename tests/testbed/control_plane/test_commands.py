@@ -123,7 +123,7 @@ def test_a_changed_switch_has_the_tables_of_a_new_one(switch: str, old: str, new
 @pytest.mark.parametrize("scheme", [*SCHEMES, "irn+qcn"])
 def test_table_and_action_names_are_unambiguous_for_simple_switch_cli(scheme: str) -> None:
     """simple_switch_CLI accepts any suffix of a table or action name that is unique in the program."""
-    compiled = json.loads((Path(__file__).parents[2] / "switch-bmv2/artifacts/sfc.json").read_text())
+    compiled = json.loads((Path(__file__).parents[3] / "switch-bmv2/artifacts/sfc.json").read_text())
     tables = [table["name"] for pipeline in compiled["pipelines"] for table in pipeline["tables"]]
     actions = {
         action for pipeline in compiled["pipelines"] for table in pipeline["tables"] for action in table["actions"]

@@ -25,7 +25,7 @@ from testbed.plan.plan import plan_run
 from testbed.recording.outcome import Silent
 from testbed.system.run_ids import known_runs
 
-SETTINGS = ("degree=4", "message_bytes=20000")
+SETTINGS = {"degree": 4, "message_bytes": 20_000}
 
 
 def _fill(folder: Path) -> None:

@@ -16,6 +16,7 @@ from tests.testbed.running import ROOT
 
 RUNNER_IGNORING_SIGTERM = """
 import signal, sys, time
+from pathlib import Path
 from testbed.system import run_ids
 run_ids.STATE_ROOT = Path(sys.argv[1])
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -46,6 +47,8 @@ def test_a_runner_that_ignores_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch
 
 DEAD_RUNNER = """
 import os, subprocess, sys
+from pathlib import Path
+from testbed.system import run_ids
 run_ids.STATE_ROOT = Path(sys.argv[1])
 run_id = run_ids.new_run_id()
 run_ids.claim_state_directory(run_id)
