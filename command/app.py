@@ -77,7 +77,7 @@ def _not_typed() -> None:
 
 
 def _exit_codes() -> str:
-    """Return the end of `--help`; the first character keeps the line breaks."""
+    """Return the exit codes for the end of `--help`. The leading "\\b" makes Click keep the line breaks."""
     rows = [f"{code:>5}  {meaning}" for code, meaning in EXIT_CODES.items()]
     return "\n".join(["\b", "Exit codes:", *rows])
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A link breaks under a message and is mended: the message waits, is sent again where it must be, and arrives.
+"""A link goes down while a message is on its way, and comes up: lost packets are sent again, and the message arrives.
 
 sudo .venv/bin/python examples/broken_link.py
 """

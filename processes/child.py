@@ -33,7 +33,7 @@ class ChildError(Exception):
 class Child:
     """A process whose stdout is read as lines without blocking. Its stderr goes to `log` or is kept in memory.
 
-    `errors_are_lines` is for programs that report on stderr that they are ready: stdout and stderr are both read as
+    `merges_stderr` is for programs that report on stderr that they are ready: stdout and stderr are both read as
     lines, and all lines go to the log. Raise `failure` if the program is missing or cannot be executed. Ctrl-C in the
     terminal does not reach the child. The child itself asks to end with its parent (`processes.parent`).
     """
@@ -49,11 +49,11 @@ class Child:
         folder: str | Path | None = None,
         variables: Mapping[str, str] | None = None,
         stdin: int | IO[bytes] = subprocess.PIPE,
-        errors_are_lines: bool = False,
+        merges_stderr: bool = False,
     ) -> None:
         self.name = name
         self._log = log
-        self._logs_lines = errors_are_lines
+        self._logs_lines = merges_stderr
         self._partial = b""
         self._stopped_since: float | None = None
         self._kill_at: float | None = None
@@ -65,7 +65,7 @@ class Child:
                 list(arguments),
                 stdin=stdin,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT if errors_are_lines else self._errors,
+                stderr=subprocess.STDOUT if merges_stderr else self._errors,
                 env={**os.environ, **(variables or {})},
                 cwd=folder,
                 start_new_session=True,
@@ -97,7 +97,11 @@ class Child:
         return self._process.poll()
 
     def trouble(self) -> str | None:
-        """Return why the child no longer works, as one line, or None. Call this regularly: it measures stopped time."""
+        """Return why the child no longer works, as one line, or None. Call this regularly.
+
+        A child that a signal has stopped counts as failed after `_STOPPED_SECONDS`, from the first call that finds it
+        stopped.
+        """
         if self.has_ended:
             return self.obituary()
         if not _is_stopped(self.pid):
@@ -236,7 +240,7 @@ def _last_line(text: str) -> str:
 
 
 def _is_stopped(pid: int) -> bool:
-    """Return whether a signal has stopped a process. Its name may contain ")", so parsing starts at the last one."""
+    """Return whether a signal has stopped a process: the state after the last ")" in /proc/PID/stat is T."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "T"
     except (OSError, IndexError):

@@ -31,7 +31,7 @@ class ExperimentJob:
         return f"{self.experiment} {self.point.label}"
 
 
-def taken_by(experiment: Experiment, changed: Settings) -> Settings:
+def settings_known_to(experiment: Experiment, changed: Settings) -> Settings:
     """Return the settings that an experiment has. A key without a dot belongs to the experiment's workload."""
     known = experiment.scenario.workload.model_fields
     return {key: value for key, value in changed.items() if "." in key or key in known}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class NoTraffic(Workload):
-    """An empty workload without parameters; the flows come from the file."""
+    """An empty workload without parameters; all flows come from the file of `--flows`."""
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         return []

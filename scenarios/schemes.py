@@ -90,7 +90,7 @@ SCHEMES: Mapping[str, Scheme] = {
 _ACKS_WITH_DATA = {"ack_priority": "data"}
 _HPCC = {"congestion": "hpcc", **_ACKS_WITH_DATA}
 
-# The paper's step threshold of 1 BDP (section 5.1).
+# ECN marking for DCQCN: a step at 1 BDP (section 5.1 of the SFC paper).
 _MARKING = {"ecn_kmin_bdp": 1, "ecn_kmax_bdp": 1, "ecn_pmax": 1.0}
 
 # The set point of IEEE 802.1Qau (docs/sources.md#qcn).

@@ -11,7 +11,7 @@
 #   PART    demo                 `make demo`, as an ordinary user with sudo
 #           test                 `make test`, as root
 #           test-without-root    the tests that need no root, as an ordinary user
-#           short-test           the short ones of these that depend on the machine: compilers, packages, the command
+#           short-test           the short tests without root that depend on the machine: compilers, packages, runner.py
 #           Default: demo test.
 #
 # The root uses this machine's configuration: apt's sources (with the suite replaced) and proxies, pip's files and variables

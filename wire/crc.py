@@ -27,7 +27,7 @@ The look-ups are compiled with the engine; a call of crc32 leaves the compiled c
 
 
 class CrcShift:
-    """The linear function of the module's docstring for one length of b. Create instances with `shift_of`.
+    """The map from crc(a) to its contribution to crc(a + b), for one length of b. Create instances with `shift_of`.
 
     The function is stored as a table for each hexadecimal digit of crc(a). All tables together fit into the
     processor's cache.

@@ -100,7 +100,7 @@ def _signed(share: float | None) -> str:
 
 
 def _let_through(runs: Sequence[ValidatedRun]) -> Iterator[str]:
-    """Yield the number of runs and the largest error within each limit."""
+    """Yield a sentence for each range of lateness: its runs, their largest error of the peak buffer, and excesses."""
     parts = []
     for words, low, high, allowed in (
         ("below the first limit", -1.0, DEGRADED_ABOVE, FAITHFUL_ERROR),

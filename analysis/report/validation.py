@@ -31,7 +31,7 @@ _SLOWDOWN = "fct_slowdown_"
 
 
 def finding_cells(finding: MetricFinding) -> tuple[str, ...]:
-    """Return the cells of a figure, in the order of `HEADINGS`."""
+    """Return the table cells of one compared metric, in the order of `HEADINGS`."""
     return (
         finding_name(finding),
         _formatted(finding, finding.virtual),

@@ -27,10 +27,11 @@ the few packets that trigger the first BTS: one run between the limits had an er
 depend on feedback, and its error was 0.2 % at a lateness of 36 %.
 """
 
-# The spacing of back-to-back frames has the same limits, relative to the ideal of frame bytes / link rate: a frame that
-# departs x base RTTs off its ideal time shifts the arrival of the queue behind it by x BDP, as lateness x does. Spacing
-# is measured on busy links only, where queues grow, while lateness covers all departures. So a run whose idle ports are
-# punctual but whose bottleneck is irregular fails by its spacing.
+# The error of the spacing of back-to-back frames has the same limits, also as a share of the base RTT. The ideal
+# spacing is frame bytes / link rate. A frame that departs x base RTTs too early or too late changes the queue at the
+# next hop by x BDP, as much as a lateness of x. Spacing is measured on busy links only, where queues grow, while
+# lateness covers all departures. So a run whose idle ports are punctual but whose bottleneck is irregular fails by
+# its spacing.
 
 DEGRADED_ABOVE = FAITHFUL_ERROR / ERROR_PER_LATENESS
 """The highest P99 lateness of a faithful run, as a share of the base RTT."""

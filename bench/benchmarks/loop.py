@@ -41,7 +41,7 @@ PACES = (Pace("many at a time", 8, 1_000, 4_000), Pace("one at a time", 8, 20_00
 
 
 class LoopBenchmark(Benchmark):
-    """Rate of each pace. Needs root."""
+    """Data packets per second of CPU time through the live event loop, for each load. Needs root."""
 
     name = "loop"
     summary = "data packets/s per core of the live loop, sockets and kernel included"

@@ -42,7 +42,7 @@ def model_settings(model: type[BaseModel]) -> list[Setting]:
 
 
 def record_settings(record: type[Any]) -> list[Setting]:
-    """Return the settings of a dataclass whose fields have a string below them."""
+    """Return the settings of a dataclass. The string literal below a field is its meaning."""
     hints, meanings = get_type_hints(record), _strings_below(record)
     found = []
     for field in fields(record):

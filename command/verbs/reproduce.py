@@ -22,7 +22,7 @@ from command.progress import JobProgress
 from command.reproductions import print_reproduction
 from command.retrying import tell
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.jobs import ExperimentJob, jobs_of, taken_by
+from reproduction.jobs import ExperimentJob, jobs_of, settings_known_to
 from reproduction.reproduce import ReproducedExperiments, reproduce
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.retry import check_retry
@@ -110,7 +110,7 @@ def settings_of(names: Sequence[str], settings: SettingValues) -> dict[str, Sett
     with several experiments, each gets the settings that it has. UsageError for a setting that no experiment has."""
     if len(names) == 1:
         return {names[0]: settings}
-    changed = {name: taken_by(EXPERIMENTS[name], settings) for name in names}
+    changed = {name: settings_known_to(EXPERIMENTS[name], settings) for name in names}
     for key in settings:
         if not any(key in own for own in changed.values()):
             known = {field for name in names for field in EXPERIMENTS[name].scenario.workload.model_fields}

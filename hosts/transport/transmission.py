@@ -24,7 +24,7 @@ _BLOCK: Final = shake_128(b"SFC testbed payload").digest(_PERIOD + MAX_PAYLOAD_B
 
 
 class _Starts:
-    """The CRC-32 of the block's first n bytes, for every n; empty until `prepare_crcs` is called."""
+    """For every n, the CRC-32 of the first n bytes of `_BLOCK`. Empty until `prepare_crcs` is called."""
 
     __slots__ = ("crcs",)
 

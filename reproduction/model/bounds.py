@@ -50,7 +50,7 @@ def b_bts(path: Bottleneck) -> float:
 
 
 def b_incast(path: Bottleneck, senders: int) -> float:
-    """Return the buffer of N > k flows that start together; their first packets trigger a notification (equation 3)."""
+    """Return the buffer of N = `senders` flows that start together, more than the threshold in packets (equation 3)."""
     return senders * path.bytes_in(2 * path.sender_delay_ns + path.packet_ns)
 
 

@@ -99,7 +99,7 @@ class Grids:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A point and its run."""
+    """A run of an experiment, with its point: the scheme and the value on every axis."""
 
     point: Point
     run: Run

@@ -31,7 +31,7 @@ COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")
 QUEUE_PAIR_COLUMN = "queue_pair"
 AFTER_COLUMN = "after"
 DELAY_COLUMN = "delay_ns"
-MORE_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN)
+OPTIONAL_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN)
 """Optional last columns, in this order; a column is present if any flow uses it. They hold the persistent queue pair,
 the messages that the flow waits for (flow numbers from 1 in list order, separated by spaces), and the delay after
 these messages have ended."""
@@ -59,7 +59,7 @@ def format_flows(flows: Sequence[FlowRequest], measured_window_us: tuple[float, 
     if measured_window_us is not None:
         out.write(f"{_WINDOW}{measured_window_us[0]!r},{measured_window_us[1]!r}\n")
     writer = csv.writer(out, lineterminator="\n")
-    extra = [name for name in MORE_COLUMNS if any(map(attrgetter(name), flows))]
+    extra = [name for name in OPTIONAL_COLUMNS if any(map(attrgetter(name), flows))]
     columns = (*COLUMNS, *extra)
     writer.writerow(columns)
     rows = map(attrgetter(*columns), flows)
@@ -107,8 +107,8 @@ def _parse(lines: Sequence[str]) -> FlowList:
     rows = csv.reader(line for line in lines if line and not line.startswith("#"))
     columns = tuple(next(rows, ()))
     extra = columns[len(COLUMNS) :]
-    if columns[: len(COLUMNS)] != COLUMNS or extra != tuple(name for name in MORE_COLUMNS if name in extra):
-        optional = ", ".join(MORE_COLUMNS)
+    if columns[: len(COLUMNS)] != COLUMNS or extra != tuple(name for name in OPTIONAL_COLUMNS if name in extra):
+        optional = ", ".join(OPTIONAL_COLUMNS)
         raise ValueError(f"the first row must be {','.join(COLUMNS)}, optionally followed by {optional}")
     requests = []
     for row in rows:

@@ -61,7 +61,7 @@ def key_word(key: Key, pair: Pair) -> str:
 
 
 def pair_of_word(key: Key, word: str) -> Pair:
-    """Return the pair for a key in the words of a command."""
+    """Return the value of a key in a command, with its mask, prefix length or end of the range."""
     bits = key.ref.field.bits
     if key.kind == "lpm":
         value, _, length = word.partition("/")
@@ -76,7 +76,7 @@ def pair_of_word(key: Key, word: str) -> Pair:
 
 
 def match_of_pair(key: Key, pair: Pair) -> Any:
-    """Return a key as a struct of an answer."""
+    """Return a key, as value and mask, prefix length or end of the range, as the Thrift struct of a match."""
     types, bits = interface().MatchType, key.ref.field.bits
     first = as_bytes(pair[0], bits)
     if key.kind == "lpm":

@@ -97,7 +97,7 @@ class LiveCaptures:
             words = in_network_of(self._pids[where.node], *words)
         name = end.node if direction is Direction.UNKNOWN else pcap.stem
         log = self._logs / f"tcpdump-{name}.log"
-        child = RunChild(f"tcpdump of {name}", words, self._run_id, log, errors_are_lines=True)
+        child = RunChild(f"tcpdump of {name}", words, self._run_id, log, merges_stderr=True)
         self._running.append(_Running(child, end, pcap, direction))
 
     def begin(self, start_ns: int, switch_epoch_ns: int | None) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The largest dilation, and the defaults where no load decides."""
+"""The largest dilation, and the dilations that no predicted load determines: in virtual time, and of live networks."""
 
 MAX_DILATION = 10_000_000
 VIRTUAL_DILATION = 1_000

@@ -48,7 +48,7 @@ def check_fits(
 
 
 def _check_cells(program: Program, ports: Sequence[int]) -> None:
-    """Check the counters and registers that are read at the end of a run."""
+    """Raise UnknownName or CommandError unless counters and registers that a run reads exist, with enough cells."""
     for counter in COUNTERS:
         index = max(counter.index(event, port) for event in counter.events for port in (0, *ports))
         _check_cell("counter", program.counter(counter.name), index)

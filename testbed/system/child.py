@@ -21,7 +21,7 @@ class RunChild(Child):
     failure = RunError
 
     def __init__(
-        self, name: str, arguments: Sequence[str], run_id: str, log: Path, *, errors_are_lines: bool = False
+        self, name: str, arguments: Sequence[str], run_id: str, log: Path, *, merges_stderr: bool = False
     ) -> None:
         super().__init__(
             name,
@@ -29,5 +29,5 @@ class RunChild(Child):
             log=log,
             folder=_ROOT,
             variables={RUN_VARIABLE: run_id},
-            errors_are_lines=errors_are_lines,
+            merges_stderr=merges_stderr,
         )

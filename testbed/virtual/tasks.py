@@ -53,4 +53,4 @@ class Runner(Protocol):
         """Receive the request to end."""
 
     def send(self, report: WorkerReport, /) -> None:
-        """Take a report."""
+        """Send a report from the worker to the runner."""

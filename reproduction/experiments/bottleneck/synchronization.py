@@ -34,7 +34,7 @@ def _degrees(results: Results) -> tuple[int, ...]:
 
 
 def _benefit_grows(results: Results) -> Measured:
-    """Check that SFC's peak relative to no flow control is lower at 100 us than at 0 us, at the largest degree."""
+    """Check that SFC helps the peak buffer more if senders start within 100 us than together, at the largest degree."""
     degree = max(_degrees(results))
     ratios = []
     for sync in (0, 100):

@@ -121,7 +121,7 @@ class ExpressionLoader:
         return UnionStackField(union_stack, member, self.member(union_stack.types[member], value[2]))
 
     def _field_of(self, value: Json) -> Expr:
-        """Load the validity of a header chosen at run time, which p4c writes as a field of an operation."""
+        """Load `isValid()` of a header that is chosen at run time, such as a stack element with a computed index."""
         if value[1].text() != VALID.name:
             raise value.error("a field of a header chosen at run time is not supported in this form")
         return Op("valid", None, self._operation(value[0]), value)

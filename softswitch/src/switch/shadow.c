@@ -17,7 +17,7 @@ struct shadow_entry {
 struct shadow_table {
     struct shadow_entry *entries;
     size_t count, capacity;
-    char *default_action; /* NULL: the program's */
+    char *default_action; /* NULL: the default action of the P4 program */
 };
 
 struct sw_shadow {

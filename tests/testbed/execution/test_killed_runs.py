@@ -73,7 +73,7 @@ def killed(tmp_path: Path, moment: str, *words: str) -> tuple[Path, int, int]:
 
 
 def reported(folder: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
-    """Run `report` twice with the same outcome; return the result and the traces."""
+    """Run `report` twice, check that both calls give the same result, and return the result and the traces."""
     first = running.run("report", str(folder))
     assert first.returncode == 3, first.stderr
     text = (folder / "result.json").read_text()

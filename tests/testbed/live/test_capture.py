@@ -30,7 +30,7 @@ while True:
 def test_a_capture_ends_with_the_packets_that_the_kernel_had_at_first(tmp_path: Path) -> None:
     """The kernel had three packets at the first request; later packets are not waited for."""
     log = tmp_path / "log.txt"
-    child = RunChild("a slow tcpdump", [sys.executable, "-c", SLOW], "run", log, errors_are_lines=True)
+    child = RunChild("a slow tcpdump", [sys.executable, "-c", SLOW], "run", log, merges_stderr=True)
     try:
         child.wait_for_line("listening on", 30)
         _wait_for_kernel({child: 10.0})
