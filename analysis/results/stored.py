@@ -74,7 +74,7 @@ class Run:
 
 
 def load_run(folder: Path) -> Run:
-    """Read a run folder. Raises ResultError if the result cannot be read."""
+    """Read a run folder. Raises ResultError if the result cannot be read or config.json is nested too deeply."""
     result = read_result(folder)
     problems: list[str] = []
     config = None

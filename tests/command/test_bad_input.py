@@ -380,7 +380,9 @@ def test_a_folder_with_the_name_of_the_page_is_refused(folder: Path, tmp_path: P
     refused(["report", folder, folder, "--out", "both"], "report.html")
 
 
-@pytest.mark.parametrize(("verb", "name"), [("report", "reproduction.json"), ("export", "config.json")])
+@pytest.mark.parametrize(
+    ("verb", "name"), [("report", "reproduction.json"), ("report", "config.json"), ("export", "config.json")]
+)
 def test_a_deeply_nested_stored_file_is_refused(name: str, verb: str, folder: Path, refused: Refused) -> None:
     """The nesting is deeper than Python's stack."""
     (folder / name).write_text("[" * 100_000 + "]" * 100_000)
