@@ -15,7 +15,7 @@ from hosts.transport.messages import MessageCompleted, MessageReceived
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.cut_frames import cut, sent_back
 from tests.hosts.transport.fake_link import FakeLink, transferred
-from wire.constants import DSCP_TRIMMED
+from wire.constants import DSCP_RETURNED, DSCP_TRIMMED
 from wire.roce.decoder import parse_header
 from wire.roce.packets import PULL, Opcode, Syndrome
 
@@ -247,7 +247,12 @@ def test_a_trimmed_duplicate_of_a_kept_packet_is_acknowledged_again() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "counter"),
-    [({"qpn": 77}, "unknown_queue_pair"), ({"dscp": 26}, "malformed"), ({"psn": 100_000}, "trimmed_received")],
+    [
+        ({"qpn": 77}, "unknown_queue_pair"),
+        ({"qpn": 77, "dscp": DSCP_RETURNED}, "unknown_queue_pair"),
+        ({"dscp": 26}, "malformed"),
+        ({"psn": 100_000}, "trimmed_received"),
+    ],
 )
 def test_a_forged_trimmed_packet_is_counted_and_causes_no_retransmission(changes: dict[str, Any], counter: str) -> None:
     """No ICRC protects trimmed packets."""
