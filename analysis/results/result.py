@@ -26,6 +26,7 @@ from analysis.results.spec import ClockName
 from telemetry.atomic_file import replace_text
 from telemetry.journal import has_journal
 from wire.input.bounded_file import FileRefused, read_bounded_text
+from wire.input.validation import refusal
 
 Level = Literal["faithful", "degraded", "invalid"]
 
@@ -253,6 +254,4 @@ def read_result(folder: Path) -> RunResult:
     try:
         return RunResult.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ResultError(f"{path}: {where}: {first['msg']}") from error
+        raise ResultError(f"{path}: {refusal(error)}") from error

@@ -22,6 +22,7 @@ from analysis.formatting import variant_of
 
 CONFIG_FILE = "config.json"
 CONFIG_SCHEMA = "sfc-testbed/config/2"
+_PREVIOUS_SCHEMA = "sfc-testbed/config/1"
 
 ClockName = Literal["real", "virtual"]
 
@@ -213,12 +214,23 @@ _CONFIG: TypeAdapter[RunConfig] = TypeAdapter(RunConfig)
 
 
 def config_of(text: str | bytes) -> RunConfig:
-    """Return the content of config.json.
+    """Return the content of config.json, also if the previous release wrote it.
 
-    Raise ValueError, or its subclass pydantic.ValidationError, for an invalid file or one of another release.
+    Raise ValueError, or its subclass pydantic.ValidationError, for any other file.
     """
     content = json.loads(text)
     schema = content.pop("schema", None) if isinstance(content, dict) else None
-    if schema != CONFIG_SCHEMA:
-        raise ValueError(f"not a run's configuration of this release ({CONFIG_SCHEMA})")
+    if schema == _PREVIOUS_SCHEMA:
+        _add_options(content)
+    elif schema != CONFIG_SCHEMA:
+        raise ValueError(f"not a run's configuration: its schema is not {CONFIG_SCHEMA}")
     return _CONFIG.validate_python(content)
+
+
+def _add_options(content: dict[str, Any]) -> None:
+    """Convert a configuration of the previous schema, which had the spans of faults and the late run's name only."""
+    spans = content.pop("faults", None) or []
+    content["fault_spans"] = spans
+    content["faults"] = tuple(span["spec"] for span in spans if isinstance(span, dict) and "spec" in span)
+    retry_of = content.pop("retry_of", None)
+    content["retry"] = None if retry_of is None else {"of": retry_of, "dilation": content.get("dilation")}

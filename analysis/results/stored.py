@@ -20,6 +20,7 @@ from analysis.results.spec import CONFIG_FILE, FaultSpan, RunConfig, config_of
 from telemetry.reader import TraceError, answer, scan_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from wire.input.bounded_file import read_bounded_text
+from wire.input.validation import refusal
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Run:
     folder: Path
     result: RunResult
     config: RunConfig | None
-    """None if config.json could not be read."""
+    """The content of config.json, or None if it could not be read."""
     flows: pl.DataFrame
     queues: pl.LazyFrame
     signals: pl.LazyFrame
@@ -112,9 +113,7 @@ def read_config(folder: Path) -> RunConfig:
     try:
         return config_of(read_bounded_text(path, MAX_FILE_BYTES))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise ResultError(f"{path}: not a run's configuration ({where}: {first['msg']})") from error
+        raise ResultError(f"{path}: not a run's configuration ({refusal(error)})") from error
     except RecursionError as error:
         raise ResultError(f"{path}: nested too deeply to be read") from error
     except OSError as error:

@@ -40,7 +40,7 @@ _COSTLY = ("hosts", "softswitch", "switch-bmv2", "wire")
 
 
 class Calibration(Costs):
-    """The contents of the file: the costs, when they were measured, and of which machine and code."""
+    """The contents of the file: the costs, the time of the measurement, and the machine and code that were measured."""
 
     schema_name: Literal["sfc-testbed/calibration/3"] = Field(default=SCHEMA, alias="schema")
     measured: datetime = Field(strict=False)

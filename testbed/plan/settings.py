@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Settings of a run by key: words of `--set key=value`, and the part that each key belongs to.
 
-The value of a word is JSON if possible, else text.
-The models check types and bounds later. This module only refuses values that no setting can have.
+The value of a word is JSON if possible, else text. The models check types and bounds later: this module only refuses
+values that no setting can have.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def parse_value(key: str, text: str) -> Any:
 
 
 def checked_value(key: str, value: Any) -> Any:
-    """Return a value from a file, with texts such as 1e6 read like those of `--set`.
+    """Return a value from a file, and read texts such as 1e6 as `--set` does.
 
     Raises UsageError for values that no setting can have.
     """

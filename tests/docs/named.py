@@ -53,7 +53,7 @@ def _help_of_the_switch() -> str:
 
 
 def complaint_about_options(words: Sequence[str], others: Mapping[str, str]) -> Complaint:
-    """Return a complaint about an unknown option of a verb, or of any program; `others` are those of other programs."""
+    """Return a complaint about an unknown option of a verb or another program; `others` has the programs' options."""
     known = _options_of_verbs()
     verb = words[0] if words[0] in VERBS else None
     of_runner = known[verb] if verb else set().union(*known.values())

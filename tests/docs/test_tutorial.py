@@ -27,7 +27,7 @@ KINDS = {
     "Your network": "topology",
     "Your workload": "scenario",
 }
-"""Sections, and the rows of the table in CONTRIBUTING.md of which they are examples."""
+"""Sections of the tutorial, and the row of CONTRIBUTING's table that each section is an example of."""
 
 
 @dataclass(frozen=True)

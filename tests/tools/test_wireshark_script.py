@@ -121,7 +121,7 @@ def test_every_packet_has_its_model_time(run: Stored, packets: list[dict[str, st
 
 
 def test_bts_fields_are_those_of_our_decoder(run: Stored, packets: list[dict[str, str]]) -> None:
-    """The model times of the pause and of the sending equal those of the trace."""
+    """Pause and sending time have the same model times as in the trace."""
     rows = [row for row in packets if row["sfc_bts.cause"]]
     port = constants.BTS_UDP_PORT.to_bytes(2, "big")
     frames = [packet.frame for packet in run.frames if packet.frame[36:38] == port]

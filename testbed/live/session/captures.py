@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captures that start and stop while a network runs; their files are like those of a run's `--pcap`."""
+"""Captures that start and stop while a network runs; their files have the format of `--pcap`."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_each_flow_has_a_line_in_every_panel_for_which_it_has_values() -> None:
 
 
 def test_the_largest_flows_are_drawn() -> None:
-    """Among equal sizes, the lowest IDs are drawn."""
+    """Flows of equal size are drawn in order of their IDs."""
     sizes = {1: 10, 2: 99, 3: 50, 4: 50, 5: 60, 6: 70, 7: 80, 8: 20}
     flows = pl.DataFrame({"flow_id": list(sizes), "size_bytes": list(sizes.values())}, schema_overrides=FLOWS.dtypes)
     rows = [(1.0, flow_id, 1, 1, 1.0) for flow_id in sizes]

@@ -23,7 +23,7 @@ def test_near_and_remote_feedback_are_told_apart(make_signals: FlowsMaker) -> No
 
 
 def test_buffer_samples_cover_every_switch(make_queues: FlowsMaker) -> None:
-    """Only whole-buffer rows count, in ascending order."""
+    """Samples come from whole-buffer rows only, in ascending order."""
     queues = make_queues()
     samples = buffer_samples(queues)
     assert samples.size == queues.filter(pl.col("port") == -1).height

@@ -179,7 +179,7 @@ def test_unexplained_loss_is_the_difference_of_the_packet_counts(
         ("[]", "not a result of this testbed"),
         ('{"schema": "other"}', "not a result of this testbed"),
         ('{"schema": "sfc-testbed.result", "schema_version": 9}', "result version 9, this release reads version 1"),
-        ('{"schema": "sfc-testbed.result", "schema_version": 1}', "scenario: Field required"),
+        ('{"schema": "sfc-testbed.result", "schema_version": 1}', "scenario: is missing"),
     ],
 )
 def test_unreadable_results_are_reported_in_one_line(tmp_path: Path, content: str | None, message: str) -> None:

@@ -170,7 +170,7 @@ class FakeLink:
 
 
 def transferred(size_bytes: int, *settings: TransportSettings, **conditions: Any) -> FakeLink:
-    """Return a link after the transfer of one message from a to b; the arguments are those of FakeLink."""
+    """Return a link after the transfer of one message from a to b; the arguments are passed to FakeLink."""
     link = FakeLink(*settings, **conditions)
     link.transfer(size_bytes)
     link.run()

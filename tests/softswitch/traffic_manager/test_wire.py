@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of transmission times beyond those of the model in test_telemetry."""
+"""Tests of transmission times that the model in test_telemetry does not cover."""
 
 from softswitch.engine import SwitchEngine
 from tests.softswitch.programs.steered import Op, report, steer, steer_small

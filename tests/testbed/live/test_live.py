@@ -49,7 +49,7 @@ def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
 def test_interrupt_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C ends a run cleanly, with a result and traces that record the interruption.
 
-    Queued packets still arrive, which may take minutes on a slow clock, so the user is told.
+    Queued packets still arrive, which may take minutes on a slow clock, so a message says so.
     """
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     child = _started(tmp_path)

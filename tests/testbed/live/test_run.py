@@ -20,5 +20,4 @@ def test_a_run_begins_when_a_free_timer_resets(earliest_ns: int, epoch_ns: int, 
 
 
 def test_a_run_without_suppression_begins_immediately() -> None:
-    """There is no timer without suppression."""
     assert in_phase(5, 3, 0) == 5

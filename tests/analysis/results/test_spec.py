@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""config.json is read as it was written, also by the previous release."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.results.spec import FaultSpan, Retry, RunConfig, config_of
+
+SPAN = FaultSpan(spec="loss:all,rate=1%", label="all loss 1%", begin_us=20.0, end_us=None)
+
+
+@pytest.fixture
+def rich(config: RunConfig) -> RunConfig:
+    return replace(
+        config,
+        settings={"degree": 3, "switch.q_th_bdp": 1.5},
+        captures=("h1", "tor1:3"),
+        flow_file=Path("flows.csv"),
+        faults=(SPAN.spec,),
+        fault_spans=(SPAN,),
+        retry=Retry("incast-sfc-1", config.dilation),
+        measured_window_us=(10.0, 20.0),
+    )
+
+
+def test_a_configuration_is_read_as_written(rich: RunConfig) -> None:
+    assert config_of(rich.to_json()) == rich
+
+
+def test_a_configuration_of_the_previous_release_lacks_only_the_typed_settings(rich: RunConfig) -> None:
+    content = json.loads(rich.to_json())
+    previous = {**content, "schema": "sfc-testbed/config/1", "faults": content.pop("fault_spans")}
+    previous["retry_of"] = previous.pop("retry")["of"]
+    del previous["settings"]
+    assert config_of(json.dumps(previous)) == replace(rich, settings={})
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "3", '{"schema": "sfc-testbed/config/3"}'])
+def test_another_file_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a run's configuration"):
+        config_of(text)
+
+
+def test_a_damaged_configuration_is_refused(rich: RunConfig) -> None:
+    with pytest.raises(ValueError, match="seed"):
+        config_of(rich.to_json().replace('"seed": 7', '"seed": "seven"'))
