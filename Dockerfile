@@ -23,7 +23,7 @@ WORKDIR /sfc-testbed
 ENV PIP_NO_CACHE_DIR=1
 COPY Makefile README.md pyproject.toml ./
 COPY tools/provision.sh tools/progress.sh tools/
-COPY compiled/__init__.py compiled/
+COPY native/__init__.py native/
 COPY softswitch/__init__.py softswitch/
 RUN make .venv/ready && rm -rf /var/lib/apt/lists/*
 

@@ -11,7 +11,7 @@ SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
 ifeq ($(shell id -u):$(shell [ -O . ] || echo other),0:other)
 export PYTHONDONTWRITEBYTECODE := 1
 endif
-PACKAGES := analysis command compiled hosts processes reproduction scenarios softswitch telemetry testbed topologies wire
+PACKAGES := analysis cli hosts native processes reproduction scenarios softswitch telemetry testbed topologies wire
 READY := .venv/ready
 READY_FOR_TESTS := .venv/ready-for-tests
 
@@ -40,7 +40,7 @@ $(READY): pyproject.toml tools/provision.sh tools/progress.sh
 .PHONY: engine
 engine: $(READY)
 	@$(PYTHON) -m compileall -q $(PACKAGES)
-	@$(PYTHON) -m compiled
+	@$(PYTHON) -m native
 
 $(READY_FOR_TESTS): $(READY)
 	tools/provision.sh tests

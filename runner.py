@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The command: run, compare, validate, reproduce, sweep, cli, list, report, export, doctor, clean.
 
-All of it is in `command/`.
+All of it is in `cli/`.
 """
 
 import signal
@@ -28,7 +28,7 @@ from testbed.interrupt import end_at_once
 end_at_once()  # before anything that takes a while to load
 
 try:
-    from command.app import main
+    from cli.app import main
 except ModuleNotFoundError as error:
     if error.name not in ("rich", "typer"):
         raise

@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 from bench.catalogue import BENCHMARKS
 from bench.instruments.benchmark import Benchmark, Skipped
 from bench.report import Report, as_json, show
-from command.output import TextConsole, allow_any_encoding
+from cli.output import TextConsole, allow_any_encoding
 
 _FILE_COLUMNS = 140
 

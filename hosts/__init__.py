@@ -2,6 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The userspace NIC of each host, which also pauses flows for source flow control."""
 
-from compiled.modules import install
+from native.modules import install
 
 install()

@@ -15,10 +15,10 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from compiled.visible import visible
 from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
+from native.visible import visible
 from scenarios.model.flow import Flow
 from telemetry.rows import CongestionRow, GoodputRow, LatenessRow, SignalRow
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reproduction.experiments.bottleneck import fairness, signaling, synchronization, theory
-from reproduction.experiments.data_centre import (
+from reproduction.experiments import (
+    fairness,
     hadoop_50,
     hadoop_50_light,
     hadoop_80,
@@ -17,9 +17,13 @@ from reproduction.experiments.data_centre import (
     parameters,
     resources,
     rpc_30,
+    signaling,
+    synchronization,
+    testbed_hol,
+    testbed_incast,
+    theory,
     websearch_50,
 )
-from reproduction.experiments.testbed import testbed_hol, testbed_incast
 from reproduction.model.experiment import Experiment
 
 _MODULES = (

@@ -19,7 +19,7 @@ from pathlib import Path
 from analysis.formatting import NOTHING, three_digits
 from analysis.report.experiment import FIGURE_FILE
 from analysis.report.markdown import markdown_table
-from compiled.visible import visible
+from native.visible import visible
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.record import FILE_NAME, ClaimFinding, StoredReproduction, read_reproduction
 from reproduction.remarks import Remark, Remarks, read_remarks

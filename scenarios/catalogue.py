@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from scenarios import allreduce, bystanders, datacentre, incast
 from scenarios.model.scenario import Scenario
-from scenarios.paper.bottleneck import fairness, signaling, synchronization, theory
-from scenarios.paper.data_centre import (
+from scenarios.paper import (
+    fairness,
     hadoop_50,
     hadoop_50_light,
     hadoop_80,
@@ -19,9 +19,13 @@ from scenarios.paper.data_centre import (
     parameters,
     resources,
     rpc_30,
+    signaling,
+    synchronization,
+    testbed_hol,
+    testbed_incast,
+    theory,
     websearch_50,
 )
-from scenarios.paper.testbed import testbed_hol, testbed_incast
 
 _MODULES = (
     incast,

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from compiled.cache import CacheRefused
-from compiled.visible import visible
+from native.cache import CacheRefused
+from native.visible import visible
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError
 

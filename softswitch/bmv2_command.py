@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from compiled.cache import CacheRefused
-from compiled.visible import visible
+from native.cache import CacheRefused
+from native.visible import visible
 from processes.parent import die_with_parent
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError

@@ -5,7 +5,7 @@
 Owns compiler flags and the cache. It must not know what generated code contains or how the result is used.
 
 The cache holds generated C, objects (shared by all programs), libraries and executables. Each file is named by a hash
-of all its inputs and by its content (`compiled.kept`). Therefore no file is ever stale, a damaged file is built again,
+of all its inputs and by its content (`native.kept`). Therefore no file is ever stale, a damaged file is built again,
 and two processes may build at the same time.
 """
 
@@ -22,8 +22,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiled.cache import CacheRefused, cache_dir, private_cache
-from compiled.kept import CacheGone, kept_file, make_file, whole_file
+from native.cache import CacheRefused, cache_dir, private_cache
+from native.kept import CacheGone, kept_file, make_file, whole_file
 from softswitch.codegen import generate
 
 HERE = Path(__file__).resolve().parent

@@ -8,7 +8,7 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
-from compiled.cache import CacheRefused
+from native.cache import CacheRefused
 
 
 class Config(ctypes.Structure):

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from mininet.log import warn
 from mininet.node import Switch
 
-from compiled.cache import CacheRefused
+from native.cache import CacheRefused
 from softswitch import links
 from softswitch.build import BuildError
 from softswitch.child import SwitchError, SwitchProcess

@@ -14,8 +14,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiled.cache import PROGRAMS, CacheRefused, private_cache
-from compiled.kept import CacheGone, discard, kept_file
+from native.cache import PROGRAMS, CacheRefused, private_cache
+from native.kept import CacheGone, discard, kept_file
 
 COMPILER = "p4c-bm2-ss"
 LANGUAGE = ("--std", "p4-16")

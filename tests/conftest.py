@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from command.app import main
+from cli.app import main
 from testbed.load.stored import store
 from tests.testbed.load.calibrations import built_in_calibration
 

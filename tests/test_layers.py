@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Structure of the tree: the layers of packages, no import cycles, and no folder with too many files.
+"""Structure of the tree: the layers of packages, no import cycles, no deep folders and no tiny packages.
 
 A package is a folder with modules. A row of `LAYERS` imports only lower rows, and neither modules nor packages import
 each other in a cycle. Therefore every package can be read, tested and replaced alone.
@@ -22,14 +22,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Lowest row first. A package may import itself and packages of lower rows, but not others of its own row.
 LAYERS = (
-    {"compiled", "processes"},
+    {"native", "processes"},
     {"wire"},
     {"telemetry", "topologies", "softswitch"},
     {"hosts.transport", "analysis"},
     {"hosts.io", "scenarios"},
     {"hosts", "testbed"},
     {"reproduction"},
-    {"command"},
+    {"cli"},
     {"runner", "bench"},
 )
 # The packages of `testbed`, lowest first; each imports only earlier ones.
@@ -41,7 +41,8 @@ TESTBED = (
 ALLOWED = {("testbed", "hosts")}
 FORBIDDEN_IN_TRANSPORT = {"time", "socket", "random", "select", "threading", "asyncio", "datetime", "secrets"}
 NOT_IN_LAYERS = ("tests", "tools", "examples", "runs", "build")
-MOST_FILES_IN_A_FOLDER = 25
+DEEPEST_FOLDER = 3
+FEWEST_MODULES = 3
 
 
 def _modules() -> dict[str, Path]:
@@ -128,10 +129,16 @@ def test_packages_have_no_import_cycle() -> None:
     assert _cycle(graph) is None
 
 
-def test_no_folder_has_too_many_files() -> None:
-    """The listing of a folder shows its structure only while it is short."""
-    sizes = Counter(Path(name).parent for name in files_of_tree())
-    assert not {str(folder): size for folder, size in sizes.items() if size > MOST_FILES_IN_A_FOLDER}
+def test_folders_are_at_most_three_levels_below_the_top() -> None:
+    depths = {name: len(Path(name).parent.parts) - 1 for name in files_of_tree()}
+    assert not {name for name, depth in depths.items() if depth > DEEPEST_FOLDER}
+
+
+def test_package_has_at_least_three_modules() -> None:
+    """Subpackages count as modules. A smaller package belongs into its parent."""
+    sizes = Counter(module.rpartition(".")[0] for module in MODULES)
+    packages = [module for module, path in MODULES.items() if path.name == "__init__.py"]
+    assert not {package: sizes[package] for package in packages if sizes[package] < FEWEST_MODULES}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "hosts" / "transport").rglob("*.py")), ids=lambda path: path.name)
@@ -150,7 +157,7 @@ def test_only_live_runs_and_the_mininet_switch_class_import_mininet() -> None:
 
 def test_softswitch_imports_few_modules_of_other_packages() -> None:
     """A Mininet script can use softswitch without the testbed, beside the cache, terminal text and child processes."""
-    shared = {"compiled.cache", "compiled.kept", "compiled.visible"}
+    shared = {"native.cache", "native.kept", "native.visible"}
     shared |= {"processes.child", "processes.parent", "processes.waiting"}
     used = {
         name

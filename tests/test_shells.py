@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS: tuple[str, ...] = (
     "analysis",
-    "command",
+    "cli",
     "hosts",
     "processes",
     "reproduction",

@@ -17,7 +17,7 @@ home=/home/$user
 tree=$home/sfc-testbed
 carried_variables='PIP_[A-Z_]+|[a-z]+_proxy|[A-Z]+_PROXY|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE'
 near_the_machine=(
-    tests/analysis/report tests/command tests/compiled tests/hosts/io tests/softswitch/codegen
+    tests/analysis/report tests/cli tests/native tests/hosts/io tests/softswitch/codegen
     tests/testbed/execution tests/testbed/system tests/testbed/virtual
 )
 

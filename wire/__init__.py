@@ -2,6 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Packet formats, units and time dilation: what hosts, switches and tests must agree on to the bit."""
 
-from compiled.modules import install
+from native.modules import install
 
 install()

@@ -21,7 +21,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from analysis.formatting import three_digits
 from analysis.plots.palette import DASH_CYCLE
-from compiled.visible import visible
+from native.visible import visible
 from telemetry.atomic_file import replace_file
 
 WIDTH_PIXELS = 1280

@@ -15,7 +15,7 @@ from rich.text import Text
 from analysis.formatting import format_bytes, format_count, format_number, format_us
 from analysis.life.events import LifeEvent
 from analysis.results.result import RunResult
-from analysis.terminal.fitted import PROSE, Fitted
+from analysis.terminal import PROSE, Fitted
 
 _STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost": "red", "acknowledged": "green"}
 

@@ -29,7 +29,7 @@ from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import Level, RunResult, count_of
 from analysis.results.spec import RunConfig
-from analysis.terminal.fitted import PROSE, Fitted
+from analysis.terminal import PROSE, Fitted
 
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
 

@@ -19,7 +19,7 @@ from analysis.report.page import DataTable
 from analysis.report.pages import REPORT_FILE, place_figures, relative_link, render
 from analysis.report.tables import VERDICT_STYLES
 from analysis.results.stored import load_run
-from analysis.terminal.fitted import Fitted
+from analysis.terminal import Fitted
 from analysis.validation.metrics import METRIC, METRICS
 from analysis.validation.record import FILE_NAME, MetricFinding, ValidatedRun, Validation
 from telemetry.atomic_file import replace_text

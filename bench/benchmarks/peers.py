@@ -18,8 +18,8 @@ from statistics import median
 
 from analysis.results.spec import RunSpec
 from bench.instruments.benchmark import Benchmark, Figure, Skipped, Target
+from bench.instruments.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s, ns3_cpu_s
 from bench.instruments.simulated import incast_request, shared_wall_s, simulated
-from bench.peers.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s, ns3_cpu_s
 
 OF_HTSIM = Target(0.5, "at least")
 OF_NS3 = Target(8.0, "at least")

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from compiled.cache import private_cache
-from compiled.kept import kept_file
+from native.cache import private_cache
+from native.kept import kept_file
 from softswitch.build import SOURCE_DIR, BuildError
 
 _PROGRAMS = Path(__file__).resolve().parents[1] / "programs"

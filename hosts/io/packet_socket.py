@@ -11,7 +11,7 @@ import os
 import socket
 import struct
 
-from hosts.io.kernel import calls
+from hosts.io import kernel_calls
 from hosts.io.socket_filter import NIC_FRAMES, Program, attach_filter
 from wire.ethernet import LONGEST_FRAME_BYTES
 
@@ -67,7 +67,7 @@ class PacketSocket:
         Both lists are empty if no frame is waiting or the interface is down.
         """
         try:
-            frames, times_ns, cut = calls.receive(self._socket, LONGEST_FRAME_BYTES)
+            frames, times_ns, cut = kernel_calls.receive(self._socket, LONGEST_FRAME_BYTES)
         except OSError as error:
             if error.errno != errno.ENETDOWN:
                 raise
@@ -77,17 +77,17 @@ class PacketSocket:
 
     def send(self, frame: bytes) -> bool:
         """Send one frame. Returns False and counts the frame if the kernel has no room or the interface is down."""
-        _, refusal = calls.send(self._socket, [(0, frame)], 0)
+        _, refusal = kernel_calls.send(self._socket, [(0, frame)], 0)
         if refusal:
             self._count_refused(frame, refusal)
         return not refusal
 
     def send_batch(self, leaving: list[tuple[int, bytes]]) -> None:
         """Send many frames; every item is a pair of the ideal departure time, which is ignored, and the frame."""
-        place, refusal = calls.send(self._socket, leaving, 0)
+        place, refusal = kernel_calls.send(self._socket, leaving, 0)
         while refusal:
             self._count_refused(leaving[place][1], refusal)
-            place, refusal = calls.send(self._socket, leaving, place + 1)
+            place, refusal = kernel_calls.send(self._socket, leaving, place + 1)
 
     def _count_refused(self, frame: bytes, refusal: int) -> None:
         if refusal == errno.EMSGSIZE:

@@ -10,7 +10,7 @@ import ctypes
 import os
 from contextlib import suppress
 
-from hosts.io.kernel import calls
+from hosts.io import kernel_calls
 
 _CLOCK_MONOTONIC = 1
 _TFD_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
@@ -37,7 +37,7 @@ class MonotonicTimer:
         if value_ns == self._armed_ns:
             return
         self._armed_ns = value_ns
-        calls.set_timer(self._descriptor, value_ns)
+        kernel_calls.set_timer(self._descriptor, value_ns)
 
     def note_fired(self) -> None:
         """Note that the timer has fired, so that the next `arm` sets it even to the same instant.

@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from compiled.cache import CacheRefused
-from compiled.visible import visible
+from native.cache import CacheRefused
+from native.visible import visible
 from softswitch.build import BuildError
 from softswitch.codegen import CodegenError
 from softswitch.stf.engine_target import EngineTarget

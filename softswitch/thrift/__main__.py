@@ -18,13 +18,13 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NoReturn
 
-from compiled.visible import visible
+from native.visible import visible
 from processes.parent import die_with_parent
 from softswitch.codegen import CodegenError
 from softswitch.control import ControlClient
 from softswitch.sockets import is_free
 from softswitch.thrift.calls import Calls
-from softswitch.thrift.digests.publisher import SCHEME, Publisher
+from softswitch.thrift.digest_publisher import SCHEME, Publisher
 from softswitch.thrift.program import Program
 from softswitch.thrift.server import TIMEOUT_S, Server
 from softswitch.thrift.target import Digests

@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 
-from softswitch.thrift.digests.learning import Learning, LearningList
+from softswitch.thrift.digest_learning import Learning, LearningList
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import CalculationCode, Commands, LearnCode, Refused, ask

@@ -20,8 +20,8 @@ from typing import Any
 
 from analysis.results.counters import Lateness, Spacing
 from analysis.results.spec import RunSpec
-from scenarios.files.flow_file import format_flows
 from scenarios.model.flow import FlowRequest
+from scenarios.traffic.flow_file import format_flows
 from testbed.calibration.processor_time import Watch
 from testbed.errors import RunError, UsageError
 from testbed.execution.programs import build_programs

@@ -14,9 +14,9 @@ from pathlib import Path
 from analysis.results.build import build_result
 from analysis.results.result import RunResult, read_result, write_result
 from analysis.results.spec import CONFIG_FILE, RunConfig
-from compiled.cache import CacheRefused
 from hosts.crash import engine_crash
-from scenarios.files import flow_file
+from native.cache import CacheRefused
+from scenarios.traffic import flow_file
 from telemetry.atomic_file import replace_text
 from telemetry.journal import JOURNAL_FOLDER, has_journal
 from testbed.errors import Crashed, Interrupted, RunError

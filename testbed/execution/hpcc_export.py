@@ -10,8 +10,8 @@ import polars as pl
 
 from analysis.results.spec import RunConfig
 from analysis.results.stored import load_run
-from scenarios.files.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
 from scenarios.model.waiting import any_waits
+from scenarios.traffic.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
 from scenarios.traffic.sizes import SizeError, format_hpcc_cdf, load_sizes
 from telemetry.atomic_file import check_no_link, replace_text
 from telemetry.reader import TraceError, read_trace

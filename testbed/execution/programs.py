@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.results.spec import P4Program
-from compiled.cache import CacheRefused, cache_dir
+from native.cache import CacheRefused, cache_dir
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError
 from testbed.errors import UsageError

@@ -9,8 +9,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from analysis.results.spec import RunConfig
-from scenarios.files.flow_file import FILE_NAME, FlowList, read_flows
 from scenarios.model.scenario import ScenarioError
+from scenarios.traffic.flow_file import FILE_NAME, FlowList, read_flows
 from testbed.errors import UsageError
 from topologies.model import Topology, TopologyError
 from topologies.shapes import shape

@@ -28,8 +28,8 @@ from hosts.io.namespaces import network_namespace
 from processes.child import how_ended
 from testbed.errors import RunError
 from testbed.interrupt import Interrupt
-from testbed.live.containers.container import HostContainer, HostContainers
-from testbed.live.containers.node import ContainerTerminal
+from testbed.live.container import HostContainer, HostContainers
+from testbed.live.container_node import ContainerTerminal
 from testbed.live.shells import WatchedShell
 from testbed.system.namespace import disable_ipv6, in_network_of, private_network
 from testbed.targets.common.interfaces import HOST_INTERFACE, interface_of

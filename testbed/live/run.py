@@ -42,7 +42,7 @@ from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
 from testbed.live.background import BACKGROUNDS, Background
 from testbed.live.capture import LiveCaptures
-from testbed.live.containers.container import host_containers
+from testbed.live.container import host_containers
 from testbed.live.emulation import Emulation, emulation
 from testbed.plan.plan import RunPlan
 from testbed.plan.switch_targets import SWITCH_TARGETS

@@ -14,12 +14,12 @@ from analysis.results.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
 from scenarios.faults.fault import Fault
 from scenarios.faults.spec import parse_faults
-from scenarios.files.flow_file import FlowList, read_flows
 from scenarios.listed import LISTED
 from scenarios.model.flow import Flow, FlowRequest
 from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
+from scenarios.traffic.flow_file import FlowList, read_flows
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from testbed.plan.switch_targets import SwitchTarget, switch_target

@@ -16,8 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from analysis.results.spec import P4Program
-from compiled.cache import CacheRefused
-from compiled.kept import DIGITS, CacheGone, kept_file
+from native.cache import CacheRefused
+from native.kept import DIGITS, CacheGone, kept_file
 from softswitch.p4c import COMPILER, CompileError, compile_source, program_folder
 from testbed.errors import UsageError
 from testbed.program.declared import Program

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from testbed.errors import RunError
-from testbed.live.containers.container import HostContainer
+from testbed.live.container import HostContainer
 from testbed.live.session.session import LiveSession
 from testbed.prompt.terminal import Terminal
 from testbed.prompt.verb import Verb

@@ -2,6 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Runs in virtual time."""
 
-from compiled.modules import install
+from native.modules import install
 
 install()

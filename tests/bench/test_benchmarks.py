@@ -30,11 +30,11 @@ from bench.catalogue import BENCHMARKS
 from bench.instruments import native
 from bench.instruments import simulated as instrument
 from bench.instruments.benchmark import Figure, Skipped, Target
+from bench.instruments.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s, ns3_cpu_s
 from bench.instruments.native import answer, running, tool
 from bench.instruments.network import veth_pairs
 from bench.instruments.simulated import shared_wall_s
 from bench.instruments.workload import data_frames, rack, write_frames
-from bench.peers.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s, ns3_cpu_s
 from bench.report import Report, as_json, target_text, value_text
 
 RATE_BPS = 50_000_000

@@ -179,7 +179,7 @@ SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clo
 EXPERIMENT = Change(
     "experiment",
     {
-        "reproduction/experiments/bottleneck/lone_incast.py": '''"""Does SFC keep a small incast from dropping?"""
+        "reproduction/experiments/lone_incast.py": '''"""Does SFC keep a small incast from dropping?"""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ EXPERIMENT = Experiment(
         "reproduction/catalogue.py": (
             Before(
                 "from reproduction.model.experiment",
-                "from reproduction.experiments.bottleneck import lone_incast\n",
+                "from reproduction.experiments import lone_incast\n",
             ),
             Before("    signaling,\n    incast_degree", "    lone_incast,\n"),
         ),
@@ -411,7 +411,7 @@ RUN_OPTION = Change(
     "option of run",
     {},
     {
-        "command/verbs/run.py": (
+        "cli/verbs/run.py": (
             Before("    json: Json = False,\n", "    payload: int | None = None,\n"),
             Before("        hosts=hosts,\n", "        payload_bytes=payload,\n"),
         ),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from command.app import VERBS
+from cli.app import VERBS
 from tests.tree import ROOT
 
 PAGES = sorted(

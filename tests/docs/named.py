@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import typer
 
-from command.app import VERBS, app_for
+from cli.app import VERBS, app_for
 from hosts.transport.settings import TransportSettings
 from scenarios.catalogue import SCENARIOS
 from softswitch.bmv2_command import REFUSED_OF_TARGET, read_options

@@ -24,7 +24,7 @@ import glob, json, runpy, sys
 from analysis.report import pages
 pages.write_run_report = lambda folder, **_: folder / "report.html"
 pages.write_comparison_report = lambda folders, folder, *_: folder / "comparison.html"
-from command.app import main
+from cli.app import main
 
 request = json.load(sys.stdin)
 for words in request["commands"]:

@@ -50,14 +50,14 @@ PARSED: Mapping[str, str] = {
     r"^docs/data-plane.md: [^`]": "have their own tests below",
     r"^docs/security.md: [^`]": "a cluster with TLS: tests/testbed/jobs/test_cluster.py has one",
     r"^docs/reproduction/": "minutes in total: tests/reproduction/test_reproduce.py has small ones",
-    r": `(sudo )?(./)?runner.py \w+`$": "names only a verb: tests/command/test_startup.py",
+    r": `(sudo )?(./)?runner.py \w+`$": "names only a verb: tests/cli/test_startup.py",
     r"runner.py reproduce": "minutes: tests/reproduction/test_reproduce.py",
     r"runner.py sweep": "a dozen runs: tests/testbed/sweep/test_sweep.py",
     r"runner.py validate": "live and virtual runs for minutes: tests/testbed/validation/test_run.py",
     r"sudo ./runner.py doctor --calibrate": "a minute: tests/testbed/calibration/test_calibration_live.py",
     r"sudo ./runner.py clean": "ends processes of killed runs: tests/testbed/live/test_clean_live.py",
     r"runner.py cli": "a live prompt: tests/testbed/prompt/test_prompt_live.py",
-    r"--hosts docker:": "needs root and Docker: tests/testbed/live/containers/test_containers_live.py",
+    r"--hosts docker:": "needs root and Docker: tests/testbed/live/test_containers_live.py",
     r"run incast .*--switch bmv2": "needs root and BMv2: tests/testbed/targets/bmv2/test_bmv2_live.py",
     r"sudo ./runner.py (run|compare) ": "needs root: the last test here runs one, tests/testbed/live/ others",
     r"runner.py report (runs/)?[\w-]+`?$": "tests/docs/conftest.py runs it, for all tests here",
@@ -164,7 +164,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def _without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw no pages: they take longer than the runs, and have their own tests."""
     monkeypatch.setattr("testbed.execution.execute.write_run_report", lambda folder: folder / "report.html")
-    monkeypatch.setattr("command.verbs.compare.write_comparison_report", lambda _, out, *__: out / "report.html")
+    monkeypatch.setattr("cli.verbs.compare.write_comparison_report", lambda _, out, *__: out / "report.html")
 
 
 def _values(run: Path, tree: Path) -> dict[str, str]:

@@ -21,7 +21,7 @@ from analysis.metrics.figures import Figures
 from analysis.metrics.flows import SlowdownFigures
 from analysis.metrics.signals import SignalFigures
 from analysis.results import result as stored
-from scenarios.files.flow_file import FILE_NAME
+from scenarios.traffic.flow_file import FILE_NAME
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from telemetry.journal import HEAD_FILE
 from telemetry.schema import (

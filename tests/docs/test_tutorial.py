@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from command.output import EXIT_INVALID
+from cli.output import EXIT_INVALID
 from tests.changes.change import copy_of_tree
 from tests.changes.places import LISTED, is_at
 from tests.docs.page import ROOT_WORD, Page, type_in

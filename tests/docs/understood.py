@@ -20,8 +20,8 @@ import typer
 
 from analysis.results.spec import RunSpec
 from bench.catalogue import BENCHMARKS
-from command.app import VERBS, main
-from command.planning import EXCHANGES
+from cli.app import VERBS, main
+from cli.planning import EXCHANGES
 from softswitch.bmv2_command import read_options
 from softswitch.p4c import LANGUAGE
 from testbed.plan.plan import plan_run
@@ -97,8 +97,8 @@ def _starting_nothing() -> Iterator[None]:
     }
     with pytest.MonkeyPatch.context() as patch:
         for name, replacement in stops.items():
-            patch.setattr(f"command.verbs.{name}", replacement)
-        patch.setattr("command.verbs.doctor.CAPABILITIES", ())
+            patch.setattr(f"cli.verbs.{name}", replacement)
+        patch.setattr("cli.verbs.doctor.CAPABILITIES", ())
         yield
 
 

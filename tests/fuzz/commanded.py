@@ -22,8 +22,8 @@ from unittest import mock
 
 import typer
 
-from command.app import main
-from command.output import LONGEST_LINE
+from cli.app import main
+from cli.output import LONGEST_LINE
 
 STATUSES = {0, 2, 3, 4, 130}
 REFUSED = 2
@@ -31,11 +31,11 @@ _LONGEST_REFUSAL = LONGEST_LINE + 20
 _WARNING = "! "
 """Prefix of a message about a skipped file. There is one message per file, so there may be several."""
 _STARTS = (
-    "command.retrying.execute_plan",
-    "command.verbs.sweep.run_sweep",
-    "command.verbs.reproduce.reproduce",
-    "command.verbs.validate.validate",
-    "command.verbs.clean.clean",
+    "cli.retrying.execute_plan",
+    "cli.verbs.sweep.run_sweep",
+    "cli.verbs.reproduce.reproduce",
+    "cli.verbs.validate.validate",
+    "cli.verbs.clean.clean",
 )
 
 
@@ -106,9 +106,9 @@ def _stopped(unexpected: list[BaseException]) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for name in _STARTS:
             stack.enter_context(mock.patch(name, _stop))
-        stack.enter_context(mock.patch("command.failure.save_traceback", lambda error, words: unexpected.append(error)))
+        stack.enter_context(mock.patch("cli.failure.save_traceback", lambda error, words: unexpected.append(error)))
         stack.enter_context(mock.patch("testbed.targets.capabilities.CAPABILITIES", ()))
-        stack.enter_context(mock.patch("command.verbs.doctor.CAPABILITIES", ()))
+        stack.enter_context(mock.patch("cli.verbs.doctor.CAPABILITIES", ()))
         stack.enter_context(mock.patch.dict(sys.modules, {parent.__name__: parent, prompt.__name__: prompt}))
         yield
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from command.app import VERBS, app_for
+from cli.app import VERBS, app_for
 from reproduction.catalogue import EXPERIMENTS
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES

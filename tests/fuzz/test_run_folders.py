@@ -23,7 +23,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from command.app import main
+from cli.app import main
 from tests.fuzz.budget import inputs
 from tests.fuzz.commanded import type_words
 from tests.fuzz.hostile import damaged, texts, values

@@ -14,7 +14,7 @@ import pytest
 
 from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
-from command.verbs.reproduce import say_left_out, settings_of
+from cli.verbs.reproduce import say_left_out, settings_of
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document import below, pages_of
 from reproduction.jobs import jobs_of

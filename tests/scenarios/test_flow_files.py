@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.files.flow_file import format_flows, read_flows
-from scenarios.files.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError
+from scenarios.traffic.flow_file import format_flows, read_flows
+from scenarios.traffic.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
 from topologies.shapes import shape
 
 NETWORK = shape("clos", {"hosts_per_tor": 2}).build()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError, random_stream
-from scenarios.paper.bottleneck.fairness import JoinAndLeave
+from scenarios.paper.fairness import JoinAndLeave
 from scenarios.traffic.datacentre import DataCentre
 from scenarios.traffic.shares import chance_to_be_drawn, draw_positions, others_of, pull_of_hosts
 from topologies.model import Topology

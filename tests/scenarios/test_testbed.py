@@ -9,7 +9,7 @@ from collections import defaultdict
 from scenarios.model.flow import Flow
 from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import random_stream
-from scenarios.paper.testbed.testbed_hol import SCENARIO, HeadOfLine
+from scenarios.paper.testbed_hol import SCENARIO, HeadOfLine
 from scenarios.traffic.incast import TAG as INCAST
 from topologies.shapes import shape
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command.app import main
+from cli.app import main
 from softswitch.sockets import is_free, new_socket_path, remove_dead
 from testbed.system import run_ids
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import testbed.recording.recorder
 import testbed.virtual.simulation
-from command.app import main
+from cli.app import main
 from testbed.recording.recorder import Recorder
 
 

@@ -23,7 +23,7 @@ from analysis.results.stored import Run, load_run
 from telemetry import reader
 from telemetry.schema import FLOWS
 from tests.analysis.conftest import FlowsMaker, FolderMaker
-from tests.analysis.terminal.narrow import printed
+from tests.analysis.narrow import printed
 
 
 class Page(HTMLParser):

@@ -16,7 +16,7 @@ from analysis.report.tables import comparison_table, format_estimate, key_figure
 from analysis.results.comparison import compare
 from analysis.results.result import read_result, write_result
 from tests.analysis.conftest import FlowsMaker, FolderMaker
-from tests.analysis.terminal.narrow import lost, printed
+from tests.analysis.narrow import lost, printed
 
 EXPECTED = Path(__file__).parents[1] / "results" / "expected-result.json"
 

@@ -18,7 +18,7 @@ from analysis.validation.comparison import compare_clocks
 from analysis.validation.metrics import METRICS
 from analysis.validation.record import ValidatedRun, Validation, write_validation
 from tests.analysis.conftest import FolderMaker
-from tests.analysis.terminal.narrow import lost, printed
+from tests.analysis.narrow import lost, printed
 
 
 def _run(make: FolderMaker, *, peak_bytes: float = 3e6, place: str = "") -> ValidatedRun:

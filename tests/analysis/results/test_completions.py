@@ -12,7 +12,7 @@ from analysis.report.tables import comparison_table
 from analysis.results.comparison import compare
 from analysis.results.result import RunResult, read_result
 from tests.analysis.conftest import FolderMaker
-from tests.analysis.terminal.narrow import printed
+from tests.analysis.narrow import printed
 
 TITLE = "completion time of dependent messages"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from compiled.cache import CacheRefused, cache_dir
+from native.cache import CacheRefused, cache_dir
 from softswitch import build, codegen
 from softswitch.build import BuildError, build_library
 from softswitch.engine import SwitchEngine

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from softswitch.thrift.digests.learning import Learning
+from softswitch.thrift.digest_learning import Learning
 from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import LearnCode
 from tests.softswitch.pipeline.harness import PROGRAMS

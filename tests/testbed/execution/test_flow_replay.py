@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 
 from analysis.results.spec import RunSpec
-from scenarios.files.flow_file import FILE_NAME
 from scenarios.listed import LISTED
+from scenarios.traffic.flow_file import FILE_NAME
 from scenarios.traffic.sizes import WORKLOADS, format_hpcc_cdf, load_sizes
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute

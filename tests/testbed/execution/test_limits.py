@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from analysis.results.spec import RunSpec
-from command.app import main
+from cli.app import main
 from reproduction.validation import Wish, pairs_of
 from testbed.errors import UsageError
 from testbed.execution.limits import check_limits, check_output, most_waiting_bytes, switch_memory_bytes

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
-from scenarios.files.flow_file import format_flows
 from scenarios.model.flow import FlowRequest
 from scenarios.model.numbering import number_flows
+from scenarios.traffic.flow_file import format_flows
 from testbed.dilation.choice import with_dilation
 from testbed.flows.columns import flow_columns
 from testbed.flows.ideal import IdealTimes, ideal_times_ns

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
-from compiled.cache import cache_dir
+from native.cache import cache_dir
 from softswitch.p4c import program_folder
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_network, plan_run

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from analysis.results.spec import RunSpec
-from compiled.modules import INTERPRETED
+from native.modules import INTERPRETED
 from scenarios.traffic.sizes import load_sizes
 from testbed.jobs.job import Job, JobFailed
 from testbed.jobs.run_job import run_job

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from command.app import main
+from cli.app import main
 from testbed.errors import UsageError
 from testbed.system import run_ids
 from testbed.system.cleanup import end_processes

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from command.app import main
-from command.output import console
+from cli.app import main
+from cli.output import console
 from testbed.errors import UsageError
 from testbed.targets import capabilities
 from tests.testbed import running

@@ -20,7 +20,7 @@ from analysis.results.result import RunResult, read_result
 from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from analysis.validation.record import ValidatedRun, read_validation
-from command.app import main
+from cli.app import main
 from testbed.interrupt import Interrupt
 from testbed.jobs import retrying
 from testbed.jobs.job import JOB, JOB_RESULT, Job

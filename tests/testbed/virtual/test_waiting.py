@@ -14,7 +14,7 @@ import pytest
 from analysis.formatting import format_us
 from analysis.report.tables import key_figures
 from analysis.results.spec import RunSpec
-from scenarios.files.flow_file import FILE_NAME
+from scenarios.traffic.flow_file import FILE_NAME
 from testbed.errors import UsageError
 from testbed.execution.execute import execute
 from testbed.execution.hpcc_export import export_hpcc

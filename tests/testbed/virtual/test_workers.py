@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from analysis.results.spec import RunSpec
-from command.planning import shared_out
+from cli.planning import shared_out
 from hosts.transport.loss_recovery.base import NEVER
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import execute

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tables of `list`: scenarios, schemes and topologies with all their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from analysis.terminal import PROSE, Fitted
+from cli.listing.settings import Setting, as_typed, model_settings
+from scenarios.model.scenario import Scale, Scenario
+from scenarios.schemes import RATE_CONTROLS, SCHEMES
+from testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
+from topologies.shapes import SHAPES
+
+
+def names_table(title: str, rows: Sequence[tuple[str, str]]) -> RenderableType:
+    """Return a table of names and their meanings."""
+    table = Table(title=title, title_style="bold", show_header=False, box=None, padding=(0, 3, 0, 0))
+    table.add_column()
+    table.add_column(ratio=PROSE)
+    for name, meaning in rows:
+        table.add_row(Text(name), Text(meaning))
+    return Group(Fitted(table), "")
+
+
+def settings_table(title: str, prefix: str, settings: Sequence[Setting]) -> RenderableType:
+    """Return a table of settings as they are typed after `--set`; the meaning takes the remaining width."""
+    table = Table(title=title, title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for heading, widest in (("--set", 32), ("unit", 10), ("default", 13)):
+        table.add_column(heading, max_width=widest)
+    table.add_column("meaning", ratio=PROSE)
+    for each in settings:
+        name = Text(f"{prefix}{each.name}", style="cyan")
+        table.add_row(name, Text(each.unit), Text(each.default), Text(each.meaning))
+    return Group(Fitted(table), "")
+
+
+def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
+    """Yield the settings of a scenario at every scale, its networks, and a command to try."""
+    yield Group(Text(f"{scenario.name}: {scenario.summary}", style="bold"), "")
+    rows = [replace(each, default=_at_scales(each, scenario)) for each in model_settings(scenario.workload)]
+    yield settings_table("workload", "", rows)
+    yield names_table("scales", [(name, _scale(scale)) for name, scale in scenario.scales.items()])
+    yield Text(
+        "Settings of its network: ./runner.py list --topologies; of switches and hosts: ./runner.py list --schemes.\n"
+        f"Try: ./runner.py run {scenario.name} --clock virtual --set {_example(rows)}"
+    )
+
+
+def scheme_tables() -> Iterator[RenderableType]:
+    """Yield the schemes with the settings that each changes, the rate controls, and all switch settings."""
+    yield names_table(
+        "schemes",
+        [(each.name, f"{each.summary}. Sets {_sets(each.switch, each.transport)}") for each in SCHEMES.values()],
+    )
+    yield names_table("rate control of a scheme", rate_control_rows(with_settings=True))
+    yield settings_table("switches", "switch.", _switch_settings())
+    yield Text(
+        "Settings in bytes can also be given in BDP (switch.q_th_bdp=4) or data packets (switch.trim_queue_packets=8), "
+        "settings in ns in base RTTs (switch.suppression_rtt=1).\n"
+    )
+
+
+def rate_control_rows(*, with_settings: bool = False) -> list[tuple[str, str]]:
+    """Return the suffixes and their meanings, with the schemes that use each by default."""
+    return [
+        (
+            f"+{each.name}",
+            each.summary
+            + (f". Sets {_sets(each.switch, each.transport)}" if with_settings else "")
+            + _default_of(each.name),
+        )
+        for each in RATE_CONTROLS.values()
+    ]
+
+
+def _default_of(control: str) -> str:
+    """Return a remark that names the schemes which use a rate control by default."""
+    names = [scheme.name for scheme in SCHEMES.values() if scheme.congestion == control]
+    if not names:
+        return ""
+    example = "sfc" if "sfc" in names else names[0]
+    return f" (the default{'' if len(names) > 1 else f' of {example}'}: {example} is {example}+{control})"
+
+
+def topology_tables() -> Iterator[RenderableType]:
+    """Yield each topology with its settings."""
+    for name, shape in SHAPES.items():
+        title = f"{name}: {(shape.__doc__ or '').splitlines()[0]}"
+        yield settings_table(title, "topology.", model_settings(shape))
+    yield Text("Try: ./runner.py run incast --clock virtual --topology star --set topology.hosts=12")
+
+
+def _switch_settings() -> list[Setting]:
+    """Return the switch settings; the default of one derived from the network is a multiple of BDP or base RTT."""
+    units = {"bdp": ("bytes", "BDP"), "rtt": ("ns", "base RTT")}
+    follows = {}
+    for name, value in FROM_NETWORK.items():
+        stem, _, multiple = name.rpartition("_")
+        ending, unit = units[multiple]
+        follows[f"{stem}_{ending}"] = f"{as_typed(value)} {unit}"
+    return [replace(each, default=follows.get(each.name, each.default)) for each in model_settings(SwitchSettings)]
+
+
+def _at_scales(setting: Setting, scenario: Scenario) -> str:
+    values = {
+        name: as_typed(scale.workload[setting.name]) if setting.name in scale.workload else setting.default
+        for name, scale in scenario.scales.items()
+    }
+    if len(set(values.values())) == 1:
+        return next(iter(values.values()))
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _scale(scale: Scale) -> str:
+    parameters = _words("topology.", scale.topology_parameters)
+    others = [*_words("switch.", scale.switch), *_words("transport.", scale.transport)]
+    parts = [
+        " ".join([f"topology {scale.topology}", *parameters]),
+        f"at most {scale.duration_ms:g} ms of simulated time",
+        *others,
+        *(f"--fault {each}" for each in scale.faults),
+    ]
+    return "; ".join(parts)
+
+
+def _sets(switch: Mapping[str, Any], transport: Mapping[str, Any]) -> str:
+    words = [
+        *_words("switch.", switch),
+        *_words("transport.", {name: each for name, each in transport.items() if each}),
+    ]
+    return ", ".join(words) or "nothing"
+
+
+def _words(prefix: str, settings: Mapping[str, Any]) -> list[str]:
+    return [f"{prefix}{name}={as_typed(value)}" for name, value in settings.items()]
+
+
+def _example(rows: Sequence[Setting]) -> str:
+    """A setting to try, as it is at the scale that runs without being told one."""
+    row = next((each for each in rows if each.default not in ("null", "")), rows[0])
+    return f"{row.name}={row.default.removeprefix('ci ').partition(',')[0]}"

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The command's terminal output, and its exit codes.
+
+All text goes through `TextConsole`, so that no caller has to know who wrote the text.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from native.visible import visible
+
+EXIT_DONE = 0
+EXIT_UNEXPECTED = 1
+EXIT_BAD_INPUT = 2
+EXIT_INVALID = 3
+EXIT_CLAIM = 4
+EXIT_INTERRUPTED = 130
+
+EXIT_CODES: Mapping[int, str] = {
+    EXIT_DONE: "done",
+    EXIT_UNEXPECTED: "unexpected error: one line that names the file with the traceback",
+    EXIT_BAD_INPUT: "bad input: one line; nothing was started or written",
+    EXIT_INVALID: "not to be trusted: an invalid verdict, a failed job or --exec line, or damaged files",
+    EXIT_CLAIM: "--strict: a claim does not hold (reproduce, compare), or a result is out of tolerance (validate)",
+    EXIT_INTERRUPTED: "interrupted by Ctrl-C or SIGTERM: one line reports what was kept",
+}
+"""Exit codes and their meaning; if two apply, the higher one is used. README.md and `--help` show this table."""
+
+_ESCAPES = "backslashreplace"
+
+LONGEST_LINE = 500
+"""Longest error message, in characters, so that a file with one long line does not fill the screen."""
+
+
+class TextConsole(Console):
+    """A console that shows text as text: control characters become escapes, markup and emoji codes stay as typed.
+
+    Line ends stay. A style is the only sequence that a terminal gets, and rich alone makes styles.
+    """
+
+    def __init__(self, *, stderr: bool = False, markup: bool = False) -> None:
+        """`markup` is for callers that escape foreign text with `rich.markup.escape`."""
+        super().__init__(stderr=stderr, markup=markup, emoji=False, highlight=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the segments of a renderable, with its control characters escaped."""
+        shown = _visible_text(renderable) if isinstance(renderable, Text) else renderable  # escapes are wrapped, too
+        for segment in super().render(shown, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text, keep="\n"))
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return the text of a cell or a line."""
+        return super().render_str(visible(text, keep="\n"), **options)
+
+
+def _visible_text(text: Text) -> Text:
+    shown = visible(text.plain, keep="\n")
+    if shown == text.plain:
+        return text
+    copied = text.copy()
+    copied.plain = shown
+    return copied
+
+
+def allow_any_encoding() -> None:
+    """Let the standard streams accept every character in any encoding.
+
+    A character that the encoding of the output lacks, such as µ in ASCII, is printed as an escape.
+    """
+    for stream, handler in ((sys.stdin, "surrogateescape"), (sys.stdout, _ESCAPES), (sys.stderr, _ESCAPES)):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=handler)
+
+
+console = TextConsole()
+errors = TextConsole(stderr=True)
+
+
+def say(text: str) -> None:
+    """Print one line on stdout; a line end within the text becomes an escape."""
+    console.print(visible(text), soft_wrap=True)
+
+
+def complain(text: str, style: str = "") -> None:
+    """Print one line on stderr; a line end within the text becomes an escape."""
+    errors.print(visible(text), style=style, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Print one line on stderr about something that the user should know before using the results."""
+    complain(f"! {text}", "yellow")
+
+
+def say_json(text: str) -> None:
+    """Print a JSON document on stdout.
+
+    Characters that are invisible, or that the terminal's encoding lacks, become JSON escapes: the content is the same.
+    """
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write("".join(each if _is_plain(each, encoding) else _json_escape(each) for each in text))
+
+
+def _is_plain(character: str, encoding: str) -> bool:
+    if character == "\n" or " " <= character <= "~":
+        return True
+    return character.isprintable() and character.encode(encoding, "ignore") != b""
+
+
+def _json_escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[place : place + 2].hex()}" for place in range(0, len(units), 2))

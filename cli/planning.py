@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Plans from the options of the verbs, checked before anything is created."""
+
+from __future__ import annotations
+
+import atexit
+import re
+import signal
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import typer
+
+from analysis.results.spec import ClockName, RunSpec
+from cli.calibration import calibrate_first
+from cli.output import EXIT_INVALID, complain, console, errors
+from cli.progress import LiveProgress
+from native.first_use import prepare
+from testbed.dilation.choice import with_dilation
+from testbed.errors import Interrupted, UsageError
+from testbed.execution.execute import Clock, StoredRun, execute
+from testbed.execution.limits import check_limits, open_files
+from testbed.execution.programs import build_programs
+from testbed.plan.dilations import MAX_DILATION
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.recording.outcome import Silent
+from testbed.system.limits import raise_open_files
+from testbed.targets import capabilities
+from testbed.virtual.ranks import Ranks, join, serve, simulate_over_ranks
+from testbed.virtual.shares import shares
+from testbed.virtual.workers import open_files as open_files_of_workers
+from testbed.virtual.workers import simulate_shared
+from wire.input.validation import shown
+
+CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
+_MPI = "mpi"
+EXCHANGES = ("memory", _MPI)
+
+
+def clock_of(text: str) -> ClockName:
+    """Return the clock of a name. UsageError if there is none."""
+    for clock in CLOCKS:
+        if text == clock:
+            return clock
+    raise UsageError(f"unknown clock {text!r}; choose from {', '.join(CLOCKS)}")
+
+
+def dilation_of(text: str) -> int | None:
+    """Return a dilation, or None for `auto`. UsageError for other text."""
+    if text == "auto":
+        return None
+    if re.fullmatch("[0-9]{1,20}", text) and 1 <= int(text) <= MAX_DILATION:
+        return int(text)
+    raise UsageError(f"--dilation is auto or a whole number from 1 to {MAX_DILATION}, not {shown(text)}")
+
+
+def places_of(text: str) -> tuple[str, ...]:
+    """Return the places of `--pcap`. UsageError for an empty place."""
+    if not text:
+        return ()
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise UsageError(f"--pcap: places are names separated by commas, not {shown(text)}")
+    return names
+
+
+def checked(
+    requests: Sequence[RunSpec],
+    out: Path,
+    *,
+    workers: int = 1,
+    compiles: bool = True,
+    has_virtual: bool = True,
+) -> list[RunPlan]:
+    """Return all plans, or raise UsageError before anything is created or compiled.
+
+    `workers` processes must be able to share each run. `compiles` is false if the caller compiles the engine later.
+    `has_virtual` as in `capabilities.require`.
+    """
+    plans = [plan_run(request) for request in requests]
+    for plan in plans:
+        shared_out(plan, workers)
+    for clock, switch, mtu_bytes, hosts in {_asked_of_machine(plan) for plan in plans}:
+        capabilities.require(clock, switch, mtu_bytes, hosts, has_virtual=has_virtual)
+    check_limits(plans, out)
+    if compiles:
+        prepare()
+    calibrate_first(plans)
+    build_programs(plans)
+    if all(plan.config.clock == "virtual" for plan in plans):
+        return plans
+    with errors.status("dry run in virtual time, to choose the dilation"):
+        plans = [with_dilation(plan) for plan in plans]
+    check_limits(plans, out)  # again, because the link rates of BMv2 depend on the dilation
+    return plans
+
+
+def _asked_of_machine(plan: RunPlan) -> tuple[str, str, int, str | None]:
+    """Return the arguments of `capabilities.require`."""
+    return plan.config.clock, plan.config.switch, plan.mtu_bytes, plan.config.hosts
+
+
+def shared_out(plan: RunPlan, workers: int) -> Clock | None:
+    """Return the clock that runs a plan on several processes; None for one. UsageError if they cannot share it."""
+    if workers == 1:
+        return None
+    if plan.config.clock != "virtual":
+        raise UsageError("--workers: only a run in virtual time can use several processes")
+    shares(plan.topology, plan.columns, workers)
+    raise_open_files(open_files(plan) + open_files_of_workers(workers), f"--workers {workers}")
+    return partial(simulate_shared, workers=workers)
+
+
+def ranks_of(exchange: str, workers: int) -> Ranks | None:
+    """Return the MPI ranks on the first rank; the others serve it and end here. None without `--exchange mpi`."""
+    if exchange not in EXCHANGES:
+        raise UsageError(f"unknown exchange {exchange!r}; choose from {', '.join(EXCHANGES)}")
+    if exchange != _MPI:
+        return None
+    if workers != 1:
+        raise UsageError("--workers: with --exchange mpi, mpirun -n sets the number of processes")
+    ranks = join(prepare)  # restarts the process, which is impossible once MPI has started
+    if ranks.mine > 0:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # the first rank handles them
+        serve(ranks)
+        raise typer.Exit
+    atexit.register(ranks.dismiss)  # also if the command ends before a run begins
+    ranks.check()
+    return ranks
+
+
+def over_ranks(plan: RunPlan, ranks: Ranks) -> Clock:
+    """Return the clock that runs a plan on MPI processes, and print a line about them. UsageError if they cannot."""
+    if plan.config.clock != "virtual":
+        raise UsageError("--exchange mpi: only a run in virtual time can use several processes")
+    racks = len({host.switch for host in plan.topology.hosts})
+    if ranks.count > racks:
+        raise UsageError(
+            f"mpirun -n {ranks.count}: the network has {racks} racks, so at most {racks} processes can share it"
+        )
+    line = f"run shared by MPI: {_count(ranks.count, 'process', 'es')}, {_count(ranks.machines, 'machine', 's')}"
+    complain(line)
+    return partial(simulate_over_ranks, ranks=ranks)
+
+
+def _count(number: int, what: str, more: str) -> str:
+    return f"{number} {what}{'' if number == 1 else more}"
+
+
+def execute_plan(plan: RunPlan, out: Path, *, quiet: bool, clock: Clock | None = None) -> StoredRun:
+    """Run a plan, with progress on the terminal unless `quiet`."""
+    if quiet:
+        return execute(plan, out, Silent(), clock)
+    with LiveProgress(f"{plan.config.scenario} {plan.config.variant}", console) as progress:
+        return execute(plan, out, progress, clock)
+
+
+def end_by_outcome(runs: Sequence[StoredRun]) -> None:
+    """End the command with 130 if the last run was interrupted, or with 3 if a verdict is invalid."""
+    if runs[-1].interrupted:
+        raise Interrupted(runs[-1].kept)
+    if any(run.result.verdict == "invalid" for run in runs):
+        raise typer.Exit(EXIT_INVALID)

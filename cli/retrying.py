@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`--retry`: repeat a late live run at a dilation that would have been on time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analysis.results.spec import RunSpec
+from cli.output import complain
+from cli.planning import checked, execute_plan
+from testbed.errors import Interrupted, UsageError
+from testbed.execution.execute import StoredRun
+from testbed.execution.retry import MOST_RETRIES, retry_of, told
+from testbed.plan.plan import RunPlan
+
+
+def tell(line: str) -> None:
+    """Print a line about a retry on stderr."""
+    complain(line, "yellow")
+
+
+def execute_retrying(request: RunSpec, plan: RunPlan, out: Path, *, quiet: bool, retry: bool) -> StoredRun:
+    """Run a plan, with `retry` again if it was late, and return the last run. Late runs keep their folders."""
+    run = execute_plan(plan, out, quiet=quiet)
+    for _ in range(MOST_RETRIES if retry else 0):
+        again = None if run.interrupted else retry_of(request, run.folder, run.result)
+        if again is None:
+            break
+        try:
+            [plan] = checked([again], out)
+        except UsageError as error:
+            tell(f"not repeated at D = {run.result.faithful_dilation}: {error}")
+            break
+        tell(told(run.folder, run.result))
+        try:
+            run = execute_plan(plan, out, quiet=quiet)
+        except Interrupted as error:
+            raise Interrupted(f"{error}; the late run is kept in {run.folder}") from error
+    return run

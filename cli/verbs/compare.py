@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.report.pages import write_comparison_report
+from analysis.report.tables import comparison_table
+from analysis.results.comparison import compare
+from analysis.results.spec import RunSpec
+from cli.dilation import say_dilations
+from cli.listing import words
+from cli.options import (
+    ClaimsFile,
+    ClockName,
+    DilationFactor,
+    Duration,
+    Faults,
+    FlowFile,
+    HostsImage,
+    Json,
+    OptionalScenario,
+    Out,
+    P4Programs,
+    Retry,
+    ScaleName,
+    Settings,
+    SwitchName,
+    TopologyName,
+    scenario_of,
+)
+from cli.output import EXIT_CLAIM, console, say, say_json
+from cli.planning import checked, clock_of, dilation_of, end_by_outcome
+from cli.retrying import execute_retrying
+from cli.seeds import chosen_seeds, named
+from reproduction.own_claims import judged, read_claims
+from testbed.errors import Interrupted, UsageError
+from testbed.execution.execute import StoredRun
+from testbed.execution.retry import check_retry
+from testbed.interrupt import interruptible, raise_again
+from testbed.plan.plan import RunPlan
+from testbed.plan.settings import parse_settings
+from testbed.program.user_program import read_programs
+from testbed.recording.folder import give_to_caller, make_folder
+
+
+def verb(
+    scenario: OptionalScenario = None,
+    *,
+    schemes: Annotated[
+        str,
+        typer.Option(
+            help="Schemes, separated by commas; ratios are relative to the first.", autocompletion=words.scheme_lists
+        ),
+    ] = "irn,sfc",
+    switch: SwitchName = "auto",
+    p4: P4Programs = None,
+    clock: ClockName = "real",
+    dilation: DilationFactor = "auto",
+    scale: ScaleName = "ci",
+    seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="1")] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            help="Several seeds, such as 1..5 or 1,3,7: the table gives means and confidence intervals.",
+            show_default=False,
+        ),
+    ] = None,
+    duration: Duration = None,
+    settings: Settings = None,
+    topology: TopologyName = None,
+    flows: FlowFile = None,
+    fault: Faults = None,
+    hosts: HostsImage = None,
+    out: Out = Path("runs"),
+    claims: ClaimsFile = None,
+    retry: Retry = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
+    json: Json = False,
+) -> None:
+    """Run a scenario with every combination of scheme, P4 program and seed, and compare."""
+    request = RunSpec(
+        scenario_of(scenario, flows),
+        switch=switch,
+        clock=clock_of(clock),
+        dilation=dilation_of(dilation),
+        scale=scale,
+        duration_ms=duration,
+        topology=topology,
+        settings=parse_settings(settings or ()),
+        flow_file=flows,
+        faults=tuple(fault or ()),
+        hosts=hosts,
+    )
+    if strict and claims is None:
+        raise UsageError("--strict needs claims: add --claims FILE.py")
+    claimed = () if claims is None else read_claims(claims)
+    if retry:
+        check_retry(request.clock)
+    chosen = chosen_seeds(seed, seeds)
+    # All schemes of a seed before the next seed, so that an interruption leaves complete comparisons.
+    names = [name.strip() for name in schemes.split(",")]
+    programs = read_programs(p4 or ()) or [None]
+    requests = [
+        replace(request, scheme=name, seed=each, program=program)
+        for each in chosen
+        for name in names
+        for program in programs
+    ]
+    plans = checked(requests, out)
+    say_dilations(plans)
+    runs, missing = _run_all(requests, plans, out, quiet=json, retry=retry)
+    with _kept(runs, missing):
+        folder = make_folder(out, f"{request.scenario}-compare")
+        held = judged(claimed, [run.folder for run in runs])
+        page = write_comparison_report([run.folder for run in runs], folder, missing, held)
+        give_to_caller(folder)
+    with interruptible():  # everything is stored by now
+        comparison = compare([run.result for run in runs], missing, held)
+        if json:
+            say_json(comparison.model_dump_json(indent=2) + "\n")
+        else:
+            console.print(comparison_table(comparison))
+            say(f"report: {page}")
+    if runs[-1].interrupted or missing:
+        raise Interrupted(f"{_without(missing)}{runs[-1].kept}; the comparison is in {folder}")
+    end_by_outcome(runs)
+    if strict and not all(claim.holds for claim in held):
+        raise typer.Exit(EXIT_CLAIM)
+
+
+def _run_all(
+    requests: Sequence[RunSpec], plans: Sequence[RunPlan], out: Path, *, quiet: bool, retry: bool
+) -> tuple[list[StoredRun], list[str]]:
+    """Return the runs up to an interruption, and the names of the runs that are missing. Interrupted if none ran."""
+    runs: list[StoredRun] = []
+    names = named(plans)
+    for request, plan in zip(requests, plans, strict=True):
+        try:
+            with _kept(runs, names[len(runs) :]):
+                runs.append(execute_retrying(request, plan, out, quiet=quiet, retry=retry))
+        except Interrupted:
+            if not runs:
+                raise
+            break
+        if runs[-1].interrupted:
+            break
+    return runs, names[len(runs) :]
+
+
+@contextmanager
+def _kept(runs: Sequence[StoredRun], missing: Sequence[str]) -> Iterator[None]:
+    """Report a Ctrl-C outside a run: the completed runs are kept."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise_again()
+        folders = ", ".join(str(run.folder) for run in runs) or "nothing"
+        raise Interrupted(f"{_without(missing)}kept: {folders}, not compared") from error
+
+
+def _without(missing: Sequence[str]) -> str:
+    return f"{', '.join(missing)} not run; " if missing else ""

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py export`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.options import folder_of
+from cli.output import EXIT_INVALID, say, warn
+from cli.stored import refused_in_one_line
+from testbed.execution.hpcc_export import export_hpcc
+from testbed.execution.limits import check_output
+from testbed.execution.perfetto_export import export_perfetto
+
+
+class Format(str, Enum):
+    """The formats in which a run can be exported."""
+
+    HPCC = "hpcc"
+    PERFETTO = "perfetto"
+
+
+def verb(
+    folder: Annotated[Path, typer.Argument(help="Run folder.", show_default=False)],
+    *,
+    kind: Annotated[
+        Format,
+        typer.Option(
+            "--format", help="hpcc: files of the HPCC simulator. perfetto: a timeline for https://ui.perfetto.dev."
+        ),
+    ] = Format.HPCC,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            parser=folder_of,
+            help="Output folder; by default the run folder, for hpcc its subfolder `hpcc`.",
+        ),
+    ] = None,
+) -> None:
+    """Convert a stored run for other tools."""
+    if out is not None:
+        check_output(out)
+    with refused_in_one_line(folder):
+        if kind is Format.PERFETTO:
+            _export_timeline(folder, out or folder)
+            return
+        for path in export_hpcc(folder, out):
+            say(str(path))
+
+
+def _export_timeline(folder: Path, out: Path) -> None:
+    """Write the timeline. Every unreadable file of the run is a line on stderr."""
+    exported = export_perfetto(folder, out)
+    say(str(exported.path))
+    for problem in exported.problems:
+        warn(problem)
+    if exported.problems:
+        raise typer.Exit(EXIT_INVALID)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py list`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from cli.listing import words
+from cli.listing.tables import names_table, rate_control_rows, scenario_tables, scheme_tables, topology_tables
+from cli.output import console
+from scenarios.catalogue import SCENARIOS
+from scenarios.faults.kinds import FAULTS
+from scenarios.schemes import SCHEMES
+from testbed.errors import UsageError
+from topologies.shapes import SHAPES
+from wire.input.nearest import nearest
+from wire.input.validation import shown
+
+
+def verb(
+    scenario: Annotated[
+        str | None,
+        typer.Argument(help="Scenario whose settings are shown.", show_default=False, autocompletion=words.scenarios),
+    ] = None,
+    *,
+    schemes: Annotated[
+        bool, typer.Option("--schemes", help="Show schemes with all settings of switches and hosts.")
+    ] = False,
+    topologies: Annotated[bool, typer.Option("--topologies", help="Show topologies with all their settings.")] = False,
+) -> None:
+    """Print tables of names and settings."""
+    if scenario is not None and scenario not in SCENARIOS:
+        raise UsageError(_unknown(scenario))
+    parts = [
+        *(scenario_tables(SCENARIOS[scenario]) if scenario is not None else ()),
+        *(_schemes() if schemes else ()),
+        *(topology_tables() if topologies else ()),
+    ]
+    for part in parts or _overview():
+        console.print(part)
+
+
+def _schemes() -> Iterator[RenderableType]:
+    from cli.listing.transport import transport_tables  # slow to import
+
+    yield from scheme_tables()
+    yield from transport_tables()
+
+
+def _unknown(name: str) -> str:
+    for option, table in (("--schemes", SCHEMES), ("--topologies", SHAPES)):
+        if name.partition("+")[0] in table:
+            return f"{name} is not a scenario: ./runner.py list {option} shows it"
+    return f"unknown scenario {shown(name)}; choose from {', '.join(SCENARIOS)}{nearest(name, SCENARIOS)}"
+
+
+def _overview() -> Iterator[RenderableType]:
+    scenarios = [(each.name, f"{each.summary} (scales: {', '.join(each.scales)})") for each in SCENARIOS.values()]
+    yield names_table("scenarios", scenarios)
+    yield names_table("schemes", [(each.name, each.summary) for each in SCHEMES.values()])
+    yield names_table("rate control of a scheme", rate_control_rows())
+    yield names_table("faults", [(each.kind, each.summary) for each in FAULTS.values()])
+    yield names_table("topologies", [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()])
+    yield Text("All settings with units and defaults: ./runner.py list SCENARIO, list --schemes, list --topologies.")

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py report`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.report.first_sentence import of_sweep
+from analysis.report.pages import write_comparison_report, write_run_report
+from analysis.report.sweep import write_sweep_page
+from analysis.report.tables import comparison_table, run_table
+from analysis.report.validation import write_validation_page
+from analysis.results.comparison import compare
+from analysis.results.stored import load_run
+from analysis.results.swept import is_sweep, read_sweep_results
+from analysis.validation.record import FILE_NAME, is_validation, read_validation
+from cli.options import ClaimsFile, folder_of
+from cli.output import EXIT_INVALID, console, say, warn
+from cli.reproductions import print_reproduction
+from cli.stored import check_page, refused_in_one_line
+from cli.validations import print_validation
+from reproduction.judge import judge_again
+from reproduction.model.experiment import Claim
+from reproduction.own_claims import judged, read_claims
+from reproduction.record import is_reproduction
+from testbed.errors import UsageError
+from testbed.execution.limits import check_output
+from testbed.execution.unfinished import finish_run
+from testbed.recording.folder import give_to_caller, make_folder
+
+
+def verb(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="Run folders, or one folder of `reproduce`, `sweep` or `validate`.", show_default=False),
+    ],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", parser=folder_of, help="Folder for the report of a comparison.")
+    ] = None,
+    claims: ClaimsFile = None,
+) -> None:
+    """Write a report from stored results. Every unreadable file is a line on stderr."""
+    if claims is not None and len(folders) == 1:
+        raise UsageError("--claims needs several runs; an experiment has its own claims")
+    claimed = () if claims is None else read_claims(claims)
+    with refused_in_one_line(folders[0]):
+        if len(folders) == 1 and is_reproduction(folders[0]):
+            _report_reproduction(folders[0])
+        elif len(folders) == 1 and is_validation(folders[0]):
+            _report_validation(folders[0])
+        elif len(folders) == 1 and is_sweep(folders[0]):
+            _report_sweep(folders[0])
+        elif len(folders) == 1:
+            _report_run(folders[0])
+        else:
+            _report_comparison(folders, out, claimed)
+
+
+def _end(problems: list[str], *, is_invalid: bool = False) -> None:
+    """Print each problem on stderr; exit with 3 if there is any, or if the reported results are invalid."""
+    for problem in problems:
+        warn(problem)
+    if problems or is_invalid:
+        raise typer.Exit(EXIT_INVALID)
+
+
+def _report_reproduction(folder: Path) -> None:
+    check_page(folder)
+    stored = judge_again(folder)
+    print_reproduction(stored)
+    _end([f"{folder}: {failure}" for failure in stored.reproduction.failures])
+
+
+def _report_validation(folder: Path) -> None:
+    check_page(folder)
+    validation = read_validation(folder / FILE_NAME)
+    page = write_validation_page(folder, validation)
+    give_to_caller(folder)
+    print_validation(validation, folder, page, in_full=True)
+    _end([], is_invalid=not validation.is_trusted)
+
+
+def _report_sweep(folder: Path) -> None:
+    check_page(folder)
+    page = write_sweep_page(folder)
+    give_to_caller(folder)
+    sweep = read_sweep_results(folder)
+    say(of_sweep(sweep))
+    say(f"report: {page}")
+    _end([], is_invalid="invalid" in sweep.runs["verdict"])
+
+
+def _report_run(folder: Path) -> None:
+    check_page(folder)
+    was_cut_off = finish_run(folder)
+    stored = load_run(folder)
+    page = write_run_report(folder, pictures=True)
+    if was_cut_off:
+        give_to_caller(folder)
+    console.print(run_table(stored.result, stored.config))
+    say(f"report: {page}")
+    _end([f"{folder}: {problem}" for problem in stored.problems], is_invalid=stored.result.verdict == "invalid")
+
+
+def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[Claim]) -> None:
+    runs = [load_run(folder).without_traces() for folder in folders]
+    if out is not None:
+        check_output(out)
+        check_page(out)
+    held = judged(claimed, folders)
+    page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"), claims=held)
+    console.print(comparison_table(compare([run.result for run in runs], claims=held)))
+    say(f"report: {page}")
+    _end([f"{run.folder}: {problem}" for run in runs for problem in run.problems])

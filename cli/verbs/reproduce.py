@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py reproduce`."""
+
+from __future__ import annotations
+
+import json as json_format
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.results.spec import ClockName
+from analysis.results.spec import P4Program as CompiledProgram
+from cli.dilation import say_dilations
+from cli.listing import words
+from cli.options import Json, Out, P4Program, Retry, ScaleName, SchedulerAddress, Settings, Workers
+from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
+from cli.planning import checked, clock_of
+from cli.progress import JobProgress
+from cli.reproductions import print_reproduction
+from cli.retrying import tell
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.jobs import ExperimentJob, jobs_of, settings_known_to
+from reproduction.reproduce import ReproducedExperiments, reproduce
+from testbed.errors import Interrupted, UsageError
+from testbed.execution.retry import check_retry
+from testbed.jobs.job import executor_for
+from testbed.plan.settings import Settings as SettingValues
+from testbed.plan.settings import parse_settings, settings_words
+from testbed.program.user_program import read_program
+from wire.input.nearest import nearest
+from wire.input.validation import shortened
+
+
+def verb(
+    experiment: Annotated[
+        str,
+        typer.Argument(help="Experiment of the paper, or `all`, see `list`.", autocompletion=words.experiments_or_all),
+    ],
+    *,
+    scale: ScaleName = "ci",
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            help="Clock, real or virtual; by default virtual.", show_default=False, autocompletion=words.clocks
+        ),
+    ] = None,
+    out: Out = Path("runs"),
+    workers: Workers = None,
+    scheduler: SchedulerAddress = None,
+    retry: Retry = False,
+    seed: Annotated[int | None, typer.Option(help="Random seed; by default 1.", show_default=False)] = None,
+    settings: Settings = None,
+    p4: P4Program = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
+    json: Json = False,
+) -> None:
+    """Run experiments and check the paper's claims against the results."""
+    chosen = None if clock is None else clock_of(clock)
+    names = _experiments(experiment)
+    changed_settings = parse_settings(settings or ())
+    changed = settings_of(names, changed_settings)
+    jobs = _jobs(changed, scale, chosen, seed, read_program(p4))
+    if retry and all(job.request.clock == "virtual" for job in jobs):
+        check_retry("virtual")
+    say_dilations(checked([job.request for job in jobs], out))
+    say_left_out(changed, changed_settings)
+    with JobProgress(errors, "runs") as progress:
+        found = reproduce(
+            scale,  # type: ignore[arg-type]
+            jobs,
+            out.absolute(),
+            executor_for(scheduler, workers),
+            progress.tell,
+            tell if retry else None,
+        )
+    if json:
+        _print_json(found, as_list=experiment == "all")
+    else:
+        for stored in found.each:
+            print_reproduction(stored)
+    if found.is_interrupted:
+        raise Interrupted(
+            f"{found.ran} of {len(jobs)} runs are complete, {len(found.each)} experiments judged, in {out}"
+        )
+    if any(stored.reproduction.failures for stored in found.each):
+        raise typer.Exit(EXIT_INVALID)
+    if strict and not all(stored.reproduction.all_hold for stored in found.each):
+        raise typer.Exit(EXIT_CLAIM)
+
+
+def _jobs(
+    changed: Mapping[str, SettingValues],
+    scale: str,
+    clock: ClockName | None,
+    seed: int | None,
+    program: CompiledProgram | None,
+) -> list[ExperimentJob]:
+    return [
+        job
+        for name, own in changed.items()
+        for job in jobs_of(EXPERIMENTS[name], scale, clock, seed=seed, changed=own, program=program)  # type: ignore[arg-type]
+    ]
+
+
+def settings_of(names: Sequence[str], settings: SettingValues) -> dict[str, SettingValues]:
+    """Return the settings of each experiment. A single experiment gets all of them and refuses those it does not have;
+    with several experiments, each gets the settings that it has. UsageError for a setting that no experiment has."""
+    if len(names) == 1:
+        return {names[0]: settings}
+    changed = {name: settings_known_to(EXPERIMENTS[name], settings) for name in names}
+    for key in settings:
+        if not any(key in own for own in changed.values()):
+            known = {field for name in names for field in EXPERIMENTS[name].scenario.workload.model_fields}
+            raise UsageError(f"--set {shortened(key)}: no experiment has such a setting{nearest(key, known)}")
+    return changed
+
+
+def say_left_out(changed: Mapping[str, SettingValues], settings: SettingValues) -> None:
+    """Print on stderr which experiments have a setting, if other experiments run without it."""
+    for key, word in zip(settings, settings_words(settings), strict=True):
+        with_it = [name for name, own in changed.items() if key in own]
+        if len(with_it) < len(changed):
+            complain(f"--set {word}: used by {', '.join(with_it)}; the other experiments do not have this setting")
+
+
+def _experiments(text: str) -> list[str]:
+    if text == "all":
+        return list(EXPERIMENTS)
+    if text not in EXPERIMENTS:
+        raise UsageError(f"unknown experiment {text!r}; choose from all, {', '.join(EXPERIMENTS)}")
+    return [text]
+
+
+def _print_json(found: ReproducedExperiments, *, as_list: bool) -> None:
+    documents = [stored.reproduction.model_dump(by_alias=True) for stored in found.each]
+    content = documents if as_list or not documents else documents[0]
+    say_json(json_format.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py run`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.report.tables import run_table
+from analysis.results.spec import RunSpec
+from cli.dilation import say_dilations
+from cli.listing import words
+from cli.options import (
+    BackgroundName,
+    ClockName,
+    DilationFactor,
+    Duration,
+    ExchangeName,
+    Faults,
+    FlowFile,
+    HostsImage,
+    Json,
+    OptionalScenario,
+    Out,
+    P4Program,
+    Pcap,
+    Retry,
+    RunWorkers,
+    ScaleName,
+    Seed,
+    Settings,
+    SwitchName,
+    TopologyName,
+    scenario_of,
+)
+from cli.output import console, say, say_json
+from cli.planning import (
+    checked,
+    clock_of,
+    dilation_of,
+    end_by_outcome,
+    execute_plan,
+    over_ranks,
+    places_of,
+    ranks_of,
+    shared_out,
+)
+from cli.retrying import execute_retrying
+from testbed.execution.retry import check_retry
+from testbed.interrupt import interruptible
+from testbed.plan.settings import parse_settings
+from testbed.program.user_program import read_program
+
+
+def verb(
+    scenario: OptionalScenario = None,
+    *,
+    scheme: Annotated[
+        str,
+        typer.Option(
+            help="Scheme, see `list`; a suffix such as +dcqcn or +hpcc sets the congestion control.",
+            autocompletion=words.schemes,
+        ),
+    ] = "sfc",
+    switch: SwitchName = "auto",
+    p4: P4Program = None,
+    clock: ClockName = "real",
+    dilation: DilationFactor = "auto",
+    scale: ScaleName = "ci",
+    seed: Seed = 1,
+    duration: Duration = None,
+    settings: Settings = None,
+    topology: TopologyName = None,
+    flows: FlowFile = None,
+    fault: Faults = None,
+    hosts: HostsImage = None,
+    out: Out = Path("runs"),
+    pcap: Pcap = "",
+    background: BackgroundName = None,
+    workers: RunWorkers = 1,
+    exchange: ExchangeName = "memory",
+    retry: Retry = False,
+    json: Json = False,
+) -> None:
+    """Run a scenario once."""
+    request = RunSpec(
+        scenario_of(scenario, flows),
+        scheme=scheme,
+        switch=switch,
+        clock=clock_of(clock),
+        dilation=dilation_of(dilation),
+        scale=scale,
+        seed=seed,
+        duration_ms=duration,
+        topology=topology,
+        settings=parse_settings(settings or ()),
+        captures=places_of(pcap),
+        background=background,
+        flow_file=flows,
+        faults=tuple(fault or ()),
+        hosts=hosts,
+    )
+    if retry:
+        check_retry(request.clock)
+    ranks = ranks_of(exchange, workers)
+    request = replace(request, program=read_program(p4))  # not before: only the first MPI rank gets here
+    [plan] = checked([request], out, workers=workers, compiles=ranks is None)
+    clock_of_workers = shared_out(plan, workers) if ranks is None else over_ranks(plan, ranks)
+    say_dilations([plan])
+    if clock_of_workers is None:
+        run = execute_retrying(request, plan, out, quiet=json, retry=retry)
+    else:
+        run = execute_plan(plan, out, quiet=json, clock=clock_of_workers)
+    with interruptible():  # everything is stored by now
+        if json:
+            say_json(run.result.to_json())
+        else:
+            console.print(run_table(run.result, plan.config))
+            if run.report is not None:
+                say(f"report: {run.report}")
+    end_by_outcome([run])

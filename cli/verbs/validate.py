@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py validate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.report.validation import write_validation_page
+from cli.dilation import say_dilations
+from cli.listing import words
+from cli.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers
+from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
+from cli.planning import checked, dilation_of
+from cli.progress import JobProgress
+from cli.retrying import tell
+from cli.validations import print_validation
+from reproduction.validation import ALL, Wish, pairs_of
+from testbed.errors import Interrupted, UsageError
+from testbed.jobs.job import executor_for
+from testbed.plan.settings import parse_settings
+from testbed.program.user_program import read_program
+from testbed.recording.folder import give_to_caller
+from testbed.validation.duration import announcement, not_longer
+from testbed.validation.run import StoredValidation, validate
+
+
+def verb(
+    scenario: Annotated[
+        str, typer.Argument(help="Scenario, see `list`, or `all`.", autocompletion=words.scenarios_or_all)
+    ] = ALL,
+    *,
+    schemes: Annotated[
+        str | None,
+        typer.Option(
+            help="Schemes, separated by commas.",
+            show_default="the schemes of the scenario's experiment",
+            autocompletion=words.scheme_lists,
+        ),
+    ] = None,
+    switch: SwitchName = "auto",
+    p4: P4Program = None,
+    dilation: DilationFactor = "auto",
+    scale: ScaleName = "ci",
+    seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="the experiment's seed, or 1")] = None,
+    settings: Settings = None,
+    out: Out = Path("runs"),
+    workers: Workers = None,
+    longest: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MINUTES",
+            min=0,
+            help="Skip live runs that would take longer; each is named.",
+            show_default="any",
+        ),
+    ] = None,
+    retry: Retry = False,
+    spread: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=1000,
+            help="If a result is out of tolerance, run N virtual runs with as much link jitter as the live run was "
+            "late, and report the spread of the result.",
+            show_default="none",
+        ),
+    ] = 0,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a result is out of tolerance.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
+) -> None:
+    """Run the same flows live and in virtual time, and report how far their results differ."""
+    own = (dilation_of(dilation), seed, parse_settings(settings or ()))
+    wish = Wish(scenario, _names(schemes), switch, scale, *own, program=read_program(p4))
+    pairs, left_out = pairs_of(wish)
+    if longest is not None:
+        pairs, too_long = not_longer(pairs, longest)
+        left_out += too_long
+    plans = checked([request for pair in pairs for request in (pair.virtual, pair.live)], out, has_virtual=False)
+    if not json and (line := announcement(plans)) is not None:
+        complain(line)
+    if scenario != ALL:
+        say_dilations(plans)
+    with JobProgress(errors, "runs") as progress:
+        stored = validate(
+            pairs, left_out, scenario, out, executor_for(None, workers), progress.tell, tell if retry else None, spread
+        )
+    page = _page(stored)
+    if json:
+        say_json(stored.validation.to_json())
+    else:
+        print_validation(stored.validation, stored.folder, page, in_full=scenario != ALL)
+    if stored.is_interrupted:
+        raise Interrupted(stored.kept)
+    if not stored.validation.is_trusted:
+        raise typer.Exit(EXIT_INVALID)
+    if strict and not stored.validation.is_within:
+        raise typer.Exit(EXIT_CLAIM)
+
+
+def _names(schemes: str | None) -> tuple[str, ...] | None:
+    if schemes is None:
+        return None
+    names = tuple(name.strip() for name in schemes.split(","))
+    if len(set(names)) < len(names):
+        raise UsageError("--schemes: a scheme is repeated")
+    return names
+
+
+def _page(stored: StoredValidation) -> Path | None:
+    """Write the page and return its path; None without results or after an interruption."""
+    if not stored.validation.runs or stored.is_interrupted:
+        return None
+    try:
+        page = write_validation_page(stored.folder, stored.validation)
+    except KeyboardInterrupt as error:
+        raise Interrupted(f"{stored.kept}; the report was not written") from error
+    finally:
+        give_to_caller(stored.folder)
+    return page

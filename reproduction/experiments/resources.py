@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Table 2: the state that SFC needs in a switch."""
+
+from __future__ import annotations
+
+from reproduction.model.claims import Bound
+from reproduction.model.experiment import Axis, Experiment, Grid
+from reproduction.model.panels import CurveSelection, beside_paper, paper_figure
+from reproduction.model.quantities import BTS_CUT, CACHE_ENTRIES, SUPPRESSION_ENTRIES, Quantity
+from scenarios.paper.data_centre import SCALING_RULE
+from scenarios.paper.resources import SCENARIO
+
+_AXIS = Axis("workload", {"rpc": {"sizes": "rpc", "load": 0.3}, "hadoop": {"sizes": "hadoop", "load": 0.5}})
+_GRID = Grid(("sfc+hpcc",), (_AXIS,))
+
+_CURVES = CurveSelection({"sfc+hpcc": "SFC, here"})
+_COLUMNS: tuple[tuple[str, Quantity, tuple[float, float]], ...] = (
+    ("Suppr.", SUPPRESSION_ENTRIES, (100, 105)),
+    ("Cache", CACHE_ENTRIES, (12, 12)),
+    ("BTS reduction", BTS_CUT, (77.48, 81.91)),
+)
+"""The columns of the paper's table: title, quantity, and the paper's values for RPC and Hadoop."""
+
+EXPERIMENT = Experiment(
+    title="Switch resources",
+    paper="Table 2",
+    shows="The largest number of entries in the suppression filter and in a pause cache, and the share of BTS that is "
+    "suppressed: 100, 12 and 77.48 % with RPC (Fig. 8), 105, 12 and 81.91 % with Hadoop (Fig. 7).",
+    scenario=SCENARIO,
+    grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
+    claims=(
+        Bound(
+            "The suppression filter holds at most 110 flows",
+            "100 and 105",
+            SUPPRESSION_ENTRIES,
+            "sfc+hpcc",
+            at_most=110.0,
+        ),
+        Bound("A pause cache holds at most 15 destinations", "12", CACHE_ENTRIES, "sfc+hpcc", at_most=15.0),
+        Bound("Suppression saves at least 77 % of the BTS", "77.48 % and 81.91 %", BTS_CUT, "sfc+hpcc", at_least=77.0),
+    ),
+    figure=paper_figure(
+        "The columns of the paper's table, with the paper's values and ours.",
+        *(
+            beside_paper(title, _CURVES, _AXIS.name, of, dict(zip(_AXIS.values, papers, strict=True)))
+            for title, of, papers in _COLUMNS
+        ),
+    ),
+    notes=(
+        SCALING_RULE,
+        "Packets carry 1000 B at every scale. The share of suppressed BTS depends on the packets in half an RTT.",
+        "The limits on state are the paper's at every scale. A smaller network can only need less.",
+    ),
+)

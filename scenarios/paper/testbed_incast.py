@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Incasts of 8 to 40 senders with 25 flows each on the paper's 48-node testbed (Fig. 5)."""
+
+from __future__ import annotations
+
+from scenarios.model.scenario import Scale, Scenario
+from scenarios.paper.testbed_nics import NICS
+from scenarios.traffic.incast import Incast
+
+
+def _scale(message_bytes: int) -> Scale:
+    workload = {"flows_per_sender": 25, "message_bytes": message_bytes, "window_us": 50.0, "placement": "spread"}
+    switch = {"buffer_bytes": 16_000_000}
+    return Scale("paper-testbed", {}, {"degree": 40, **workload}, duration_ms=100, switch=switch, transport=NICS)
+
+
+SCENARIO = Scenario(
+    "testbed-incast",
+    "incasts of 8 to 40 senders with 25 flows each on the paper's testbed",
+    Incast,
+    {"ci": _scale(30_000), "laptop": _scale(100_000), "paper": _scale(1_000_000)},
+)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Flow list files: the flows that a workload generated, stored with a run so that any scheme can replay them.
+
+The testbed's format is CSV with a header. A comment line may hold `measured_window_us`. The HPCC simulator's flow
+files can be read too. Times are model ns from the start of the run.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
+from scenarios.model.scenario import ScenarioError
+from scenarios.model.waiting import any_waits, in_order_of_start
+from scenarios.traffic.hpcc_files import parse_hpcc_flows
+from topologies.model import Topology
+from wire.input.bounded_file import FileRefused, read_bounded_text
+from wire.input.validation import shortened, shown
+
+FILE_NAME = "flows-input.csv"
+COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")
+QUEUE_PAIR_COLUMN = "queue_pair"
+AFTER_COLUMN = "after"
+DELAY_COLUMN = "delay_ns"
+OPTIONAL_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN)
+"""Optional last columns, in this order; a column is present if any flow uses it. They hold the persistent queue pair,
+the messages that the flow waits for (flow numbers from 1 in list order, separated by spaces), and the delay after
+these messages have ended."""
+_WINDOW = "# measured_window_us="
+
+MAX_FILE_BYTES = 500_000_000
+MAX_START_NS = 3_600_000_000_000
+"""The latest start: the length of the longest run."""
+_LONGEST_LINE = 20_000
+_WHOLE = re.compile(r"-?[0-9]{1,30}")
+_WHOLE_LINE = re.compile(r"\s*[0-9]+\s*")
+
+
+@dataclass(frozen=True)
+class FlowList:
+    """Flows in file order, and the interval of the run that is measured."""
+
+    requests: tuple[FlowRequest, ...]
+    measured_window_us: tuple[float, float] | None = None
+
+
+def format_flows(flows: Sequence[FlowRequest], measured_window_us: tuple[float, float] | None) -> str:
+    """Format flows as the testbed's CSV text."""
+    out = io.StringIO()
+    if measured_window_us is not None:
+        out.write(f"{_WINDOW}{measured_window_us[0]!r},{measured_window_us[1]!r}\n")
+    writer = csv.writer(out, lineterminator="\n")
+    extra = [name for name in OPTIONAL_COLUMNS if any(map(attrgetter(name), flows))]
+    columns = (*COLUMNS, *extra)
+    writer.writerow(columns)
+    rows = map(attrgetter(*columns), flows)
+    writer.writerows(map(_join_tuples, rows) if AFTER_COLUMN in extra else rows)
+    return out.getvalue()
+
+
+def _join_tuples(row: tuple[object, ...]) -> list[object]:
+    return [" ".join(map(str, value)) if isinstance(value, tuple) else value for value in row]
+
+
+def read_flows(path: Path, topology: Topology) -> FlowList:
+    """Read a flow list in either format. ScenarioError, one line, if it is invalid or does not fit the network."""
+    try:
+        lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
+    except FileNotFoundError as error:
+        raise ScenarioError(f"{path}: cannot be read as a flow list: no such file") from error
+    except FileRefused as error:
+        raise ScenarioError(f"{path}: cannot be read as a flow list: it {error}") from error
+    try:
+        is_hpcc = bool(lines) and _WHOLE_LINE.fullmatch(lines[0]) is not None
+        flow_list = FlowList(tuple(parse_hpcc_flows(lines))) if is_hpcc else _parse(lines)
+    except (ValueError, csv.Error) as error:
+        raise ScenarioError(f"{path}: {error}") from error
+    if not flow_list.requests:
+        raise ScenarioError(f"{path}: the file has no flows")
+    for flow in flow_list.requests:
+        _check(flow, topology, path)
+    try:
+        if any_waits(flow_list.requests):
+            in_order_of_start(flow_list.requests)
+    except ScenarioError as error:
+        raise ScenarioError(f"{path}: {error}") from error
+    return flow_list
+
+
+def _parse(lines: Sequence[str]) -> FlowList:
+    window = None
+    for line in lines:
+        if line.startswith(_WINDOW):
+            window = _measured_window_us(line.removeprefix(_WINDOW))
+    for number, line in enumerate(lines, start=1):
+        if len(line) > _LONGEST_LINE:
+            raise ValueError(f"line {number} has more than {_LONGEST_LINE} characters")
+    rows = csv.reader(line for line in lines if line and not line.startswith("#"))
+    columns = tuple(next(rows, ()))
+    extra = columns[len(COLUMNS) :]
+    if columns[: len(COLUMNS)] != COLUMNS or extra != tuple(name for name in OPTIONAL_COLUMNS if name in extra):
+        optional = ", ".join(OPTIONAL_COLUMNS)
+        raise ValueError(f"the first row must be {','.join(COLUMNS)}, optionally followed by {optional}")
+    requests = []
+    for row in rows:
+        if len(row) != len(columns):
+            raise ValueError(f"not a row of {len(columns)} values: {shortened(','.join(row))}")
+        size_bytes, start_ns = _whole("size_bytes", row[2]), _whole("start_ns", row[3])
+        more = {name: _MORE[name](name, text) for name, text in zip(extra, row[len(COLUMNS) :], strict=True)}
+        requests.append(FlowRequest(row[0], row[1], size_bytes, start_ns, row[4], **more))
+    return FlowList(tuple(requests), window)
+
+
+def _measured_window_us(text: str) -> tuple[float, float]:
+    try:
+        begin_us, end_us = (float(bound) for bound in text.split(","))
+    except ValueError as error:
+        raise ValueError(f"measured_window_us: not two numbers of us: {shown(text)}") from error
+    if not (isfinite(begin_us) and isfinite(end_us) and 0 <= begin_us < end_us):
+        raise ValueError(f"measured_window_us: must begin at 0 us or later and end after that, not {shown(text)}")
+    return begin_us, end_us
+
+
+def _whole(name: str, text: str) -> int:
+    """Parse a whole number of ASCII digits, a stricter syntax than that of int()."""
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f"{name}: must be a whole number, not {shown(text)}")
+    return int(text)
+
+
+def _wholes(name: str, text: str) -> tuple[int, ...]:
+    return tuple(_whole(name, word) for word in text.split())
+
+
+_MORE: Mapping[str, Callable[[str, str], Any]] = {
+    QUEUE_PAIR_COLUMN: _whole,
+    AFTER_COLUMN: _wholes,
+    DELAY_COLUMN: _whole,
+}
+
+
+def _check(flow: FlowRequest, topology: Topology, path: Path) -> None:
+    for name in (flow.src, flow.dst):
+        if name not in topology.host:
+            raise ScenarioError(f"{path}: no host {shown(name)} in this network (h1 to h{len(topology.hosts)})")
+    for name, value, least, most, unit in (
+        ("size_bytes", flow.size_bytes, 1, MAX_SIZE_BYTES, " B"),
+        ("start_ns", flow.start_ns, 0, MAX_START_NS, " ns"),
+        (QUEUE_PAIR_COLUMN, flow.queue_pair, 0, MAX_QUEUE_PAIRS, ""),
+        (DELAY_COLUMN, flow.delay_ns, 0, MAX_START_NS, " ns"),
+    ):
+        if not least <= value <= most:
+            bound = f"at least {least}" if value < least else f"at most {most}"
+            raise ScenarioError(f"{path}: {name}: must be {bound}{unit}, not {value}")
+    if flow.delay_ns and not flow.after:
+        raise ScenarioError(
+            f"{path}: delay_ns: {flow.delay_ns} ns needs a flow to wait for, but {AFTER_COLUMN} is empty"
+        )
+    if not 1 <= len(flow.tag) <= MAX_TAG_CHARACTERS or not flow.tag.isprintable():
+        raise ScenarioError(
+            f"{path}: tag: must be 1 to {MAX_TAG_CHARACTERS} printable characters, not {shown(flow.tag)}"
+        )
+    if flow.src == flow.dst:
+        raise ScenarioError(f"{path}: not a flow: {flow.src} to {flow.dst}, {flow.size_bytes} B at {flow.start_ns} ns")

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tests for `--retry` of the command: number of retries, messages and kept results. No run is executed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.results.spec import RunSpec
+from cli import retrying
+from cli.retrying import execute_retrying
+from testbed.errors import Interrupted, UsageError
+from testbed.execution.execute import StoredRun
+from testbed.plan.plan import RunPlan, plan_run
+from tests.analysis.validation.small import small_run
+
+REQUEST = RunSpec("incast", dilation=1_000)
+
+
+class Machine:
+    """A fake machine on which runs below a sufficient dilation are late."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, enough: int) -> None:
+        self.plans: list[RunPlan] = []
+        self.messages: list[str] = []
+        self._enough = enough
+        monkeypatch.setattr(retrying, "execute_plan", self.execute)
+        monkeypatch.setattr(retrying, "checked", lambda requests, out: [plan_run(request) for request in requests])
+        monkeypatch.setattr(retrying, "tell", self.messages.append)
+
+    def execute(self, plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:
+        self.plans.append(plan)
+        factor = plan.config.dilation
+        late = {"faithful_dilation": 2 * factor, "verdict": "degraded"} if factor < self._enough else {}
+        result = small_run().result.model_copy(update={"dilation": factor, "verdict": "faithful", **late})
+        return StoredRun(out / f"run-{len(self.plans)}", result, None)
+
+    def run(self, out: Path, *, retry: bool = True) -> StoredRun:
+        return execute_retrying(REQUEST, plan_run(REQUEST), out, quiet=True, retry=retry)
+
+    @property
+    def factors(self) -> list[int]:
+        return [plan.config.dilation for plan in self.plans]
+
+
+def test_a_late_run_is_repeated_until_it_is_on_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    machine = Machine(monkeypatch, enough=2_000)
+    assert machine.run(tmp_path).result.verdict == "faithful"
+    assert machine.factors == [1_000, 2_000]
+    assert [plan.config.retry_of for plan in machine.plans] == [None, "run-1"]
+    [line] = machine.messages
+    assert f"kept in {tmp_path / 'run-1'}" in line
+
+
+def test_a_run_is_repeated_at_most_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    machine = Machine(monkeypatch, enough=1_000_000)
+    assert machine.run(tmp_path).result.verdict == "degraded"
+    assert machine.factors == [1_000, 2_000, 4_000]
+
+
+def test_without_retry_or_lateness_no_run_is_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    without_retry = Machine(monkeypatch, enough=2_000)
+    without_retry.run(tmp_path, retry=False)
+    assert without_retry.factors == [1_000]
+    punctual = Machine(monkeypatch, enough=1)
+    punctual.run(tmp_path)
+    assert (punctual.factors, punctual.messages) == ([1_000], [])
+
+
+def test_if_the_larger_dilation_is_refused_the_late_run_is_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    machine = Machine(monkeypatch, enough=2_000)
+
+    def refuse(requests: object, out: object) -> list[RunPlan]:
+        raise UsageError("no room")
+
+    monkeypatch.setattr(retrying, "checked", refuse)
+    assert machine.run(tmp_path).result.verdict == "degraded"
+    assert machine.messages == ["not repeated at D = 2000: no room"]
+
+
+def test_an_interrupted_retry_names_the_late_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    machine = Machine(monkeypatch, enough=2_000)
+
+    def interrupted(plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:
+        if machine.plans:
+            raise Interrupted("nothing was measured yet")
+        return machine.execute(plan, out, quiet=quiet)
+
+    monkeypatch.setattr(retrying, "execute_plan", interrupted)
+    with pytest.raises(Interrupted, match=r"nothing was measured yet; the late run is kept in .*run-1"):
+        machine.run(tmp_path)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tests for `compare --seeds`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.results.comparison import Comparison
+from analysis.results.result import read_result
+from analysis.results.spec import RunSpec
+from cli.app import main
+from cli.dilation import say_dilations
+from cli.seeds import chosen_seeds
+from testbed.dilation.choice import with_dilation
+from testbed.errors import UsageError
+from testbed.plan.plan import plan_run
+from tests.conftest import Refused
+
+SMALL = ("compare", "bystanders", "--clock", "virtual", "--set", "message_bytes=20000", "--set", "degree=4")
+
+
+@pytest.mark.parametrize(("text", "expected"), [("1..5", [1, 2, 3, 4, 5]), ("7", [7]), ("0, 3,8..9", [0, 3, 8, 9])])
+def test_ranges_and_lists(text: str, expected: list[int]) -> None:
+    assert chosen_seeds(None, text) == expected
+    assert chosen_seeds(None, None) == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "not whole numbers"),
+        ("1..", "not whole numbers"),
+        ("-1", "not whole numbers"),
+        ("1.5", "not whole numbers"),
+        ("9" * 5000, "not whole numbers"),
+        ("5..1", "5..1 goes down"),
+        ("1,3,2..4", "a seed is repeated"),
+        ("0..999999999999", "more than 1000 seeds"),
+        (str(2**63), "must be between 0 and"),
+    ],
+)
+def test_a_wrong_list_of_seeds_is_refused_in_one_line(text: str, expected: str, refused: Refused) -> None:
+    refused([*SMALL, "--seeds", text], expected)
+
+
+def test_seed_and_seeds_cannot_be_combined() -> None:
+    with pytest.raises(UsageError, match="cannot be combined"):
+        chosen_seeds(1, "1..2")
+
+
+def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fault = ("--fault", "loss:all,rate=1%", "--duration", "5")
+    assert main([*SMALL, *fault, "--seeds", "3,5", "--schemes", "sfc", "--json", "--out", str(tmp_path)]) == 0
+    comparison = Comparison.model_validate_json(capsys.readouterr().out)
+    assert [(row.scheme, row.seeds) for row in comparison.over_seeds] == [("sfc", (3, 5))]
+    drops = comparison.over_seeds[0].figures["drops"]
+    assert drops and drops.runs == 2 and drops.interval and drops.mean > 0
+    results = [read_result(path.parent) for path in tmp_path.glob("*/result.json")]
+    totals = {(result.seed, result.flows.total) for result in results}
+    assert len(results) == len(totals) == 2
+
+
+def test_lines_about_live_runs_name_their_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    say_dilations([with_dilation(plan_run(RunSpec("incast", seed=seed))) for seed in (3, 4)])
+    names = [line.partition(": ")[0] for line in capsys.readouterr().err.splitlines()]
+    assert [name.rpartition(", ")[2] for name in names] == ["seed 3", "seed 4"]

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tests for `trace`: the events of a flow, and hints about data that was not recorded."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.results.spec import RunSpec
+from cli.app import main
+from testbed.execution.execute import execute
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
+from testbed.recording.outcome import Silent
+from tests.conftest import Refused
+
+PLACES = "h1,tor1,spine1,spine2,tor2,h16"
+SMALL = ("message_bytes=150000",)
+EARLY = ("switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
+
+
+def _run(out: Path, settings: tuple[str, ...], captures: tuple[str, ...] = ()) -> Path:
+    plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings(settings), captures=captures))
+    return execute(plan, out, Silent(), page=False).folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a run with captures at all nodes on the flow's path."""
+    return _run(tmp_path_factory.mktemp("runs"), (*SMALL, *EARLY), tuple(PLACES.split(",")))
+
+
+@pytest.fixture
+def flow(folder: Path) -> int:
+    """Return the flow of the captured sender."""
+    return int(pl.read_parquet(folder / "flows.parquet").filter(pl.col("src") == "h1")["flow_id"][0])
+
+
+def _lines(text: str) -> list[tuple[str, str]]:
+    """Return place and event of each line of the table."""
+    return re.findall(r"^ *[\d,]+\.\d\d +(\S+) +(.+?)(?:  +.*)?$", text, re.MULTILINE)
+
+
+def test_the_events_of_a_flow_come_from_traces_and_captures(
+    folder: Path, flow: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", str(flow), "--run", str(folder)]) == 0
+    output = capsys.readouterr().out
+    lines = _lines(output)
+    counted = Counter(event for _, event in lines)
+    signals = pl.read_parquet(folder / "signals.parquet").filter(pl.col("flow_id") == flow)
+    assert counted["BTS"] == counted["paused"] == signals.height > 0
+    assert lines[0] == ("h1", "ready") and lines[-1] == ("h1", "acknowledged")
+    queued = {node for node, event in lines if event == "queued"}
+    assert {"tor1", "tor2"} < queued <= {"tor1", "tor2", "spine1", "spine2"}
+    assert {("h1", "sent"), ("h1", "resumed"), ("h16", "arrived")} <= set(lines)
+    assert "lost" not in counted
+    assert "not recorded" not in output and "not captured" not in output
+
+
+def test_the_events_of_a_packet_are_listed_hop_by_hop(
+    folder: Path, flow: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", str(flow), "--run", str(folder), "--packet", "7"]) == 0
+    lines = _lines(capsys.readouterr().out)
+    assert [event for _, event in lines] == ["sent", "queued", "queued", "queued", "arrived", "acknowledged"]
+    assert [node for node, _ in lines][1::2] == ["tor1", "tor2", "h1"]
+
+
+def test_without_captures_the_necessary_option_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The newest run is used if `--run` is missing."""
+    monkeypatch.chdir(tmp_path)
+    _run(tmp_path / "runs", (*SMALL, "degree=2"))
+    assert main(["trace", "1"]) == 0
+    output = capsys.readouterr().out
+    assert {event for _, event in _lines(output)} == {"ready", "received", "acknowledged"}
+    [source] = re.findall(r"from (h\d+) to h16", output)
+    assert f"--pcap {source},tor1,spine1,spine2,tor2,h16" in output
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["999"], "no flow 999; flows are 1 to 8"),
+        (["0"], "greater than or equal to 1"),
+        (["1", "--packet", "150"], "no packet 150 in flow 1; packets are 0 to 149"),
+    ],
+)
+def test_bad_input_is_one_line(words: list[str], reason: str, folder: Path, refused: Refused) -> None:
+    refused(["trace", *words, "--run", folder], reason)
