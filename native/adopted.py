@@ -22,10 +22,11 @@ from native.sources import ROOT
 def adopt_build(name: str) -> bool:
     """Copy a build into root's cache from the cache of the tree's owner, and return whether one was copied.
 
-    Nothing is copied unless this process is root in the tree of another user. Raises CacheRefused.
+    Nothing is copied unless this process is root in the tree of another user, or if XDG_CACHE_HOME names a cache, which
+    then holds only what was put there. Raises CacheRefused.
     """
     owner = ROOT.stat().st_uid
-    if os.geteuid() != 0 or owner == 0:
+    if os.geteuid() != 0 or owner == 0 or os.environ.get("XDG_CACHE_HOME"):
         return False
     folder = private_cache() / name
     with suppress(OSError, KeyError):  # the owner has no home, no such build, or another process was faster

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for root's copy of the engine native by the owner of the tree."""
+"""Tests for root's copy of the engine compiled by the owner of the tree."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     seal(folder)
     for path in (tree, folder, *folder.iterdir()):
         os.chown(path, OWNER, OWNER)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "root"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "root"))
     monkeypatch.setattr(adopted, "ROOT", tree)
     users = {OWNER: SimpleNamespace(pw_name="owner", pw_dir=str(home)), 0: pwd.getpwuid(0)}
     monkeypatch.setattr(pwd, "getpwuid", users.__getitem__)
@@ -48,7 +49,7 @@ def test_root_copies_the_build_of_the_trees_owner(build: Path) -> None:
 
 
 def test_other_builds_are_not_copied(build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The build is of other sources, of another user, or damaged; the tree is root's, or the user is not root."""
+    """The build is of other sources, of another user, or damaged; the tree is root's; XDG_CACHE_HOME names a cache."""
     assert not adopted.adopt_build("engine-of-other-sources")
     assert list(cache_dir().iterdir()) == []
     for place, owner in ((build, OWNER + 1), (tmp_path / "tree", 0)):
@@ -58,12 +59,15 @@ def test_other_builds_are_not_copied(build: Path, tmp_path: Path, monkeypatch: p
     with monkeypatch.context() as patch:
         patch.setattr(os, "geteuid", lambda: OWNER)
         assert not adopted.adopt_build(NAME)
+    with monkeypatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path / "root" / ".cache"))
+        assert not adopted.adopt_build(NAME)
     (build / "manifest.json").write_text("")
     assert not adopted.adopt_build(NAME)
 
 
 def test_a_damaged_build_of_root_is_replaced(build: Path, tmp_path: Path) -> None:
-    damaged = tmp_path / "root" / CACHE_NAME / NAME
+    damaged = tmp_path / "root" / ".cache" / CACHE_NAME / NAME
     damaged.mkdir(parents=True)
     damaged.parent.chmod(0o700)
     assert adopted.adopt_build(NAME)
