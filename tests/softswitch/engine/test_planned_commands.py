@@ -102,10 +102,11 @@ def test_dead_link_loses_frames_in_both_directions(engine: SwitchEngine) -> None
     assert engine.statistics()["drops"]["link_down"] == 2
 
 
-def test_a_dead_link_takes_as_long_as_a_live_one(engine: SwitchEngine) -> None:
+@pytest.mark.parametrize("fault", ["port_link 1 down", "port_impair 1 out loss rate_ppb=1000000000 seed=1"])
+def test_lost_frames_take_time_on_the_wire(engine: SwitchEngine, fault: str) -> None:
     """The queue drains at the port's rate, so queue depths seen by a program stay correct."""
     engine.command("port_rate 1 8000000000")
-    engine.command("port_link 1 down")
+    engine.command(fault)
     for _ in range(3):
         engine.receive(0, steer(1, 1000), 0)
     engine.advance(1_500)

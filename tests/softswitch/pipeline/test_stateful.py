@@ -104,3 +104,24 @@ def test_selector_picks_the_member_the_hash_names(switch: SwitchEngine) -> None:
     switch.command("table_indirect_delete spread 0")
     switch.command("act_prof_delete_group members 0")
     switch.command("act_prof_delete_member members 0")
+
+
+def test_lost_digests_are_counted(switch: SwitchEngine) -> None:
+    """The queue is bounded and keeps the oldest digests."""
+    sent_count = 100_000
+    for _ in range(sent_count):
+        switch.step(1, request(3), 0)
+    lost_count = switch.statistics()["digests_lost"]
+    assert lost_count > 0
+    assert len(switch.digests()) == sent_count - lost_count
+
+
+def test_meter_rates_are_read_as_they_were_set(switch: SwitchEngine) -> None:
+    assert switch.command("meter_get_rates by_index 0") == ""
+    switch.command("meter_set_rates by_index 0 0.5:4 2:9")
+    assert switch.command("meter_get_rates by_index 0").splitlines() == [
+        "0: info rate = 0.5, burst size = 4",
+        "1: info rate = 2, burst size = 9",
+    ]
+    with pytest.raises(CommandError, match="nothing"):
+        switch.command("meter_get_rates nothing 0")
