@@ -7,7 +7,7 @@ Time is virtual.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from testbed.control_plane.settings import SwitchSettings
 from testbed.targets.common.commands import build_engine
 from testbed.targets.common.counters import SwitchCounts, read_counts
 from topologies.model import Topology
+from topologies.shapes import shape
 from wire.addresses import parse_mac
 from wire.bts import BackToSender, unpack_payload
 from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA
@@ -29,6 +30,9 @@ DILATION = Dilation(1000)
 US = 1_000
 FRAME_OVERHEAD = 58
 """Headers and ICRC of a data frame without immediate."""
+FRAME = 1000 + FRAME_OVERHEAD
+"""Length of the usual data frame, in bytes."""
+STAR = shape("star", {"hosts": 4}).build()
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,17 @@ class BenchSwitch:
         """Deliver a frame at `at_ns` and return the frames whose transmission began up to that instant."""
         return [Departure(*departure) for departure in self.engine.step(port, frame, at_ns)]
 
+    def burst(
+        self, src: str, dst: str, frames: int, *, first_qpn: int = 1, at_ns: int = 0, ecn: int = 0
+    ) -> list[Departure]:
+        """Send frames of different flows at one instant. The first is on the wire at once, the others wait."""
+        port = self.port_of(src)
+        return [
+            departure
+            for qpn in range(first_qpn, first_qpn + frames)
+            for departure in self.send(self.data(src, dst, qpn=qpn, ecn=ecn), port, at_ns)
+        ]
+
     def run_to(self, until_ns: int) -> list[Departure]:
         return [Departure(*departure) for departure in self.engine.advance(until_ns)]
 
@@ -127,6 +142,11 @@ class BenchSwitch:
         for port in self.topology.ports[self.name]:
             yield f"port_delay {port.number} 0"
             yield f"port_ingress_delay {port.number} 0"
+
+
+def signals(departures: Iterable[Departure]) -> list[Departure]:
+    """Return the BTS among departures."""
+    return [departure for departure in departures if departure.is_bts]
 
 
 @contextmanager

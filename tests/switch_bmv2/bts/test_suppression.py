@@ -10,10 +10,8 @@ from testbed.control_plane.commands import pipeline_commands
 from testbed.control_plane.features import SUPPRESSION_BY_CLOCK
 from testbed.control_plane.settings import SwitchSettings
 from testbed.targets.bmv2.switch import in_phase
-from tests.switch_bmv2.bench_switch import DILATION, US, BenchSwitch, bench_switch
-from topologies.shapes import shape
+from tests.switch_bmv2.bench_switch import DILATION, STAR, US, BenchSwitch, bench_switch
 
-STAR = shape("star", {"hosts": 4}).build()
 PERIOD_US = 5_000
 
 

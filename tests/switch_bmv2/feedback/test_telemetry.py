@@ -7,11 +7,9 @@ from __future__ import annotations
 import struct
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, bench_switch
-from topologies.shapes import shape
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, STAR, US, BenchSwitch, bench_switch
 from wire.ipv4 import checksum
 
-STAR = shape("star", {"hosts": 4}).build()
 INT = SwitchSettings(int_telemetry=True)
 INT_UDP_PORT = 49792
 UDP_END = 42
