@@ -31,7 +31,7 @@ from telemetry.late_bins import late_bins_file, switch_rows
 from telemetry.queue_samples import Samples, queue_rows, sample_chunks, samples_file
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from telemetry.segments import join_segments, read_segments
-from telemetry.writer import TraceWriter, write_trace
+from telemetry.writer import SegmentWriter, write_trace
 
 JOURNAL_FOLDER = "journal"
 HEAD_FILE = "journal.json"
@@ -113,14 +113,15 @@ class Journal:
         """Write the queues trace switch by switch. The temporary segments remain if the process is killed."""
         problems = []
         with tempfile.TemporaryDirectory(dir=self.folder / JOURNAL_FOLDER) as segments:
-            writer = TraceWriter(self.folder / QUEUES.file_name, QUEUES, Path(segments))
+            writer = SegmentWriter(Path(segments), QUEUES)
             for switch in () if self.head.start_ns is None else self.head.switches:
                 try:
                     for samples in sample_chunks(self.samples(switch)):
                         writer.append_frame(self._queue_rows(switch, samples))
                 except (OSError, ValueError) as error:
                     problems.append(f"Queue samples of {switch} are lost: {error}.")
-            return problems + writer.close()
+            writer.flush()
+            return problems + join_segments(writer.folder, QUEUES, self.folder / QUEUES.file_name)
 
     def _write_lateness(self) -> list[str]:
         """Write the lateness trace. It has one row per node and interval of a live run, so all rows fit into memory."""

@@ -83,14 +83,6 @@ def test_columns_have_distinct_names_a_meaning_and_a_unit(schema: TraceSchema) -
         assert column.name.endswith("_bytes") <= (column.unit == "B")
 
 
-@pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
-def test_an_empty_frame_has_the_columns(schema: TraceSchema) -> None:
-    frame = schema.empty()
-    assert frame.height == 0
-    assert tuple(frame.columns) == schema.column_names
-    assert all(frame.schema[column.name] == column.dtype for column in schema.columns)
-
-
 @pytest.mark.parametrize(
     ("dtype", "value", "expected"),
     [
@@ -115,10 +107,6 @@ def test_values_fit_a_column_or_not(dtype: type[pl.DataType], value: object, exp
     """Values of another type, out of range or not finite do not fit."""
     column = Column("x", dtype, "", "x")
     assert fits(value, column) is check_of(column)(value) is expected
-
-
-def test_null_fits_a_nullable_column() -> None:
-    assert fits(None, Column("x", pl.Float64, "", "x", nullable=True))
 
 
 @pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
