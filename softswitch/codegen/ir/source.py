@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from softswitch.codegen.ir.errors import CodegenError
+
+class CodegenError(Exception):
+    """A program that cannot be turned into C.
+
+    The message names the construct, its JSON path and, if the JSON holds them, the P4 file and line.
+    """
 
 
 @dataclass(frozen=True)

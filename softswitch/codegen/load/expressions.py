@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Loads BMv2's typed values, expressions and primitive calls.
+"""Loads BMv2's typed values, expressions, primitive calls and calculations.
 
 Owns the reading of `{"type": ..., "value": ...}` objects. It must know neither C nor where an expression is used.
 """
 
 from __future__ import annotations
 
-from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.blocks import Calculation, Program
 from softswitch.codegen.ir.nodes import (
     VALID,
     Argument,
@@ -88,6 +88,24 @@ class ExpressionLoader:
         op = item["op"].text()
         args = () if op in _IGNORED else tuple(self.argument(p) for p in item.items("parameters"))
         return Primitive(op, args, item)
+
+    def calculation(self, item: Json, name: str, c_name: str) -> Calculation:
+        """Load a calculation, or a selector, which has the same form."""
+        inputs: list[FieldRef | HeaderRef | tuple[int, int]] = []
+        with_payload = False
+        for element in item.items("input"):
+            kind = element["type"].text()
+            if kind == "payload":
+                with_payload = True
+                continue
+            operand = self.expression(element)
+            if isinstance(operand, Const):
+                inputs.append((operand.value, element["bitwidth"].integer()))
+            elif isinstance(operand, FieldRef | HeaderRef):
+                inputs.append(operand)
+            else:
+                raise element.error(f"calculation input of type '{kind}' is not supported")
+        return Calculation(name, c_name, item["algo"].text(), tuple(inputs), with_payload, item)
 
     def _operation(self, item: Json) -> Expr:
         op = item["op"].text()

@@ -9,7 +9,6 @@ arithmetic of that width is enough. It must not know statements.
 
 from __future__ import annotations
 
-from softswitch.codegen.ir.errors import CodegenError
 from softswitch.codegen.ir.nodes import (
     VALID,
     Bool,
@@ -24,13 +23,9 @@ from softswitch.codegen.ir.nodes import (
     StackRef,
     UnionStackField,
 )
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.lower.operands import Operands
-from softswitch.codegen.lower.places import (
-    field_lvalue,
-    last_index,
-    stack_place,
-    union_stack_place,
-)
+from softswitch.codegen.lower.places import field_lvalue, last_index, stack_place, union_stack_place
 from softswitch.codegen.lower.values import WIDE_BITS, Kind, Value, bits_mask, constant, converted, lowered, masked_text
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from softswitch.codegen.ir.blocks import Program
-from softswitch.codegen.ir.errors import CodegenError
 from softswitch.codegen.ir.nodes import (
     VALID,
     Const,
@@ -27,6 +26,7 @@ from softswitch.codegen.ir.nodes import (
     UnionRef,
     UnionStackRef,
 )
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.lower.places import (
     HeaderPlace,
     field_lvalue,

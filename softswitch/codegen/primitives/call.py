@@ -7,19 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from softswitch.codegen.ir.blocks import Array, Program
-from softswitch.codegen.ir.errors import CodegenError
-from softswitch.codegen.ir.nodes import (
-    Argument,
-    Expr,
-    Named,
-    Primitive,
-)
+from softswitch.codegen.ir.nodes import Argument, Expr, Named, Primitive
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.lower.expressions import Expressions
 from softswitch.codegen.lower.places import HeaderPlace
-from softswitch.codegen.lower.stores import (
-    Target,
-    target,
-)
+from softswitch.codegen.lower.stores import Target, target
 from softswitch.codegen.lower.values import lowered
 
 

@@ -11,18 +11,9 @@ from collections.abc import Callable
 
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.names import c_string
-from softswitch.codegen.ir.nodes import (
-    Const,
-    FieldRef,
-    HeaderRef,
-    Op,
-    Primitive,
-)
+from softswitch.codegen.ir.nodes import Const, FieldRef, HeaderRef, Op, Primitive
 from softswitch.codegen.lower.expressions import Expressions
-from softswitch.codegen.lower.stores import (
-    field_target,
-    store,
-)
+from softswitch.codegen.lower.stores import field_target, store
 from softswitch.codegen.primitives import headers, state
 from softswitch.codegen.primitives.call import Call
 
