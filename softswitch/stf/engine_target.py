@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 
 from softswitch.build import build_library
 from softswitch.engine import SwitchEngine
@@ -64,9 +63,7 @@ class EngineTarget:
     def __enter__(self) -> EngineTarget:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
