@@ -62,23 +62,6 @@ def fits(value: object, column: Column) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
 
 
-def check_of(column: Column) -> Callable[[object], bool]:
-    """Return a function that gives the same result as `fits` for one column.
-
-    The function is fast for the usual type of the column, since a run checks millions of values.
-    """
-    usual = _usual_type(column)
-    low, high = _range(column)
-
-    def is_usual(value: object) -> bool:
-        return type(value) is usual or fits(value, column)
-
-    def is_usual_number(value: Any) -> bool:
-        return (type(value) is usual and low <= value <= high) or fits(value, column)
-
-    return is_usual_number if usual in (int, float) else is_usual
-
-
 def usual_rows(columns: Sequence[Column]) -> Callable[[tuple[Any, ...]], bool]:
     """Return a function that checks whether each value of a row has its column's usual type and fits.
 

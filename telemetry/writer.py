@@ -16,7 +16,7 @@ from typing import Literal
 import polars as pl
 
 from telemetry.atomic_file import replace_file
-from telemetry.schema import TraceSchema, check_of, usual_rows
+from telemetry.schema import TraceSchema, fits, usual_rows
 from telemetry.segments import segment_path
 
 DEFAULT_SEGMENT_ROWS = 16_384
@@ -35,7 +35,6 @@ class SegmentWriter:
         self.schema = schema
         self._segment_rows = segment_rows
         self._columns = frozenset(schema.column_names)
-        self._checks = tuple(check_of(column) for column in schema.columns)
         self._is_usual = usual_rows(schema.columns)
         self._values_of = attrgetter(*schema.column_names)
         self._rows: list[tuple[object, ...]] = []
@@ -55,9 +54,9 @@ class SegmentWriter:
         """Add a row by its values in the order of the columns. Raise ValueError unless each fits its column."""
         row = tuple(values)
         if not self._is_usual(row):
-            for check, value in zip(self._checks, row, strict=True):
-                if not check(value):
-                    raise ValueError(f"{self.schema.name}.{self._describe_misfit(row)}")
+            for column, value in zip(self.schema.columns, row, strict=True):
+                if not fits(value, column):
+                    raise ValueError(f"{self.schema.name}.{column.name} cannot hold {value!r}")
         self._rows.append(row)
         self._on_rows_added()
 
@@ -90,10 +89,6 @@ class SegmentWriter:
         self._frames = [pl.concat(self._frames)]
         write_trace(segment_path(self.folder, self._segments), self.schema, self._frames[0], compression="lz4")
         self._is_flushed = True
-
-    def _describe_misfit(self, row: tuple[object, ...]) -> str:
-        columns = zip(self.schema.columns, self._checks, row, strict=True)
-        return next(f"{column.name} cannot hold {value!r}" for column, check, value in columns if not check(value))
 
     def _on_rows_added(self) -> None:
         self._is_flushed = False
