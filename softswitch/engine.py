@@ -13,7 +13,6 @@ import json
 import struct
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -246,9 +245,7 @@ class SwitchEngine:
     def __enter__(self) -> SwitchEngine:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ready_text(self) -> Any:
@@ -362,9 +359,7 @@ class Fabric:
     def __enter__(self) -> Fabric:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _running(self) -> _Loop:
