@@ -49,7 +49,10 @@ _FLOAT_RANGE = (-sys.float_info.max, sys.float_info.max)
 
 
 def fits(value: object, column: Column) -> bool:
-    """Whether a column can hold a value without changing it (an integer in a float column is fine)."""
+    """Whether a column can hold a value without changing it (an integer in a float column is fine).
+
+    The concrete types come first because checks of abstract types are slow.
+    """
     if value is None:
         return column.nullable
     if column.dtype is pl.String:
@@ -57,9 +60,9 @@ def fits(value: object, column: Column) -> bool:
     if column.dtype is pl.Boolean:
         return isinstance(value, bool)
     if column.dtype is pl.Float64:
-        return isinstance(value, Real) and math.isfinite(value)
+        return isinstance(value, (float, Real)) and math.isfinite(value)
     low, high = _INTEGER_RANGES[column.dtype]
-    return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
+    return isinstance(value, (int, Integral)) and not isinstance(value, bool) and low <= int(value) <= high
 
 
 def usual_rows(columns: Sequence[Column]) -> Callable[[tuple[Any, ...]], bool]:
