@@ -82,8 +82,6 @@ class _ParserEmitter:
             assert isinstance(op, Primitive)
             self.out.lines(emit_primitive(self.program, self.expressions, op))
 
-    # ---- extraction ----
-
     def _extract(self, op: Extract) -> None:
         out = self.out
         if isinstance(op.target, Header):
@@ -145,8 +143,6 @@ class _ParserEmitter:
             out.lines(set_valid(place))
             out.line(f"at += {fixed - offset // 8};")
 
-    # ---- other operations ----
-
     def _set(self, op: ParserSet) -> None:
         self.out.comment(op.where.source)
         self._lookahead_room([op.value])
@@ -172,8 +168,6 @@ class _ParserEmitter:
             self._fail("bits % 8 != 0", "ParserInvalidArgument")
             self._need("bits / 8")
             self.out.line("at += bits / 8;")
-
-    # ---- select ----
 
     def _select(self, state: State) -> None:
         default = next((t for t in state.transitions if t.match is None), None)

@@ -116,9 +116,6 @@ def _emit_digests(program: Program, out: Writer) -> None:
     _array(out, "struct sw_digest_info digests[]", rows)
 
 
-# ---- const entries ----
-
-
 def _bytes(value: int, bits: int) -> str:
     """Return a struct sw_value literal."""
     n_bytes = (bits + 7) // 8

@@ -94,9 +94,6 @@ def _emit_indirection(profile: Profile, out: Writer) -> None:
             out.line("applied.action = entry->action;")
 
 
-# ---- look-up ----
-
-
 def _emit_lookup(program: Program, table: Table, out: Writer) -> None:
     if not table.keys:
         out.line("const struct sw_entry *entry = table->miss;")

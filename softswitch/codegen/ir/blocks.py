@@ -88,9 +88,6 @@ class State:
     where: Json = field(compare=False, repr=False)
 
 
-# ---- match-action ----
-
-
 @dataclass(frozen=True)
 class Key:
     """A key element. `kind` is the match kind as in pipeline.h, `mask` is the static mask."""

@@ -44,8 +44,6 @@ _BOOLEAN = ("and", "or", "not", "valid", "valid_union", "d2b", *_COMPARISONS)
 class Expressions(Operands):
     """An emitter of the expressions inside one C function."""
 
-    # ---- booleans ----
-
     def boolean(self, expr: Expr) -> str:
         """Return C for a boolean expression."""
         if isinstance(expr, Bool):

@@ -50,8 +50,6 @@ class Operands(ABC):
     def value(self, expr: Expr) -> Value:
         """Return C for the exact value of an expression, with its range."""
 
-    # ---- headers ----
-
     def header(self, expr: Expr) -> HeaderPlace:
         """Return the place of the header that an operand denotes."""
         if isinstance(expr, HeaderRef):
@@ -85,8 +83,6 @@ class Operands(ABC):
         """Return C for a 64-bit index; a negative index becomes far out of bounds."""
         return lowered(self.value(expr), 64)
 
-    # ---- integers ----
-
     def _field(self, ref: FieldRef) -> Value:
         text = field_lvalue(self.program, ref)
         if std_member(self.program, ref.header, ref.field) is not None:
@@ -114,8 +110,6 @@ class Operands(ABC):
         if expr.bits <= 64:
             text = f"(uint64_t){text}"
         return Value(text, 0, bits_mask(expr.bits), Kind.holding(0, bits_mask(expr.bits)))
-
-    # ---- errors ----
 
     def _constant(self, expr: Expr, owner: Op) -> int:
         if not isinstance(expr, Const):

@@ -94,10 +94,6 @@ def add_header(call: Call) -> list[str]:
     return [f"if (!{place.valid}) {{", *(f"    {line}" for line in body), "}"]
 
 
-def add_header_fast(call: Call) -> list[str]:
-    return set_valid(call.header(0))
-
-
 def remove_header(call: Call) -> list[str]:
     place = call.header(0)
     if place.metadata:

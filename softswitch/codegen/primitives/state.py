@@ -53,9 +53,6 @@ def register_write(call: Call) -> list[str]:
     return _within(register, call.u64(1), store(call.expressions, cell, call.expr(2)))
 
 
-# ---- hashes and numbers ----
-
-
 def hash_fields(call: Call) -> list[str]:
     name = call.named(2)
     if name not in call.program.calculations:
