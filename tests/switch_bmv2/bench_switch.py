@@ -86,9 +86,17 @@ class BenchSwitch:
             self.engine.command(line)
 
     def data(
-        self, src: str, dst: str, *, qpn: int = 1, destination_qpn: int = 9, payload: int = 1000, ecn: int = 0
+        self,
+        src: str,
+        dst: str,
+        *,
+        qpn: int = 1,
+        destination_qpn: int = 9,
+        payload: int = 1000,
+        ecn: int = 0,
+        shim: bytes = b"",
     ) -> bytes:
-        """Return a RoCEv2 data frame as the host's NIC builds it, 58 bytes longer than its payload."""
+        """Return a RoCEv2 data frame as the host's NIC builds it, 58 bytes longer than its payload and telemetry."""
         source = self.topology.host[src]
         framer = RoceFramer(
             destination_mac=parse_mac(source.gateway_mac),
@@ -99,7 +107,7 @@ class BenchSwitch:
             destination_qpn=destination_qpn,
             tos=DSCP_DATA << 2 | ecn,
         )
-        return framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(0), bytes(payload))
+        return framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(0), bytes(payload), shim=shim)
 
     def port_of(self, host: str) -> int:
         link = self.topology.host_link[host]

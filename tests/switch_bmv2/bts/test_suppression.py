@@ -53,12 +53,6 @@ def test_the_clock_runs_on_while_nothing_triggers() -> None:
         assert _is_signalled(switch, later_us + 5_000)
 
 
-def test_the_filter_is_empty_in_the_first_period() -> None:
-    """The filter's initial state must not look like flows that were signalled in the period of time 0."""
-    with bench_switch(STAR, "s1", _settings()) as switch:
-        assert [_is_signalled(switch, 0, qpn) for qpn in (1, 2, 3, 1)] == [True, True, True, False]
-
-
 def test_a_period_longer_than_a_word_of_microseconds() -> None:
     """A period of 10 s of model time has 10^10 us at dilation 1000, more than 32 bits, so it has coarser ticks."""
     longest = _settings(suppression_ns=10_000_000_000)
