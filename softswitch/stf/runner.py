@@ -117,7 +117,9 @@ class _Run:
             case SetDefault():
                 self._command(self._names.set_default_command(statement))
             case RemoveAll():
-                self._remove_all()
+                for table in self._names.tables.values():
+                    if not table.is_const:
+                        self._command(f"table_clear {table.name}")
             case Direct():
                 self._command(" ".join(statement.words))
 
@@ -132,11 +134,6 @@ class _Run:
         handle = _HANDLE.search(answer)
         if statement.label and handle:
             self._handles[statement.label] = handle.group(1)
-
-    def _remove_all(self) -> None:
-        for table in self._names.tables.values():
-            if not table.is_const:
-                self._command(f"table_clear {table.name}")
 
     def _check(self, check: Check) -> None:
         cell = check.cell

@@ -45,15 +45,15 @@ class Arrays:
         self._write(self._array_with_cell("register", array, index), index, value)
 
     def bm_register_write_range(self, context: int, array: str, first: int, behind_last: int, value: int) -> None:
-        known = self._program.array("register", array)
-        if not 0 <= first <= behind_last <= known.count:
-            raise Refused(ArrayCode.INVALID_INDEX, f"{array} has {known.count} cells, not {first} to {behind_last}")
+        register = self._program.array("register", array)
+        if not 0 <= first <= behind_last <= register.count:
+            raise Refused(ArrayCode.INVALID_INDEX, f"{array} has {register.count} cells, not {first} to {behind_last}")
         for index in range(first, behind_last):
-            self._write(known, index, value)
+            self._write(register, index, value)
 
     def bm_register_reset(self, context: int, array: str) -> None:
-        known = self._program.array("register", array)
-        ask(self._control, ["register_reset", known.name], ArrayCode.ERROR)
+        register = self._program.array("register", array)
+        ask(self._control, ["register_reset", register.name], ArrayCode.ERROR)
 
     # Counters
 
@@ -66,8 +66,8 @@ class Arrays:
         self._set_count(counter, str(index), value, ArrayCode.ERROR)
 
     def bm_counter_reset_all(self, context: int, counter: str) -> None:
-        known = self._program.array("counter", counter)
-        ask(self._control, ["counter_reset", known.name], ArrayCode.ERROR)
+        counter_array = self._program.array("counter", counter)
+        ask(self._control, ["counter_reset", counter_array.name], ArrayCode.ERROR)
 
     def bm_mt_read_counter(self, context: int, table: str, entry: int) -> Any:
         counter = self._counter_of(self._table_with_entry(table, entry))
@@ -84,18 +84,18 @@ class Arrays:
     # Meters
 
     def bm_meter_array_set_rates(self, context: int, meter: str, rates: list[Any]) -> None:
-        known = self._program.array("meter", meter)
-        words = ["meter_array_set_rates", known.name, *_rate_words(known, rates)]
+        meter_array = self._program.array("meter", meter)
+        words = ["meter_array_set_rates", meter_array.name, *_rate_words(meter_array, rates)]
         ask(self._control, words, MeterCode.ERROR, {"rising order": MeterCode.BAD_RATES})
 
     def bm_meter_set_rates(self, context: int, meter: str, index: int, rates: list[Any]) -> None:
-        known = self._array_with_cell("meter", meter, index)
-        words = ["meter_set_rates", known.name, str(index), *_rate_words(known, rates)]
+        meter_array = self._array_with_cell("meter", meter, index)
+        words = ["meter_set_rates", meter_array.name, str(index), *_rate_words(meter_array, rates)]
         ask(self._control, words, MeterCode.ERROR, {"rising order": MeterCode.BAD_RATES})
 
     def bm_meter_get_rates(self, context: int, meter: str, index: int) -> list[Any]:
-        known = self._array_with_cell("meter", meter, index)
-        return _rates(ask(self._control, ["meter_get_rates", known.name, str(index)], MeterCode.ERROR))
+        meter_array = self._array_with_cell("meter", meter, index)
+        return _rates(ask(self._control, ["meter_get_rates", meter_array.name, str(index)], MeterCode.ERROR))
 
     def bm_mt_set_meter_rates(self, context: int, table: str, entry: int, rates: list[Any]) -> None:
         meter = self._meter_of(self._table_with_entry(table, entry))

@@ -173,7 +173,8 @@ class _ParserEmitter:
         default = next((t for t in state.transitions if t.match is None), None)
         cases = [t for t in state.transitions if t.match is not None]
         self._lookahead_room(list(state.key))
-        if len(state.key) == 1 and key_bits(state.key[0]) <= 64 and _unmasked(cases):
+        is_masked = any(mask is not None for case in cases for _, mask in (case.match or ()))
+        if len(state.key) == 1 and key_bits(state.key[0]) <= 64 and not is_masked:
             self._switch(state.key[0], cases)
         else:
             for case in cases:
@@ -217,7 +218,3 @@ class _ParserEmitter:
 
 def _source(op: ParserOp) -> str:
     return "" if isinstance(op, Verify | Advance) else op.where.source
-
-
-def _unmasked(cases: list[Transition]) -> bool:
-    return all(mask is None for case in cases for _, mask in (case.match or ()))

@@ -26,7 +26,8 @@ def emit_program(program: Program, out: Writer) -> None:
     """Emit the tables of names, `install` and `sw_program`."""
     _emit_actions(program, out)
     _emit_tables(program, out)
-    _emit_arrays(program, out)
+    for name, arrays in (("registers", program.registers), ("counters", program.counters), ("meters", program.meters)):
+        _array(out, f"struct sw_array_info {name}[]", (_array_row(a) for a in arrays.values()))
     _emit_digests(program, out)
     _array(out, "struct sw_crc_info crcs[]", (f"{{{c_string(c.name)}, {c.custom_bits}}}" for c in program.custom_crcs))
     _emit_install(program, out)
@@ -88,11 +89,6 @@ def _table_row(table: Table) -> str:
 
 def _bool(value: bool) -> str:
     return "true" if value else "false"
-
-
-def _emit_arrays(program: Program, out: Writer) -> None:
-    for name, arrays in (("registers", program.registers), ("counters", program.counters), ("meters", program.meters)):
-        _array(out, f"struct sw_array_info {name}[]", (_array_row(a) for a in arrays.values()))
 
 
 def _array_row(array: Array) -> str:

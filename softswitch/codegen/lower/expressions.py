@@ -163,9 +163,8 @@ class Expressions(Operands):
             return self._cast(expr)
         if expr.op in ("<<", ">>"):
             return self._shift_left(expr) if expr.op == "<<" else self._shift_right(expr)
-        if expr.op == "&":
-            return self._and(expr)
-        return self._arithmetic(expr)
+        mask, other = _constant_mask(expr)
+        return self._arithmetic(expr) if mask is None else self._masked(other, mask)
 
     def _choice(self, expr: Op) -> Value:
         assert expr.left is not None and expr.cond is not None
@@ -231,10 +230,6 @@ class Expressions(Operands):
         if unsigned is kind:
             return Value(f"{call}({operand}, {lowered(by, 64)})", low, high, kind)
         return Value(f"({kind.value}){call}(({unsigned.value}){operand}, {lowered(by, 64)})", low, high, kind)
-
-    def _and(self, expr: Op) -> Value:
-        mask, other = _constant_mask(expr)
-        return self._arithmetic(expr) if mask is None else self._masked(other, mask)
 
     def _masked(self, expr: Expr, mask: int) -> Value:
         """Return `expr & mask`, computed with wrapping arithmetic because only the low bits of expr matter."""

@@ -137,14 +137,6 @@ def test_registers_hold_values_of_their_width(engine: SwitchEngine) -> None:
     assert engine.command("register_read state 3") == "state[3]= 0"
 
 
-def test_counters_are_read_written_and_reset(engine: SwitchEngine) -> None:
-    """Bytes before packets on output, packets before bytes on input, as in simple_switch_CLI."""
-    engine.command("counter_write hits 2 5 640")
-    assert engine.command("counter_read hits 2") == "hits[2]= (640 bytes, 5 packets)"
-    engine.command("counter_reset hits")
-    assert engine.command("counter_read hits 2") == "hits[2]= (0 bytes, 0 packets)"
-
-
 def test_program_describes_itself(engine: SwitchEngine) -> None:
     assert "Main.routes" in engine.command("show_tables")
     assert "ipv4.destination(lpm, 32)" in engine.command("table_info routes")

@@ -11,26 +11,6 @@ from tests.softswitch.programs.steered import Op, library, report, steer, steer_
 NS_PER_S = 1_000_000_000
 
 
-def test_departure_is_known_when_the_packet_starts(engine: SwitchEngine) -> None:
-    """The due time is in the future: the second departure appears when the first packet has ended."""
-    engine.command("port_rate 1 8000000000")
-    for _ in range(2):
-        engine.receive(0, steer_small(1, 1000), 0)
-    assert [d for _, d, _ in engine.advance(0)] == [1_000]
-    assert engine.next_timer_ns() == 1_000
-    assert engine.advance(999) == []
-    assert [d for _, d, _ in engine.advance(1_000)] == [2_000]
-
-
-def test_ingress_delay_orders_by_time_then_by_arrival(engine: SwitchEngine) -> None:
-    engine.command("port_ingress_delay 4 500")
-    engine.receive(4, steer(1, tag=1), 0)
-    engine.receive(5, steer(1, tag=2), 500)
-    engine.receive(5, steer(1, tag=3), 499)
-    out = engine.advance(500)
-    assert [(frame[-1], due) for _, due, frame in out] == [(3, 499), (1, 500), (2, 500)]
-
-
 def test_packet_dropped_in_egress_takes_no_wire_time(engine: SwitchEngine) -> None:
     engine.command("port_rate 1 8000000000")
     engine.receive(0, steer(1, 1000, ops=Op.DROP_EGRESS), 0)
