@@ -50,7 +50,6 @@ class ControlClient:
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Close the connection."""
         with suppress(OSError):  # flushing a command that a dead switch never read fails
             self._file.close()
         self._socket.close()

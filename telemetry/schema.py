@@ -111,7 +111,6 @@ class TraceSchema:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The column names in file order."""
         return tuple(column.name for column in self.columns)
 
     @property
@@ -121,7 +120,6 @@ class TraceSchema:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The metadata of a trace file: schema name and version."""
         return {SCHEMA_KEY: self.name, VERSION_KEY: str(self.version)}
 
     def empty(self) -> pl.DataFrame:

@@ -56,15 +56,11 @@ class EngineTarget:
         """Return the reasons of the drops since the last call, each as the end of a sentence."""
         return [_why(line) for line in self._engine.command("drops_read").splitlines()]
 
-    def close(self) -> None:
-        """Free the switch."""
-        self._engine.close()
-
     def __enter__(self) -> EngineTarget:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._engine.close()
 
 
 def _why(line: str) -> str:

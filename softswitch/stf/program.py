@@ -71,7 +71,6 @@ class ProgramNames:
         return self.tables[find(name, self.tables, "table")]
 
     def add_command(self, statement: Add) -> str:
-        """Return the `table_add` command for a statement."""
         table = self.table(statement.table)
         action, arguments = _call(table, statement.action)
         keys = _keys(table, statement.keys)
@@ -81,7 +80,6 @@ class ProgramNames:
         return " ".join(words)
 
     def set_default_command(self, statement: SetDefault) -> str:
-        """Return the `table_set_default` command for a statement."""
         table = self.table(statement.table)
         action, arguments = _call(table, statement.action)
         return " ".join(["table_set_default", table.name, action, *arguments])

@@ -59,7 +59,6 @@ class Calls:
         }
 
     def answer(self, call: Call) -> bytes:
-        """Return the encoded answer to a call."""
         from thriftpy2.thrift import TApplicationException
 
         service, _, method = call.name.partition(":")

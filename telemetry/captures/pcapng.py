@@ -85,13 +85,11 @@ class CaptureWriter:
         self._file.write(_block(_INTERFACE, struct.pack("<HHI", _ETHERNET, 0, 0) + options))
 
     def write(self, time_ns: int, frame: bytes, direction: Direction = Direction.UNKNOWN) -> None:
-        """Write a frame with its time in ns."""
         head = struct.pack("<5I", 0, time_ns >> 32, time_ns & 0xFFFFFFFF, len(frame), len(frame))
         options = _option(_FLAGS, struct.pack("<I", direction)) + _option(0, b"") if direction else b""
         self._file.write(_block(_FRAME, head + frame + bytes(-len(frame) % 4) + options))
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> CaptureWriter:

@@ -113,7 +113,6 @@ def _emit_digests(program: Program, out: Writer) -> None:
 
 
 def _bytes(value: int, bits: int) -> str:
-    """Return a struct sw_value literal."""
     n_bytes = (bits + 7) // 8
     data = ", ".join(f"{b:#04x}" for b in value.to_bytes(n_bytes, "big"))
     return f"{{(const uint8_t[]){{{data}}}, {n_bytes}}}"

@@ -55,13 +55,11 @@ class Json:
             yield array._child(element, f"[{index}]")
 
     def text(self) -> str:
-        """Return this value as a string."""
         if not isinstance(self.value, str):
             raise self.error(f"expected a string, found {self.value!r}")
         return self.value
 
     def integer(self) -> int:
-        """Return this value as an integer."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             raise self.error(f"expected an integer, found {self.value!r}")
         return self.value

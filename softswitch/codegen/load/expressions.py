@@ -68,7 +68,6 @@ class ExpressionLoader:
         return FieldRef(header, self.member(header.type, value[1]))
 
     def member(self, header_type: HeaderType, name: Json) -> Field:
-        """Return a field of a header type by name."""
         if name.text() == VALID.name:
             return VALID
         for field in header_type.fields:
@@ -77,14 +76,12 @@ class ExpressionLoader:
         raise name.error(f"header type '{header_type.name}' has no field '{name.text()}'")
 
     def argument(self, item: Json) -> Argument:
-        """Load an argument of a primitive."""
         kind = item["type"].text()
         if kind in _NAMED:
             return Named(kind, item["value"].text())
         return self.expression(item)
 
     def primitive(self, item: Json) -> Primitive:
-        """Load one primitive call."""
         op = item["op"].text()
         args = () if op in _IGNORED else tuple(self.argument(p) for p in item.items("parameters"))
         return Primitive(op, args, item)
@@ -145,7 +142,6 @@ class ExpressionLoader:
         return Op("valid", None, self._operation(value[0]), value)
 
     def union_member(self, union_stack: str, name: Json) -> int:
-        """Return the index of a union's member."""
         members = self.program.union_stacks[union_stack].members
         if name.text() not in members:
             raise name.error(f"header union stack '{union_stack}' has no member '{name.text()}'")

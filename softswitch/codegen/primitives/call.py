@@ -31,7 +31,6 @@ class Call:
         return argument
 
     def argument(self, index: int) -> Argument:
-        """Return an argument of any kind."""
         if index >= len(self.primitive.args):
             raise self.primitive.where.error(f"primitive '{self.primitive.op}' lacks argument {index}")
         return self.primitive.args[index]
@@ -59,9 +58,7 @@ class Call:
         return lowered(self.expressions.value(self.expr(index)), 64)
 
     def header(self, index: int) -> HeaderPlace:
-        """Return the place of a header argument."""
         return self.expressions.header(self.expr(index))
 
     def refuse(self, what: str) -> CodegenError:
-        """Return an error about this call."""
         return self.primitive.where.error(f"primitive '{self.primitive.op}' with {what} is not supported")
