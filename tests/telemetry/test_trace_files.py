@@ -24,6 +24,24 @@ from telemetry.writer import SegmentWriter, write_trace
 Read = Callable[[Path, TraceSchema], pl.DataFrame]
 
 
+@pytest.fixture
+def signal_row() -> SignalRow:
+    """Return a row of the signals trace whose BTS was obeyed."""
+    return SignalRow(
+        sent_us=1.0,
+        received_us=6.5,
+        host="h1",
+        flow_id=3,
+        switch="tor1",
+        cause="queue",
+        pause_us=20.0,
+        queue_depth_bytes=375_000,
+        cacheable=True,
+        obeyed=True,
+        paused_until_us=26.5,
+    )
+
+
 @contextmanager
 def writer_of(folder: Path, schema: TraceSchema, segment_rows: int = 16) -> Iterator[SegmentWriter]:
     """Provide a writer whose segments become a trace in the folder at the end."""
