@@ -49,7 +49,7 @@ def whole_file(folder: Path, name: str, suffix: str) -> Path | None:
                 continue
             if _has_content(path, content):
                 return path
-            tell_damage(path)
+            print(visible(f"{path} is damaged and is made again"), file=sys.stderr, flush=True)
             discard(path)
     return None
 
@@ -117,11 +117,6 @@ def _stamp(path: Path) -> tuple[int, int]:
 def file_digest(path: Path) -> str:
     """Return the first digits of the SHA-256 of a file's content."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
-
-
-def tell_damage(path: Path) -> None:
-    """Print a line on stderr about a damaged entry of the cache."""
-    print(visible(f"{path} is damaged and is made again"), file=sys.stderr, flush=True)
 
 
 def discard(path: Path) -> None:

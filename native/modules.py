@@ -29,7 +29,7 @@ INTERPRETED = "SFC_TESTBED_INTERPRETED"
 
 def install() -> None:
     """Import compiled modules from now on, if the cache has a build of the current sources."""
-    if _finder() is None and wants_compiled():
+    if wants_compiled() and not any(isinstance(finder, CompiledFinder) for finder in sys.meta_path):
         folder = engine_folder()
         if folder is not None:
             sys.meta_path.insert(0, CompiledFinder(folder))
@@ -123,7 +123,3 @@ def _is_unchanged(entry: Mapping[str, Any]) -> bool:
         return bool(digest_of(entry["source"]) == entry["digest"])
     except OSError:
         return False
-
-
-def _finder() -> CompiledFinder | None:
-    return next((finder for finder in sys.meta_path if isinstance(finder, CompiledFinder)), None)

@@ -84,7 +84,7 @@ class _Builder:
     def here(sanitize: bool) -> _Builder:
         compiler = tuple(shlex.split(os.environ.get("CC", "cc")))
         flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ())
-        parts = [_version(compiler), " ".join(compiler + flags), os.uname().machine]
+        parts = [_run((*compiler, "--version")), " ".join(compiler + flags), os.uname().machine]
         headers = sorted(SOURCE_DIR.rglob("*.h"))
         parts += [f"{h.relative_to(SOURCE_DIR)}\n{h.read_text(encoding='utf-8')}" for h in headers]
         return _Builder(compiler, flags, _digest(*parts), private_cache())
@@ -135,10 +135,6 @@ class _Builder:
 
 def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
-
-
-def _version(compiler: tuple[str, ...]) -> str:
-    return _run((*compiler, "--version"))
 
 
 def _run(command: tuple[str, ...]) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import socket
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 
 
 class CommandError(ValueError):
@@ -51,7 +50,6 @@ class ControlClient:
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Close the connection."""
         with suppress(OSError):  # flushing a command that a dead switch never read fails
             self._file.close()
         self._socket.close()
@@ -59,7 +57,5 @@ class ControlClient:
     def __enter__(self) -> ControlClient:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

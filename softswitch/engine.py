@@ -13,14 +13,13 @@ import json
 import struct
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from softswitch.control import CommandError
-from softswitch.library import EMIT, Config, Outbox, Text, load
+from softswitch.library import Config, Outbox, Text, load
 
 __all__ = [
     "DEPARTURE",
@@ -79,6 +78,14 @@ def _contents(outbox: Outbox) -> tuple[bytes, bytes]:
     )
 
 
+def _departures(outbox: Outbox) -> list[EdgeDeparture]:
+    items, frames = _contents(outbox)
+    return [
+        (index, port, due_ns, frames[offset : offset + length])
+        for due_ns, offset, length, port, index in DEPARTURE.iter_unpack(items)
+    ]
+
+
 class _Loop:
     """The C fabric behind a single engine or a `Fabric`."""
 
@@ -102,21 +109,14 @@ class _Loop:
 
     def departures(self) -> list[EdgeDeparture]:
         """Return the outbox contents after the last call as a list of tuples."""
-        items, frames = self.departed()
-        return [
-            (index, port, due_ns, frames[offset : offset + length])
-            for due_ns, offset, length, port, index in DEPARTURE.iter_unpack(items)
-        ]
+        return _departures(self._outbox)
 
     def seen(self) -> list[SeenFrame]:
         """Return the frames seen at watched ports and forget them."""
         frames_seen: list[SeenFrame] = []
         for leaves in (False, True):
-            items, frames = _contents(Outbox.from_address(self.library.sw_fabric_seen(self.handle, leaves)))
-            frames_seen += [
-                (due_ns, index, port, leaves, frames[offset : offset + length])
-                for due_ns, offset, length, port, index in DEPARTURE.iter_unpack(items)
-            ]
+            outbox = Outbox.from_address(self.library.sw_fabric_seen(self.handle, leaves))
+            frames_seen += [(due_ns, index, port, leaves, frame) for index, port, due_ns, frame in _departures(outbox)]
         self.library.sw_fabric_forget_seen(self.handle)
         return frames_seen
 
@@ -220,19 +220,6 @@ class SwitchEngine:
         values: dict[str, Any] = json.loads(ctypes.string_at(self._text.bytes, self._text.length))
         return values
 
-    def digests(self) -> list[tuple[int, bytes]]:
-        """Return the digests that the program has sent and forget them: (digest index, fields).
-
-        The fields are big-endian, each padded to whole bytes.
-        """
-        taken: list[tuple[int, bytes]] = []
-
-        def emit(_context: int, digest: int, address: int, length: int) -> None:
-            taken.append((digest, ctypes.string_at(address, length)))
-
-        self._library.sw_digest_drain(self._library.sw_switch_pipeline(self._handle), EMIT(emit), None)
-        return taken
-
     def close(self) -> None:
         """Free the switch. A fabric that holds it must be closed first."""
         if not self._handle:
@@ -246,9 +233,7 @@ class SwitchEngine:
     def __enter__(self) -> SwitchEngine:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ready_text(self) -> Any:
@@ -362,9 +347,7 @@ class Fabric:
     def __enter__(self) -> Fabric:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _running(self) -> _Loop:

@@ -41,16 +41,13 @@ class Outbox(ctypes.Structure):
 
 _HANDLE, _U32, _I64, _U64, _TEXT = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p
 _FRAME = ctypes.c_char_p
-EMIT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint16, ctypes.c_void_p, _U32)
 
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sw_switch_create": (_HANDLE, (ctypes.c_void_p, ctypes.c_void_p)),
     "sw_switch_destroy": (None, (_HANDLE,)),
     "sw_switch_layout": (_U64, ()),
-    "sw_switch_pipeline": (_HANDLE, (_HANDLE,)),
     "sw_switch_statistics": (None, (_HANDLE, _TEXT)),
     "sw_switch_telemetry": (ctypes.c_size_t, (_HANDLE, ctypes.c_void_p)),
-    "sw_digest_drain": (None, (_HANDLE, EMIT, ctypes.c_void_p)),
     "sw_control_execute": (ctypes.c_int, (_HANDLE, _FRAME, _TEXT)),
     "sw_text_clear": (None, (_TEXT,)),
     "sw_text_free": (None, (_TEXT,)),

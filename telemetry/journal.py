@@ -28,10 +28,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from telemetry.atomic_file import check_no_link, replace_text
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT, flow_rows
 from telemetry.late_bins import late_bins_file, switch_rows
-from telemetry.queue_samples import Samples, queue_rows, sample_chunks, samples_file
+from telemetry.queue_samples import queue_rows, sample_chunks, samples_file
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from telemetry.segments import join_segments, read_segments
-from telemetry.writer import TraceWriter, write_trace
+from telemetry.writer import SegmentWriter, write_trace
 
 JOURNAL_FOLDER = "journal"
 HEAD_FILE = "journal.json"
@@ -113,14 +113,15 @@ class Journal:
         """Write the queues trace switch by switch. The temporary segments remain if the process is killed."""
         problems = []
         with tempfile.TemporaryDirectory(dir=self.folder / JOURNAL_FOLDER) as segments:
-            writer = TraceWriter(self.folder / QUEUES.file_name, QUEUES, Path(segments))
+            writer = SegmentWriter(Path(segments), QUEUES)
             for switch in () if self.head.start_ns is None else self.head.switches:
                 try:
                     for samples in sample_chunks(self.samples(switch)):
-                        writer.append_frame(self._queue_rows(switch, samples))
+                        writer.append_frame(queue_rows(samples, switch=switch, **self._clock()))
                 except (OSError, ValueError) as error:
                     problems.append(f"Queue samples of {switch} are lost: {error}.")
-            return problems + writer.close()
+            writer.flush()
+            return problems + join_segments(writer.folder, QUEUES, self.folder / QUEUES.file_name)
 
     def _write_lateness(self) -> list[str]:
         """Write the lateness trace. It has one row per node and interval of a live run, so all rows fit into memory."""
@@ -128,19 +129,14 @@ class Journal:
         rows = [hosts]
         for switch in () if self.head.start_ns is None else self.head.switches:
             try:
-                rows.append(self._late_rows(switch))
+                rows.append(switch_rows(self.late_bins(switch), switch=switch, **self._clock()))
             except (OSError, ValueError) as error:
                 problems.append(f"Lateness of {switch} over time is lost: {error}.")
         write_trace(self.folder / LATENESS.file_name, LATENESS, pl.concat(rows).sort("time_us", "part", "node"))
         return problems
 
-    def _late_rows(self, switch: str) -> pl.DataFrame:
-        start_ns, factor = self.head.start_ns or 0, self.head.dilation_factor
-        return switch_rows(self.late_bins(switch), switch=switch, start_ns=start_ns, dilation_factor=factor)
-
-    def _queue_rows(self, switch: str, samples: Samples) -> pl.DataFrame:
-        start_ns, factor = self.head.start_ns or 0, self.head.dilation_factor
-        return queue_rows(samples, switch=switch, start_ns=start_ns, dilation_factor=factor)
+    def _clock(self) -> dict[str, int]:
+        return {"start_ns": self.head.start_ns or 0, "dilation_factor": self.head.dilation_factor}
 
 
 def new_journal(folder: Path, switches: Sequence[str], dilation_factor: int) -> Journal:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Writes the rows of a trace to Parquet files as they are measured: first in segments, then as one file.
+"""Writes the rows of a trace to Parquet files, in segments, as they are measured.
 
-Measurements survive the end of a run: a flush is possible at any time, every file on disk is complete, and leaving the
-context writes the trace even after an exception or Ctrl-C. Only the rows of one segment are in memory. Times are model
-µs.
+Measurements survive the end of a run: a flush is possible at any time, and every file on disk is complete. Only the
+rows of one segment are in memory. Times are model µs.
 """
 
 from __future__ import annotations
@@ -12,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import attrgetter
 from pathlib import Path
-from types import TracebackType
 from typing import Literal
 
 import polars as pl
 
 from telemetry.atomic_file import replace_file
-from telemetry.schema import TraceSchema, check_of, usual_rows
-from telemetry.segments import join_segments, segment_path
+from telemetry.schema import TraceSchema, fits, usual_rows
+from telemetry.segments import segment_path
 
 DEFAULT_SEGMENT_ROWS = 16_384
 """Rows per segment: a few hundred KB of Python objects, written in a few ms."""
@@ -33,13 +31,10 @@ class SegmentWriter:
     """
 
     def __init__(self, folder: Path, schema: TraceSchema, *, segment_rows: int = DEFAULT_SEGMENT_ROWS) -> None:
-        if segment_rows < 1:
-            raise ValueError(f"segment_rows must be at least 1, not {segment_rows}")
         self.folder = folder
         self.schema = schema
         self._segment_rows = segment_rows
         self._columns = frozenset(schema.column_names)
-        self._checks = tuple(check_of(column) for column in schema.columns)
         self._is_usual = usual_rows(schema.columns)
         self._values_of = attrgetter(*schema.column_names)
         self._rows: list[tuple[object, ...]] = []
@@ -59,9 +54,9 @@ class SegmentWriter:
         """Add a row by its values in the order of the columns. Raise ValueError unless each fits its column."""
         row = tuple(values)
         if not self._is_usual(row):
-            for check, value in zip(self._checks, row, strict=True):
-                if not check(value):
-                    raise ValueError(f"{self.schema.name}.{self._describe_misfit(row)}")
+            for column, value in zip(self.schema.columns, row, strict=True):
+                if not fits(value, column):
+                    raise ValueError(f"{self.schema.name}.{column.name} cannot hold {value!r}")
         self._rows.append(row)
         self._on_rows_added()
 
@@ -95,10 +90,6 @@ class SegmentWriter:
         write_trace(segment_path(self.folder, self._segments), self.schema, self._frames[0], compression="lz4")
         self._is_flushed = True
 
-    def _describe_misfit(self, row: tuple[object, ...]) -> str:
-        columns = zip(self.schema.columns, self._checks, row, strict=True)
-        return next(f"{column.name} cannot hold {value!r}" for column, check, value in columns if not check(value))
-
     def _on_rows_added(self) -> None:
         self._is_flushed = False
         if self._frame_rows + len(self._rows) >= self._segment_rows:
@@ -116,32 +107,6 @@ class SegmentWriter:
     def _add_frame(self, frame: pl.DataFrame) -> None:
         self._frames.append(frame)
         self._frame_rows += frame.height
-
-
-class TraceWriter(SegmentWriter):
-    """A writer of one trace: segments while it is open, then `path` when it is closed, even if there are no rows."""
-
-    def __init__(
-        self, path: Path, schema: TraceSchema, segments: Path, *, segment_rows: int = DEFAULT_SEGMENT_ROWS
-    ) -> None:
-        super().__init__(segments, schema, segment_rows=segment_rows)
-        self.path = path
-
-    def __enter__(self) -> TraceWriter:
-        return self
-
-    def close(self) -> list[str]:
-        """Join the segments, which stay on disk. Return a sentence for each segment that is damaged."""
-        self.flush()
-        return join_segments(self.folder, self.schema, self.path)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def write_trace(

@@ -15,7 +15,6 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
 MAX_EDGE_SWITCHES = 255
-MAX_HOSTS_PER_SWITCH = 65_000
 MAX_PORT = 509
 
 
@@ -188,8 +187,6 @@ class TopologyBuilder:
         switch = next(switch for switch in self._switches if switch.name == switch_name)
         assert switch.prefix is not None
         index = self._host_count.get(switch_name, 0) + 1
-        if index > MAX_HOSTS_PER_SWITCH:
-            raise TopologyError(f"at most {MAX_HOSTS_PER_SWITCH} hosts fit under one switch")
         self._host_count[switch_name] = index
         name = f"h{len(self._hosts) + 1}"
         ip = switch.prefix.network_address + index

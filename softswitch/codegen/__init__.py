@@ -20,7 +20,7 @@ from softswitch.codegen.emit.program import emit_program
 from softswitch.codegen.emit.tables import emit_tables
 from softswitch.codegen.emit.types import emit_types
 from softswitch.codegen.emit.writer import Writer
-from softswitch.codegen.ir.errors import CodegenError
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.load.program import load_program
 
 __all__ = ["CodegenError", "generate"]

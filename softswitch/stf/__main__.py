@@ -25,7 +25,6 @@ DIFFERENT, BAD_INPUT = 1, 2
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command and return the exit status."""
     if len(arguments) != 2 or arguments[0].startswith("-"):
         print(USAGE, file=sys.stderr)
         return BAD_INPUT

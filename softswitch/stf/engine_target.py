@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 
 from softswitch.build import build_library
 from softswitch.engine import SwitchEngine
@@ -57,17 +56,11 @@ class EngineTarget:
         """Return the reasons of the drops since the last call, each as the end of a sentence."""
         return [_why(line) for line in self._engine.command("drops_read").splitlines()]
 
-    def close(self) -> None:
-        """Free the switch."""
-        self._engine.close()
-
     def __enter__(self) -> EngineTarget:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def __exit__(self, *_: object) -> None:
+        self._engine.close()
 
 
 def _why(line: str) -> str:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from softswitch.stf.statements import ActionCall, Add, SetDefault, StfError
 
@@ -43,14 +43,14 @@ class Table:
     """The parameter names of each action, by action name."""
     has_priority: bool
     is_const: bool
-    is_direct: bool
 
 
 class ProgramNames:
     """The tables, counters and registers of a BMv2 JSON."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
-        widths = _Widths(root)
+        types = {t["name"]: {f[0]: f[1] for f in t["fields"]} for t in root["header_types"]}
+        widths = {h["name"]: types[h["header_type"]] for h in root["headers"]}
         parameters = {a["id"]: tuple(p["name"] for p in a["runtime_data"]) for a in root["actions"]}
         self.tables = {
             t["name"]: _table(t, widths, parameters) for pipeline in root["pipelines"] for t in pipeline["tables"]
@@ -71,7 +71,6 @@ class ProgramNames:
         return self.tables[find(name, self.tables, "table")]
 
     def add_command(self, statement: Add) -> str:
-        """Return the `table_add` command for a statement."""
         table = self.table(statement.table)
         action, arguments = _call(table, statement.action)
         keys = _keys(table, statement.keys)
@@ -81,43 +80,32 @@ class ProgramNames:
         return " ".join(words)
 
     def set_default_command(self, statement: SetDefault) -> str:
-        """Return the `table_set_default` command for a statement."""
         table = self.table(statement.table)
         action, arguments = _call(table, statement.action)
         return " ".join(["table_set_default", table.name, action, *arguments])
 
 
-class _Widths:
-    """The widths of the fields that a key may name."""
-
-    def __init__(self, root: Mapping[str, Any]) -> None:
-        types = {t["name"]: {f[0]: f[1] for f in t["fields"]} for t in root["header_types"]}
-        self._headers = {h["name"]: types[h["header_type"]] for h in root["headers"]}
-
-    def of(self, target: object) -> int:
-        """Return the width of a key's target in bits; 1 for a validity flag."""
-        if not isinstance(target, list) or target[1] == "$valid$":
-            return 1
-        return int(self._headers[target[0]][target[1]])
+Widths: TypeAlias = Mapping[str, Mapping[str, int]]
+"""The width of each field in bits, by header and field."""
 
 
-def _table(item: Mapping[str, Any], widths: _Widths, parameters: Mapping[int, tuple[str, ...]]) -> Table:
-    keys = tuple(
-        Key(k.get("name") or _joined(k["target"]), k["match_type"], widths.of(k["target"])) for k in item["key"]
-    )
+def _key(item: Mapping[str, Any], widths: Widths) -> Key:
+    """Return a key; a validity flag has 1 bit."""
+    target = item["target"]
+    is_field = isinstance(target, list)
+    bits = int(widths[target[0]][target[1]]) if is_field and target[1] != "$valid$" else 1
+    return Key(item.get("name") or (".".join(target) if is_field else str(target)), item["match_type"], bits)
+
+
+def _table(item: Mapping[str, Any], widths: Widths, parameters: Mapping[int, tuple[str, ...]]) -> Table:
     actions = {name: parameters[number] for name, number in zip(item["actions"], item["action_ids"], strict=True)}
     return Table(
         name=item["name"],
-        keys=keys,
+        keys=tuple(_key(key, widths) for key in item["key"]),
         actions=actions,
         has_priority=item["match_type"] in ("ternary", "range"),
         is_const="entries" in item,
-        is_direct=item["type"] == "simple",
     )
-
-
-def _joined(target: object) -> str:
-    return ".".join(target) if isinstance(target, list) else str(target)
 
 
 def find(name: str, known: Iterable[str], what: str) -> str:

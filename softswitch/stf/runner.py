@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Runs the statements of a test against any switch.
 
-Owns the order of statements and the verdict. It must not know the meaning of commands and frames.
+Owns the order of statements, the comparison of frames with patterns and the verdict. It must not know the meaning of
+commands and frames.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import operator
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from typing import Protocol
 
-from softswitch.stf.comparison import first_difference, hex_diff
 from softswitch.stf.program import ProgramNames, find
 from softswitch.stf.statements import (
     Add,
@@ -53,6 +54,7 @@ _HANDLE = re.compile(r"handle (\d+)")
 _COUNTER = re.compile(r"\( *(\d+) bytes, (\d+) packets\)|BmCounterValue\(packets=(\d+), bytes=(\d+)\)")
 _REGISTER = re.compile(r"= *(\d+)\s*$")
 _SHOWN_DROPS = 8
+_BYTES_A_ROW = 16
 _CONDITIONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -115,7 +117,9 @@ class _Run:
             case SetDefault():
                 self._command(self._names.set_default_command(statement))
             case RemoveAll():
-                self._remove_all()
+                for table in self._names.tables.values():
+                    if not table.is_const:
+                        self._command(f"table_clear {table.name}")
             case Direct():
                 self._command(" ".join(statement.words))
 
@@ -130,11 +134,6 @@ class _Run:
         handle = _HANDLE.search(answer)
         if statement.label and handle:
             self._handles[statement.label] = handle.group(1)
-
-    def _remove_all(self) -> None:
-        for table in self._names.tables.values():
-            if not table.is_const:
-                self._command(f"table_clear {table.name}")
 
     def _check(self, check: Check) -> None:
         cell = check.cell
@@ -197,3 +196,40 @@ def _compare(expect: Expect, sent_line: int, frame: bytes) -> None:
             f"line {expect.line}: port {expect.port}, after the packet of line {sent_line}: {problem}\n"
             + hex_diff(expect.pattern, frame)
         )
+
+
+def first_difference(pattern: str, exact_length: bool, frame: bytes) -> str | None:
+    """Return the first mismatch of a frame, or None if it matches. Longer frames match unless `exact_length` is set."""
+    digits = frame.hex()
+    for place, (wanted, got) in enumerate(zip(pattern, digits, strict=False)):
+        if wanted not in ("*", got):
+            wanted_byte = pattern[place & ~1 : (place & ~1) + 2]
+            return f"byte {place // 2} is {digits[place & ~1 : (place & ~1) + 2]}, not {wanted_byte}"
+    if len(digits) < len(pattern):
+        return f"{len(frame)} bytes are fewer than {(len(pattern) + 1) // 2}"
+    if exact_length and len(digits) > len(pattern):
+        return f"{len(frame)} bytes are more than {(len(pattern) + 1) // 2}"
+    return None
+
+
+def hex_diff(pattern: str, frame: bytes) -> str:
+    """Return rows of the pattern and the frame in hex; rows that differ are marked, with carets under their digits."""
+    digits = frame.hex()
+    rows = []
+    step = 2 * _BYTES_A_ROW
+    for at in range(0, max(len(pattern), len(digits)), step):
+        wanted, got = pattern[at : at + step], digits[at : at + step]
+        marks = "".join(_mark(w, g) for w, g in zip_longest(wanted, got, fillvalue=" "))
+        differs = bool(marks.strip())
+        rows.append(f"{'-' if differs else ' '} {at // 2:04x}  {_spaced(wanted)}")
+        if differs:
+            rows += [f"+ {at // 2:04x}  {_spaced(got)}", f"        {_spaced(marks)}".rstrip()]
+    return "\n".join(rows)
+
+
+def _mark(wanted: str, got: str) -> str:
+    return " " if wanted in ("*", got) else "^"
+
+
+def _spaced(digits: str) -> str:
+    return " ".join(digits[i : i + 2] for i in range(0, len(digits), 2))

@@ -162,11 +162,11 @@ def _statement(number: int, line: str) -> Statement:
     words = _Words(rest)
     statement: Statement
     if keyword in DIRECT_COMMANDS:
-        return Direct(number, (keyword, *words.blank_separated()))
+        return Direct(number, (keyword, *rest.split()))
     if keyword == "add":
         statement = _add(number, words)
     elif keyword == "setdefault":
-        statement = SetDefault(number, words.take("name"), _action(words))
+        statement = SetDefault(number, words.take("name"), ActionCall(words.take("name"), _arguments(words)))
     elif keyword in ("check_counter", "check_register"):
         statement = _check(number, keyword, words)
     elif keyword == "remove":
@@ -200,13 +200,8 @@ class _Words:
     """The words after a keyword, read one by one."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
         self._tokens = list(_tokens(text))
         self._at = 0
-
-    def blank_separated(self) -> list[str]:
-        """Return the words of a control command."""
-        return self._text.split()
 
     def peek(self) -> tuple[str, str]:
         """Return kind and text of the next word without consuming it."""
@@ -269,10 +264,6 @@ def _value(words: _Words) -> str:
         if words.follows(mark):
             return value + mark + words.take("number")
     return value
-
-
-def _action(words: _Words) -> ActionCall:
-    return ActionCall(words.take("name"), _arguments(words))
 
 
 def _arguments(words: _Words) -> tuple[tuple[str, str], ...]:

@@ -33,41 +33,41 @@ class Arrays:
     # Registers
 
     def bm_register_read(self, context: int, array: str, index: int) -> int:
-        self._register_cell(array, index)
+        self._array_with_cell("register", array, index)
         return _signed(ask(self._control, ["register_read", array, str(index)], ArrayCode.ERROR).rpartition("=")[2])
 
     def bm_register_read_all(self, context: int, array: str) -> list[int]:
-        known = self._program.array("register", array, ArrayCode.INVALID_NAME)
-        cells = ask(self._control, ["register_read", known.name], ArrayCode.ERROR).rpartition("=")[2]
+        register = self._program.array("register", array)
+        cells = ask(self._control, ["register_read", register.name], ArrayCode.ERROR).rpartition("=")[2]
         return [_signed(cell) for cell in cells.split(",") if cell.strip()]
 
     def bm_register_write(self, context: int, array: str, index: int, value: int) -> None:
-        self._write(self._register_cell(array, index), index, value)
+        self._write(self._array_with_cell("register", array, index), index, value)
 
     def bm_register_write_range(self, context: int, array: str, first: int, behind_last: int, value: int) -> None:
-        known = self._program.array("register", array, ArrayCode.INVALID_NAME)
-        if not 0 <= first <= behind_last <= known.count:
-            raise Refused(ArrayCode.INVALID_INDEX, f"{array} has {known.count} cells, not {first} to {behind_last}")
+        register = self._program.array("register", array)
+        if not 0 <= first <= behind_last <= register.count:
+            raise Refused(ArrayCode.INVALID_INDEX, f"{array} has {register.count} cells, not {first} to {behind_last}")
         for index in range(first, behind_last):
-            self._write(known, index, value)
+            self._write(register, index, value)
 
     def bm_register_reset(self, context: int, array: str) -> None:
-        known = self._program.array("register", array, ArrayCode.INVALID_NAME)
-        ask(self._control, ["register_reset", known.name], ArrayCode.ERROR)
+        register = self._program.array("register", array)
+        ask(self._control, ["register_reset", register.name], ArrayCode.ERROR)
 
     # Counters
 
     def bm_counter_read(self, context: int, counter: str, index: int) -> Any:
-        self._counter_cell(counter, index)
+        self._array_with_cell("counter", counter, index)
         return self._count(counter, str(index), ArrayCode.ERROR)
 
     def bm_counter_write(self, context: int, counter: str, index: int, value: Any) -> None:
-        self._counter_cell(counter, index)
+        self._array_with_cell("counter", counter, index)
         self._set_count(counter, str(index), value, ArrayCode.ERROR)
 
     def bm_counter_reset_all(self, context: int, counter: str) -> None:
-        known = self._program.array("counter", counter, ArrayCode.INVALID_NAME)
-        ask(self._control, ["counter_reset", known.name], ArrayCode.ERROR)
+        counter_array = self._program.array("counter", counter)
+        ask(self._control, ["counter_reset", counter_array.name], ArrayCode.ERROR)
 
     def bm_mt_read_counter(self, context: int, table: str, entry: int) -> Any:
         counter = self._counter_of(self._table_with_entry(table, entry))
@@ -84,18 +84,18 @@ class Arrays:
     # Meters
 
     def bm_meter_array_set_rates(self, context: int, meter: str, rates: list[Any]) -> None:
-        known = self._program.array("meter", meter, MeterCode.INVALID_NAME)
-        words = ["meter_array_set_rates", known.name, *_rate_words(known, rates)]
+        meter_array = self._program.array("meter", meter)
+        words = ["meter_array_set_rates", meter_array.name, *_rate_words(meter_array, rates)]
         ask(self._control, words, MeterCode.ERROR, {"rising order": MeterCode.BAD_RATES})
 
     def bm_meter_set_rates(self, context: int, meter: str, index: int, rates: list[Any]) -> None:
-        known = self._meter_cell(meter, index)
-        words = ["meter_set_rates", known.name, str(index), *_rate_words(known, rates)]
+        meter_array = self._array_with_cell("meter", meter, index)
+        words = ["meter_set_rates", meter_array.name, str(index), *_rate_words(meter_array, rates)]
         ask(self._control, words, MeterCode.ERROR, {"rising order": MeterCode.BAD_RATES})
 
     def bm_meter_get_rates(self, context: int, meter: str, index: int) -> list[Any]:
-        known = self._meter_cell(meter, index)
-        return _rates(ask(self._control, ["meter_get_rates", known.name, str(index)], MeterCode.ERROR))
+        meter_array = self._array_with_cell("meter", meter, index)
+        return _rates(ask(self._control, ["meter_get_rates", meter_array.name, str(index)], MeterCode.ERROR))
 
     def bm_mt_set_meter_rates(self, context: int, table: str, entry: int, rates: list[Any]) -> None:
         meter = self._meter_of(self._table_with_entry(table, entry))
@@ -112,14 +112,11 @@ class Arrays:
 
     # Look-up of the objects that calls name
 
-    def _register_cell(self, name: str, index: int) -> Array:
-        return _inside(self._program.array("register", name, ArrayCode.INVALID_NAME), index, ArrayCode.INVALID_INDEX)
-
-    def _counter_cell(self, name: str, index: int) -> Array:
-        return _inside(self._program.array("counter", name, ArrayCode.INVALID_NAME), index, ArrayCode.INVALID_INDEX)
-
-    def _meter_cell(self, name: str, index: int) -> Array:
-        return _inside(self._program.array("meter", name, MeterCode.INVALID_NAME), index, MeterCode.INVALID_INDEX)
+    def _array_with_cell(self, kind: str, name: str, index: int) -> Array:
+        array = self._program.array(kind, name)
+        if not 0 <= index < array.count:
+            raise Refused(ArrayCode.INVALID_INDEX, f"index {index} is outside {array.name}, which has {array.count}")
+        return array
 
     def _table_with_entry(self, name: str, entry: int) -> Table:
         table = self._program.table(name)
@@ -154,12 +151,6 @@ class Arrays:
         ):
             raise Refused(code, "a count is missing or below 0")
         ask(self._control, ["counter_write", counter, index, str(value.packets), str(value.bytes)], code)
-
-
-def _inside(array: Array, index: int, code: int) -> Array:
-    if not 0 <= index < array.count:
-        raise Refused(code, f"index {index} is outside {array.name}, which has {array.count}")
-    return array
 
 
 def _signed(word: str) -> int:

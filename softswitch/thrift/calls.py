@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from thriftpy2.protocol.binary import TBinaryProtocol
+from thriftpy2.thrift import TApplicationException
+from thriftpy2.transport import TMemoryBuffer
+
 from softswitch.thrift.arrays import Arrays
 from softswitch.thrift.framing import Call
 from softswitch.thrift.interface import SERVICES, WrongType, filled, interface
@@ -59,9 +63,6 @@ class Calls:
         }
 
     def answer(self, call: Call) -> bytes:
-        """Return the encoded answer to a call."""
-        from thriftpy2.thrift import TApplicationException
-
         service, _, method = call.name.partition(":")
         if method not in self.methods.get(service, {}):
             self._tell(f"no call {call.name!r}")
@@ -113,15 +114,10 @@ def _values(arguments: Any) -> list[Any]:
 
 
 def _exception(method: str, sequence: int, kind: int, text: str) -> bytes:
-    from thriftpy2.thrift import TApplicationException
-
     return _encoded(method, _EXCEPTION, sequence, TApplicationException(kind, text))
 
 
 def _encoded(method: str, kind: int, sequence: int, payload: Any) -> bytes:
-    from thriftpy2.protocol.binary import TBinaryProtocol
-    from thriftpy2.transport import TMemoryBuffer
-
     buffer = TMemoryBuffer()
     outgoing = TBinaryProtocol(buffer)
     outgoing.write_message_begin(method, kind, sequence)

@@ -36,7 +36,6 @@ class Learning:
             self.lists[number].timeout_s = old_list.timeout_s
 
     def messages(self, now_s: float) -> list[bytes]:
-        """Return the messages that are due."""
         return [message for samples in self.lists.values() for message in samples.messages(now_s)]
 
 

@@ -31,7 +31,6 @@ class Publisher:
 
     @property
     def address(self) -> str:
-        """The address for listeners."""
         return f"{SCHEME}{self._path}"
 
     @property
@@ -45,7 +44,6 @@ class Publisher:
         self._server = await asyncio.start_unix_server(self._serve, self._path)
 
     def close(self) -> None:
-        """Disconnect the listeners and remove the socket."""
         if self._server is None:
             return
         self._server.close()
@@ -54,7 +52,6 @@ class Publisher:
             listener.close()
 
     def publish(self, message: bytes) -> None:
-        """Send a message to all current listeners."""
         framed = b"\x01" + len(message).to_bytes(8, "big") + message
         for listener in self._listeners:
             if listener.transport.get_write_buffer_size() <= _MOST_WAITING_BYTES:

@@ -44,7 +44,10 @@ def _typed(name: str, declared: tuple[int, Any], received: tuple[int, Any]) -> A
     if received_kind != (STRING if kind == TType.BINARY else kind):
         raise WrongType(f"{name!r} is of type {received_kind}")
     if kind == STRING:
-        return _text(name, value)
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise WrongType(f"{name!r} is not text") from None
     if kind == STRUCT:
         return filled(inner(), value)
     if kind == LIST:
@@ -52,10 +55,3 @@ def _typed(name: str, declared: tuple[int, Any], received: tuple[int, Any]) -> A
         element = inner if isinstance(inner, tuple) else (inner, None)
         return [_typed(name, element, (element_kind, item)) for item in elements]
     return value
-
-
-def _text(name: str, value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        raise WrongType(f"{name!r} is not text") from None

@@ -15,7 +15,7 @@ from softswitch.codegen import CodegenError
 from softswitch.codegen.ir.blocks import Array, Calculation, Profile, Table
 from softswitch.codegen.ir.nodes import Action
 from softswitch.codegen.load.program import load_program
-from softswitch.thrift.refusals import INVALID_RESOURCE_NAME, INVALID_RESOURCE_TYPE, Refused, TableCode
+from softswitch.thrift.refusals import INVALID_RESOURCE_NAME, INVALID_RESOURCE_TYPE, ArrayCode, Refused, TableCode
 
 
 class Program:
@@ -76,11 +76,11 @@ class Program:
         users = (table.actions for table in self.tables.values() if table.profile and table.profile.name == name)
         return tuple(chain.from_iterable(users))
 
-    def array(self, kind: str, name: str, code: int) -> Array:
+    def array(self, kind: str, name: str) -> Array:
         """Return a register, counter or meter array that belongs to no table."""
         array = self._arrays[kind].get(name)
         if array is None or array.direct:
-            raise Refused(code, f"no {kind} {name!r}")
+            raise Refused(ArrayCode.INVALID_NAME, f"no {kind} {name!r}")
         return array
 
     def identifier(self, resource: int, name: str) -> int:

@@ -45,7 +45,7 @@ class TableCode(IntEnum):
 
 
 class ArrayCode(IntEnum):
-    """The error codes of counters and registers."""
+    """The error codes of counters and registers. Unknown names and indexes of meters have the same codes."""
 
     INVALID_NAME = 1
     INVALID_INDEX = 2
@@ -53,8 +53,6 @@ class ArrayCode(IntEnum):
 
 
 class MeterCode(IntEnum):
-    INVALID_NAME = 1
-    INVALID_INDEX = 2
     BAD_RATES = 3
     INVALID_RATE = 4
     INVALID_BURST = 5

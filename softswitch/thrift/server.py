@@ -32,12 +32,6 @@ class Server:
         self._clients: set[asyncio.StreamWriter] = set()
         self._ended: asyncio.Future[str] | None = None
 
-    @property
-    def port(self) -> int:
-        """The TCP port of the listening socket."""
-        port: int = self._listener.getsockname()[1]
-        return port
-
     async def serve(self) -> str:
         """Serve until `end` is called; return the reason passed to `end`."""
         self._ended = asyncio.get_running_loop().create_future()

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from softswitch.codegen.ir.blocks import ConstEntry, Table
+from softswitch.codegen.ir.blocks import Table
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program, action_of
 from softswitch.thrift.refusals import Commands, Refused, TableCode, ask
@@ -170,14 +170,15 @@ class Tables:
     def _entries(self, table: Table) -> Iterator[tuple[Any, list[Pair]]]:
         """Yield each entry with its keys as pairs of numbers."""
         for handle, const in enumerate(table.entries):
-            yield _entry(table, handle, list(const.keys), _const_priority(table, const), _const_action(const.call))
+            priority = const.priority if has_priorities(table) else NO_PRIORITY
+            yield _entry(table, handle, list(const.keys), priority, _const_action(const.call))
         answer = ask(self._control, ["table_dump", table.name], TableCode.ERROR)
         for line in answer.splitlines():
             if match := _ENTRY.fullmatch(line):
-                number, keys, action, priority = match.groups()
+                number, keys, action, priority_word = match.groups()
                 pairs = [pair_of_word(key, word) for key, word in zip(table.keys, keys.split(), strict=True)]
-                level = NO_PRIORITY if priority is None else int(priority)
-                yield _entry(table, signed_handle(int(number)), pairs, level, _entry_action(table, action.split()))
+                priority = NO_PRIORITY if priority_word is None else int(priority_word)
+                yield _entry(table, signed_handle(int(number)), pairs, priority, _entry_action(table, action.split()))
 
 
 def has_entry(control: Commands, table: Table, entry: int) -> bool:
@@ -217,10 +218,6 @@ def _priority(table: Table, options: Any) -> int:
     if priority < 0:
         raise Refused(TableCode.ERROR, f"a priority of {priority}")
     return int(priority)
-
-
-def _const_priority(table: Table, entry: ConstEntry) -> int:
-    return entry.priority if has_priorities(table) else NO_PRIORITY
 
 
 def _entry(table: Table, handle: int, pairs: list[Pair], priority: int, action: Any) -> tuple[Any, list[Pair]]:

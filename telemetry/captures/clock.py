@@ -31,11 +31,8 @@ class CaptureClock:
     def describe(self) -> str:
         """Return the line of text that describes this clock."""
         words = [f"sfc-testbed dilation={self.dilation}"]
-        if self.start_ns is not None:
-            words.append(f"start_ns={self.start_ns}")
-        if self.switch_epoch_ns is not None:
-            words.append(f"switch_epoch_ns={self.switch_epoch_ns}")
-        return " ".join(words)
+        times_ns = {"start_ns": self.start_ns, "switch_epoch_ns": self.switch_epoch_ns}
+        return " ".join(words + [f"{name}={time_ns}" for name, time_ns in times_ns.items() if time_ns is not None])
 
     def explain(self) -> str:
         """Return the line of text, followed by an explanation for people."""

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, NamedTuple
 
 from telemetry.captures.clock import CaptureClock, clock_in
@@ -86,21 +85,17 @@ class CaptureWriter:
         self._file.write(_block(_INTERFACE, struct.pack("<HHI", _ETHERNET, 0, 0) + options))
 
     def write(self, time_ns: int, frame: bytes, direction: Direction = Direction.UNKNOWN) -> None:
-        """Write a frame with its time in ns."""
         head = struct.pack("<5I", 0, time_ns >> 32, time_ns & 0xFFFFFFFF, len(frame), len(frame))
         options = _option(_FLAGS, struct.pack("<I", direction)) + _option(0, b"") if direction else b""
         self._file.write(_block(_FRAME, head + frame + bytes(-len(frame) % 4) + options))
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> CaptureWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from native import adopted
+from native import first_use
 from native.cache import CACHE_NAME, cache_dir
 from native.kept import is_whole, seal
 
@@ -35,14 +35,14 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         os.chown(path, OWNER, OWNER)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "root"))
-    monkeypatch.setattr(adopted, "ROOT", tree)
+    monkeypatch.setattr(first_use, "ROOT", tree)
     users = {OWNER: SimpleNamespace(pw_name="owner", pw_dir=str(home)), 0: pwd.getpwuid(0)}
     monkeypatch.setattr(pwd, "getpwuid", users.__getitem__)
     yield folder
 
 
 def test_root_copies_the_build_of_the_trees_owner(build: Path) -> None:
-    assert adopted.adopt_build(NAME)
+    assert first_use.adopt_build(NAME)
     assert (cache_dir() / NAME / "manifest.json").read_text() == "{}"
     assert is_whole(cache_dir() / NAME)
     assert [path.name for path in cache_dir().iterdir()] == [NAME]
@@ -50,25 +50,25 @@ def test_root_copies_the_build_of_the_trees_owner(build: Path) -> None:
 
 def test_other_builds_are_not_copied(build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The build is of other sources, of another user, or damaged; the tree is root's; XDG_CACHE_HOME names a cache."""
-    assert not adopted.adopt_build("engine-of-other-sources")
+    assert not first_use.adopt_build("engine-of-other-sources")
     assert list(cache_dir().iterdir()) == []
     for place, owner in ((build, OWNER + 1), (tmp_path / "tree", 0)):
         os.chown(place, owner, owner)
-        assert not adopted.adopt_build(NAME)
+        assert not first_use.adopt_build(NAME)
         os.chown(place, OWNER, OWNER)
     with monkeypatch.context() as patch:
         patch.setattr(os, "geteuid", lambda: OWNER)
-        assert not adopted.adopt_build(NAME)
+        assert not first_use.adopt_build(NAME)
     with monkeypatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path / "root" / ".cache"))
-        assert not adopted.adopt_build(NAME)
+        assert not first_use.adopt_build(NAME)
     (build / "manifest.json").write_text("")
-    assert not adopted.adopt_build(NAME)
+    assert not first_use.adopt_build(NAME)
 
 
 def test_a_damaged_build_of_root_is_replaced(build: Path, tmp_path: Path) -> None:
     damaged = tmp_path / "root" / ".cache" / CACHE_NAME / NAME
     damaged.mkdir(parents=True)
     damaged.parent.chmod(0o700)
-    assert adopted.adopt_build(NAME)
+    assert first_use.adopt_build(NAME)
     assert is_whole(damaged)

@@ -30,10 +30,6 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_json_path_is_returned_unchanged(tmp_path: Path) -> None:
-    assert program_json(tmp_path / "basic.json") == tmp_path / "basic.json"
-
-
 def test_a_source_is_compiled_into_the_cache(compiler: Path, tmp_path: Path) -> None:
     source = tmp_path / "basic.p4"
     source.write_text("one")

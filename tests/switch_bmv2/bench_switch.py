@@ -7,7 +7,7 @@ Time is virtual.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from testbed.control_plane.settings import SwitchSettings
 from testbed.targets.common.commands import build_engine
 from testbed.targets.common.counters import SwitchCounts, read_counts
 from topologies.model import Topology
+from topologies.shapes import shape
 from wire.addresses import parse_mac
 from wire.bts import BackToSender, unpack_payload
 from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA
@@ -29,6 +30,9 @@ DILATION = Dilation(1000)
 US = 1_000
 FRAME_OVERHEAD = 58
 """Headers and ICRC of a data frame without immediate."""
+FRAME = 1000 + FRAME_OVERHEAD
+"""Length of the usual data frame, in bytes."""
+STAR = shape("star", {"hosts": 4}).build()
 
 
 @dataclass(frozen=True)
@@ -82,9 +86,17 @@ class BenchSwitch:
             self.engine.command(line)
 
     def data(
-        self, src: str, dst: str, *, qpn: int = 1, destination_qpn: int = 9, payload: int = 1000, ecn: int = 0
+        self,
+        src: str,
+        dst: str,
+        *,
+        qpn: int = 1,
+        destination_qpn: int = 9,
+        payload: int = 1000,
+        ecn: int = 0,
+        shim: bytes = b"",
     ) -> bytes:
-        """Return a RoCEv2 data frame as the host's NIC builds it, 58 bytes longer than its payload."""
+        """Return a RoCEv2 data frame as the host's NIC builds it, 58 bytes longer than its payload and telemetry."""
         source = self.topology.host[src]
         framer = RoceFramer(
             destination_mac=parse_mac(source.gateway_mac),
@@ -95,7 +107,7 @@ class BenchSwitch:
             destination_qpn=destination_qpn,
             tos=DSCP_DATA << 2 | ecn,
         )
-        return framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(0), bytes(payload))
+        return framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(0), bytes(payload), shim=shim)
 
     def port_of(self, host: str) -> int:
         link = self.topology.host_link[host]
@@ -104,6 +116,17 @@ class BenchSwitch:
     def send(self, frame: bytes, port: int, at_ns: int) -> list[Departure]:
         """Deliver a frame at `at_ns` and return the frames whose transmission began up to that instant."""
         return [Departure(*departure) for departure in self.engine.step(port, frame, at_ns)]
+
+    def burst(
+        self, src: str, dst: str, frames: int, *, first_qpn: int = 1, at_ns: int = 0, ecn: int = 0
+    ) -> list[Departure]:
+        """Send frames of different flows at one instant. The first is on the wire at once, the others wait."""
+        port = self.port_of(src)
+        return [
+            departure
+            for qpn in range(first_qpn, first_qpn + frames)
+            for departure in self.send(self.data(src, dst, qpn=qpn, ecn=ecn), port, at_ns)
+        ]
 
     def run_to(self, until_ns: int) -> list[Departure]:
         return [Departure(*departure) for departure in self.engine.advance(until_ns)]
@@ -127,6 +150,11 @@ class BenchSwitch:
         for port in self.topology.ports[self.name]:
             yield f"port_delay {port.number} 0"
             yield f"port_ingress_delay {port.number} 0"
+
+
+def signals(departures: Iterable[Departure]) -> list[Departure]:
+    """Return the BTS among departures."""
+    return [departure for departure in departures if departure.is_bts]
 
 
 @contextmanager

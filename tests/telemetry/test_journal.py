@@ -63,20 +63,7 @@ def test_all_traces_are_made_from_a_journal(tmp_path: Path) -> None:
     assert write_journal(tmp_path).write_traces() == []
     flows, queues, signals, goodput = read_traces(tmp_path)
     assert flows["flow_id"].to_list() == [1, 2, 3]
-    finished = flows.row(1, named=True)
-    assert (
-        finished["fct_us"],
-        finished["slowdown"],
-        finished["packets_sent"],
-        finished["naks"],
-        finished["paused_us"],
-    ) == (
-        8,
-        4,
-        4,
-        1,
-        3.5,
-    )
+    assert flows.select("fct_us", "slowdown", "packets_sent", "naks", "paused_us").row(1) == (8, 4, 4, 1, 3.5)
     assert flows["packets_sent"].to_list() == [None, 4, None]
     assert flows["corrupted"].to_list() == [False] * 3
     assert queues.select("time_us", "switch", "depth_bytes").rows() == [

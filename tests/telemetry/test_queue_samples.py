@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from telemetry.queue_samples import SAMPLE_DTYPE, model_us, queue_rows, sample_chunks, samples_from_bytes
+from telemetry.queue_samples import SAMPLE_DTYPE, queue_rows, sample_chunks, samples_from_bytes
 from telemetry.schema import QUEUES
 
 SAMPLES = np.array(
@@ -78,22 +78,11 @@ def test_chunks_give_the_rows_of_the_whole_file(
     assert all(np.unique(chunk["time_ns"]).size <= rows for chunk in sample_chunks(path, rows))
 
 
-def test_no_samples_give_an_empty_frame() -> None:
-    frame = queue_rows(SAMPLES[:0], switch="s1", start_ns=0, dilation_factor=1)
-    assert frame.height == 0
-    assert frame.schema == QUEUES.empty().schema
-
-
 def test_a_depth_beyond_the_column_is_refused() -> None:
     """The column must not wrap silently at 4 GB."""
     huge = np.array([(1, -1, -1, 0, 1 << 32)], dtype=SAMPLE_DTYPE)
     with pytest.raises(ValueError, match="4294967296 bytes does not fit"):
         queue_rows(huge, switch="s1", start_ns=0, dilation_factor=1)
-
-
-def test_a_dilation_below_one_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        model_us(np.array([1]), start_ns=0, dilation_factor=0)
 
 
 @given(st.lists(st.integers(0, 10**12), max_size=30), st.integers(0, 10**12), st.integers(1, 10**5))

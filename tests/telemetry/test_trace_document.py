@@ -19,14 +19,6 @@ def test_the_document_is_current() -> None:
     assert document.main(["--check"]) == 0
 
 
-def test_every_column_is_in_the_document() -> None:
-    text = document.DOCUMENT.read_text(encoding="utf-8")
-    for schema in ALL.values():
-        for column in schema.columns:
-            assert f"| `{column.name}` |" in text
-            assert column.meaning in text
-
-
 def test_a_stale_document_is_reported_and_updated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

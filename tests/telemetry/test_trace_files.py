@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -18,9 +19,36 @@ from telemetry.reader import TraceError, read_trace, scan_trace
 from telemetry.rows import GoodputRow, SignalRow
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMA_KEY, SIGNALS, VERSION_KEY, Column, TraceSchema
 from telemetry.segments import join_segments, read_segments, segment_path, segment_paths
-from telemetry.writer import TraceWriter, write_trace
+from telemetry.writer import SegmentWriter, write_trace
 
 Read = Callable[[Path, TraceSchema], pl.DataFrame]
+
+
+@pytest.fixture
+def signal_row() -> SignalRow:
+    """Return a row of the signals trace whose BTS was obeyed."""
+    return SignalRow(
+        sent_us=1.0,
+        received_us=6.5,
+        host="h1",
+        flow_id=3,
+        switch="tor1",
+        cause="queue",
+        pause_us=20.0,
+        queue_depth_bytes=375_000,
+        cacheable=True,
+        obeyed=True,
+        paused_until_us=26.5,
+    )
+
+
+@contextmanager
+def writer_of(folder: Path, schema: TraceSchema, segment_rows: int = 16) -> Iterator[SegmentWriter]:
+    """Provide a writer whose segments become a trace in the folder at the end."""
+    writer = SegmentWriter(folder / "segments", schema, segment_rows=segment_rows)
+    yield writer
+    writer.flush()
+    assert join_segments(writer.folder, schema, folder / schema.file_name) == []
 
 
 @pytest.fixture(params=["at once", "when asked"])
@@ -35,7 +63,7 @@ def read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Rea
 def test_rows_are_read_as_they_were_written(tmp_path: Path, signal_row: SignalRow, read: Read) -> None:
     """The second row has nulls."""
     unknown = replace(signal_row, flow_id=None, obeyed=False, paused_until_us=None)
-    with TraceWriter(tmp_path / "signals.parquet", SIGNALS, tmp_path / "segments") as writer:
+    with writer_of(tmp_path, SIGNALS) as writer:
         writer.append(signal_row)
         writer.append(unknown)
     assert read(tmp_path / "signals.parquet", SIGNALS).to_dicts() == [asdict(signal_row), asdict(unknown)]
@@ -43,7 +71,7 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path, signal_row: SignalRo
 
 def test_a_file_contains_its_schema_and_version(tmp_path: Path) -> None:
     """Name and version are in the Parquet metadata, even if the trace has no rows."""
-    with TraceWriter(tmp_path / "flows.parquet", FLOWS, tmp_path / "segments"):
+    with writer_of(tmp_path, FLOWS):
         pass
     metadata = pl.read_parquet_metadata(tmp_path / "flows.parquet")
     assert (metadata[SCHEMA_KEY], metadata[VERSION_KEY]) == ("flows", "1")
@@ -78,7 +106,7 @@ def test_segments_and_flushes_do_not_change_the_rows(
     """All rows are read in order. At most the rows of one segment are in memory."""
     folder = tmp_path_factory.mktemp("trace")
     path, segments = folder / "goodput.parquet", folder / "segments"
-    with TraceWriter(path, GOODPUT, segments, segment_rows=segment_rows) as writer:
+    with writer_of(folder, GOODPUT, segment_rows) as writer:
         for number in range(rows):
             if number == flush_after:
                 writer.flush()
@@ -90,20 +118,10 @@ def test_segments_and_flushes_do_not_change_the_rows(
     assert len(segment_paths(segments)) == -(-rows // segment_rows)
 
 
-def test_an_interruption_keeps_what_was_measured(tmp_path: Path, signal_row: SignalRow) -> None:
-    """Ctrl-C inside the context leaves a complete file with all rows up to then, and no temporary file."""
-    path = tmp_path / "signals.parquet"
-    with pytest.raises(KeyboardInterrupt), TraceWriter(path, SIGNALS, tmp_path / "segments") as writer:
-        writer.append(signal_row)
-        raise KeyboardInterrupt
-    assert read_trace(path, SIGNALS).height == 1
-    assert {path.name for path in tmp_path.iterdir()} == {"signals.parquet", "segments"}
-
-
 def test_an_invalid_row_is_refused_and_the_others_are_kept(tmp_path: Path, signal_row: SignalRow) -> None:
     """The message contains the column."""
     path = tmp_path / "signals.parquet"
-    with TraceWriter(path, SIGNALS, tmp_path / "segments") as writer:
+    with writer_of(tmp_path, SIGNALS) as writer:
         writer.append(signal_row)
         with pytest.raises(ValueError, match=r"signals\.pause_us cannot hold 'long'"):
             writer.append(replace(signal_row, pause_us="long"))  # type: ignore[arg-type]
@@ -115,7 +133,7 @@ def test_an_invalid_row_is_refused_and_the_others_are_kept(tmp_path: Path, signa
 
 def test_a_trace_without_a_row_class_accepts_only_data_frames(tmp_path: Path, signal_row: SignalRow) -> None:
     with (
-        TraceWriter(tmp_path / "queues.parquet", QUEUES, tmp_path / "segments") as writer,
+        writer_of(tmp_path, QUEUES) as writer,
         pytest.raises(ValueError, match="a row of queues"),
     ):
         writer.append(signal_row)
@@ -124,7 +142,7 @@ def test_a_trace_without_a_row_class_accepts_only_data_frames(tmp_path: Path, si
 def test_data_frames_may_have_any_order_of_columns(tmp_path: Path, signal_row: SignalRow) -> None:
     """Rows and data frames may alternate. Rows are read in the order in which they were added."""
     frame = pl.DataFrame([asdict(replace(signal_row, host="h2"))]).select(reversed(SIGNALS.column_names))
-    with TraceWriter(tmp_path / "signals.parquet", SIGNALS, tmp_path / "segments") as writer:
+    with writer_of(tmp_path, SIGNALS) as writer:
         writer.append(signal_row)
         writer.append_frame(frame)
         writer.append(signal_row)
@@ -132,17 +150,12 @@ def test_data_frames_may_have_any_order_of_columns(tmp_path: Path, signal_row: S
 
 
 def test_data_frames_with_other_columns_or_nulls_are_refused(tmp_path: Path, signal_row: SignalRow) -> None:
-    writer = TraceWriter(tmp_path / "signals.parquet", SIGNALS, tmp_path / "segments")
+    writer = SegmentWriter(tmp_path, SIGNALS)
     with pytest.raises(ValueError, match="missing cause"):
         writer.append_frame(pl.DataFrame([asdict(signal_row)]).drop("cause"))
     with pytest.raises(ValueError, match=r"signals\.host cannot hold null"):
         writer.append_frame(pl.DataFrame([asdict(signal_row) | {"host": None}]))
     assert len(writer) == 0
-
-
-def test_a_segment_size_below_one_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="segment_rows"):
-        TraceWriter(tmp_path / "x", FLOWS, tmp_path / "segments", segment_rows=0)
 
 
 def test_a_missing_trace_is_named(tmp_path: Path, read: Read) -> None:

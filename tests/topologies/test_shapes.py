@@ -4,16 +4,14 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from topologies.model import Topology, TopologyError
+from topologies.model import TopologyError
 from topologies.routes import Paths, routes
-from topologies.shapes import SHAPES, shape
+from topologies.shapes import shape
 
 
 @given(tors=st.integers(1, 5), spines=st.integers(1, 4), hosts=st.integers(1, 6), uplinks=st.integers(1, 3))
@@ -46,7 +44,6 @@ def test_paper_simulation_matches_the_paper() -> None:
     assert len(built.switches) == 24
     down_bps = sum(port.rate_bps for port in built.ports["tor1"] if port.peer_is_host)
     assert down_bps == sum(port.rate_bps for port in built.ports["tor1"] if not port.peer_is_host)
-    assert 2 * (2 * 1_000 + 2 * 1_500) == 10_000
 
 
 def test_hosts_get_mixed_rates_in_turn() -> None:
@@ -80,17 +77,6 @@ def test_three_tier_builds_a_fat_tree_of_four() -> None:
 def test_too_many_switches_above_the_tors_are_refused() -> None:
     with pytest.raises(TopologyError, match="80000 switches above the ToRs; the maximum is 1000"):
         shape("three-tier", {"pods": 100, "aggs_per_pod": 400, "cores_per_plane": 100}).build()
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_every_shape_builds_from_its_defaults(name: str) -> None:
-    built: Topology = shape(name, {}).build()
-    host = built.hosts[0]
-    prefix = built.switch[host.switch].prefix
-    assert prefix is not None
-    assert host.ip in prefix
-    assert host.gateway_ip != host.ip
-    assert isinstance(host.ip, IPv4Address)
 
 
 @pytest.mark.parametrize(

@@ -158,11 +158,6 @@ def test_malformed_telemetry_is_refused(frame: bytearray) -> None:
 
 
 @given(st.binary(max_size=120))
-def test_random_bytes_are_refused(rubbish: bytes) -> None:
-    assert strip(rubbish) is None
-
-
-@given(st.binary(max_size=120))
 def test_random_bytes_behind_valid_outer_headers_are_refused_or_split(rubbish: bytes) -> None:
     """The lengths in the outer headers are correct. A frame with a valid shim is split after the shim's records."""
     frame = with_length(frame_with_shim()[:42] + rubbish, 28 + len(rubbish))

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of IPv4 and UDP headers, compared with scapy, and of malformed headers."""
+"""Tests of IPv4 and UDP headers, compared with scapy, of malformed headers and of rewriting the DSCP."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, UDP
 
 from wire import ipv4, udp
+from wire.addresses import format_ip
 
 _U32 = st.integers(0, 2**32 - 1)
 
@@ -14,7 +15,9 @@ _U32 = st.integers(0, 2**32 - 1)
 @given(_U32, _U32, st.integers(0, 1400), st.integers(0, 255))
 def test_ipv4_header_has_scapys_bytes(source: int, destination: int, payload: int, tos: int) -> None:
     header = ipv4.pack_header(source, destination, 17, payload, tos)
-    expected = IP(src=_dotted(source), dst=_dotted(destination), proto=17, tos=tos, id=0, flags="DF", len=20 + payload)
+    expected = IP(
+        src=format_ip(source), dst=format_ip(destination), proto=17, tos=tos, id=0, flags="DF", len=20 + payload
+    )
     assert header == bytes(expected)
 
 
@@ -22,10 +25,6 @@ def test_ipv4_header_has_scapys_bytes(source: int, destination: int, payload: in
 def test_ipv4_header_round_trips(source: int, destination: int, tos: int) -> None:
     data = ipv4.pack_header(source, destination, 17, 8, tos) + bytes(8)
     assert ipv4.unpack_header(data) == ipv4.Ipv4Header(tos, 28, 64, 17, source, destination)
-
-
-def _dotted(ip: int) -> str:
-    return ".".join(str(byte) for byte in ip.to_bytes(4, "big"))
 
 
 @given(st.integers(0, 19), st.integers(0, 7))
@@ -52,3 +51,14 @@ def test_udp_length_must_fill_the_datagram() -> None:
     assert udp.unpack_header(data, 0, 11) is None
     assert udp.unpack_header(data, 0, 7) is None
     assert udp.unpack_header(data[:6], 0, 12) is None
+
+
+@given(_U32, _U32, st.integers(0, 255), st.integers(0, 63), st.binary(max_size=40))
+def test_dscp_is_replaced_and_the_checksum_right(src: int, dst: int, tos: int, dscp: int, payload: bytes) -> None:
+    """ECN bits, addresses, length and payload stay the same."""
+    frame = bytes(14) + ipv4.pack_header(src, dst, 6, len(payload), tos) + payload
+    changed = ipv4.with_dscp(frame, dscp, 14)
+    header = ipv4.unpack_header(changed, 14)
+    assert header is not None
+    assert header == ipv4.Ipv4Header(dscp << 2 | tos & 3, 20 + len(payload), 64, 6, src, dst)
+    assert changed[34:] == payload

@@ -7,13 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wire.addresses import format_ip, format_mac, pack_mac, parse_ip, parse_mac
-from wire.dilation import Dilation
+from wire.dilation import Dilation, next_step
 from wire.units import bandwidth_delay_bytes, serialization_ns
-
-
-def test_the_papers_bdp_is_125_kilobytes() -> None:
-    """The paper has links of 100 Gb/s and a round trip of 10 us."""
-    assert bandwidth_delay_bytes(100_000_000_000, 10_000) == 125_000
 
 
 def test_serialization_rounds_up() -> None:
@@ -59,3 +54,23 @@ def test_addresses_round_trip_through_text(mac: int, ip: int) -> None:
 def test_bad_mac_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         parse_mac(text)
+
+
+@pytest.mark.parametrize(
+    ("least", "step"),
+    [(0, 1), (1, 1), (1.2, 2), (4, 5), (6, 7), (7.5, 10), (11, 15), (15, 15), (16, 20), (8_001, 10_000), (12e3, 15e3)],
+)
+def test_a_factor_is_rounded_up_to_a_step(least: float, step: int) -> None:
+    """Steps are integers that are 1, 1.5, 2, 3, 5 or 7 times a power of ten."""
+    assert next_step(least) == step
+
+
+@given(st.floats(1, 1e9))
+def test_a_step_is_never_less_and_at_most_twice_as_much(least: float) -> None:
+    assert least <= next_step(least) <= 2 * least
+
+
+@pytest.mark.parametrize("least", [-1.0, float("inf"), float("nan")])
+def test_negative_and_infinite_factors_are_refused(least: float) -> None:
+    with pytest.raises(ValueError, match="cannot be"):
+        next_step(least)

@@ -20,12 +20,6 @@ _TAKEN = ("pipeline", "packet", "phv", "index", "at", "true", "false")
 _JUMPS = ("_jump", "_jump_if_zero")
 
 
-def param_names(action: Action) -> list[str]:
-    """Return the C names of an action's parameters."""
-    scope = Scope(_TAKEN)
-    return [scope.unique(p.name) for p in action.params]
-
-
 def _param_type(param: Param) -> str:
     kind = Kind.of_width(param.bits, False)
     return "const uint8_t *" if kind is Kind.WIDE else f"{kind.value} "
@@ -78,7 +72,8 @@ def can_drop(action: Action) -> bool:
 def emit_actions(program: Program, out: Writer) -> None:
     """Emit all actions as static inline functions `action_<name>`."""
     for action in program.actions.values():
-        names = param_names(action)
+        scope = Scope(_TAKEN)
+        names = [scope.unique(p.name) for p in action.params]
         params = "".join(f", {_param_type(p)}{n}" for p, n in zip(action.params, names, strict=True))
         sources = [w.source for w in (action.where, *(p.where for p in action.primitives)) if w.source]
         out.comment(", ".join([f"action {action.name}", *sources[:1]]))

@@ -79,7 +79,10 @@ def _function(program: Program, calculation: Calculation) -> str:
     """Return the start of the C call of the hash function, up to the data argument."""
     if calculation in program.custom_crcs:
         return f"sw_hash_crc(&pipeline->crcs[{program.custom_crcs.index(calculation)}], "
-    return f"sw_hash_{_FUNCTIONS[calculation.algorithm]}("
+    name = _FUNCTIONS.get(calculation.algorithm)
+    if name is None:
+        raise calculation.where["algo"].error(f"hash algorithm '{calculation.algorithm}' is not supported")
+    return f"sw_hash_{name}("
 
 
 def _segments(program: Program, calculation: Calculation) -> list[_Segment]:

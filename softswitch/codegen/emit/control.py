@@ -31,26 +31,18 @@ def successors(node: Node) -> list[str | None]:
         following = [node.next_node]
     elif is_fixed(node):
         following = [_after_fixed(node)]
-    elif node.next_hit is not None or node.next_miss is not None:
-        following = [_after_hit(node), _after_miss(node)]
+    elif node.next_by_hit is not None:
+        following = list(node.next_by_hit)
     else:
         following = [*(node.next_by_action.get(a.id, node.next_default) for a in node.actions), node.next_default]
     return list(dict.fromkeys(following))
 
 
-def _after_hit(table: Table) -> str | None:
-    return table.next_default if table.next_hit is None else table.next_hit[0]
-
-
-def _after_miss(table: Table) -> str | None:
-    return table.next_default if table.next_miss is None else table.next_miss[0]
-
-
 def _after_fixed(table: Table) -> str | None:
     """Return the node after a fixed table, which always misses and runs its default action."""
     assert table.default is not None
-    if table.next_miss is not None:
-        return table.next_miss[0]
+    if table.next_by_hit is not None:
+        return table.next_by_hit[1]
     return table.next_by_action.get(table.default.action.id, table.next_default)
 
 
@@ -158,23 +150,23 @@ class _ControlEmitter:
         with self.out.block(""):
             self.out.line(f"struct sw_applied applied = {call};")
             self._leave_if(leaves)
-            if table.next_hit is not None or table.next_miss is not None:
-                self._hit_or_miss(table, meeting)
+            if table.next_by_hit is not None:
+                self._hit_or_miss(table.name, table.next_by_hit, meeting)
             else:
                 self._by_action(table, meeting)
         return meeting
 
-    def _hit_or_miss(self, table: Table, meeting: str | None) -> None:
-        hit, miss = _after_hit(table), _after_miss(table)
+    def _hit_or_miss(self, table: str, following: tuple[str | None, str | None], meeting: str | None) -> None:
+        hit, miss = following
         if hit == meeting:
             with self.out.block("if (!applied.hit)"):
-                self._run_in(f"a miss in {table.name}", miss, meeting)
+                self._run_in(f"a miss in {table}", miss, meeting)
             return
         with self.out.block("if (applied.hit)"):
-            self._run_in(f"a hit in {table.name}", hit, meeting)
+            self._run_in(f"a hit in {table}", hit, meeting)
         if miss != meeting:
             with self.out.block("else"):
-                self._run_in(f"a miss in {table.name}", miss, meeting)
+                self._run_in(f"a miss in {table}", miss, meeting)
 
     def _by_action(self, table: Table, meeting: str | None) -> None:
         groups: dict[str | None, list[str]] = {}

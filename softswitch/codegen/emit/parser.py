@@ -82,8 +82,6 @@ class _ParserEmitter:
             assert isinstance(op, Primitive)
             self.out.lines(emit_primitive(self.program, self.expressions, op))
 
-    # ---- extraction ----
-
     def _extract(self, op: Extract) -> None:
         out = self.out
         if isinstance(op.target, Header):
@@ -145,8 +143,6 @@ class _ParserEmitter:
             out.lines(set_valid(place))
             out.line(f"at += {fixed - offset // 8};")
 
-    # ---- other operations ----
-
     def _set(self, op: ParserSet) -> None:
         self.out.comment(op.where.source)
         self._lookahead_room([op.value])
@@ -173,13 +169,12 @@ class _ParserEmitter:
             self._need("bits / 8")
             self.out.line("at += bits / 8;")
 
-    # ---- select ----
-
     def _select(self, state: State) -> None:
         default = next((t for t in state.transitions if t.match is None), None)
         cases = [t for t in state.transitions if t.match is not None]
         self._lookahead_room(list(state.key))
-        if len(state.key) == 1 and key_bits(state.key[0]) <= 64 and _unmasked(cases):
+        is_masked = any(mask is not None for case in cases for _, mask in (case.match or ()))
+        if len(state.key) == 1 and key_bits(state.key[0]) <= 64 and not is_masked:
             self._switch(state.key[0], cases)
         else:
             for case in cases:
@@ -223,7 +218,3 @@ class _ParserEmitter:
 
 def _source(op: ParserOp) -> str:
     return "" if isinstance(op, Verify | Advance) else op.where.source
-
-
-def _unmasked(cases: list[Transition]) -> bool:
-    return all(mask is None for case in cases for _, mask in (case.match or ()))

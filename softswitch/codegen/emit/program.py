@@ -26,7 +26,8 @@ def emit_program(program: Program, out: Writer) -> None:
     """Emit the tables of names, `install` and `sw_program`."""
     _emit_actions(program, out)
     _emit_tables(program, out)
-    _emit_arrays(program, out)
+    for name, arrays in (("registers", program.registers), ("counters", program.counters), ("meters", program.meters)):
+        _array(out, f"struct sw_array_info {name}[]", (_array_row(a) for a in arrays.values()))
     _emit_digests(program, out)
     _array(out, "struct sw_crc_info crcs[]", (f"{{{c_string(c.name)}, {c.custom_bits}}}" for c in program.custom_crcs))
     _emit_install(program, out)
@@ -90,11 +91,6 @@ def _bool(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _emit_arrays(program: Program, out: Writer) -> None:
-    for name, arrays in (("registers", program.registers), ("counters", program.counters), ("meters", program.meters)):
-        _array(out, f"struct sw_array_info {name}[]", (_array_row(a) for a in arrays.values()))
-
-
 def _array_row(array: Array) -> str:
     members = {
         "name": c_string(array.name),
@@ -116,11 +112,7 @@ def _emit_digests(program: Program, out: Writer) -> None:
     _array(out, "struct sw_digest_info digests[]", rows)
 
 
-# ---- const entries ----
-
-
 def _bytes(value: int, bits: int) -> str:
-    """Return a struct sw_value literal."""
     n_bytes = (bits + 7) // 8
     data = ", ".join(f"{b:#04x}" for b in value.to_bytes(n_bytes, "big"))
     return f"{{(const uint8_t[]){{{data}}}, {n_bytes}}}"

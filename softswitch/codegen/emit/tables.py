@@ -94,9 +94,6 @@ def _emit_indirection(profile: Profile, out: Writer) -> None:
             out.line("applied.action = entry->action;")
 
 
-# ---- look-up ----
-
-
 def _emit_lookup(program: Program, table: Table, out: Writer) -> None:
     if not table.keys:
         out.line("const struct sw_entry *entry = table->miss;")
@@ -152,18 +149,13 @@ def _short_text(program: Program, key: Key) -> str:
 
 
 def _long_words(program: Program, key: Key) -> list[str]:
-    field = key.ref.field
-    if key.mask is not None and key.mask != bits_mask(field.bits):
-        return _masked(key, _long_texts(program, key.ref))
-    return [_guarded(key, text) for text in _long_texts(program, key.ref)]
-
-
-def _masked(key: Key, texts: list[str]) -> list[str]:
-    """Apply the static mask of a long key to each word, from the most significant word on."""
-    assert key.mask is not None
-    shifts = range(64 * (len(texts) - 1), -1, -64)
-    parts = (f"({text} & {key.mask >> shift & bits_mask(64):#x}ull)" for text, shift in zip(texts, shifts, strict=True))
-    return [_guarded(key, part) for part in parts]
+    """Return the words of a long key, from the most significant on, with the key's static mask applied."""
+    texts = _long_texts(program, key.ref)
+    mask = key.mask
+    if mask is not None and mask != bits_mask(key.ref.field.bits):
+        shifts = range(64 * (len(texts) - 1), -1, -64)
+        texts = [f"({text} & {mask >> at & bits_mask(64):#x}ull)" for text, at in zip(texts, shifts, strict=True)]
+    return [_guarded(key, text) for text in texts]
 
 
 def _long_texts(program: Program, ref: FieldRef) -> list[str]:

@@ -18,11 +18,9 @@ class Writer:
         self._depth = 0
 
     def line(self, text: str = "") -> None:
-        """Write one line at the current indentation."""
         self._lines.append("    " * self._depth + text if text else "")
 
     def lines(self, texts: Iterable[str]) -> None:
-        """Write several lines at the current indentation."""
         for text in texts:
             self.line(text)
 
@@ -48,5 +46,4 @@ class Writer:
         self.line("}" + tail)
 
     def text(self) -> str:
-        """Return the collected text."""
         return "\n".join(self._lines) + "\n"

@@ -88,9 +88,6 @@ class State:
     where: Json = field(compare=False, repr=False)
 
 
-# ---- match-action ----
-
-
 @dataclass(frozen=True)
 class Key:
     """A key element. `kind` is the match kind as in pipeline.h, `mask` is the static mask."""
@@ -164,13 +161,16 @@ class Array:
 
 @dataclass(frozen=True)
 class Table:
-    """A table and the nodes that follow it; `next_by_action` is keyed by action id."""
+    """A table and the nodes that follow it.
+
+    `next_by_action` is keyed by action id. `next_by_hit` holds the nodes after a hit and after a miss, or None if the
+    next node depends on the action.
+    """
 
     id: int
     name: str
     c_name: str
     keys: tuple[Key, ...]
-    scheme: str
     actions: tuple[Action, ...]
     max_entries: int
     profile: Profile | None
@@ -181,8 +181,7 @@ class Table:
     entries: tuple[ConstEntry, ...]
     entries_are_const: bool
     next_by_action: dict[int, str | None]
-    next_hit: tuple[str | None] | None
-    next_miss: tuple[str | None] | None
+    next_by_hit: tuple[str | None, str | None] | None
     next_default: str | None
     where: Json = field(compare=False, repr=False)
 

@@ -92,7 +92,6 @@ class Scope:
 
 
 def c_string(text: str) -> str:
-    """Return a C string literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 

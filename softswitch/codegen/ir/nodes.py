@@ -88,9 +88,6 @@ class UnionStack:
     unions: tuple[Union, ...]
 
 
-# ---- expressions ----
-
-
 @dataclass(frozen=True)
 class Const:
     """An integer of any size."""
@@ -206,9 +203,6 @@ def key_bits(element: Expr) -> int:
         return element.bits
     assert isinstance(element, FieldRef | StackField | UnionStackField)
     return element.field.bits
-
-
-# ---- statements ----
 
 
 @dataclass(frozen=True)

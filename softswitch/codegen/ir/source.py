@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from softswitch.codegen.ir.errors import CodegenError
+
+class CodegenError(Exception):
+    """A program that cannot be turned into C.
+
+    The message names the construct, its JSON path and, if the JSON holds them, the P4 file and line.
+    """
 
 
 @dataclass(frozen=True)
@@ -50,13 +55,11 @@ class Json:
             yield array._child(element, f"[{index}]")
 
     def text(self) -> str:
-        """Return this value as a string."""
         if not isinstance(self.value, str):
             raise self.error(f"expected a string, found {self.value!r}")
         return self.value
 
     def integer(self) -> int:
-        """Return this value as an integer."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             raise self.error(f"expected an integer, found {self.value!r}")
         return self.value

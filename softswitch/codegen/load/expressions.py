@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Loads BMv2's typed values, expressions and primitive calls.
+"""Loads BMv2's typed values, expressions, primitive calls and calculations.
 
 Owns the reading of `{"type": ..., "value": ...}` objects. It must know neither C nor where an expression is used.
 """
 
 from __future__ import annotations
 
-from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.blocks import Calculation, Program
 from softswitch.codegen.ir.nodes import (
     VALID,
     Argument,
@@ -68,7 +68,6 @@ class ExpressionLoader:
         return FieldRef(header, self.member(header.type, value[1]))
 
     def member(self, header_type: HeaderType, name: Json) -> Field:
-        """Return a field of a header type by name."""
         if name.text() == VALID.name:
             return VALID
         for field in header_type.fields:
@@ -77,17 +76,33 @@ class ExpressionLoader:
         raise name.error(f"header type '{header_type.name}' has no field '{name.text()}'")
 
     def argument(self, item: Json) -> Argument:
-        """Load an argument of a primitive."""
         kind = item["type"].text()
         if kind in _NAMED:
             return Named(kind, item["value"].text())
         return self.expression(item)
 
     def primitive(self, item: Json) -> Primitive:
-        """Load one primitive call."""
         op = item["op"].text()
         args = () if op in _IGNORED else tuple(self.argument(p) for p in item.items("parameters"))
         return Primitive(op, args, item)
+
+    def calculation(self, item: Json, name: str, c_name: str) -> Calculation:
+        """Load a calculation, or a selector, which has the same form."""
+        inputs: list[FieldRef | HeaderRef | tuple[int, int]] = []
+        with_payload = False
+        for element in item.items("input"):
+            kind = element["type"].text()
+            if kind == "payload":
+                with_payload = True
+                continue
+            operand = self.expression(element)
+            if isinstance(operand, Const):
+                inputs.append((operand.value, element["bitwidth"].integer()))
+            elif isinstance(operand, FieldRef | HeaderRef):
+                inputs.append(operand)
+            else:
+                raise element.error(f"calculation input of type '{kind}' is not supported")
+        return Calculation(name, c_name, item["algo"].text(), tuple(inputs), with_payload, item)
 
     def _operation(self, item: Json) -> Expr:
         op = item["op"].text()
@@ -127,7 +142,6 @@ class ExpressionLoader:
         return Op("valid", None, self._operation(value[0]), value)
 
     def union_member(self, union_stack: str, name: Json) -> int:
-        """Return the index of a union's member."""
         members = self.program.union_stacks[union_stack].members
         if name.text() not in members:
             raise name.error(f"header union stack '{union_stack}' has no member '{name.text()}'")

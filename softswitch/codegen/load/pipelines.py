@@ -20,10 +20,10 @@ from softswitch.codegen.ir.blocks import (
 from softswitch.codegen.ir.names import Scope
 from softswitch.codegen.ir.nodes import VALID, FieldRef, HeaderRef
 from softswitch.codegen.ir.source import Json
-from softswitch.codegen.load.calculations import load_calculation
 from softswitch.codegen.load.expressions import ExpressionLoader
 
 MOST_ENTRIES = 1 << 24
+_HIT, _MISS = "__HIT__", "__MISS__"
 
 
 def load_pipelines(root: Json, program: Program) -> None:
@@ -66,7 +66,7 @@ class _PipelineLoader:
         name = item["name"].text()
         c_name = self.scope.unique(name)
         selector = item.get("selector")
-        calculation = None if selector is None else load_calculation(selector, name, c_name, self.expressions)
+        calculation = None if selector is None else self.expressions.calculation(selector, name, c_name)
         profile = Profile(len(self.program.profiles), name, c_name, item["max_size"].integer(), calculation)
         self.profiles[name] = profile
         self.program.profiles.append(profile)
@@ -88,8 +88,9 @@ class _PipelineLoader:
         keys = tuple(self._key(k) for k in item.items("key"))
         actions = tuple(self.program.actions[i.integer()] for i in item.items("action_ids"))
         ids = {a.name: a.id for a in actions}
-        following = item["next_tables"]
-        next_by_action = {ids[n]: following.value[n] for n in following.value if n in ids}
+        following = item["next_tables"].value
+        next_default = _next(item, "base_default_next")
+        by_hit = _HIT in following or _MISS in following
         default = item.get("default_entry")
         entries = tuple(self._entry(e, keys) for e in item.items("entries"))
         if entries and item["type"].text() != "simple":
@@ -99,7 +100,6 @@ class _PipelineLoader:
             name=name,
             c_name=self.scope.unique(name),
             keys=keys,
-            scheme=item["match_type"].text(),
             actions=actions,
             max_entries=self._max_entries(item, len(entries)),
             profile=self._table_profile(item),
@@ -110,10 +110,9 @@ class _PipelineLoader:
             and (default.flag("action_const") or default.flag("action_entry_const")),
             entries=entries,
             entries_are_const=item.get("entries") is not None,
-            next_by_action=next_by_action,
-            next_hit=(following.value["__HIT__"],) if "__HIT__" in following.value else None,
-            next_miss=(following.value["__MISS__"],) if "__MISS__" in following.value else None,
-            next_default=_next(item, "base_default_next"),
+            next_by_action={ids[n]: following[n] for n in following if n in ids},
+            next_by_hit=(following.get(_HIT, next_default), following.get(_MISS, next_default)) if by_hit else None,
+            next_default=next_default,
             where=item,
         )
         self.program.tables.append(table)

@@ -13,7 +13,6 @@ from softswitch.codegen.ir.blocks import Array, Checksum, FieldList, Program
 from softswitch.codegen.ir.names import Scope
 from softswitch.codegen.ir.nodes import Action, FieldRef, Param
 from softswitch.codegen.ir.source import Json
-from softswitch.codegen.load.calculations import load_calculation
 from softswitch.codegen.load.expressions import ExpressionLoader
 from softswitch.codegen.load.parser import load_parser
 from softswitch.codegen.load.pipelines import load_pipelines
@@ -111,7 +110,7 @@ def _load_calculations(root: Json, program: Program) -> None:
     expressions = ExpressionLoader(program)
     for item in root.items("calculations"):
         name = item["name"].text()
-        program.calculations[name] = load_calculation(item, name, scope.unique(name), expressions)
+        program.calculations[name] = expressions.calculation(item, name, scope.unique(name))
     for item in root.items("checksums"):
         if item["type"].text() != "generic":
             raise item["type"].error(f"checksum of type '{item['type'].text()}' is not supported")

@@ -9,7 +9,6 @@ arithmetic of that width is enough. It must not know statements.
 
 from __future__ import annotations
 
-from softswitch.codegen.ir.errors import CodegenError
 from softswitch.codegen.ir.nodes import (
     VALID,
     Bool,
@@ -24,13 +23,9 @@ from softswitch.codegen.ir.nodes import (
     StackRef,
     UnionStackField,
 )
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.lower.operands import Operands
-from softswitch.codegen.lower.places import (
-    field_lvalue,
-    last_index,
-    stack_place,
-    union_stack_place,
-)
+from softswitch.codegen.lower.places import field_lvalue, last_index, stack_place, union_stack_place
 from softswitch.codegen.lower.values import WIDE_BITS, Kind, Value, bits_mask, constant, converted, lowered, masked_text
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -48,8 +43,6 @@ _BOOLEAN = ("and", "or", "not", "valid", "valid_union", "d2b", *_COMPARISONS)
 
 class Expressions(Operands):
     """An emitter of the expressions inside one C function."""
-
-    # ---- booleans ----
 
     def boolean(self, expr: Expr) -> str:
         """Return C for a boolean expression."""
@@ -170,9 +163,8 @@ class Expressions(Operands):
             return self._cast(expr)
         if expr.op in ("<<", ">>"):
             return self._shift_left(expr) if expr.op == "<<" else self._shift_right(expr)
-        if expr.op == "&":
-            return self._and(expr)
-        return self._arithmetic(expr)
+        mask, other = _constant_mask(expr)
+        return self._arithmetic(expr) if mask is None else self._masked(other, mask)
 
     def _choice(self, expr: Op) -> Value:
         assert expr.left is not None and expr.cond is not None
@@ -238,10 +230,6 @@ class Expressions(Operands):
         if unsigned is kind:
             return Value(f"{call}({operand}, {lowered(by, 64)})", low, high, kind)
         return Value(f"({kind.value}){call}(({unsigned.value}){operand}, {lowered(by, 64)})", low, high, kind)
-
-    def _and(self, expr: Op) -> Value:
-        mask, other = _constant_mask(expr)
-        return self._arithmetic(expr) if mask is None else self._masked(other, mask)
 
     def _masked(self, expr: Expr, mask: int) -> Value:
         """Return `expr & mask`, computed with wrapping arithmetic because only the low bits of expr matter."""

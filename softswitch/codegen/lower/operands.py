@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from softswitch.codegen.ir.blocks import Program
-from softswitch.codegen.ir.errors import CodegenError
 from softswitch.codegen.ir.nodes import (
     VALID,
     Const,
@@ -27,6 +26,7 @@ from softswitch.codegen.ir.nodes import (
     UnionRef,
     UnionStackRef,
 )
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.lower.places import (
     HeaderPlace,
     field_lvalue,
@@ -49,8 +49,6 @@ class Operands(ABC):
     @abstractmethod
     def value(self, expr: Expr) -> Value:
         """Return C for the exact value of an expression, with its range."""
-
-    # ---- headers ----
 
     def header(self, expr: Expr) -> HeaderPlace:
         """Return the place of the header that an operand denotes."""
@@ -85,8 +83,6 @@ class Operands(ABC):
         """Return C for a 64-bit index; a negative index becomes far out of bounds."""
         return lowered(self.value(expr), 64)
 
-    # ---- integers ----
-
     def _field(self, ref: FieldRef) -> Value:
         text = field_lvalue(self.program, ref)
         if std_member(self.program, ref.header, ref.field) is not None:
@@ -114,8 +110,6 @@ class Operands(ABC):
         if expr.bits <= 64:
             text = f"(uint64_t){text}"
         return Value(text, 0, bits_mask(expr.bits), Kind.holding(0, bits_mask(expr.bits)))
-
-    # ---- errors ----
 
     def _constant(self, expr: Expr, owner: Op) -> int:
         if not isinstance(expr, Const):

@@ -41,12 +41,10 @@ class HeaderPlace:
 
     @property
     def fields(self) -> str:
-        """The struct that holds the header's fields."""
         return f"phv->{self.path}"
 
     @property
     def valid(self) -> str:
-        """The header's validity flag."""
         return "1" if self.metadata else f"phv->valid.{self.path}"
 
 
@@ -78,7 +76,6 @@ def std_member(program: Program, header: Header, field: Field) -> str | None:
 
 
 def field_lvalue(program: Program, ref: FieldRef, packet: str = "packet", phv: str = "phv") -> str:
-    """Return the C lvalue of a field."""
     if ref.field.hidden:
         return "1" if ref.header.metadata else f"{phv}->valid.{ref.header.place}"
     member = std_member(program, ref.header, ref.field)
@@ -88,5 +85,4 @@ def field_lvalue(program: Program, ref: FieldRef, packet: str = "packet", phv: s
 
 
 def calculation_call(calculation: Calculation) -> str:
-    """Return C that evaluates a calculation."""
     return f"calculate_{calculation.c_name}(pipeline, packet, phv)"

@@ -11,14 +11,7 @@ from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.nodes import VALID, Const, Expr, Field, FieldRef, Op, StackField
 from softswitch.codegen.ir.source import Json
 from softswitch.codegen.lower.expressions import Expressions
-from softswitch.codegen.lower.places import (
-    HeaderPlace,
-    c_type,
-    field_lvalue,
-    last_index,
-    native_bits,
-    stack_place,
-)
+from softswitch.codegen.lower.places import HeaderPlace, c_type, field_lvalue, last_index, native_bits, stack_place
 from softswitch.codegen.lower.values import Kind, Value, bits_mask, converted, lowered, masked_text
 
 

@@ -72,7 +72,6 @@ class Value:
 
 
 def constant(value: int) -> Value:
-    """Return the value of a constant."""
     kind = Kind.holding(value, value)
     return Value(_literal(value, kind), value, value, kind)
 

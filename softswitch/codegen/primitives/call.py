@@ -7,19 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from softswitch.codegen.ir.blocks import Array, Program
-from softswitch.codegen.ir.errors import CodegenError
-from softswitch.codegen.ir.nodes import (
-    Argument,
-    Expr,
-    Named,
-    Primitive,
-)
+from softswitch.codegen.ir.nodes import Argument, Expr, Named, Primitive
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.lower.expressions import Expressions
 from softswitch.codegen.lower.places import HeaderPlace
-from softswitch.codegen.lower.stores import (
-    Target,
-    target,
-)
+from softswitch.codegen.lower.stores import Target, target
 from softswitch.codegen.lower.values import lowered
 
 
@@ -39,7 +31,6 @@ class Call:
         return argument
 
     def argument(self, index: int) -> Argument:
-        """Return an argument of any kind."""
         if index >= len(self.primitive.args):
             raise self.primitive.where.error(f"primitive '{self.primitive.op}' lacks argument {index}")
         return self.primitive.args[index]
@@ -67,9 +58,7 @@ class Call:
         return lowered(self.expressions.value(self.expr(index)), 64)
 
     def header(self, index: int) -> HeaderPlace:
-        """Return the place of a header argument."""
         return self.expressions.header(self.expr(index))
 
     def refuse(self, what: str) -> CodegenError:
-        """Return an error about this call."""
         return self.primitive.where.error(f"primitive '{self.primitive.op}' with {what} is not supported")

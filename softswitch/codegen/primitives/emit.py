@@ -11,18 +11,9 @@ from collections.abc import Callable
 
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.names import c_string
-from softswitch.codegen.ir.nodes import (
-    Const,
-    FieldRef,
-    HeaderRef,
-    Op,
-    Primitive,
-)
+from softswitch.codegen.ir.nodes import Const, FieldRef, HeaderRef, Primitive
 from softswitch.codegen.lower.expressions import Expressions
-from softswitch.codegen.lower.stores import (
-    field_target,
-    store,
-)
+from softswitch.codegen.lower.stores import field_target, store
 from softswitch.codegen.primitives import headers, state
 from softswitch.codegen.primitives.call import Call
 
@@ -37,18 +28,6 @@ def emit_primitive(program: Program, expressions: Expressions, primitive: Primit
 
 def _assign(call: Call) -> list[str]:
     return [store(call.expressions, call.target(0), call.expr(1))]
-
-
-def _arithmetic(sign: str) -> Callable[[Call], list[str]]:
-    def emit(call: Call) -> list[str]:
-        operands = [call.expr(i) for i in range(len(call.primitive.args))]
-        left, right = operands[-2], operands[-1]
-        return [store(call.expressions, call.target(0), Op(sign, left, right, call.primitive.where))]
-
-    return emit
-
-
-# ---- the packet's fate ----
 
 
 def _drop(call: Call) -> list[str]:
@@ -122,24 +101,12 @@ DROPPING = ("drop", "mark_to_drop")
 
 PRIMITIVES: dict[str, Callable[[Call], list[str]]] = {
     "assign": _assign,
-    "modify_field": _assign,
-    "add_to_field": _arithmetic("+"),
-    "subtract_from_field": _arithmetic("-"),
-    "add": _arithmetic("+"),
-    "subtract": _arithmetic("-"),
-    "bit_xor": _arithmetic("^"),
-    "bit_or": _arithmetic("|"),
-    "bit_and": _arithmetic("&"),
-    "shift_left": _arithmetic("<<"),
-    "shift_right": _arithmetic(">>"),
     "assign_VL": headers.assign_vl,
     "assign_header": headers.assign_header,
-    "copy_header": headers.assign_header,
     "assign_union": headers.assign_union,
     "assign_header_stack": headers.assign_header_stack,
     "assign_union_stack": headers.assign_header_stack,
     "add_header": headers.add_header,
-    "add_header_fast": headers.add_header_fast,
     "remove_header": headers.remove_header,
     "push": headers.push,
     "pop": headers.pop,

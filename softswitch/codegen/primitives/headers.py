@@ -16,13 +16,7 @@ from softswitch.codegen.ir.nodes import (
     UnionStackRef,
 )
 from softswitch.codegen.lower.places import HeaderPlace
-from softswitch.codegen.lower.stores import (
-    copy_header,
-    field_target,
-    fixed_bytes,
-    set_valid,
-    store,
-)
+from softswitch.codegen.lower.stores import copy_header, field_target, fixed_bytes, set_valid, store
 from softswitch.codegen.primitives.call import Call
 
 
@@ -100,10 +94,6 @@ def add_header(call: Call) -> list[str]:
     return [f"if (!{place.valid}) {{", *(f"    {line}" for line in body), "}"]
 
 
-def add_header_fast(call: Call) -> list[str]:
-    return set_valid(call.header(0))
-
-
 def remove_header(call: Call) -> list[str]:
     place = call.header(0)
     if place.metadata:
@@ -130,42 +120,37 @@ def _counter(stack: Stack | UnionStack) -> str:
     return stack.array if isinstance(stack, Stack) else stack.c_name
 
 
-def _size(stack: Stack | UnionStack) -> int:
-    return len(stack.headers) if isinstance(stack, Stack) else len(stack.unions)
-
-
-def _amount(call: Call, size: int) -> int:
-    amount = call.expr(1)
+def _shift(call: Call) -> tuple[Stack | UnionStack, int, int]:
+    """Return the stack of a push or pop, its size, and the number of elements to shift."""
+    stack, amount = _stack(call, 0), call.expr(1)
+    size = len(stack.headers) if isinstance(stack, Stack) else len(stack.unions)
     if not isinstance(amount, Const):
         raise call.refuse("an amount that is not constant")
-    return min(amount.value, size)
+    return stack, size, min(amount.value, size)
 
 
 def push(call: Call) -> list[str]:
-    stack = _stack(call, 0)
-    size = _size(stack)
-    n = _amount(call, size)
-    lines = []
-    for array in _arrays(stack):
-        lines += [
-            f"memmove(&phv->{array}[{n}], &phv->{array}[0], {size - n} * sizeof phv->{array}[0]);",
-            f"memmove(&phv->valid.{array}[{n}], &phv->valid.{array}[0], {size - n});",
-            f"memset(&phv->valid.{array}[0], 0, {n});",
-        ]
+    stack, size, n = _shift(call)
     counter = f"phv->next.{_counter(stack)}"
-    return [*lines, f"{counter} = {counter} + {n} < {size} ? {counter} + {n} : {size};"]
+    return [
+        *(line for array in _arrays(stack) for line in _move(array, n, 0, size - n, cleared=0)),
+        f"{counter} = {counter} + {n} < {size} ? {counter} + {n} : {size};",
+    ]
 
 
 def pop(call: Call) -> list[str]:
-    stack = _stack(call, 0)
-    size = _size(stack)
-    n = _amount(call, size)
-    lines = []
-    for array in _arrays(stack):
-        lines += [
-            f"memmove(&phv->{array}[0], &phv->{array}[{n}], {size - n} * sizeof phv->{array}[0]);",
-            f"memmove(&phv->valid.{array}[0], &phv->valid.{array}[{n}], {size - n});",
-            f"memset(&phv->valid.{array}[{size - n}], 0, {n});",
-        ]
+    stack, size, n = _shift(call)
     counter = f"phv->next.{_counter(stack)}"
-    return [*lines, f"{counter} = {counter} > {n} ? {counter} - {n} : 0;"]
+    return [
+        *(line for array in _arrays(stack) for line in _move(array, 0, n, size - n, cleared=size - n)),
+        f"{counter} = {counter} > {n} ? {counter} - {n} : 0;",
+    ]
+
+
+def _move(array: str, to: int, source: int, count: int, *, cleared: int) -> list[str]:
+    """Return C that moves elements of an array, and makes the elements from `cleared` on that become free invalid."""
+    return [
+        f"memmove(&phv->{array}[{to}], &phv->{array}[{source}], {count} * sizeof phv->{array}[0]);",
+        f"memmove(&phv->valid.{array}[{to}], &phv->valid.{array}[{source}], {count});",
+        f"memset(&phv->valid.{array}[{cleared}], 0, {max(to, source)});",
+    ]

@@ -5,15 +5,9 @@
 from __future__ import annotations
 
 from softswitch.codegen.ir.blocks import Array
-from softswitch.codegen.ir.nodes import (
-    Const,
-)
+from softswitch.codegen.ir.nodes import Const
 from softswitch.codegen.lower.places import c_type, calculation_call
-from softswitch.codegen.lower.stores import (
-    Target,
-    store,
-    store_any,
-)
+from softswitch.codegen.lower.stores import Target, store, store_any
 from softswitch.codegen.lower.values import Kind, Value, bits_mask
 from softswitch.codegen.primitives.call import Call
 
@@ -24,21 +18,16 @@ def count(call: Call) -> list[str]:
     return [f"sw_counter_count({cells}, {call.u64(1)}, phv->pass.ingress_bytes);"]
 
 
+def _within(array: Array, index: str, statement: str) -> list[str]:
+    """Return C that executes a statement if the index is within the array."""
+    return ["{", f"    uint64_t index = {index};", f"    if (index < {array.count}u)", f"        {statement}", "}"]
+
+
 def execute_meter(call: Call) -> list[str]:
     meter = call.array(call.program.meters, 0)
-    color = Value(
-        f"sw_meter_execute(&pipeline->meters[{meter.id}], index, phv->pass.ingress_bytes, pipeline->now_us)",
-        0,
-        255,
-        Kind.U64,
-    )
-    return [
-        "{",
-        f"    uint64_t index = {call.u64(1)};",
-        f"    if (index < {meter.count}u)",
-        f"        {store_any(call.target(2), color)}",
-        "}",
-    ]
+    text = f"sw_meter_execute(&pipeline->meters[{meter.id}], index, phv->pass.ingress_bytes, pipeline->now_us)"
+    color = Value(text, 0, 255, Kind.U64)
+    return _within(meter, call.u64(1), store_any(call.target(2), color))
 
 
 def _cell(register: Array) -> str:
@@ -55,28 +44,13 @@ def register_read(call: Call) -> list[str]:
     kind = Kind.of_width(register.bits, False)
     text = f"sw_wide_from_bytes({cell}, {register.bits}, false)" if kind is Kind.WIDE else f"({kind.value}){cell}"
     value = Value(text, 0, bits_mask(register.bits), kind)
-    return [
-        "{",
-        f"    uint64_t index = {call.u64(2)};",
-        f"    if (index < {register.count}u)",
-        f"        {store_any(to, value)}",
-        "}",
-    ]
+    return _within(register, call.u64(2), store_any(to, value))
 
 
 def register_write(call: Call) -> list[str]:
     register = call.array(call.program.registers, 0)
     cell = Target(_cell(register), register.bits, False)
-    return [
-        "{",
-        f"    uint64_t index = {call.u64(1)};",
-        f"    if (index < {register.count}u)",
-        f"        {store(call.expressions, cell, call.expr(2))}",
-        "}",
-    ]
-
-
-# ---- hashes and numbers ----
+    return _within(register, call.u64(1), store(call.expressions, cell, call.expr(2)))
 
 
 def hash_fields(call: Call) -> list[str]:

@@ -62,12 +62,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "sfc-testbed"
 
 
-def _other_architecture(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[18:20] = b"\xb7\x00"  # e_machine of an ELF file: AArch64
-    path.write_bytes(content)
-
-
 def _folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
@@ -83,7 +77,6 @@ def _dead_link(path: Path) -> None:
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "empty": lambda path: path.write_bytes(b""),
     "cut": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-    "other-architecture": _other_architecture,
     "folder": _folder,
     "dead-link": _dead_link,
     "unreadable": lambda path: path.chmod(0),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests that unsupported constructs are reported with their JSON path and P4 line."""
+"""Tests that unsupported constructs are reported with their place, and that names never become code."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from tests.softswitch.pipeline.harness import PROGRAMS
 
 CONDITION = ("pipelines", 0, "conditionals", 0)
 VERSION = ("__meta__", "version")
+HOSTILE = ' */ taken(); /* *\\\n/ taken(); /* "; taken(); //\r\n taken();\n'
+TEXT_IN_C = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 
 def changed(tmp_path: Path, place: tuple[str | int, ...], value: Any) -> Path:
@@ -74,3 +77,17 @@ def test_generated_code_names_the_p4_source() -> None:
     assert "/* table In.routes, l3.p4:" in text
     assert "/* action In.route, l3.p4:" in text
     assert "phv->ipv4.ttl" in text
+
+
+@pytest.mark.parametrize("program", ["l3", "again", "stateful"])
+def test_no_name_becomes_code(program: str, tmp_path: Path) -> None:
+    """Names of actions, field lists and digests must not end the comment, string or line that contains them."""
+    text = (PROGRAMS / f"{program}.json").read_text()
+    document = json.loads(text)
+    for item in (*document["actions"], *document["field_lists"], *document["learn_lists"]):
+        text = text.replace(json.dumps(item["name"]), json.dumps(item["name"] + HOSTILE))
+    path = tmp_path / "hostile.json"
+    path.write_text(text)
+    code = generate(path).replace("\\\n", "")  # a compiler joins such lines
+    assert "taken();" in code
+    assert "taken();" not in TEXT_IN_C.sub("", code)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of commands on tables, action profiles, registers, counters and meters."""
+"""Tests of commands on tables, action profiles, registers, counters and meters; tests/softswitch/thrift has more."""
 
 import pytest
 
@@ -89,6 +89,21 @@ def test_entry_is_added(engine: SwitchEngine, line: str) -> None:
         ("mc_node_associate 5 0", "does not exist"),
         ("mc_node_destroy 5", "does not exist"),
         ("help frobnicate", "'frobnicate'"),
+        ("port_impair 1 out loss", "too few"),
+        ("port_impair 510 out loss off", "port '510' is above 509"),
+        ("port_impair 1 sideways loss off", "'sideways' is neither 'in' nor 'out'"),
+        ("port_impair 1 out theft off", "unknown kind 'theft'; choose from loss, udp_loss"),
+        ("port_impair 1 out loss rate_ppb=1000000001", "rate_ppb '1000000001' is above 1000000000"),
+        ("port_impair 1 out loss rate_ppb=", "rate_ppb '' is not a number"),
+        ("port_impair 1 out loss rate=1", "'rate=1' is not rate_ppb="),
+        ("port_impair 1 out loss seed", "'seed' is not rate_ppb="),
+        ("port_impair 1 out jitter time_ns=-1", "time_ns '-1' is not a number"),
+        ("port_impair 1 out udp_loss udp_port=65536", "udp_port '65536' is above 65535"),
+        ("power maybe", "'maybe' is neither 'off' nor 'on'"),
+        ("stall perhaps", "'perhaps' is neither 'on' nor 'off'"),
+        ("stall on many", "frames 'many' is not a number"),
+        ("past 0 register_read times 0", "no life '0' was ended by a power loss"),
+        ("past zero", "life 'zero' is not a number"),
     ],
 )
 def test_bad_line_is_refused_and_changes_nothing(engine: SwitchEngine, line: str, wrong: str) -> None:
@@ -99,12 +114,6 @@ def test_bad_line_is_refused_and_changes_nothing(engine: SwitchEngine, line: str
     assert wrong in text
     assert "\n" not in text
     assert engine.command("table_num_entries routes") == "0"
-
-
-def test_same_key_twice_is_refused(engine: SwitchEngine) -> None:
-    engine.command("table_add routes drop 10.0.0.0/8 =>")
-    with pytest.raises(CommandError, match="already"):
-        engine.command("table_add routes drop 10.0.0.0/8 =>")
 
 
 def test_dump_shows_entries_in_the_words_of_the_commands(engine: SwitchEngine) -> None:
@@ -118,31 +127,6 @@ def test_dump_shows_entries_in_the_words_of_the_commands(engine: SwitchEngine) -
     assert engine.command("table_dump routes") == "default: Main.forward 7 0"
 
 
-def test_groups_and_members(engine: SwitchEngine) -> None:
-    """The order of arguments is BMv2's: profile, member, group."""
-    assert engine.command("act_prof_create_member spread forward 1 0") == "Member has been created with handle 0"
-    assert engine.command("act_prof_create_member spread drop") == "Member has been created with handle 1"
-    assert engine.command("act_prof_create_group spread") == "Group has been created with handle 0"
-    for line in (
-        "act_prof_add_member_to_group spread 0 0",
-        "act_prof_add_member_to_group spread 1 0",
-        "act_prof_modify_member spread forward 1 => 2 0",
-        "table_indirect_set_default select 0",
-        "table_indirect_set_default_with_group select 0",
-    ):
-        assert engine.command(line) == ""
-    assert engine.command("table_indirect_add_with_group select 5 => 0") == "Entry has been added with handle 0"
-    assert engine.command("table_indirect_add select 6 => 1") == "Entry has been added with handle 1"
-    assert engine.command("table_dump select") == "entry 0: 5 => group 0\nentry 1: 6 => member 1\ndefault: group 0"
-    with pytest.raises(CommandError, match="in use"):
-        engine.command("act_prof_delete_group spread 0")
-    engine.command("table_indirect_set_default select 0")
-    engine.command("table_indirect_delete select 0")
-    engine.command("act_prof_remove_member_from_group spread 0 0")
-    engine.command("act_prof_delete_group spread 0")
-    assert engine.command("table_num_entries select") == "1"
-
-
 def test_registers_hold_values_of_their_width(engine: SwitchEngine) -> None:
     engine.command("register_write Main.state 3 0xffffffffffff")
     assert engine.command("register_read state 3") == "state[3]= 281474976710655"
@@ -151,25 +135,6 @@ def test_registers_hold_values_of_their_width(engine: SwitchEngine) -> None:
     assert engine.command("register_read west.depth") == "west.depth= 0, 0, 0, 0"
     engine.command("register_reset state")
     assert engine.command("register_read state 3") == "state[3]= 0"
-
-
-def test_counters_are_read_written_and_reset(engine: SwitchEngine) -> None:
-    """Bytes before packets on output, packets before bytes on input, as in simple_switch_CLI."""
-    engine.command("counter_write hits 2 5 640")
-    assert engine.command("counter_read hits 2") == "hits[2]= (640 bytes, 5 packets)"
-    engine.command("counter_reset hits")
-    assert engine.command("counter_read hits 2") == "hits[2]= (0 bytes, 0 packets)"
-
-
-def test_direct_counter_is_indexed_by_entry_handle(engine: SwitchEngine) -> None:
-    engine.command("table_add routes drop 10.0.0.0/8 =>")
-    engine.command("counter_write routes_hits 0 1 64")
-    assert engine.command("counter_read routes_hits 0") == "routes_hits[0]= (64 bytes, 1 packets)"
-
-
-def test_meter_rates_are_set(engine: SwitchEngine) -> None:
-    assert engine.command("meter_array_set_rates limit 0.5:100 1.5:200") == ""
-    assert engine.command("meter_set_rates limit 3 1:2 3:4") == ""
 
 
 def test_program_describes_itself(engine: SwitchEngine) -> None:

@@ -54,15 +54,6 @@ def test_advance_returns_departures_started_by_then() -> None:
         assert fabric.next_timer_ns() == 2_000
 
 
-def test_frame_bounces_between_two_switches() -> None:
-    fabric, near, far = pair()
-    with fabric:
-        fabric.receive(0, 1, steer(LINK, 1_000), 0)
-        assert fabric.advance(1_500 * 100 - 1) == []
-        hops = near.statistics()["tx_packets"] + far.statistics()["tx_packets"]
-        assert hops == 100
-
-
 @pytest.mark.parametrize("length", [70, 1_000, 9_000])
 def test_link_equals_passing_frames_by_hand(length: int) -> None:
     """A link passes packets without copying; the result must equal passing frames between single switches."""
@@ -146,28 +137,6 @@ def test_telemetry_of_an_idle_member_reaches_the_end() -> None:
         assert engines[1].telemetry()["time_ns"].tolist() == [0 + 1_000]
 
 
-def test_ports_cannot_be_joined_twice() -> None:
-    fabric, near, far = pair()
-    with fabric:
-        with pytest.raises(ValueError, match="cannot be joined"):
-            fabric.connect(near, LINK, far, 3)
-        with pytest.raises(ValueError, match="cannot be joined"):
-            fabric.connect(near, 5, near, 5)
-
-
-def test_member_is_driven_through_its_fabric() -> None:
-    """Driving a single switch of a fabric would break the order of time."""
-    fabric, near, _ = pair()
-    with fabric, pytest.raises(RuntimeError, match="part of a fabric"):
-        near.advance(1)
-
-
-def test_frame_for_an_unknown_engine_is_an_error() -> None:
-    fabric, _, _ = pair()
-    with fabric, pytest.raises(ValueError, match="no engine 2"):
-        fabric.receive(2, 1, steer(1), 0)
-
-
 def random_run(seed: int) -> list[EdgeDeparture]:
     """Run a ring of four switches under random traffic with answers from the edge; return all departures."""
     draw = random.Random(seed)
@@ -214,3 +183,16 @@ def test_switches_of_two_libraries_join(tmp_path_factory: pytest.TempPathFactory
         far.command(f"port_rate {LINK} 8")
         fabric.receive(0, 1, steer(LINK, ops=Op.CLONE_INGRESS, session=1), 10)
         assert [(engine, port) for engine, port, _, _ in fabric.advance(10)] == [(1, EDGE)]
+
+
+def test_misuse_of_a_fabric_is_an_error() -> None:
+    """Driving a single switch of a fabric would break the order of time."""
+    fabric, near, far = pair()
+    with fabric:
+        for ports in ((near, LINK, far, 3), (near, 5, near, 5)):
+            with pytest.raises(ValueError, match="cannot be joined"):
+                fabric.connect(*ports)
+        with pytest.raises(RuntimeError, match="part of a fabric"):
+            near.advance(1)
+        with pytest.raises(ValueError, match="no engine 2"):
+            fabric.receive(2, 1, steer(1), 0)

@@ -91,21 +91,15 @@ def test_power_loss_resets_registers_but_keeps_tables(stateful: SwitchEngine) ->
     stateful.command("table_add watched watch 2 =>")
     stateful.command("meter_set_rates by_index 1 0.001:2 0.002:3")
     rates = stateful.command("meter_get_rates by_index 1")
-    stateful.command("power off")
-    stateful.command("power on")
+    for line in ("power off", "power on"):
+        stateful.command(line)
     assert stateful.command("register_read times 3") == "times[3]= 0"
     assert stateful.command("table_num_entries watched") == "1"
     assert stateful.command("meter_get_rates by_index 1") == rates
     assert stateful.command("past") == "1"
-    assert stateful.command("past 0 register_read times 3") == "times[3]= 7"
-
-
-def test_state_before_each_power_loss_is_stored(stateful: SwitchEngine) -> None:
-    for value in (5, 6):
-        stateful.command(f"register_write times 0 {value}")
-        stateful.command("power off")
-    lives = [stateful.command(f"past {life} register_read times 0") for life in range(2)]
-    assert lives == ["times[0]= 5", "times[0]= 6"]
+    stateful.command("power off")
+    lives = [stateful.command(f"past {life} register_read times 3") for life in range(2)]
+    assert lives == ["times[3]= 7", "times[3]= 0"]
 
 
 def test_stalled_switch_neither_receives_nor_sends(slow: SwitchEngine) -> None:
@@ -183,21 +177,6 @@ def test_neighbour_goes_on_during_a_stall() -> None:
         assert fabric.advance(899) == []
         assert b.statistics()["queued_packets"] == 1
         assert [(index, port, due_ns) for index, port, due_ns, _ in fabric.advance(2_000)] == [(1, 1, 900)]
-
-
-@pytest.mark.parametrize(
-    ("line", "wrong"),
-    [
-        ("power maybe", "'maybe' is neither 'off' nor 'on'"),
-        ("stall perhaps", "'perhaps' is neither 'on' nor 'off'"),
-        ("stall on many", "frames 'many' is not a number"),
-        ("past 0 register_read times 0", "no life '0' was ended by a power loss"),
-        ("past zero", "life 'zero' is not a number"),
-    ],
-)
-def test_bad_words_are_refused(engine: SwitchEngine, line: str, wrong: str) -> None:
-    with pytest.raises(CommandError, match=wrong):
-        engine.command(line)
 
 
 @pytest.mark.parametrize(

@@ -28,17 +28,13 @@ def test_unicast_leaves_by_egress_spec(engine: SwitchEngine) -> None:
 
 
 def test_timestamps_count_microseconds_since_the_epoch() -> None:
-    with SwitchEngine(library(), epoch_ns=1_000_000) as engine:
-        [(_, _, frame)] = engine.step(1, steer(2), 1_005_999)
-    metadata = report(frame)
-    assert (metadata.ingress_us, metadata.enq_timestamp, metadata.egress_us, metadata.deq_timedelta) == (5, 5, 5, 0)
-
-
-def test_before_the_epoch_the_clock_is_zero() -> None:
     """Traffic before the start of a run has time 0, not a wrapped number."""
     with SwitchEngine(library(), epoch_ns=1_000_000) as engine:
-        [(_, _, frame)] = engine.step(1, steer(2), 500_000)
-    assert report(frame).egress_us == 0
+        [(_, _, early)] = engine.step(1, steer(2), 500_000)
+        [(_, _, frame)] = engine.step(1, steer(2), 1_005_999)
+    assert report(early).egress_us == 0
+    metadata = report(frame)
+    assert (metadata.ingress_us, metadata.enq_timestamp, metadata.egress_us, metadata.deq_timedelta) == (5, 5, 5, 0)
 
 
 def test_drop_in_ingress_and_in_egress_is_counted_apart(engine: SwitchEngine) -> None:
@@ -153,11 +149,6 @@ def test_multicast_replicates_to_nodes_and_lags(engine: SwitchEngine) -> None:
     ]
 
 
-def test_multicast_to_an_unknown_group_is_a_counted_drop(engine: SwitchEngine) -> None:
-    assert engine.step(1, steer(9, ops=Op.MULTICAST, group=7), 0) == []
-    assert engine.statistics()["drops"]["no_copies"] == 1
-
-
 def test_recirculated_packet_keeps_only_a_field_list(engine: SwitchEngine) -> None:
     """Port 510 sends at once; the second round has only the preserved field, and 0 as its arrival time."""
     frame = steer(RECIRCULATION_PORT, 150, ops=Op.RECIRCULATE, second=4, mark=8)
@@ -184,11 +175,6 @@ def test_recirculating_for_ever_ends(engine: SwitchEngine) -> None:
     assert statistics["buffer_bytes"] == 0
 
 
-def test_port_without_device_drops_its_packets(engine: SwitchEngine) -> None:
-    assert engine.step(1, steer(RECIRCULATION_PORT), 0) == []
-    assert engine.statistics()["drops"]["no_device"] == 1
-
-
 def test_resubmitted_packet_keeps_a_field_list(engine: SwitchEngine) -> None:
     """Ingress runs twice over the received bytes."""
     [(port, _, out)] = engine.step(1, steer(2, ops=Op.RESUBMIT, mark=3), 0)
@@ -206,28 +192,41 @@ def test_truncation_cuts_but_never_grows(engine: SwitchEngine, ops: Op, truncate
     assert report(out).packet_length == 300
 
 
-def test_truncated_packet_counts_with_its_new_length(engine: SwitchEngine) -> None:
+@pytest.mark.parametrize(
+    ("frame", "length"),
+    [
+        (steer(2, 1000, ops=Op.TRUNCATE_INGRESS, truncate=100), 100),
+        (steer(2, 1000, flags=Flag.POP_EARLY), 948),
+    ],
+    ids=["truncated", "header removed"],
+)
+def test_shortened_packet_counts_with_its_new_length(engine: SwitchEngine, frame: bytes, length: int) -> None:
     """The new length counts in the queue and on the wire."""
     engine.command("port_rate 2 8000000000")
     engine.step(1, steer(2, 1000), 0)
-    engine.step(1, steer(2, 1000, ops=Op.TRUNCATE_INGRESS, truncate=100), 0)
-    assert engine.statistics()["queued_bytes"] == 100
-    assert [(due, len(frame)) for _, due, frame in engine.advance(1_000)] == [(1_100, 100)]
+    engine.step(1, frame, 0)
+    assert engine.statistics()["queued_bytes"] == length
+    assert [(due, len(sent)) for _, due, sent in engine.advance(1_000)] == [(1_000 + length, length)]
 
 
-def test_header_removed_in_ingress_leaves_the_length(engine: SwitchEngine) -> None:
-    """packet_length in egress follows headers removed in ingress, as BMv2's length register does."""
-    engine.command("port_rate 2 8000000000")
-    engine.step(1, steer(2, 1000), 0)
-    engine.step(1, steer(2, 1000, flags=Flag.POP_EARLY), 0)
-    assert engine.statistics()["queued_bytes"] == 948
-    [(_, due_ns, frame)] = engine.advance(1_000)
-    assert (due_ns, len(frame)) == (1_948, 948)
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (steer(9, ops=Op.MULTICAST, group=7), "no_copies"),
+        (steer(RECIRCULATION_PORT), "no_device"),
+        (steer(2, class_=8), "bad_destination"),
+        (b"", "bad_length"),
+        (bytes(65_536), "bad_length"),
+    ],
+)
+def test_frame_without_a_destination_is_a_counted_drop(engine: SwitchEngine, frame: bytes, reason: str) -> None:
+    assert engine.step(1, frame, 0) == []
+    assert engine.statistics()["drops"][reason] == 1
 
 
-def test_class_above_seven_is_refused(engine: SwitchEngine) -> None:
-    assert engine.step(1, steer(2, class_=8), 0) == []
-    assert engine.statistics()["drops"]["bad_destination"] == 1
+def test_longest_frame_passes(engine: SwitchEngine) -> None:
+    [(_, _, out)] = engine.step(1, steer_small(2, 65_535), 0)
+    assert out == steer_small(2, 65_535)
 
 
 def test_memory_limit_drops_and_counts(engine: SwitchEngine) -> None:
@@ -240,19 +239,6 @@ def test_memory_limit_drops_and_counts(engine: SwitchEngine) -> None:
     assert statistics["drops"]["memory_limit"] > 0
     assert (statistics["queued_packets"], statistics["queued_bytes"]) == (waiting, 200 * waiting)
     assert statistics["buffer_bytes"] <= 11_000
-
-
-def test_empty_and_oversized_frames_are_refused(engine: SwitchEngine) -> None:
-    """Frame lengths are 1 to 65535 bytes."""
-    engine.receive(1, b"", 0)
-    engine.receive(1, bytes(65_536), 0)
-    assert engine.advance(0) == []
-    assert engine.statistics()["drops"]["bad_length"] == 2
-
-
-def test_large_frames_pass(engine: SwitchEngine) -> None:
-    [(_, _, out)] = engine.step(1, steer_small(2, 65_535), 0)
-    assert out == steer_small(2, 65_535)
 
 
 def test_unknown_port_is_an_error(engine: SwitchEngine) -> None:

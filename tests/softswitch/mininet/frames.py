@@ -5,6 +5,10 @@
 import struct
 from ipaddress import IPv4Address
 
+from scapy.layers.inet import IP, IPOption
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw
+
 ECT, CE = 2, 3
 BURST = 24
 FRAME_BYTES = 1000
@@ -72,20 +76,9 @@ def is_ours(frame: bytes) -> bool:
 
 
 def _frame(receiver: str, protocol: int, payload: bytes, ecn: int = 0, option: bytes = b"") -> bytes:
-    words = (_IPV4_BYTES + len(option)) // 4
-    total_bytes = _IPV4_BYTES + len(option) + len(payload)
-    before = struct.pack(">BBHHHBB", 0x40 | words, ecn, total_bytes, 0, 0, 64, protocol)
-    ends = IPv4Address(address(1)).packed + IPv4Address(receiver).packed
-    header = before + struct.pack(">H", _checksum(before + bytes(2) + ends + option)) + ends + option
-    macs = bytes.fromhex(mac(99).replace(":", "")) + bytes.fromhex(mac(1).replace(":", ""))
-    return macs + b"\x08\x00" + header + payload
-
-
-def _checksum(header: bytes) -> int:
-    total: int = sum(struct.unpack(f">{len(header) // 2}H", header))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
+    options = [IPOption(option)] if option else []
+    header = IP(src=address(1), dst=receiver, proto=protocol, tos=ecn, id=0, options=options)
+    return bytes(Ether(dst=mac(99), src=mac(1), type=0x0800) / header / Raw(payload))
 
 
 def _payload_at(frame: bytes) -> int:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of a plain L3 program: parse, checksum, LPM and exact tables, counters, deparse."""
+"""Tests of a plain L3 program: parse, checksum, tables, counters, deparse. Also tests the bounds of a header stack."""
 
 import struct
 
 import pytest
 
 from softswitch.engine import SwitchEngine
-from tests.softswitch.pipeline.harness import sent
+from tests.softswitch.pipeline.harness import sent, switch_with
 
 PROGRAM = "l3"
 
@@ -58,3 +58,10 @@ def test_packet_is_routed_and_rewritten(router: SwitchEngine) -> None:
 )
 def test_packet_is_dropped(router: SwitchEngine, frame: bytes) -> None:
     assert router.step(0, frame, 0) == []
+
+
+def test_surplus_stack_element_is_a_parser_error_and_stays_payload() -> None:
+    """The vector v1model/headers-kinds tests other headers and parser errors."""
+    frame, stack_out_of_bounds = b"\x01\x00" + b"\x00\x00\x10\x40" * 4 + b"x", 102
+    with switch_with("headers") as switch:
+        assert sent(switch, frame) == (stack_out_of_bounds, frame)

@@ -2,6 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of registers, meters, digests, random numbers and action selectors."""
 
+import re
+
 import pytest
 
 from softswitch.engine import CommandError, SwitchEngine
@@ -56,12 +58,12 @@ def test_direct_meter_counts_bytes_of_the_frame(switch: SwitchEngine) -> None:
     assert colors(switch, request(2), 3) == [0, 1, 2]
 
 
-def test_digests_come_in_order_with_padded_fields(switch: SwitchEngine) -> None:
-    """A field of 9 bits takes two bytes; reading removes the digests."""
+def test_digests_come_in_order_and_are_read_once(switch: SwitchEngine) -> None:
     switch.step(0x101, request(3, a=0xABCDEF), 0)
     switch.step(2, request(3, a=1), 0)
-    assert switch.digests() == [(0, bytes.fromhex("0101000000abcdef")), (0, bytes.fromhex("0002000000000001"))]
-    assert switch.digests() == []
+    values = [re.findall(r"=(\d+)", line) for line in switch.command("digest_read").splitlines()]
+    assert values == [[str(0x101), str(0xABCDEF)], ["2", "1"]]
+    assert switch.command("digest_read") == ""
 
 
 def test_random_numbers_stay_in_range_and_repeat_with_the_seed() -> None:
@@ -104,3 +106,24 @@ def test_selector_picks_the_member_the_hash_names(switch: SwitchEngine) -> None:
     switch.command("table_indirect_delete spread 0")
     switch.command("act_prof_delete_group members 0")
     switch.command("act_prof_delete_member members 0")
+
+
+def test_lost_digests_are_counted(switch: SwitchEngine) -> None:
+    """The queue is bounded and keeps the oldest digests."""
+    sent_count = 100_000
+    for _ in range(sent_count):
+        switch.step(1, request(3), 0)
+    lost_count = switch.statistics()["digests_lost"]
+    assert lost_count > 0
+    assert len(switch.command("digest_read").splitlines()) == sent_count - lost_count
+
+
+def test_meter_rates_are_read_as_they_were_set(switch: SwitchEngine) -> None:
+    assert switch.command("meter_get_rates by_index 0") == ""
+    switch.command("meter_set_rates by_index 0 0.5:4 2:9")
+    assert switch.command("meter_get_rates by_index 0").splitlines() == [
+        "0: info rate = 0.5, burst size = 4",
+        "1: info rate = 2, burst size = 9",
+    ]
+    with pytest.raises(CommandError, match="nothing"):
+        switch.command("meter_get_rates nothing 0")

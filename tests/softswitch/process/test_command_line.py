@@ -26,13 +26,6 @@ def test_program_is_built_and_becomes_the_switch() -> None:
     assert softswitch(SFC, "-i", "1@no-such-interface") == (2, "softswitch: no interface 'no-such-interface'\n")
 
 
-def test_absent_program_file_is_a_one_line_error(tmp_path: Path) -> None:
-    status, text = softswitch(tmp_path / "nothing.json", "-i", "1@lo")
-    assert status == 2
-    assert "nothing.json" in text
-    assert text.count("\n") == 1
-
-
 STEERING = "\x1b]0;owned\x07\x9b31m\x7f\u202e"
 
 

@@ -15,20 +15,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scapy.utils import RawPcapReader
 
 from softswitch.control import CommandError, ControlClient
 from softswitch.engine import TELEMETRY_RECORD
 from telemetry.late_bins import RECORD_DTYPE
 from tests.softswitch.process.running import PATIENCE_S, NotReady, refusal, running, statistics
 from tests.softswitch.programs.steered import Op, executable, report, steer
-
-
-def test_frames_pass_from_port_to_port() -> None:
-    with running() as switch:
-        for tag in range(100):
-            switch.send(1, steer(2, tag=tag))
-        assert [switch.receive(2)[-1] for _ in range(100)] == list(range(100))
-        assert switch.stop() == (0, "")
 
 
 def test_commands_file_runs_before_the_first_frame(tmp_path: Path) -> None:
@@ -107,18 +100,6 @@ def test_lateness_over_time_covers_every_departure(tmp_path: Path) -> None:
     assert (records["time_ns"] % width_ns == 0).all()
     assert (np.diff(records["time_ns"]) > 0).all()
     assert records["max_ns"].max() == statistics(counters)["lateness"]["departures"]["max_ns"]
-
-
-def test_a_switch_that_does_not_start_leaves_no_lateness(tmp_path: Path) -> None:
-    assert "--lateness needs --lateness-ns" in refusal("-i", "1@fd:0", "--lateness", str(tmp_path / "late"))
-    with pytest.raises(NotReady), running("--lateness", tmp_path / "no" / "late", "--lateness-ns", "1000"):
-        pass
-    with (
-        pytest.raises(NotReady),
-        running("--lateness", tmp_path / "late", "--lateness-ns", "9", "--control", tmp_path / "no" / "socket"),
-    ):
-        pass
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_control_socket_is_private_to_its_user(tmp_path: Path) -> None:
@@ -214,6 +195,7 @@ def test_interrupt_is_a_clean_stop(tmp_path: Path) -> None:
         (("-i", "1@fd:77"), "'fd:77' is not an open"),
         (("-i", "1@fd:1", "--seed", "many"), "'many' is not a number"),
         (("-i", "1@fd:1", "--telemetry", "x"), "--sample-ns"),
+        (("-i", "1@fd:1", "--lateness", "x"), "--lateness needs --lateness-ns"),
         (("-i", "1@fd:1", "what"), "'what'"),
         (("--frobnicate",), "frobnicate"),
     ],
@@ -222,18 +204,6 @@ def test_bad_option_is_one_line(arguments: tuple[str, ...], wrong: str) -> None:
     text = refusal(*arguments)
     assert wrong in text
     assert text.count("\n") == 1
-
-
-def test_bad_command_leaves_nothing_behind(tmp_path: Path) -> None:
-    commands = tmp_path / "commands"
-    commands.write_text("mirroring_add 1 2\ntable_add nowhere drop 1 =>\n")
-    files = ("--control", tmp_path / "c", "--telemetry", tmp_path / "t", "--sample-ns", "5")
-    with (
-        pytest.raises(NotReady, match="commands:2: table_add: no table 'nowhere'"),
-        running("--commands", commands, *files),
-    ):
-        pass
-    assert [p.name for p in tmp_path.iterdir()] == ["commands"]
 
 
 def test_switch_dies_with_its_parent() -> None:
@@ -279,3 +249,40 @@ def test_process_is_clean_in_the_sanitizers(tmp_path: Path) -> None:
         assert [switch.receive(2)[-1] for _ in range(20)] == list(range(20))
         assert [switch.receive(1)[-1] for _ in range(20)] == list(range(20))
         assert switch.stop() == (0, "")
+
+
+def test_a_switch_that_does_not_start_leaves_nothing_behind(tmp_path: Path) -> None:
+    commands, nowhere = tmp_path / "commands", tmp_path / "nowhere"
+    commands.write_text("mirroring_add 1 2\ntable_add nowhere drop 1 =>\n")
+    files = ("--telemetry", tmp_path / "t", "--sample-ns", "5", "--lateness-ns", "9")
+    for options, wrong in (
+        (("--commands", commands, "--control", tmp_path / "c"), "commands:2: table_add: no table 'nowhere'"),
+        (("--pcap", nowhere), f"cannot write capture '{nowhere}/"),
+        (("--lateness", nowhere / "late"), "nowhere/late"),
+        (("--pcap", tmp_path, "--lateness", tmp_path / "l", "--control", nowhere / "c"), "cannot listen on"),
+    ):
+        with pytest.raises(NotReady, match=wrong), running(*files, *options):
+            pass
+        assert [path.name for path in tmp_path.iterdir()] == ["commands"]
+
+
+def _captured(path: Path) -> list[tuple[int, bytes]]:
+    """Return (time in ns, bytes) of each frame, read by scapy."""
+    with RawPcapReader(str(path)) as file:
+        assert (file.nano, file.linktype) == (True, 1)
+        return [(meta.sec * 10**9 + meta.usec, bytes(frame)) for frame, meta in file]
+
+
+def test_capture_holds_the_frames_of_each_port(tmp_path: Path) -> None:
+    sent = [steer(2, tag=tag) for tag in range(3)]
+    with running("--pcap", tmp_path) as switch:
+        for frame in sent:
+            switch.send(1, frame)
+        received = [switch.receive(2) for _ in sent]
+        assert switch.stop() == (0, "")
+    incoming, outgoing = ([_captured(path) for path in tmp_path.glob(f"*_{way}.pcap")] for way in ("in", "out"))
+    assert (sorted(map(len, incoming)), sorted(map(len, outgoing))) == ([0, 3], [0, 3])
+    inwards, outwards = (max(files, key=len) for files in (incoming, outgoing))
+    assert [frame for _, frame in inwards] == sent
+    assert [frame for _, frame in outwards] == received
+    assert all(before < after for (before, _), (after, _) in zip(inwards, outwards, strict=True))

@@ -4,9 +4,8 @@
 
 import pytest
 
-from softswitch.stf.comparison import first_difference, hex_diff
 from softswitch.stf.program import ProgramNames
-from softswitch.stf.runner import TestFailure, run
+from softswitch.stf.runner import TestFailure, first_difference, hex_diff, run
 from softswitch.stf.statements import StfError, parse
 
 NAMES = ProgramNames(

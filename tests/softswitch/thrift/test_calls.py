@@ -332,22 +332,6 @@ def test_switch_describes_itself(make_switch: MakeSwitch) -> None:
     assert l3.call("get_time_since_epoch_us", service="simple_switch") > 1_000_000_000_000_000
 
 
-def test_reset_restores_the_programs_initial_state(make_switch: MakeSwitch) -> None:
-    l3 = make_switch("l3")
-    add_route(l3.call, "10.1.0.0", 16, 3)
-    l3.call("bm_mt_set_default_action", 0, "In.routes", "In.route", [b"\x00\x02", HOP])
-    l3.call("bm_mc_mgrp_create", 0, 3, service="simple_pre_lag")
-    l3.call("mirroring_mapping_add", 6, 2, service="simple_switch")
-    ports_of(l3, ipv4_frame(0x0A010203))
-    l3.call("bm_reset_state")
-    assert l3.call("bm_mt_get_entries", 0, "In.routes") == []
-    assert l3.call("bm_mt_get_default_entry", 0, "In.routes").action == "In.drop"
-    assert l3.call("bm_counter_read", 0, "In.by_port", 1).packets == 0
-    assert l3.engine.command("mc_dump") == ""
-    assert l3.call("mirroring_mapping_get_egress_port", 6, service="simple_switch") == 2
-    assert add_route(l3.call, "10.1.0.0", 16, 3) == 0
-
-
 def test_refusals_without_a_code_have_a_text(make_switch: MakeSwitch) -> None:
     l3 = make_switch("l3")
     for words, service, text in (

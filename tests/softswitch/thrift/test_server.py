@@ -108,14 +108,14 @@ def test_stuck_and_surplus_clients_are_disconnected() -> None:
         return call.name.encode()
 
     async def crowd() -> None:
-        server = Server(socket.create_server(("127.0.0.1", 0)), answer, log.append, timeout_s=0.2)
+        listener = socket.create_server(("127.0.0.1", 0))
+        server = Server(listener, answer, log.append, timeout_s=0.2)
         serving = asyncio.ensure_future(server.serve())
-        port = server.port
-        clients = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CLIENTS)]
+        clients = [await asyncio.open_connection(*listener.getsockname()) for _ in range(MOST_CLIENTS)]
         for _, writer in clients[:2]:
             writer.write(message_of("bm_get_config"))
         assert [await reader.readexactly(22) for reader, _ in clients[:2]] == [b"standard:bm_get_config"] * 2
-        clients.append(await asyncio.open_connection("127.0.0.1", port))
+        clients.append(await asyncio.open_connection(*listener.getsockname()))
         assert await clients[-1][0].read(1) == b""
         clients[0][1].write(message_of("bm_get_config")[:-1])
         assert await clients[0][0].read(1) == b""
@@ -140,9 +140,9 @@ def test_server_ends_if_a_call_finds_no_switch() -> None:
         raise BrokenPipeError("gone")
 
     async def ask() -> str:
-        server = Server(socket.create_server(("127.0.0.1", 0)), answer, lambda line: None, PATIENCE_S)
-        serving = asyncio.ensure_future(server.serve())
-        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        listener = socket.create_server(("127.0.0.1", 0))
+        serving = asyncio.ensure_future(Server(listener, answer, lambda line: None, PATIENCE_S).serve())
+        _, writer = await asyncio.open_connection(*listener.getsockname())
         writer.write(message_of("bm_get_config"))
         why = await serving
         writer.close()

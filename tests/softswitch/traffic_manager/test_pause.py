@@ -47,18 +47,13 @@ def test_packet_on_the_wire_is_finished(wire: SwitchEngine) -> None:
     assert [due for _, due, _ in wire.advance(100_000)] == [500 + 100 * QUANTUM_NS + 1_000]
 
 
-def test_zero_quanta_resume(wire: SwitchEngine) -> None:
-    wire.step(1, priority_pause({3: 65535}), 0)
-    wire.receive(0, steer(1, 1000, class_=3), 0)
-    wire.receive(1, priority_pause({3: 0}), 4_000)
-    assert [due for _, due, _ in wire.advance(100_000)] == [5_000]
-
-
-def test_later_pause_replaces_the_earlier(wire: SwitchEngine) -> None:
+@pytest.mark.parametrize(("quanta", "at_ns", "due_ns"), [(10, 0, 10 * QUANTUM_NS + 1_000), (0, 4_000, 5_000)])
+def test_later_pause_replaces_the_earlier(wire: SwitchEngine, quanta: int, at_ns: int, due_ns: int) -> None:
+    """Zero quanta resume the class."""
     wire.step(1, priority_pause({3: 1000}), 0)
-    wire.step(1, priority_pause({3: 10}), 0)
     wire.receive(0, steer(1, 1000, class_=3), 0)
-    assert [due for _, due, _ in wire.advance(100_000)] == [10 * QUANTUM_NS + 1_000]
+    wire.receive(1, priority_pause({3: quanta}), at_ns)
+    assert [due for _, due, _ in wire.advance(100_000)] == [due_ns]
 
 
 def test_plain_pause_holds_all_classes(wire: SwitchEngine) -> None:
@@ -94,9 +89,3 @@ def test_mac_control_can_be_left_to_the_program(wire: SwitchEngine) -> None:
 def test_pause_is_per_port(wire: SwitchEngine) -> None:
     wire.receive(1, priority_pause({0: 100}), 0)
     assert [port for port, _, _ in wire.step(0, steer(2), 0)] == [2]
-
-
-def test_depth_counts_while_paused(wire: SwitchEngine) -> None:
-    wire.step(1, priority_pause({3: 100}), 0)
-    wire.step(0, steer(1, 1000, class_=3), 0)
-    assert wire.statistics()["queued_bytes"] == 1_000

@@ -1,31 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of transmission times that the model in test_telemetry does not cover."""
+"""Tests of the order of arrivals, and of transmission times that the model in test_telemetry does not cover."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from softswitch.engine import SwitchEngine
-from tests.softswitch.programs.steered import Op, report, steer, steer_small
+from tests.softswitch.programs.steered import Op, library, report, steer, steer_small
 
 NS_PER_S = 1_000_000_000
-
-
-def test_departure_is_known_when_the_packet_starts(engine: SwitchEngine) -> None:
-    """The due time is in the future: the second departure appears when the first packet has ended."""
-    engine.command("port_rate 1 8000000000")
-    for _ in range(2):
-        engine.receive(0, steer_small(1, 1000), 0)
-    assert [d for _, d, _ in engine.advance(0)] == [1_000]
-    assert engine.next_timer_ns() == 1_000
-    assert engine.advance(999) == []
-    assert [d for _, d, _ in engine.advance(1_000)] == [2_000]
-
-
-def test_ingress_delay_orders_by_time_then_by_arrival(engine: SwitchEngine) -> None:
-    engine.command("port_ingress_delay 4 500")
-    engine.receive(4, steer(1, tag=1), 0)
-    engine.receive(5, steer(1, tag=2), 500)
-    engine.receive(5, steer(1, tag=3), 499)
-    out = engine.advance(500)
-    assert [(frame[-1], due) for _, due, frame in out] == [(3, 499), (1, 500), (2, 500)]
 
 
 def test_packet_dropped_in_egress_takes_no_wire_time(engine: SwitchEngine) -> None:
@@ -56,3 +39,30 @@ def test_rate_changes_for_the_next_packet(engine: SwitchEngine) -> None:
     engine.advance(0)
     engine.command("port_rate 1 800000000")
     assert [due for _, due, _ in engine.advance(NS_PER_S)] == [11_000]
+
+
+ROUNDS = st.lists(
+    st.lists(st.tuples(st.integers(0, 50), st.sampled_from([0, 2, 9])), max_size=400), min_size=1, max_size=4
+)
+"""Rounds of frames, each frame as (time offset in ns, port)."""
+
+
+@settings(max_examples=40, deadline=None)
+@given(ROUNDS)
+def test_arrivals_are_sorted_by_time_then_port_then_reception(rounds: list[list[tuple[int, int]]]) -> None:
+    """Part of each round runs before the next is handed over, so that waiting frames are both sorted and unsorted."""
+    with SwitchEngine(library()) as engine:
+        waiting: list[tuple[int, int, int]] = []
+        count = 0
+        for number, frames in enumerate(rounds):
+            for offset, port in frames:
+                tag = count % 256
+                count += 1
+                engine.receive(port, steer(1, tag=tag), 100 * number + offset)
+                waiting.append((100 * number + offset, port, tag))
+            until_ns = 100 * number + 25
+            waiting.sort(key=lambda frame: frame[:2])
+            due = [(at, tag) for at, _, tag in waiting if at <= until_ns]
+            waiting = waiting[len(due) :]
+            assert [(at, frame[-1]) for _, at, frame in engine.advance(until_ns)] == due
+        assert [(at, frame[-1]) for _, at, frame in engine.advance(10_000)] == [(at, tag) for at, _, tag in waiting]

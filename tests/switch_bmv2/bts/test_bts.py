@@ -7,16 +7,14 @@ from __future__ import annotations
 import pytest
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, Departure, bench_switch
+from tests.switch_bmv2.bench_switch import FRAME, STAR, US, BenchSwitch, Departure, bench_switch, signals
 from topologies.shapes import shape
 from wire.addresses import parse_mac
 from wire.constants import BTS_FRAME_BYTES, DSCP_BTS, DSCP_DATA, BtsCause
 from wire.counters import BtsEvent
 from wire.ipv4 import unpack_header
 
-STAR = shape("star", {"hosts": 4}).build()
 CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
-FRAME = 1000 + FRAME_OVERHEAD
 PERIOD_US = 5_000
 
 
@@ -25,30 +23,18 @@ def _settings(**changes: object) -> SwitchSettings:
     return SwitchSettings(**{**base, **changes})
 
 
-def _fill(switch: BenchSwitch, frames: int, *, first_qpn: int = 100) -> list[Departure]:
-    """Send `frames` frames of different flows to h4 at time 0. One is on the wire, the others wait in its queue."""
-    return [
-        departure
-        for qpn in range(first_qpn, first_qpn + frames)
-        for departure in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
-    ]
-
-
-def _signals(departures: list[Departure]) -> list[Departure]:
-    return [departure for departure in departures if departure.is_bts]
-
-
-def _to_h2(departures: list[Departure]) -> list[Departure]:
-    return [departure for departure in _signals(departures) if departure.port == 2]
+def _to_h2(switch: BenchSwitch, frame: bytes, at_ns: int) -> list[Departure]:
+    """Deliver a frame of h2 and return the BTS for h2."""
+    return [departure for departure in signals(switch.send(frame, 2, at_ns)) if departure.port == 2]
 
 
 def test_only_packets_above_the_threshold_trigger_a_bts() -> None:
     """A packet that arrives at exactly Q_th queued bytes triggers no BTS. The next packet finds more bytes and does."""
     with bench_switch(STAR, "s1", _settings()) as switch:
-        _fill(switch, 4)  # 1 on the wire, 3 wait: exactly Q_th
+        switch.burst("h1", "h4", 4, first_qpn=100)  # 1 on the wire, 3 wait: exactly Q_th
         assert switch.register("queue_bytes", 4 << 3 | 3) == 3 * FRAME
-        assert not _signals(switch.send(switch.data("h2", "h4", qpn=1), 2, 0))
-        [signal] = _signals(switch.send(switch.data("h2", "h4", qpn=2), 2, 0))
+        assert not signals(switch.send(switch.data("h2", "h4", qpn=1), 2, 0))
+        [signal] = signals(switch.send(switch.data("h2", "h4", qpn=2), 2, 0))
         assert signal.port == switch.port_of("h2")
 
 
@@ -57,8 +43,8 @@ def test_only_packets_above_the_threshold_trigger_a_bts() -> None:
 def test_pause_time_follows_the_formula(waiting: int, grain_us: int) -> None:
     """T_P = (qd - Q_tg) / R in whole grains. qd includes the packet that triggered the BTS."""
     with bench_switch(STAR, "s1", _settings(pause_grain_ns=grain_us)) as switch:  # 1 ns of the model is 1 us
-        _fill(switch, waiting + 1)
-        [signal] = _signals(switch.send(switch.data("h2", "h4"), 2, 0))
+        switch.burst("h1", "h4", waiting + 1, first_qpn=100)
+        [signal] = signals(switch.send(switch.data("h2", "h4"), 2, 0))
         depth = (waiting + 1) * FRAME
         assert signal.bts.queue_depth_bytes == depth
         assert signal.bts.pause_us == (depth - FRAME) * 2 // 25 // grain_us * grain_us  # 100 Mb/s: 0.08 us a byte
@@ -67,10 +53,13 @@ def test_pause_time_follows_the_formula(waiting: int, grain_us: int) -> None:
 def test_by_default_a_pause_is_whole_microseconds_of_the_model() -> None:
     """The paper uses whole microseconds as well. For a shorter pause no BTS is sent."""
     with bench_switch(STAR, "s1", _settings(pause_grain_ns=SwitchSettings().pause_grain_ns)) as switch:
-        assert _signals([*_fill(switch, 10), *switch.run_dry()]) == []
+        assert signals([*switch.burst("h1", "h4", 10, first_qpn=100), *switch.run_dry()]) == []
         assert switch.counts().bts[BtsEvent.NOT_NEEDED] > 0
     with bench_switch(STAR, "s1", _settings(pause_grain_ns=SwitchSettings().pause_grain_ns)) as switch:
-        pauses = [departure.bts.pause_us for departure in _signals([*_fill(switch, 90), *switch.run_dry()])]
+        pauses = [
+            departure.bts.pause_us
+            for departure in signals([*switch.burst("h1", "h4", 90, first_qpn=100), *switch.run_dry()])
+        ]
     assert set(pauses) == {1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000}
 
 
@@ -85,7 +74,7 @@ def test_rounding_is_exact_for_every_pause(grain_us: int) -> None:
         pauses_us = {multiple * grain_us + off for multiple in (1, 2, most // 2, most) for off in (-1, 0, 1)}
         for turn, pause_us in enumerate(pause for pause in sorted(pauses_us) if 0 <= pause <= 0xFFFF_FFFF):
             switch.engine.command(f"register_write estimator_bytes 0 {pause_us}")
-            departures = _signals(switch.send(switch.data("h1", "h3"), 1, turn * 1_000 * US))
+            departures = signals(switch.send(switch.data("h1", "h3"), 1, turn * 1_000 * US))
             rounded_us = pause_us // grain_us * grain_us
             assert [departure.bts.pause_us for departure in departures] == ([rounded_us] if rounded_us else [])
 
@@ -93,9 +82,9 @@ def test_rounding_is_exact_for_every_pause(grain_us: int) -> None:
 def test_a_bts_identifies_the_flow_and_comes_from_the_congested_destination() -> None:
     """The addresses are swapped, and the BTS is cacheable because the congested port leads to a server."""
     with bench_switch(STAR, "s1", _settings()) as switch:
-        _fill(switch, 6)
+        switch.burst("h1", "h4", 6, first_qpn=100)
         now_ns = 7 * US
-        [signal] = _signals(switch.send(switch.data("h2", "h4", qpn=5, destination_qpn=77), 2, now_ns))
+        [signal] = signals(switch.send(switch.data("h2", "h4", qpn=5, destination_qpn=77), 2, now_ns))
     host = STAR.host["h2"]
     ip = unpack_header(signal.frame, 14)
     assert ip is not None
@@ -112,14 +101,14 @@ def test_a_bts_identifies_the_flow_and_comes_from_the_congested_destination() ->
 def test_second_bts_of_a_flow_is_suppressed_until_the_next_period() -> None:
     """A flow gets at most one BTS per period. Other flows get their own BTS."""
     with bench_switch(STAR, "s1", _settings()) as switch:
-        _fill(switch, 80)  # more than a period to drain
+        switch.burst("h1", "h4", 80, first_qpn=100)  # more than a period to drain
         frame = switch.data("h2", "h4", qpn=1)
         period_ns = PERIOD_US * US
-        assert len(_to_h2(switch.send(frame, 2, 0))) == 1
-        assert len(_to_h2(switch.send(frame, 2, 100 * US))) == 0
-        assert len(_to_h2(switch.send(switch.data("h2", "h4", qpn=2), 2, 200 * US))) == 1
-        assert len(_to_h2(switch.send(frame, 2, period_ns - 1 * US))) == 0
-        assert len(_to_h2(switch.send(frame, 2, period_ns))) == 1
+        assert len(_to_h2(switch, frame, 0)) == 1
+        assert len(_to_h2(switch, frame, 100 * US)) == 0
+        assert len(_to_h2(switch, switch.data("h2", "h4", qpn=2), 200 * US)) == 1
+        assert len(_to_h2(switch, frame, period_ns - 1 * US)) == 0
+        assert len(_to_h2(switch, frame, period_ns)) == 1
         events = switch.counts().bts
         assert events[BtsEvent.SUPPRESSED_QUEUE] == 2
 
@@ -127,9 +116,8 @@ def test_second_bts_of_a_flow_is_suppressed_until_the_next_period() -> None:
 def test_suppression_reports_the_highest_number_of_flows() -> None:
     """result.json reports as occupancy the highest number of flows that were signalled in a period."""
     with bench_switch(STAR, "s1", _settings()) as switch:
-        _fill(switch, 5)
-        for qpn in range(1, 51):
-            switch.send(switch.data("h2", "h4", qpn=qpn), 2, 0)
+        switch.burst("h1", "h4", 5, first_qpn=100)
+        switch.burst("h2", "h4", 50)
         assert switch.counts().max_suppression_entries == 50
         assert switch.counts().bts_sent == 50
 
@@ -137,14 +125,11 @@ def test_suppression_reports_the_highest_number_of_flows() -> None:
 def test_bts_goes_before_data_that_waits_for_the_same_port() -> None:
     """Data waits at the port towards the sender. The BTS leaves right after the frame on the wire."""
     with bench_switch(STAR, "s1", _settings()) as switch:
-        _fill(switch, 6)
-        for qpn in range(1, 6):
-            switch.send(switch.data("h3", "h2", qpn=qpn), 3, 0)
+        switch.burst("h1", "h4", 6, first_qpn=100)
+        switch.burst("h3", "h2", 5)
         switch.send(switch.data("h2", "h4", qpn=50), 2, 0)
-        to_h2 = sorted(
-            (departure for departure in switch.run_dry() if departure.port == 2), key=lambda departure: departure.due_ns
-        )
-        assert to_h2[0].is_bts
+        to_h2 = [departure for departure in switch.run_dry() if departure.port == 2]
+        assert min(to_h2, key=lambda departure: departure.due_ns).is_bts
 
 
 def test_bts_of_a_remote_sender_is_routed_over_all_uplinks() -> None:
@@ -160,15 +145,14 @@ def test_uplink_congestion_is_not_cacheable() -> None:
     """A BTS is cacheable only if its queue belongs to a port that leads to a server."""
     uplinks = ("port_rate 3 1000", "port_rate 4 1000", "port_rate 5 1000", "port_rate 6 1000")
     with bench_switch(CLOS, "tor1", _settings(), uplinks) as switch:
-        for qpn in range(1, 60):
-            switch.send(switch.data("h1", "h3", qpn=qpn), 1, 0)
-        signals = _signals(switch.run_to(10 * US) + switch.send(switch.data("h2", "h3", qpn=1), 2, 10 * US))
-        assert signals
-        assert not any(departure.bts.cacheable for departure in signals)
+        switch.burst("h1", "h3", 59)
+        sent = signals(switch.run_to(10 * US) + switch.send(switch.data("h2", "h3", qpn=1), 2, 10 * US))
+        assert sent
+        assert not any(departure.bts.cacheable for departure in sent)
 
 
 def test_a_bts_that_was_not_built_is_not_counted() -> None:
     """If the mirror session does not exist, there is no copy that could become a BTS."""
     with bench_switch(STAR, "s1", _settings(), ("mirroring_delete 1",)) as switch:
-        assert _signals(_fill(switch, 20)) == []
+        assert signals(switch.burst("h1", "h4", 20, first_qpn=100)) == []
         assert switch.counts().bts_sent == 0

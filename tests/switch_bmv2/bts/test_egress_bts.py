@@ -5,28 +5,22 @@
 from __future__ import annotations
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, bench_switch
-from topologies.shapes import shape
+from tests.switch_bmv2.bench_switch import FRAME, STAR, bench_switch, signals
 from wire.counters import BtsEvent
 
-STAR = shape("star", {"hosts": 4}).build()
-FRAME = 1000 + FRAME_OVERHEAD
 EGRESS = SwitchSettings(bts="egress", q_th_bytes=3 * FRAME, q_tg_bytes=FRAME, pause_grain_ns=0)
 
 
 def test_every_packet_that_leaves_more_than_q_th_behind_signals_its_sender() -> None:
     """No BTS is sent at arrival."""
     with bench_switch(STAR, "s1", EGRESS) as switch:
-        departures = []
-        for qpn in range(1, 15):
-            departures += switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
-        assert not [departure for departure in departures if departure.is_bts]
-        signals = [departure.bts for departure in switch.run_dry() if departure.is_bts]
+        assert not signals(switch.burst("h1", "h4", 14))
+        sent = [departure.bts for departure in signals(switch.run_dry())]
     # The first packet leaves at once, 13 wait. The k-th of these leaves 13 - k packets behind.
-    assert [signal.queue_depth_bytes for signal in signals] == [(13 - k) * FRAME for k in range(1, 10)]
-    assert signals[0].pause_us == (12 - 1) * FRAME * 8 * 10_000 // 10**6
-    assert [signal.source_port for signal in signals] == [0xC000 + qpn for qpn in range(2, 11)]
-    assert all(signal.cacheable for signal in signals)
+    assert [bts.queue_depth_bytes for bts in sent] == [(13 - k) * FRAME for k in range(1, 10)]
+    assert sent[0].pause_us == (12 - 1) * FRAME * 8 * 10_000 // 10**6
+    assert [bts.source_port for bts in sent] == [0xC000 + qpn for qpn in range(2, 11)]
+    assert all(bts.cacheable for bts in sent)
 
 
 def test_nothing_is_suppressed() -> None:
@@ -34,6 +28,6 @@ def test_nothing_is_suppressed() -> None:
     with bench_switch(STAR, "s1", EGRESS) as switch:
         for _ in range(14):
             switch.send(switch.data("h1", "h4"), 1, 0)
-        assert len([departure for departure in switch.run_dry() if departure.is_bts]) == 9
+        assert len(signals(switch.run_dry())) == 9
         events = switch.counts().bts
     assert (events[BtsEvent.SENT_QUEUE], events[BtsEvent.SUPPRESSED_QUEUE]) == (9, 0)

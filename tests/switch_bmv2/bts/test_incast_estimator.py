@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, bench_switch
+from tests.switch_bmv2.bench_switch import FRAME, US, bench_switch, signals
 from topologies.shapes import shape
 from wire.constants import BtsCause
 from wire.counters import BtsEvent
@@ -18,7 +18,6 @@ from wire.counters import BtsEvent
 CLOS = shape("clos", {"hosts_per_tor": 8, "spines": 2}).build()
 ESTIMATING = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, pause_grain_ns=0)
 EAGER = ESTIMATING.model_copy(update={"estimator_q_th_bytes": 0, "estimator_q_tg_bytes": 0})
-FRAME = 1000 + FRAME_OVERHEAD
 TAU_US = 10_000
 RATE_BYTES_PER_US = 12.5  # 100 Mb/s
 
@@ -79,20 +78,16 @@ def test_many_senders_are_paused_before_any_bts_arrives() -> None:
     The thresholds of the estimator are 0, so the pause is (X - tau R) / R.
     """
     with bench_switch(CLOS, "tor1", EAGER) as switch:
-        signals = []
+        sent = []
         for turn in range(60):
             at_ns = int(turn * FRAME / RATE_BYTES_PER_US) * US
             for host in range(1, 9):
-                for departure in switch.send(switch.data(f"h{host}", "h16"), host, at_ns):
-                    if departure.is_bts:
-                        signals.append(departure.bts)
+                sent += signals(switch.send(switch.data(f"h{host}", "h16"), host, at_ns))
         counts = switch.counts()
-    assert signals
-    assert {signal.cause for signal in signals} == {BtsCause.ESTIMATOR}
+    assert {departure.bts.cause for departure in sent} == {BtsCause.ESTIMATOR}
     assert counts.bts[BtsEvent.SENT_ESTIMATOR] >= 8
     assert counts.bts[BtsEvent.SENT_QUEUE] == counts.bts[BtsEvent.SENT_CACHE] == 0
-    first = signals[0]
-    assert 0 < first.pause_us < 2 * FRAME * 8 / RATE_BYTES_PER_US  # the first packets above tau R
+    assert 0 < sent[0].bts.pause_us < 2 * FRAME * 8 / RATE_BYTES_PER_US  # the first packets above tau R
 
 
 @pytest.mark.parametrize("thresholds", [(None, None), (60_000, 20_000), (40_000, None), (0, 0)])
@@ -107,8 +102,7 @@ def test_an_estimated_queue_pauses_like_a_measured_one(thresholds: tuple[int | N
     for expected in (0, q_th, q_th + 105, 2 * q_th + 90_035):
         with bench_switch(CLOS, "tor1", settings) as switch:
             switch.engine.command(f"register_write estimator_bytes 7 {tau_rate + expected}")
-            departures = switch.send(switch.data("h1", "h16"), 1, 0)
-            pauses = [departure.bts.pause_us for departure in departures if departure.is_bts]
+            pauses = [bts.bts.pause_us for bts in signals(switch.send(switch.data("h1", "h16"), 1, 0))]
             assert pauses == ([int((expected - q_tg) / RATE_BYTES_PER_US)] if expected > q_th else [])
 
 

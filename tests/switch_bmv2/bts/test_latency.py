@@ -8,11 +8,10 @@ import pytest
 
 from testbed.control_plane.commands import wire_commands
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import DILATION, FRAME_OVERHEAD, US, BenchSwitch, bench_switch
+from tests.switch_bmv2.bench_switch import DILATION, FRAME, US, bench_switch, signals
 from topologies.model import Topology
 from topologies.shapes import shape
 
-FRAME = 1000 + FRAME_OVERHEAD
 SFC = SwitchSettings(bts="ingress", q_th_bytes=3 * FRAME, q_tg_bytes=FRAME)
 
 
@@ -25,24 +24,18 @@ def _as_wired(topology: Topology) -> tuple[str, ...]:
     return tuple(wire_commands(topology, "s1", DILATION))
 
 
-def _fill(switch: BenchSwitch, frames: int, at_ns: int = 0) -> None:
-    for qpn in range(100, 100 + frames):
-        switch.send(switch.data("h1", "h4", qpn=qpn), 1, at_ns)
-
-
 @pytest.mark.parametrize("latency_ns", [0, 300, 600, 1200])
 def test_a_bts_contains_the_depth_at_the_end_of_its_construction(latency_ns: int) -> None:
     """The BTS leaves after the latency. It contains the time of its trigger and the depth of the grown queue."""
     switch_latency = f"mirroring_delay 1 {DILATION.wall_ns(latency_ns)}"
     with bench_switch(_star(), "s1", SFC, (switch_latency,)) as switch:
-        _fill(switch, 30)
+        switch.burst("h1", "h4", 30, first_qpn=100)
         departures = switch.send(switch.data("h2", "h4"), 2, 10 * US)
-        assert not [departure for departure in departures if departure.is_bts] or not latency_ns
+        assert not signals(departures) or not latency_ns
         depth = switch.register("queue_bytes", 4 << 3 | 3)
-        for turn in range(4):
-            departures += switch.send(switch.data("h3", "h4", qpn=turn + 1), 3, 20 * US)
+        departures += switch.burst("h3", "h4", 4, at_ns=20 * US)
         departures += switch.run_to(20 * US + DILATION.wall_ns(latency_ns))
-        [signal] = [departure for departure in departures if departure.is_bts and departure.port == 2]
+        [signal] = [departure for departure in signals(departures) if departure.port == 2]
         assert signal.due_ns == 10 * US + DILATION.wall_ns(latency_ns) + 70 * 80  # on its wire: 0.08 us per byte
         assert signal.bts.sent_us == 10
         drained = (10 * US + DILATION.wall_ns(latency_ns)) // (FRAME * 80)
@@ -62,7 +55,7 @@ def test_the_latency_of_a_pass_delays_every_frame() -> None:
     for pass_ns in (0, 450):
         topology = _star(pass_latency_ns=pass_ns, bts_latency_ns=0)
         with bench_switch(topology, "s1", SFC, _as_wired(topology)) as switch:
-            _fill(switch, 8)
+            switch.burst("h1", "h4", 8, first_qpn=100)
             departures = [*switch.send(switch.data("h2", "h4"), 2, 0), *switch.run_dry()]
             dues.append([(departure.port, departure.is_bts, departure.due_ns) for departure in departures])
     assert [(port, is_bts, due_ns + 450_000) for port, is_bts, due_ns in dues[0]] == dues[1]

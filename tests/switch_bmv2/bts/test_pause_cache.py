@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import US, BenchSwitch, Departure, bench_switch
+from tests.switch_bmv2.bench_switch import US, BenchSwitch, Departure, bench_switch, signals
 from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
 from wire.constants import BtsCause
 from wire.counters import BtsEvent
@@ -16,14 +16,13 @@ PAUSE_US = 400
 
 def _probe(switch: BenchSwitch, at_us: int, *, dst: str = "h6", qpn: int = 1) -> list[Departure]:
     """Send a data packet of h2 and return the BTS that it causes."""
-    departures = switch.send(switch.data("h2", dst, qpn=qpn), switch.port_of("h2"), at_us * US)
-    return [departure for departure in departures if departure.is_bts]
+    return signals(switch.send(switch.data("h2", dst, qpn=qpn), switch.port_of("h2"), at_us * US))
 
 
 def test_a_later_sender_gets_the_rest_of_the_pause_from_its_own_tor() -> None:
     with bench_switch(CLOS, "tor1", SFC) as switch:
         passed = switch.send(_bts(PAUSE_US), UPLINK, 0) + switch.run_to(10 * US)
-        assert [departure.port for departure in passed if departure.is_bts] == [switch.port_of("h1")]
+        assert [departure.port for departure in signals(passed)] == [switch.port_of("h1")]
         [signal] = _probe(switch, 100)
         assert signal.port == switch.port_of("h2")
         bts = signal.bts
@@ -55,15 +54,14 @@ def test_a_spine_without_sfc_learns_nothing() -> None:
     """SFC is deployed on ToRs only, so a spine only forwards a BTS."""
     with bench_switch(CLOS, "spine1", SFC) as switch:
         departures = switch.send(_bts(PAUSE_US), 2, 0) + switch.send(switch.data("h2", "h6"), 1, US) + switch.run_dry()
-        assert [departure.port for departure in departures if departure.is_bts] == [1]
+        assert [departure.port for departure in signals(departures)] == [1]
 
 
 def test_a_tor_does_not_cache_its_own_bts() -> None:
     """The congested ToR does not cache its own pauses, since its queue is more accurate (docs/decisions/0006)."""
     congested = SFC.model_copy(update={"q_th_bytes": 2_000, "q_tg_bytes": 1_000})
     with bench_switch(CLOS, "tor1", congested) as switch:
-        for qpn in range(1, 12):
-            switch.send(switch.data("h2", "h1", qpn=qpn), 2, 0)
+        switch.burst("h2", "h1", 11)
         switch.run_dry()
         assert switch.counts().bts_sent > 0
         assert switch.counts().bts[BtsEvent.CACHE_LEARNED] == 0

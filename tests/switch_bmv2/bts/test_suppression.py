@@ -10,10 +10,8 @@ from testbed.control_plane.commands import pipeline_commands
 from testbed.control_plane.features import SUPPRESSION_BY_CLOCK
 from testbed.control_plane.settings import SwitchSettings
 from testbed.targets.bmv2.switch import in_phase
-from tests.switch_bmv2.bench_switch import DILATION, US, BenchSwitch, bench_switch
-from topologies.shapes import shape
+from tests.switch_bmv2.bench_switch import DILATION, STAR, US, BenchSwitch, bench_switch
 
-STAR = shape("star", {"hosts": 4}).build()
 PERIOD_US = 5_000
 
 
@@ -53,12 +51,6 @@ def test_the_clock_runs_on_while_nothing_triggers() -> None:
         assert _is_signalled(switch, later_us + 4_000)
         assert not _is_signalled(switch, later_us + 4_999)
         assert _is_signalled(switch, later_us + 5_000)
-
-
-def test_the_filter_is_empty_in_the_first_period() -> None:
-    """The filter's initial state must not look like flows that were signalled in the period of time 0."""
-    with bench_switch(STAR, "s1", _settings()) as switch:
-        assert [_is_signalled(switch, 0, qpn) for qpn in (1, 2, 3, 1)] == [True, True, True, False]
 
 
 def test_a_period_longer_than_a_word_of_microseconds() -> None:

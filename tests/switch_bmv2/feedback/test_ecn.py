@@ -7,24 +7,17 @@ from __future__ import annotations
 import pytest
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, bench_switch
-from topologies.shapes import shape
+from tests.switch_bmv2.bench_switch import FRAME, STAR, bench_switch
 from wire.ipv4 import unpack_header
 
-STAR = shape("star", {"hosts": 4}).build()
-FRAME = 1000 + FRAME_OVERHEAD
 CAPABLE, EXPERIENCED = 2, 3
 
 
-def _marks(settings: SwitchSettings, frames: int, *, ecn: int = CAPABLE) -> list[bool]:
+def _marks(settings: SwitchSettings, frames: int) -> list[bool]:
     """Send `frames` frames at once and return for each, in order of departure, whether it is marked."""
     with bench_switch(STAR, "s1", settings) as switch:
-        departures = []
-        for qpn in range(1, frames + 1):
-            departures += switch.send(switch.data("h1", "h4", qpn=qpn, ecn=ecn), 1, 0)
-        departures += switch.run_dry()
-    headers = [unpack_header(departure.frame, 14) for departure in departures]
-    assert all(header is not None for header in headers)
+        departures = switch.burst("h1", "h4", frames, ecn=CAPABLE) + switch.run_dry()
+    assert all(unpack_header(departure.frame, 14) is not None for departure in departures)
     return [departure.frame[15] & 3 == EXPERIENCED for departure in departures]
 
 

@@ -7,26 +7,17 @@ from __future__ import annotations
 from itertools import pairwise
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, Departure, bench_switch
+from tests.switch_bmv2.bench_switch import FRAME, STAR, bench_switch, signals
 from topologies.shapes import shape
 from wire.addresses import parse_mac
 from wire.bts import BackToSender, pack_frame
 from wire.constants import DSCP_DATA, BtsCause
 from wire.counters import BtsEvent
 
-STAR = shape("star", {"hosts": 4}).build()
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
-FRAME = 1000 + FRAME_OVERHEAD
 Q_EQ, W, SAMPLE = 26_000, 2, 40_000
 QCN = SwitchSettings(qcn_q_eq_bytes=Q_EQ, qcn_w=W, qcn_sample_bytes=SAMPLE)
 MOST = Q_EQ * (2 * W + 1)
-
-
-def _fill(switch: BenchSwitch, frames: int) -> list[Departure]:
-    """Send frames of different flows to h4 at one instant, so that their queue only grows."""
-    return [
-        departure for qpn in range(1, frames + 1) for departure in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
-    ]
 
 
 def test_feedback_follows_depth_and_growth_and_sets_the_next_interval() -> None:
@@ -35,7 +26,7 @@ def test_feedback_follows_depth_and_growth_and_sets_the_next_interval() -> None:
     The interval to the next sample is divided by one plus the upper bits of the feedback.
     """
     with bench_switch(STAR, "s1", QCN) as switch:
-        samples = [departure.bts for departure in [*_fill(switch, 400), *switch.run_dry()] if departure.is_bts]
+        samples = [departure.bts for departure in signals(switch.burst("h1", "h4", 400) + switch.run_dry())]
         assert switch.counts().bts[BtsEvent.SENT_FEEDBACK] == switch.counts().bts_sent == len(samples)
     assert {sample.cause for sample in samples} == {BtsCause.FEEDBACK}
     depths = [sample.queue_depth_bytes - FRAME for sample in samples]  # a reported depth includes the sampled packet
@@ -50,7 +41,7 @@ def test_no_feedback_below_the_set_point_or_without_qcn() -> None:
     slow = QCN.model_copy(update={"qcn_q_eq_bytes": 100 * FRAME, "qcn_w": 0})
     for settings, frames in ((slow, 100), (SwitchSettings(), 400)):
         with bench_switch(STAR, "s1", settings) as switch:
-            assert not [departure for departure in [*_fill(switch, frames), *switch.run_dry()] if departure.is_bts]
+            assert not signals(switch.burst("h1", "h4", frames) + switch.run_dry())
             assert switch.counts().bts_sent == 0
 
 

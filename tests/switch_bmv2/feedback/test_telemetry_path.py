@@ -9,8 +9,8 @@ from contextlib import ExitStack
 
 from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, bench_switch
-from tests.switch_bmv2.feedback.test_telemetry import _records, _with_int
 from topologies.shapes import shape
+from wire.int_header import request, strip, unpack
 
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 1, "fabric_rate_bps": 120_000_000_000}).build()
 INT = SwitchSettings(int_telemetry=True)
@@ -78,17 +78,20 @@ def test_every_record_equals_the_state_of_its_hop() -> None:
     """Two bursts meet at the uplink and at the receiver's port, so that several hops have queues."""
     with ExitStack() as stack:
         switches = {name: stack.enter_context(bench_switch(CLOS, name, INT)) for name in PATH}
-        path = _Path(switches)
+        path, shim = _Path(switches), request(telemetry=True, stamp_us=None)
         for turn in range(40):
             for sender, port in (("h1", 1), ("h2", 2)):
-                frame = _with_int(switches["tor1"].data(sender, RECEIVER, qpn=turn + 1, payload=200 + 13 * turn))
+                payload_bytes = 200 + 13 * turn
+                frame = switches["tor1"].data(sender, RECEIVER, qpn=turn + 1, payload=payload_bytes, shim=shim)
                 path.arrive(turn * 20 * US, "tor1", port, frame)
         path.run()
     assert len(path.received) == 80
     queues_seen: set[int] = set()
     for frame in path.received:
-        records = _records(frame)
-        assert len(records) == 3
-        assert records == path.truth[_Path._body(frame)]
-        queues_seen.update(record[3] > 0 for record in records)
+        plain_and_shim = strip(frame)
+        assert plain_and_shim is not None
+        hops = unpack(plain_and_shim[1]).hops
+        assert len(hops) == 3
+        assert list(hops) == path.truth[_Path._body(frame)]
+        queues_seen.update(hop.queue_bytes > 0 for hop in hops)
     assert queues_seen == {True, False}

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
-from tests.switch_bmv2.bts.test_bts import STAR, _fill, _settings
+from tests.switch_bmv2.bench_switch import STAR, BenchSwitch, bench_switch
+from tests.switch_bmv2.bts.test_bts import _settings
 from tests.switch_bmv2.program.recompile import needs_p4c, recompiled
 from tools.compile_p4 import ROOT, SOURCES
 
@@ -34,7 +34,7 @@ def test_events_keep_their_meaning_when_their_numbers_change(tmp_path: Path) -> 
     changes = (("sent_queue = 0", "sent_queue = 14"), ("suppressed_queue = 3", "suppressed_queue = 13"))
     library = recompiled(tmp_path, "include/counters.p4", *changes)
     with bench_switch(STAR, "s1", _settings(), library=library) as switch:
-        _fill(switch, 5)
+        switch.burst("h1", "h4", 5, first_qpn=100)
         for _ in range(3):
             switch.send(switch.data("h2", "h4", qpn=7), 2, 0)
         assert (_cell(switch, 14), _cell(switch, 13)) == (1, 2)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.switch_bmv2.bench_switch import bench_switch
-from tests.switch_bmv2.bts.test_bts import STAR, _fill, _settings
+from tests.switch_bmv2.bench_switch import STAR, bench_switch
+from tests.switch_bmv2.bts.test_bts import _settings
 from tests.switch_bmv2.program.recompile import Refused, needs_p4c, recompiled
 from tools.compile_p4 import ROOT, SOURCES
 
@@ -29,9 +29,8 @@ def test_a_smaller_suppression_filter_uses_exactly_its_cells(tmp_path: Path) -> 
     """50 flows fill rows of 16 cells, so that later flows are suppressed by mistake."""
     library = recompiled(tmp_path, "include/sizes.p4", (r"SUPPRESSION_BITS \d+", "SUPPRESSION_BITS 4"))
     with bench_switch(STAR, "s1", _settings(), library=library) as switch:
-        _fill(switch, 5)
-        for qpn in range(1, 51):
-            switch.send(switch.data("h2", "h4", qpn=qpn), 2, 0)
+        switch.burst("h1", "h4", 5, first_qpn=100)
+        switch.burst("h2", "h4", 50)
         rows = [[switch.register(f"suppression_row_{row}", cell) for cell in range(16)] for row in range(3)]
         assert all(sum(map(bool, row)) > 8 for row in rows)
         assert switch.counts().bts_suppressed > 20

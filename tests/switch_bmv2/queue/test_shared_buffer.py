@@ -9,12 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, bench_switch
-from topologies.shapes import shape
+from tests.switch_bmv2.bench_switch import FRAME, STAR, BenchSwitch, bench_switch
 from wire.counters import QueueEvent
 
-STAR = shape("star", {"hosts": 4}).build()
-FRAME = 1000 + FRAME_OVERHEAD
 QUEUE_OF_H4 = 4 << 3 | 3
 
 
@@ -26,11 +23,7 @@ def test_a_single_queue_stops_at_the_dynamic_threshold_to_the_byte(slack: int, a
     """
     buffer_bytes = (2 * 4 - 1) * FRAME + slack  # the fourth waiting frame fits if 3 f + f <= B - 3 f
     with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=buffer_bytes)) as switch:
-        departures = [
-            departure for qpn in range(1, 12) for departure in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
-        ]
-        departures += switch.run_dry()
-        assert len(departures) == accepted
+        assert len(switch.burst("h1", "h4", 11) + switch.run_dry()) == accepted
         assert switch.counts().drops == {"dynamic_threshold": 11 - accepted}
 
 
@@ -38,8 +31,7 @@ def test_the_whole_buffer_is_never_exceeded() -> None:
     """A large alpha makes the end of the buffer the limit, which has its own drop reason."""
     buffer_bytes = 3 * FRAME
     with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=buffer_bytes, alpha=200)) as switch:
-        for qpn in range(1, 12):
-            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        switch.burst("h1", "h4", 11)
         assert switch.register("buffer_bytes") == buffer_bytes
         assert switch.counts().drops["buffer_full"] == 11 - 1 - 3
 
@@ -79,14 +71,12 @@ def _underflows(switch: BenchSwitch, event: QueueEvent) -> int:
 def test_a_register_reset_under_queued_packets_leaves_no_ghost_bytes(register: str) -> None:
     """A packet that leaves after a reset must not be subtracted again. Depths end at 0, and each case is counted."""
     with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=100_000)) as switch:
-        for qpn in range(1, 4):
-            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        switch.burst("h1", "h4", 3)
         switch.engine.command(f"register_reset {register}")
         assert len(switch.run_dry()) == 2  # the first frame had left before
         depths = ("queue_bytes", QUEUE_OF_H4), ("port_bytes", 4), ("buffer_bytes", 0)
         assert [switch.register(name, index) for name, index in depths] == [0, 0, 0]
-        for qpn in range(4, 9):
-            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 10**9)
+        switch.burst("h1", "h4", 5, first_qpn=4, at_ns=10**9)
         assert switch.counts().drops == {}
         assert len(switch.run_dry()) == 4
         assert _underflows(switch, QueueEvent.QUEUE_UNDERFLOW) == 2
@@ -95,8 +85,7 @@ def test_a_register_reset_under_queued_packets_leaves_no_ghost_bytes(register: s
 def test_a_reset_of_the_bytes_held_for_pfc_does_not_pause_the_neighbour_for_ever() -> None:
     """The subtraction saturates at 0; otherwise the port would seem to hold 4 GB."""
     with bench_switch(STAR, "s1", SwitchSettings(pfc=True, buffer_bytes=1_000_000)) as switch:
-        for qpn in range(1, 4):
-            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        switch.burst("h1", "h4", 3)
         switch.engine.command("register_reset pfc_held_bytes")
         switch.run_dry()
         assert switch.register("pfc_held_bytes", 1 << 3 | 3) == 0

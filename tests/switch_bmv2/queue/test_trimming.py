@@ -11,7 +11,7 @@ from __future__ import annotations
 import pytest
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, Departure, bench_switch
+from tests.switch_bmv2.bench_switch import FRAME, STAR, BenchSwitch, Departure, bench_switch
 from topologies.shapes import shape
 from wire.addresses import parse_mac
 from wire.constants import DSCP_RETURNED, TRIMMED_FRAME_BYTES
@@ -19,9 +19,7 @@ from wire.counters import TrimEvent
 from wire.ipv4 import unpack_header
 from wire.roce.packets import IP_OFFSET
 
-STAR = shape("star", {"hosts": 4}).build()
 CLOS = shape("clos", {"tors": 2, "spines": 4, "hosts_per_tor": 2}).build()
-FRAME = 1000 + FRAME_OVERHEAD
 HEADER_QUEUE = 1_200
 TRIMMING = SwitchSettings(trim_queue_bytes=2 * FRAME, header_queue_bytes=HEADER_QUEUE)
 MOST_HEADERS = HEADER_QUEUE // TRIMMED_FRAME_BYTES
@@ -35,12 +33,6 @@ def _dscp(departure: Departure) -> int:
     return ip.tos >> 2
 
 
-def _burst(switch: BenchSwitch, count: int) -> list[Departure]:
-    return [
-        departure for qpn in range(1, count + 1) for departure in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
-    ]
-
-
 def _trim_events(switch: BenchSwitch) -> tuple[int, int]:
     counts = switch.counts().by_table[TrimEvent]
     return counts[TrimEvent.TRIMMED], counts[TrimEvent.RETURNED]
@@ -49,7 +41,7 @@ def _trim_events(switch: BenchSwitch) -> tuple[int, int]:
 def test_packets_beyond_the_data_queue_are_trimmed_and_overtake_data() -> None:
     """The headers follow the frame on the wire in order. The data that was queued before them comes last."""
     with bench_switch(STAR, "s1", TRIMMING) as switch:
-        departures = _burst(switch, 8) + switch.run_dry()
+        departures = switch.burst("h1", "h4", 8) + switch.run_dry()
         sizes = [len(departure.frame) for departure in departures]
         assert sizes == [FRAME] + [TRIMMED_FRAME_BYTES] * 5 + [FRAME] * 2
         assert {departure.port for departure in departures} == {4}
@@ -62,7 +54,7 @@ def test_a_header_that_finds_its_queue_full_returns_to_its_sender() -> None:
     """Source and destination address are swapped."""
     returned_count = 5
     with bench_switch(STAR, "s1", TRIMMING) as switch:
-        departures = _burst(switch, WHOLE + MOST_HEADERS + returned_count) + switch.run_dry()
+        departures = switch.burst("h1", "h4", WHOLE + MOST_HEADERS + returned_count) + switch.run_dry()
         returned_headers = [departure for departure in departures if departure.port == 1]
         assert [_dscp(departure) for departure in returned_headers] == [DSCP_RETURNED] * returned_count
         assert _trim_events(switch) == (MOST_HEADERS + returned_count, returned_count)
@@ -71,10 +63,8 @@ def test_a_header_that_finds_its_queue_full_returns_to_its_sender() -> None:
             ip = unpack_header(departure.frame, IP_OFFSET)
             assert ip is not None
             assert (ip.source, ip.destination) == (int(source.ip), int(host.ip))
-            assert (len(departure.frame), departure.frame[:6]) == (
-                TRIMMED_FRAME_BYTES,
-                parse_mac(host.mac).to_bytes(6, "big"),
-            )
+            assert len(departure.frame) == TRIMMED_FRAME_BYTES
+            assert departure.frame[:6] == parse_mac(host.mac).to_bytes(6, "big")
         assert len(departures) == WHOLE + MOST_HEADERS + returned_count
         assert switch.counts().drops == {}
         assert switch.register("buffer_bytes") == 0
@@ -85,7 +75,7 @@ def test_packets_that_cannot_be_trimmed_are_dropped() -> None:
     with bench_switch(STAR, "s1", TRIMMING) as switch:
         frame = bytearray(switch.data("h2", "h4"))
         frame[36:38] = (9).to_bytes(2, "big")
-        _burst(switch, WHOLE)
+        switch.burst("h1", "h4", WHOLE)
         switch.send(bytes(frame), 2, 0)
         assert switch.counts().drops == {"data_queue_full": 1}
 
