@@ -26,16 +26,12 @@ class IrnParameters:
 
     rto_low_ns: Nanoseconds = 0
     """RTO_low: timeout while fewer than `rto_low_packets` are in flight; 0: ten base RTTs, as in the IRN paper."""
-
     rto_high_ns: Nanoseconds = 0
     """RTO_high: timeout otherwise; 0: base RTT plus the time to drain one full queue, as in the IRN paper."""
-
     rto_low_packets: Count = 3
     """N of the IRN paper: number of packets in flight from which RTO_high applies."""
-
     cap_packets: Annotated[int, Field(ge=-1, le=MAX_COUNT)] = -1
     """BDP-FC: maximum packets from the first unacknowledged to the newest; -1: one BDP; 0: no cap (HPCC+IRN in TLT)."""
-
     held_packets: PositiveCount = 1 << 16
     """Maximum distance of an early packet from the gap; the receiver drops packets further ahead."""
 
