@@ -55,8 +55,8 @@ def flow_life(run: Run, number: int, packet: int | None) -> FlowLife:
     """Return the history of a flow, or of one of its packets. UsageError for an unknown flow or packet."""
     rows = run.flows.filter(run.flows["flow_id"] == number)
     if rows.is_empty():
-        known = f"flows are 1 to {run.flows.height}" if run.flows.height else "no flow is readable"
-        raise UsageError(f"{run.folder}: no flow {number}; {known}")
+        numbers = f"flows are 1 to {run.flows.height}" if run.flows.height else "no flow is readable"
+        raise UsageError(f"{run.folder}: no flow {number}; {numbers}")
     row = rows.row(0, named=True)
     events = stored_events(row, run.signals, run.goodput)
     try:

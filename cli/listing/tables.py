@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.terminal import PROSE, Fitted
-from cli.listing.settings import Setting, as_typed, model_settings
+from cli.listing.settings import Setting, as_typed, model_settings, record_settings
 from scenarios.model.scenario import Scale, Scenario
 from scenarios.schemes import RATE_CONTROLS, SCHEMES
 from testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
@@ -55,7 +55,7 @@ def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
 
 
 def scheme_tables() -> Iterator[RenderableType]:
-    """Yield the schemes with the settings that each changes, the rate controls, and all switch settings."""
+    """Yield the schemes with the settings that each changes, the rate controls, and settings of switches and hosts."""
     yield names_table(
         "schemes",
         [(each.name, f"{each.summary}. Sets {_sets(each.switch, each.transport)}") for each in SCHEMES.values()],
@@ -66,6 +66,34 @@ def scheme_tables() -> Iterator[RenderableType]:
         "Settings in bytes can also be given in BDP (switch.q_th_bdp=4) or data packets (switch.trim_queue_packets=8), "
         "settings in ns in base RTTs (switch.suppression_rtt=1).\n"
     )
+    yield from _transport_tables()
+
+
+def _transport_tables() -> Iterator[RenderableType]:
+    """Yield the NIC's settings, then a table for each algorithm with parameters."""
+    from hosts.transport.congestion import CONGESTION_CONTROLS  # slow to import
+    from hosts.transport.flow_control import FLOW_CONTROLS
+    from hosts.transport.loss_recovery import LOSS_RECOVERIES
+    from hosts.transport.settings import TransportSettings
+    from testbed.plan.network_settings import FOLLOW_FROM_NETWORK
+
+    rows = [
+        replace(each, default="from the network") if each.name in FOLLOW_FROM_NETWORK else each
+        for each in record_settings(TransportSettings)
+    ]
+    yield settings_table("hosts", "transport.", rows)
+    for part, algorithms in (
+        ("congestion", CONGESTION_CONTROLS),
+        ("flow_control", FLOW_CONTROLS),
+        ("loss_recovery", LOSS_RECOVERIES),
+    ):
+        yield Text(f"transport.{part}: {', '.join(algorithms)}\n", style="bold")
+        for name, algorithm in algorithms.items():
+            settings = record_settings(algorithm.Parameters)
+            if settings:
+                yield settings_table(f"parameters of {name}, as in transport.{part}_parameters", "", settings)
+    yield Text("""Try: ./runner.py run incast --scheme sfc+dcqcn --clock virtual \\
+  --set 'transport.congestion_parameters={"additive_bps": 40000000}'""")
 
 
 def rate_control_rows(*, with_settings: bool = False) -> list[tuple[str, str]]:
@@ -104,8 +132,8 @@ def _switch_settings() -> list[Setting]:
     follows = {}
     for name, value in FROM_NETWORK.items():
         stem, _, multiple = name.rpartition("_")
-        ending, unit = units[multiple]
-        follows[f"{stem}_{ending}"] = f"{as_typed(value)} {unit}"
+        suffix, unit = units[multiple]
+        follows[f"{stem}_{suffix}"] = f"{as_typed(value)} {unit}"
     return [replace(each, default=follows.get(each.name, each.default)) for each in model_settings(SwitchSettings)]
 
 
@@ -144,6 +172,6 @@ def _words(prefix: str, settings: Mapping[str, Any]) -> list[str]:
 
 
 def _example(rows: Sequence[Setting]) -> str:
-    """A setting to try, as it is at the scale that runs without being told one."""
+    """Return a setting to try, as it is at the default scale."""
     row = next((each for each in rows if each.default not in ("null", "")), rows[0])
     return f"{row.name}={row.default.removeprefix('ci ').partition(',')[0]}"

@@ -16,7 +16,7 @@ from analysis.report.pages import write_comparison_report
 from analysis.report.tables import comparison_table
 from analysis.results.comparison import compare
 from analysis.results.spec import RunSpec
-from cli.dilation import say_dilations
+from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import (
     ClaimsFile,

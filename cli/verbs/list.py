@@ -39,18 +39,11 @@ def verb(
         raise UsageError(_unknown(scenario))
     parts = [
         *(scenario_tables(SCENARIOS[scenario]) if scenario is not None else ()),
-        *(_schemes() if schemes else ()),
+        *(scheme_tables() if schemes else ()),
         *(topology_tables() if topologies else ()),
     ]
     for part in parts or _overview():
         console.print(part)
-
-
-def _schemes() -> Iterator[RenderableType]:
-    from cli.listing.transport import transport_tables  # slow to import
-
-    yield from scheme_tables()
-    yield from transport_tables()
 
 
 def _unknown(name: str) -> str:

@@ -13,13 +13,13 @@ import typer
 
 from analysis.results.spec import ClockName
 from analysis.results.spec import P4Program as CompiledProgram
-from cli.dilation import say_dilations
+from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import Json, Out, P4Program, Retry, ScaleName, SchedulerAddress, Settings, Workers
+from cli.outcomes import print_reproduction
 from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
 from cli.planning import checked, clock_of
 from cli.progress import JobProgress
-from cli.reproductions import print_reproduction
 from cli.retrying import tell
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import ExperimentJob, jobs_of, settings_known_to
@@ -113,8 +113,8 @@ def settings_of(names: Sequence[str], settings: SettingValues) -> dict[str, Sett
     changed = {name: settings_known_to(EXPERIMENTS[name], settings) for name in names}
     for key in settings:
         if not any(key in own for own in changed.values()):
-            known = {field for name in names for field in EXPERIMENTS[name].scenario.workload.model_fields}
-            raise UsageError(f"--set {shortened(key)}: no experiment has such a setting{nearest(key, known)}")
+            fields = {field for name in names for field in EXPERIMENTS[name].scenario.workload.model_fields}
+            raise UsageError(f"--set {shortened(key)}: no experiment has such a setting{nearest(key, fields)}")
     return changed
 
 

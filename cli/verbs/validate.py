@@ -10,14 +10,14 @@ from typing import Annotated
 import typer
 
 from analysis.report.validation import write_validation_page
-from cli.dilation import say_dilations
+from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers
+from cli.outcomes import print_validation
 from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
 from cli.planning import checked, dilation_of
 from cli.progress import JobProgress
 from cli.retrying import tell
-from cli.validations import print_validation
 from reproduction.validation import ALL, Wish, pairs_of
 from testbed.errors import Interrupted, UsageError
 from testbed.jobs.job import executor_for
