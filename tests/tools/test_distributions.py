@@ -99,7 +99,7 @@ def test_set_up_of_the_image_finds_the_installed_packages(tmp_path: Path) -> Non
             (tmp_path / to).mkdir(exist_ok=True)
             shutil.copy(ROOT / name, tmp_path / to)
     [included] = re.findall(r"^include = (\[.*\])$", (tmp_path / "pyproject.toml").read_text(), re.MULTILINE)
-    assert set(find_packages(str(tmp_path), include=json.loads(included))) == {"compiled", "softswitch"}
+    assert set(find_packages(str(tmp_path), include=json.loads(included))) == {"native", "softswitch"}
 
 
 @pytest.mark.parametrize("program", ["ruby", "vagrant"])

@@ -61,9 +61,9 @@ class FakeLink:
         settings = settings or TransportSettings()
         scale = Dilation(dilation)
         self.dilation = scale
-        algorithms = Algorithms(settings, scale)
-        self.a = Nic(NicAddress("a", MAC_A, IP_A, MAC_B), algorithms, epoch_ns=epoch_ns)
-        self.b = Nic(NicAddress("b", MAC_B, IP_B, MAC_A), algorithms, epoch_ns=epoch_ns)
+        self.algorithms = Algorithms(settings, scale)
+        self.a = Nic(NicAddress("a", MAC_A, IP_A, MAC_B), self.algorithms, epoch_ns=epoch_ns)
+        self.b = Nic(NicAddress("b", MAC_B, IP_B, MAC_A), self.algorithms, epoch_ns=epoch_ns)
         self.rate_bps = scale.wall_bps(settings.line_rate_bps)
         self.now_ns = 0
         self.sent: list[tuple[int, str, bytes]] = []

@@ -169,11 +169,10 @@ def test_pfc_for_the_control_class_holds_acknowledgements() -> None:
     assert link.data_sent()[0][0] < 1_000
 
 
-@pytest.mark.parametrize(("flow_control", "paused_class"), [("none", 3), ("sfc", 3), ("pfc", 0)])
-def test_other_flow_controls_and_classes_are_not_paused(flow_control: str, paused_class: int) -> None:
-    link = FakeLink(TransportSettings(flow_control=flow_control))
+def test_pfc_for_another_class_pauses_no_flow() -> None:
+    link = FakeLink(TransportSettings(flow_control="pfc"))
     link.transfer(100_000)
-    link.inject(2_000, link.a, pack_frame(MAC_B, {paused_class: 65_535}))
+    link.inject(2_000, link.a, pack_frame(MAC_B, {0: 65_535}))
     link.run()
     assert link.of(MessageCompleted, "a")[0].report.paused_ns == 0
     assert link.a.statistics().pfc_received == 1

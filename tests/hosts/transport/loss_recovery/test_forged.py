@@ -143,41 +143,28 @@ def test_later_messages_of_a_failed_queue_pair_fail() -> None:
     assert link.a.statistics().bts_by_verdict["flow_idle"] == 1
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        answer(PACKETS, ACK),
-        answer(1 << 22, ACK),
-        answer(-2, ACK),
-        answer(-(1 << 22), ACK),
-        answer(PACKETS, NAK),
-        answer(2, NAK, PACKETS),
-        answer(2, NAK, 2),
-        answer(2, NAK, 1),
-        answer(2, ACK, 4),
-        answer(-1, NAK, 3),
-        answer(2, TRIMMED),
-    ],
-    ids=[
-        "ACK of the first unsent packet",
-        "ACK far after the last packet",
-        "ACK before the first packet",
-        "ACK far before the first packet",
-        "NAK of an unsent packet",
-        "selective ACK of an unsent packet",
-        "selective ACK of the missing packet",
-        "selective ACK before the missing packet",
-        "selective ACK without a NAK",
-        "NAK before the first packet",
-        "trimmed packet without pulls",
-    ],
-)
+IMPOSSIBLE_ANSWERS = {
+    "ACK of the first unsent packet": answer(PACKETS, ACK),
+    "ACK far after the last packet": answer(1 << 22, ACK),
+    "ACK before the first packet": answer(-2, ACK),
+    "ACK far before the first packet": answer(-(1 << 22), ACK),
+    "NAK of an unsent packet": answer(PACKETS, NAK),
+    "selective ACK of an unsent packet": answer(2, NAK, PACKETS),
+    "selective ACK of the missing packet": answer(2, NAK, 2),
+    "selective ACK before the missing packet": answer(2, NAK, 1),
+    "selective ACK without a NAK": answer(2, ACK, 4),
+    "NAK before the first packet": answer(-1, NAK, 3),
+    "trimmed packet without pulls": answer(2, TRIMMED),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE_ANSWERS)
 @pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda settings: settings.loss_recovery)
-def test_an_impossible_answer_is_counted_and_changes_nothing(transport: TransportSettings, frame: bytes) -> None:
+def test_an_impossible_answer_is_counted_and_changes_nothing(transport: TransportSettings, name: str) -> None:
     links = [WatchedLink(transport) for _ in range(2)]
     for link in links:
         link.transfer(PACKETS * 1_000)
-    links[1].inject(12_000, links[1].a, frame)
+    links[1].inject(12_000, links[1].a, IMPOSSIBLE_ANSWERS[name])
     for link in links:
         link.run()
     assert links[0].data_sent() == links[1].data_sent()
