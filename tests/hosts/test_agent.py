@@ -93,16 +93,8 @@ def config_of(stations: tuple[Station, Station], epoch_ns: int, *, flow_bytes: i
 class AgentProcess:
     """The agent process under test, which is controlled with JSON lines."""
 
-    def __init__(self, config: AgentConfig, folder: Path) -> None:
-        path = folder / "agent.json"
-        path.write_text(config.model_dump_json())
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "hosts.agent", str(path)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
         self.seen: list[AgentEvent] = []
 
     def tell(self, command: Command) -> None:
@@ -133,16 +125,14 @@ class AgentProcess:
 @contextmanager
 def agent(config: AgentConfig, folder: Path) -> Iterator[AgentProcess]:
     """Yield an agent that has reported ready; it ends when its stdin is closed."""
-    running = AgentProcess(config, folder)
-    try:
+    path = folder / "agent.json"
+    path.write_text(config.model_dump_json())
+    words = [sys.executable, "-m", "hosts.agent", str(path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
+        running = AgentProcess(process)
         running.until(Ready)
         yield running
-    finally:
-        assert running.process.stdin is not None
-        assert running.process.stdout is not None
-        running.process.stdin.close()
-        running.process.wait(timeout=30)
-        running.process.stdout.close()
 
 
 @pytest.mark.root

@@ -59,19 +59,8 @@ class Dcqcn(CongestionControl):
     """
 
     __slots__ = (
-        "_additive_bps",
-        "_alpha_marked",
-        "_alpha_ns",
-        "_cut_marked",
-        "_cut_ns",
-        "_hyper_bps",
-        "_increase_interval_ns",
-        "_increase_ns",
-        "_min_rate_bps",
-        "_parameters",
-        "_stage",
-        "alpha",
-        "target_bps",
+        "_additive_bps", "_alpha_marked", "_alpha_ns", "_cut_marked", "_cut_ns", "_hyper_bps", "_increase_interval_ns",
+        "_increase_ns", "_min_rate_bps", "_parameters", "_stage", "alpha", "target_bps",
     )  # fmt: skip
 
     ecn_capable = True
