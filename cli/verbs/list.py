@@ -59,5 +59,5 @@ def _overview() -> Iterator[RenderableType]:
     yield names_table("schemes", [(each.name, each.summary) for each in SCHEMES.values()])
     yield names_table("rate control of a scheme", rate_control_rows())
     yield names_table("faults", [(each.kind, each.summary) for each in FAULTS.values()])
-    yield names_table("topologies", [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()])
+    yield names_table("topologies", words.topologies())
     yield Text("All settings with units and defaults: ./runner.py list SCENARIO, list --schemes, list --topologies.")

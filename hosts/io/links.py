@@ -131,8 +131,7 @@ class Links:
 
     def mac(self, name: str) -> str:
         """Return the MAC address of an interface."""
-        mac: str = self._link(name).get("address")
-        return mac
+        return str(self._link(name).get("address"))
 
     def set_mac(self, name: str, mac: str) -> None:
         """Set the MAC address of an interface."""
@@ -141,8 +140,7 @@ class Links:
 
     def mtu(self, name: str) -> int:
         """Return the MTU of an interface, in bytes."""
-        mtu_bytes: int = self._link(name).get("mtu")
-        return mtu_bytes
+        return int(self._link(name).get("mtu"))
 
     def set_mtu(self, name: str, mtu_bytes: int) -> None:
         """Set the MTU of an interface, in bytes."""

@@ -40,7 +40,7 @@ Dscp = Annotated[int, Field(ge=0, le=63)]
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
-    """Settings of a NIC. Durations and rates are in model units; `dilated` returns the wall values of the engine."""
+    """Settings of a NIC. Durations and rates are in model units; `dilate` returns the wall values of the engine."""
 
     line_rate_bps: PositiveRate = 100_000_000_000
     """Line rate of the NIC (bits/s), for Ethernet frames without preamble, gap and FCS. In a network of mixed rates it
@@ -139,10 +139,6 @@ class TransportSettings:
         nic_rate_bps = min(self.line_rate_bps, link_bps)
         bdp_bytes = self.bdp_of_nics.get(str(nic_rate_bps), self.bdp_bytes)
         return replace(self, line_rate_bps=nic_rate_bps, bdp_bytes=bdp_bytes, bdp_of_nics={})
-
-    def dilated(self, dilation: Dilation) -> "TransportSettings":
-        """Return the settings in wall units; algorithm parameters are unchanged (see `build_parameters`)."""
-        return dilate(self, dilation)
 
 
 def dilate(record: Record, dilation: Dilation) -> Record:

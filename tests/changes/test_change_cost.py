@@ -24,7 +24,6 @@ def test_contributing_lists_exactly_the_touched_files(change: Change) -> None:
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.kind)
 def test_the_change_works_with_nothing_else_edited(change: Change, tmp_path: Path) -> None:
-    """Apply the change to a copy of the tree, and run its command and its contract tests."""
     for need in change.needs:
         if (reason := need()) is not None:
             pytest.skip(reason)

@@ -14,8 +14,9 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import PathContext
-from hosts.transport.loss_recovery.base import NEVER, Arrival, KeepingOrder, LossRecovery, queue_timeout_ns
+from hosts.transport.loss_recovery.base import NEVER, Arrival, KeepingOrder, LossRecovery
 from wire.input.validation import MAX_COUNT, Count, Nanoseconds, PositiveCount
+from wire.units import two_digits_up
 
 _RTO_LOW_RTTS = 10
 
@@ -82,7 +83,7 @@ class Irn(LossRecovery):
         return replace(
             parameters,
             rto_low_ns=parameters.rto_low_ns or _RTO_LOW_RTTS * path.base_rtt_ns,
-            rto_high_ns=parameters.rto_high_ns or queue_timeout_ns(path),
+            rto_high_ns=parameters.rto_high_ns or two_digits_up(path.base_rtt_ns + path.full_queue_ns),
             cap_packets=cap_packets if cap_packets >= 0 else max(1, -(-path.bdp_bytes // path.payload_bytes)),
         )
 

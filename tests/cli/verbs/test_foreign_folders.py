@@ -63,7 +63,6 @@ def _spoil(folder: Path) -> Path:
 
 
 def _validation(folder: Path) -> Path:
-    """Make a malicious folder of `validate`."""
     run = compare_clocks(load_run(folder), load_run(folder), "somewhere")
     content = Validation(runs=(run,), failures=("one",), left_out=("another",))
     write_validation(folder.parent / "validation.json", content)
@@ -77,7 +76,6 @@ def _validation(folder: Path) -> Path:
 
 
 def _sweep(folder: Path) -> Path:
-    """Make a malicious folder of `sweep`."""
     row = {**result_row(read_result(folder)), "job": STEERING, "traffic_class": STEERING, "scheme": STEERING}
     rows = [{f"axis.{STEERING}": f"{place}{STEERING}", **row, "job": f"{place}{STEERING}"} for place in range(2)]
     pl.DataFrame(rows).write_parquet(folder.parent / "results.parquet")
@@ -86,7 +84,6 @@ def _sweep(folder: Path) -> Path:
 
 
 def _reproduction(folder: Path) -> Path:
-    """Make a malicious folder of `reproduce`."""
     name = next(iter(EXPERIMENTS))
     program = {"name": STEERING, "path": STEERING, "sha256": STEERING}
     content: dict[str, Any] = {

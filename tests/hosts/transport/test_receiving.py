@@ -12,7 +12,7 @@ from hosts.transport.messages import IncomingMessage, MessageCompleted, MessageR
 from hosts.transport.nic import Nic
 from hosts.transport.scheduling.wire_schedule import MOST_CONTROL_FRAMES
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, transferred
+from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts, transferred
 from wire import pfc
 from wire.constants import CLASS_CONTROL, CLASS_DATA, DSCP_CONTROL, DSCP_DATA, PFC_MAX_QUANTA
 from wire.ethernet import pack_header
@@ -141,10 +141,7 @@ def acknowledgement(psn: int, syndrome: int, more: bytes = b"") -> bytes:
     "frame", [acknowledgement(0, 0x20), acknowledgement(0, 0x1F, b"xyz")], ids=["receiver not ready", "odd length"]
 )
 def test_an_impossible_acknowledgement_is_counted_and_completes_no_flow(frame: bytes) -> None:
-    link = FakeLink()
-    link.transfer(100_000)
-    link.inject(200, link.a, frame)
-    link.run()
+    link = transferred(100_000, arrivals=[(200, frame)])
     assert link.a.statistics().malformed == 1
     assert link.of(MessageCompleted, "a")[0].finish_ns > 10_000
 
@@ -308,7 +305,7 @@ def test_without_verification_damage_is_not_detected() -> None:
 
 def test_a_bts_for_another_host_is_misdelivered() -> None:
     link = FakeLink()
-    frame = link.bts(1, 5)
+    frame = bts(1, 5)
     link.a.receive(b"\x02" + bytes(5) + frame[6:], 1)
     link.b.receive(frame, 1)
     assert link.a.statistics().misdelivered == link.b.statistics().misdelivered == 1
@@ -340,7 +337,7 @@ def test_packets_of_unknown_peers_add_no_state() -> None:
         for opcode in (Opcode.SEND_ONLY, Opcode.SEND_FIRST, Opcode.CNP):
             link.b.receive(peer.frame(opcode, pack_psn_word(5), bytes(16)), number)
         link.b.receive(peer.frame(Opcode.ACKNOWLEDGE, pack_psn_word(9), pack_aeth(0, 1)), number)
-        link.b.receive(link.bts(number, 5), number)
+        link.b.receive(bts(number, 5), number)
     while link.b.next_event() is not None:
         pass
     assert _container_sizes(link.b) == before

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hosts.transport.messages import OutgoingMessage
-from hosts.transport.settings import TransportSettings
+from hosts.transport.settings import TransportSettings, dilate
 from wire.dilation import Dilation
 
 
@@ -20,7 +20,7 @@ def test_settings_survive_json() -> None:
 
 
 def test_dilation_changes_only_durations_and_rates() -> None:
-    wall = TransportSettings().dilated(Dilation(1000))
+    wall = dilate(TransportSettings(), Dilation(1000))
     assert (wall.line_rate_bps, wall.base_rtt_ns, wall.rto_ns) == (100_000_000, 10_000_000, 4_000_000_000)
     assert (wall.payload_bytes, wall.ack_every, wall.congestion) == (1000, 1, "none")
 

@@ -14,7 +14,7 @@ from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import BtsReceived, MessageCompleted, MessageReceived
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import MAC_B, FakeLink, plain
+from tests.hosts.transport.fake_link import MAC_B, FakeLink, bts, plain, transferred
 from tests.hosts.transport.fake_star import with_record, with_tos
 from wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO
 from wire.int_header import HopRecord, has_telemetry
@@ -74,7 +74,7 @@ def transfer(settings: TransportSettings, condition: str) -> FakeLink:
     link.transfer(9_999, backwards=True, qpn=9)
     link.transfer(1, backwards=True, qpn=9)
     for arrival_us, pause_us in PAUSES.get(condition, ()):
-        link.inject(arrival_us * 1000, link.a, link.bts(1, pause_us, destination_port=link.algorithms.data_port))
+        link.inject(arrival_us * 1000, link.a, bts(1, pause_us, destination_port=link.algorithms.data_port))
     link.run()
     return link
 
@@ -135,10 +135,8 @@ def test_a_bts_changes_nothing_for_flow_controls_that_ignore_it(
 def test_only_flow_controls_that_obey_class_pauses_are_paused(
     congestion: str, flow_control: str, loss_recovery: str
 ) -> None:
-    link = FakeLink(settings_of(congestion, flow_control, loss_recovery))
-    link.transfer(60_000)
-    link.inject(3_000, link.a, pack_frame(MAC_B, {3: 65535}))
-    link.run()
+    pause = (3_000, pack_frame(MAC_B, {3: 65535}))
+    link = transferred(60_000, settings_of(congestion, flow_control, loss_recovery), arrivals=[pause])
     until_ns = 3_000 + quanta_ns(65535, link.rate_bps)
     is_paused = not [start for start, _ in _data_starts(link, destination_qpn=101) if 3_000 <= start < until_ns]
     assert is_paused == FLOW_CONTROLS[flow_control].obeys_class_pause

@@ -15,7 +15,7 @@ from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.messages import MessageCompleted, MessageFailed, MessageReceived
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.cut_frames import sent_back
-from tests.hosts.transport.fake_link import IP_B, MAC_B, FakeLink
+from tests.hosts.transport.fake_link import IP_B, MAC_B, FakeLink, bts
 from tests.hosts.transport.test_receiving import framer, framer_back
 from wire import int_header, pfc
 from wire.constants import PSN_MASK, BtsCause
@@ -137,7 +137,7 @@ def test_later_messages_of_a_failed_queue_pair_fail() -> None:
     assert [event.report.message.flow_id for event in link.of(MessageCompleted, "a")] == [4]
     assert link.a.statistics().messages_failed == 3
     link.inject(link.now_ns + 1, link.a, answer(1, ACK))
-    link.inject(link.now_ns + 1, link.a, link.bts(1, 50))
+    link.inject(link.now_ns + 1, link.a, bts(1, 50))
     link.run()
     assert link.a.statistics().late_acknowledgements == 1
     assert link.a.statistics().bts_by_verdict["flow_idle"] == 1
@@ -196,7 +196,7 @@ SHIMS = st.one_of(
 
 
 def _bts(pause_us: int, cause: BtsCause) -> Forgery:
-    return lambda link: link.bts(1, pause_us, cause=cause)
+    return lambda _: bts(1, pause_us, cause=cause)
 
 
 def _always(frame: bytes) -> Forgery:

@@ -15,7 +15,7 @@ from hosts.transport.loss_recovery.base import NEVER, Arrival
 from hosts.transport.loss_recovery.irn import Irn, IrnParameters, SelectiveOrder
 from hosts.transport.messages import MessageCompleted
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink, transferred
+from tests.hosts.transport.fake_link import FakeLink, bts, transferred
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000, full_queue_ns=310_000, shortest_rtt_ns=4_000)
 IRN = TransportSettings(loss_recovery="irn")
@@ -190,7 +190,7 @@ def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
     steps_ns = count(0, 1_000)
     while not link.a.statistics().retransmissions:
         link.run(until_ns=next(steps_ns))
-    link.inject(link.now_ns + 1_000, link.a, link.bts(1, 50))
+    link.inject(link.now_ns + 1_000, link.a, bts(1, 50))
     link.run()
     (completed,) = link.of(MessageCompleted, "a")
     assert completed.report.paused_ns == 50_000

@@ -10,7 +10,7 @@ from hosts.transport.messages import NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
+from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
 from wire.dilation import Dilation
 from wire.roce.decoder import parse_header
 from wire.roce.packets import Opcode
@@ -57,7 +57,7 @@ def test_a_late_caller_does_not_delay_the_effect_of_a_signal() -> None:
     """Frames due before the BTS arrived leave; later frames do not."""
     link = FakeLink(TransportSettings(flow_control="sfc"))
     link.transfer(100_000)
-    link.a.receive(link.bts(1, 100), 1_000)
+    link.a.receive(bts(1, 100), 1_000)
     frames = link.a.frames_to_send(50_000)
     assert frames[-1][0] - 85 <= 1_000 < frames[-1][0] + 85
     assert link.a.next_timer_ns() == 101_000
