@@ -96,7 +96,6 @@ class Agent:
         self._report()
 
     def close(self) -> None:
-        """Close all sockets."""
         self._resources.close()
 
     def _open(self, served: AgentHost, builder: NicBuilder) -> None:

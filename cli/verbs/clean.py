@@ -23,7 +23,6 @@ def verb(
         ),
     ] = None,
 ) -> None:
-    """Remove what killed runs left behind."""
     found = clean(run_ids or None, before_waiting=_say_waiting)
     for each in found:
         say(f"{each.run_id}: {_what_was_done(each)}")

@@ -86,7 +86,6 @@ def verb(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
 ) -> None:
-    """Run a scenario with every combination of scheme, P4 program and seed, and compare."""
     request = RunSpec(
         scenario_of(scenario, flows),
         switch=switch,

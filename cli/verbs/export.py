@@ -35,7 +35,6 @@ def verb(
         ),
     ] = None,
 ) -> None:
-    """Convert a stored run for other tools."""
     if out is not None:
         check_output(out)
     with refused_in_one_line(folder):

@@ -34,7 +34,6 @@ def verb(
     ] = False,
     topologies: Annotated[bool, typer.Option("--topologies", help="Show topologies with all their settings.")] = False,
 ) -> None:
-    """Print tables of names and settings."""
     if scenario is not None and scenario not in SCENARIOS:
         raise UsageError(_unknown(scenario))
     parts = [

@@ -57,7 +57,6 @@ def verb(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
 ) -> None:
-    """Run experiments and check the paper's claims against the results."""
     chosen = None if clock is None else clock_of(clock)
     names = _experiments(experiment)
     changed_settings = parse_settings(settings or ())

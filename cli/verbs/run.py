@@ -86,7 +86,6 @@ def verb(
     retry: Retry = False,
     json: Json = False,
 ) -> None:
-    """Run a scenario once."""
     request = RunSpec(
         scenario_of(scenario, flows),
         scheme=scheme,

@@ -73,7 +73,6 @@ def verb(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a result is out of tolerance.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
 ) -> None:
-    """Run the same flows live and in virtual time, and report how far their results differ."""
     own = (dilation_of(dilation), seed, parse_settings(settings or ()))
     wish = Wish(scenario, _names(schemes), switch, scale, *own, program=read_program(p4))
     pairs, left_out = pairs_of(wish)

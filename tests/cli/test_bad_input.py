@@ -314,17 +314,7 @@ def test_a_name_with_brackets_blanks_or_quotes_is_a_name(
     assert f"report: {name}/incast-compare-" in capsys.readouterr().out
 
 
-PLACES = (
-    "",
-    "loop",
-    "dangling",
-    "x" * 300,
-    "a/" * 2040,
-    "/proc/runs",
-    "file",
-    "file/x",
-    "\udcff",
-)
+PLACES = ("", "loop", "dangling", "x" * 300, "a/" * 2040, "/proc/runs", "file", "file/x", "\udcff")
 
 
 @pytest.mark.parametrize("verb", ["run", "compare", "report", "export"])

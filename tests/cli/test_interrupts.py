@@ -64,8 +64,7 @@ def _interrupted(process: subprocess.Popen[str], *numbers: signal.Signals) -> tu
 
 
 @pytest.mark.parametrize(
-    "moment",
-    ["*/config.json", "*/result.json", "*/report.html", "*gbn*/config.json", "*sfc*/result.json", "*compare*"],
+    "moment", ["*/config.json", "*/result.json", "*/report.html", "*gbn*/config.json", "*sfc*/result.json", "*compare*"]
 )
 @pytest.mark.parametrize("numbers", SIGNALS)
 @pytest.mark.long
