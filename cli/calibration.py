@@ -33,16 +33,16 @@ def calibrate(*, is_forced: bool) -> None:
     with interruptible() as interrupt:
         try:
             with errors.status("calibrating, which takes about a minute") as status:
-                found = measured(before, interrupt, lambda what: status.update(f"calibrating: {what}"))
+                calibration = measured(before, interrupt, lambda what: status.update(f"calibrating: {what}"))
         except KeyboardInterrupt as error:
             raise Interrupted("nothing was stored") from error
-        if found.load_before > MOST_BUSY_CORES:
-            warn(f"other processes kept {found.load_before:.2f} cores busy meanwhile")
+        if calibration.load_before > MOST_BUSY_CORES:
+            warn(f"other processes kept {calibration.load_before:.2f} cores busy meanwhile")
         try:
-            path = store(found)
+            path = store(calibration)
         except OSError as error:
             raise RunError(f"the calibration could not be stored: {error}") from error
-    _show(found)
+    _show(calibration)
     say(f"stored in {path}")
 
 
@@ -91,30 +91,34 @@ def print_calibration() -> None:
     say(f"This machine is not calibrated: {problem}{first}; {AGAIN}.")
 
 
-def _show(found: Calibration) -> None:
+def _show(calibration: Calibration) -> None:
     table = Table(box=None, padding=(0, 3, 0, 0))
     table.add_column("calibration")
     for heading in ("frame among many", "lone frame", "waking", "spread"):
         table.add_column(heading, justify="right")
-    rows = {"agent (packet end)": found.agent, **{f"switch ({name})": each for name, each in found.switches.items()}}
+    rows = {
+        "agent (packet end)": calibration.agent,
+        **{f"switch ({name})": cost for name, cost in calibration.switches.items()},
+    }
     for name, cost in rows.items():
         table.add_row(name, *_cells(cost))
     console.print(Fitted(table))
-    message = found.message
+    message = calibration.message
     say(
         f"a message, besides its frames: {message.agent_ns / 1e3:.0f} us of an agent at each end, "
         f"{message.runner_ns / 1e3:.0f} us of the runner"
     )
-    for name, wakeup in found.wakeups.items():
+    for name, wakeup in calibration.wakeups.items():
         late = ", ".join(
             f"{part} {value / 1e3:,.0f} us"
             for part, value in (("P50", wakeup.p50_ns), ("P99", wakeup.p99_ns), ("max", wakeup.max_ns))
         )
         say(f"late wake-ups of {'an' if name == 'agent' else 'a'} {name}: {late}")
-    how = "in seconds, before a live run" if found.is_quick else "exactly"
+    how = "in seconds, before a live run" if calibration.is_quick else "exactly"
     say(
-        f"Measured {how}, on {found.measured:%Y-%m-%d %H:%M} UTC on {found.cores} cores ({found.cpu_model}), which "
-        f"gave processes {found.capacity_cores:.2f} cores together; other processes used {found.load_before:.2f}."
+        f"Measured {how}, on {calibration.measured:%Y-%m-%d %H:%M} UTC on {calibration.cores} cores "
+        f"({calibration.cpu_model}), which gave processes {calibration.capacity_cores:.2f} cores together; other "
+        f"processes used {calibration.load_before:.2f}."
     )
 
 

@@ -36,16 +36,16 @@ def settings_table(title: str, prefix: str, settings: Sequence[Setting]) -> Rend
     for heading, widest in (("--set", 32), ("unit", 10), ("default", 13)):
         table.add_column(heading, max_width=widest)
     table.add_column("meaning", ratio=PROSE)
-    for each in settings:
-        name = Text(f"{prefix}{each.name}", style="cyan")
-        table.add_row(name, Text(each.unit), Text(each.default), Text(each.meaning))
+    for setting in settings:
+        name = Text(f"{prefix}{setting.name}", style="cyan")
+        table.add_row(name, Text(setting.unit), Text(setting.default), Text(setting.meaning))
     return Group(Fitted(table), "")
 
 
 def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
     """Yield the settings of a scenario at every scale, its networks, and a command to try."""
     yield Group(Text(f"{scenario.name}: {scenario.summary}", style="bold"), "")
-    rows = [replace(each, default=_at_scales(each, scenario)) for each in model_settings(scenario.workload)]
+    rows = [replace(setting, default=_at_scales(setting, scenario)) for setting in model_settings(scenario.workload)]
     yield settings_table("workload", "", rows)
     yield names_table("scales", [(name, _scale(scale)) for name, scale in scenario.scales.items()])
     yield Text(
@@ -58,7 +58,10 @@ def scheme_tables() -> Iterator[RenderableType]:
     """Yield the schemes with the settings that each changes, the rate controls, and settings of switches and hosts."""
     yield names_table(
         "schemes",
-        [(each.name, f"{each.summary}. Sets {_sets(each.switch, each.transport)}") for each in SCHEMES.values()],
+        [
+            (scheme.name, f"{scheme.summary}. Sets {_sets(scheme.switch, scheme.transport)}")
+            for scheme in SCHEMES.values()
+        ],
     )
     yield names_table("rate control of a scheme", rate_control_rows(with_settings=True))
     yield settings_table("switches", "switch.", _switch_settings())
@@ -78,8 +81,8 @@ def _transport_tables() -> Iterator[RenderableType]:
     from testbed.plan.network_settings import FOLLOW_FROM_NETWORK
 
     rows = [
-        replace(each, default="from the network") if each.name in FOLLOW_FROM_NETWORK else each
-        for each in record_settings(TransportSettings)
+        replace(setting, default="from the network") if setting.name in FOLLOW_FROM_NETWORK else setting
+        for setting in record_settings(TransportSettings)
     ]
     yield settings_table("hosts", "transport.", rows)
     for part, algorithms in (
@@ -100,12 +103,12 @@ def rate_control_rows(*, with_settings: bool = False) -> list[tuple[str, str]]:
     """Return the suffixes and their meanings, with the schemes that use each by default."""
     return [
         (
-            f"+{each.name}",
-            each.summary
-            + (f". Sets {_sets(each.switch, each.transport)}" if with_settings else "")
-            + _default_of(each.name),
+            f"+{control.name}",
+            control.summary
+            + (f". Sets {_sets(control.switch, control.transport)}" if with_settings else "")
+            + _default_of(control.name),
         )
-        for each in RATE_CONTROLS.values()
+        for control in RATE_CONTROLS.values()
     ]
 
 
@@ -134,7 +137,10 @@ def _switch_settings() -> list[Setting]:
         stem, _, multiple = name.rpartition("_")
         suffix, unit = units[multiple]
         follows[f"{stem}_{suffix}"] = f"{as_typed(value)} {unit}"
-    return [replace(each, default=follows.get(each.name, each.default)) for each in model_settings(SwitchSettings)]
+    return [
+        replace(setting, default=follows.get(setting.name, setting.default))
+        for setting in model_settings(SwitchSettings)
+    ]
 
 
 def _at_scales(setting: Setting, scenario: Scenario) -> str:
@@ -154,7 +160,7 @@ def _scale(scale: Scale) -> str:
         " ".join([f"topology {scale.topology}", *parameters]),
         f"at most {scale.duration_ms:g} ms of simulated time",
         *others,
-        *(f"--fault {each}" for each in scale.faults),
+        *(f"--fault {fault}" for fault in scale.faults),
     ]
     return "; ".join(parts)
 
@@ -162,7 +168,7 @@ def _scale(scale: Scale) -> str:
 def _sets(switch: Mapping[str, Any], transport: Mapping[str, Any]) -> str:
     words = [
         *_words("switch.", switch),
-        *_words("transport.", {name: each for name, each in transport.items() if each}),
+        *_words("transport.", {name: value for name, value in transport.items() if value}),
     ]
     return ", ".join(words) or "nothing"
 
@@ -173,5 +179,5 @@ def _words(prefix: str, settings: Mapping[str, Any]) -> list[str]:
 
 def _example(rows: Sequence[Setting]) -> str:
     """Return a setting to try, as it is at the default scale."""
-    row = next((each for each in rows if each.default not in ("null", "")), rows[0])
+    row = next((setting for setting in rows if setting.default not in ("null", "")), rows[0])
     return f"{row.name}={row.default.removeprefix('ci ').partition(',')[0]}"

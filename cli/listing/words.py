@@ -16,7 +16,7 @@ Words: TypeAlias = list[tuple[str, str]]
 def scenarios() -> Words:
     from scenarios.catalogue import SCENARIOS
 
-    return [(each.name, each.summary) for each in SCENARIOS.values()]
+    return [(scenario.name, scenario.summary) for scenario in SCENARIOS.values()]
 
 
 def scenarios_or_all() -> Words:
@@ -26,7 +26,7 @@ def scenarios_or_all() -> Words:
 def experiments_or_all() -> Words:
     from reproduction.catalogue import EXPERIMENTS
 
-    return [*((each.name, each.title) for each in EXPERIMENTS.values()), ("all", "every experiment")]
+    return [*((experiment.name, experiment.title) for experiment in EXPERIMENTS.values()), ("all", "every experiment")]
 
 
 def schemes(incomplete: str) -> Words:
@@ -36,7 +36,7 @@ def schemes(incomplete: str) -> Words:
     scheme, plus, _ = incomplete.partition("+")
     if plus:
         return [(f"{scheme}+{suffix}", summary) for suffix, summary in CONGESTION_SUFFIXES.items()]
-    return [(each.name, each.summary) for each in SCHEMES.values()]
+    return [(scheme.name, scheme.summary) for scheme in SCHEMES.values()]
 
 
 def scheme_lists(incomplete: str) -> Words:

@@ -109,8 +109,8 @@ def verb(
     names = [name.strip() for name in schemes.split(",")]
     programs = read_programs(p4 or ()) or [None]
     requests = [
-        replace(request, scheme=name, seed=each, program=program)
-        for each in chosen
+        replace(request, scheme=name, seed=run_seed, program=program)
+        for run_seed in chosen
         for name in names
         for program in programs
     ]

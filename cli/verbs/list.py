@@ -53,10 +53,12 @@ def _unknown(name: str) -> str:
 
 
 def _overview() -> Iterator[RenderableType]:
-    scenarios = [(each.name, f"{each.summary} (scales: {', '.join(each.scales)})") for each in SCENARIOS.values()]
+    scenarios = [
+        (scenario.name, f"{scenario.summary} (scales: {', '.join(scenario.scales)})") for scenario in SCENARIOS.values()
+    ]
     yield names_table("scenarios", scenarios)
-    yield names_table("schemes", [(each.name, each.summary) for each in SCHEMES.values()])
+    yield names_table("schemes", [(scheme.name, scheme.summary) for scheme in SCHEMES.values()])
     yield names_table("rate control of a scheme", rate_control_rows())
-    yield names_table("faults", [(each.kind, each.summary) for each in FAULTS.values()])
+    yield names_table("faults", [(fault.kind, fault.summary) for fault in FAULTS.values()])
     yield names_table("topologies", words.topologies())
     yield Text("All settings with units and defaults: ./runner.py list SCENARIO, list --schemes, list --topologies.")

@@ -67,7 +67,7 @@ def verb(
     say_dilations(checked([job.request for job in jobs], out))
     say_left_out(changed, changed_settings)
     with JobProgress(errors, "runs") as progress:
-        found = reproduce(
+        reproduced = reproduce(
             scale,  # type: ignore[arg-type]
             jobs,
             out.absolute(),
@@ -76,17 +76,17 @@ def verb(
             tell if retry else None,
         )
     if json:
-        _print_json(found, as_list=experiment == "all")
+        _print_json(reproduced, as_list=experiment == "all")
     else:
-        for stored in found.each:
+        for stored in reproduced.each:
             print_reproduction(stored)
-    if found.is_interrupted:
+    if reproduced.is_interrupted:
         raise Interrupted(
-            f"{found.ran} of {len(jobs)} runs are complete, {len(found.each)} experiments judged, in {out}"
+            f"{reproduced.ran} of {len(jobs)} runs are complete, {len(reproduced.each)} experiments judged, in {out}"
         )
-    if any(stored.reproduction.failures for stored in found.each):
+    if any(stored.reproduction.failures for stored in reproduced.each):
         raise typer.Exit(EXIT_INVALID)
-    if strict and not all(stored.reproduction.all_hold for stored in found.each):
+    if strict and not all(stored.reproduction.all_hold for stored in reproduced.each):
         raise typer.Exit(EXIT_CLAIM)
 
 
@@ -133,7 +133,7 @@ def _experiments(text: str) -> list[str]:
     return [text]
 
 
-def _print_json(found: ReproducedExperiments, *, as_list: bool) -> None:
-    documents = [stored.reproduction.model_dump(by_alias=True) for stored in found.each]
+def _print_json(reproduced: ReproducedExperiments, *, as_list: bool) -> None:
+    documents = [stored.reproduction.model_dump(by_alias=True) for stored in reproduced.each]
     content = documents if as_list or not documents else documents[0]
     say_json(json_format.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.congestion import CONGESTION_CONTROLS
+from hosts.transport.congestion import CONGESTION_CONTROLS, PathContext
 from hosts.transport.congestion.window import FixedWindow
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
@@ -198,6 +198,14 @@ def test_every_algorithm_has_a_docstring_and_frozen_parameters() -> None:
         for name, algorithm in table.items():
             assert algorithm.__doc__, name
             assert algorithm.Parameters.__dataclass_params__.frozen, name
+
+
+@pytest.mark.parametrize("algorithm", CONGESTION_CONTROLS.values())
+def test_congestion_controls_start_with_a_positive_window_and_rate(algorithm: type[Any]) -> None:
+    path = PathContext(100_000_000_000, 10_000, 1000, 125_000)
+    control = algorithm(algorithm.resolve(algorithm.Parameters(), path), path)
+    assert control.window_bytes > 0 and control.rate_bps > 0
+    assert (control.next_timer_ns() or 1) > 0
 
 
 @pytest.mark.parametrize("rate_bps", [0, -1])
