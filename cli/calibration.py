@@ -96,10 +96,8 @@ def _show(calibration: Calibration) -> None:
     table.add_column("calibration")
     for heading in ("frame among many", "lone frame", "waking", "spread"):
         table.add_column(heading, justify="right")
-    rows = {
-        "agent (packet end)": calibration.agent,
-        **{f"switch ({name})": cost for name, cost in calibration.switches.items()},
-    }
+    rows = {"agent (packet end)": calibration.agent}
+    rows |= {f"switch ({name})": cost for name, cost in calibration.switches.items()}
     for name, cost in rows.items():
         table.add_row(name, *_cells(cost))
     console.print(Fitted(table))

@@ -106,9 +106,7 @@ def say_json(text: str) -> None:
     Characters that are invisible, or that the terminal's encoding lacks, become JSON escapes: the content is the same.
     """
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(
-        "".join(character if _is_plain(character, encoding) else _json_escape(character) for character in text)
-    )
+    sys.stdout.write("".join(char if _is_plain(char, encoding) else _json_escape(char) for char in text))
 
 
 def _is_plain(character: str, encoding: str) -> bool:

@@ -58,10 +58,7 @@ def scheme_tables() -> Iterator[RenderableType]:
     """Yield the schemes with the settings that each changes, the rate controls, and settings of switches and hosts."""
     yield names_table(
         "schemes",
-        [
-            (scheme.name, f"{scheme.summary}. Sets {_sets(scheme.switch, scheme.transport)}")
-            for scheme in SCHEMES.values()
-        ],
+        [(row.name, f"{row.summary}. Sets {_sets(row.switch, row.transport)}") for row in SCHEMES.values()],
     )
     yield names_table("rate control of a scheme", rate_control_rows(with_settings=True))
     yield settings_table("switches", "switch.", _switch_settings())
@@ -137,10 +134,7 @@ def _switch_settings() -> list[Setting]:
         stem, _, multiple = name.rpartition("_")
         suffix, unit = units[multiple]
         follows[f"{stem}_{suffix}"] = f"{as_typed(value)} {unit}"
-    return [
-        replace(setting, default=follows.get(setting.name, setting.default))
-        for setting in model_settings(SwitchSettings)
-    ]
+    return [replace(row, default=follows.get(row.name, row.default)) for row in model_settings(SwitchSettings)]
 
 
 def _at_scales(setting: Setting, scenario: Scenario) -> str:

@@ -53,9 +53,7 @@ def _unknown(name: str) -> str:
 
 
 def _overview() -> Iterator[RenderableType]:
-    scenarios = [
-        (scenario.name, f"{scenario.summary} (scales: {', '.join(scenario.scales)})") for scenario in SCENARIOS.values()
-    ]
+    scenarios = [(row.name, f"{row.summary} (scales: {', '.join(row.scales)})") for row in SCENARIOS.values()]
     yield names_table("scenarios", scenarios)
     yield names_table("schemes", [(scheme.name, scheme.summary) for scheme in SCHEMES.values()])
     yield names_table("rate control of a scheme", rate_control_rows())

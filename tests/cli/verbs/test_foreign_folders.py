@@ -63,16 +63,14 @@ def _spoil(folder: Path) -> Path:
 
 
 def _validation(folder: Path) -> Path:
-    run = compare_clocks(load_run(folder), load_run(folder), "somewhere")
-    content = Validation(runs=(run,), failures=("one",), left_out=("another",))
-    write_validation(folder.parent / "validation.json", content)
-    spoiled = _spoiled(json.loads((folder.parent / "validation.json").read_text()))
+    path = _honest_validation(folder) / "validation.json"
+    spoiled = _spoiled(json.loads(path.read_text()))
     for pair in spoiled["runs"]:
         pair |= {"virtual_folder": folder.name, "live_folder": folder.name}
         for metric in pair["metrics"]:
             metric["metric"] += f".{STEERING}"
-    (folder.parent / "validation.json").write_text(json.dumps(spoiled))
-    return folder.parent
+    path.write_text(json.dumps(spoiled))
+    return path.parent
 
 
 def _sweep(folder: Path) -> Path:
@@ -180,7 +178,8 @@ def _honest_sweep(folder: Path) -> Path:
 def _honest_validation(folder: Path) -> Path:
     run = compare_clocks(load_run(folder), load_run(folder), "")
     run = run.model_copy(update={"virtual_folder": folder.name, "live_folder": folder.name})
-    write_validation(folder.parent / "validation.json", Validation(runs=(run,)))
+    content = Validation(runs=(run,), failures=("one",), left_out=("another",))
+    write_validation(folder.parent / "validation.json", content)
     return folder.parent
 
 

@@ -172,15 +172,6 @@ def test_an_impossible_answer_is_counted_and_changes_nothing(transport: Transpor
     assert links[0].a.statistics().acknowledgements_refused == 0
 
 
-def test_the_message_number_of_an_answer_is_ignored() -> None:
-    link = WatchedLink(IRN)
-    link.transfer(PACKETS * 1_000)
-    for msn in (0, 1, 1 << 23, (1 << 24) - 1):
-        link.inject(8_000, link.a, answer(0, ACK, msn=msn))
-    link.run()
-    assert outcome(link) == (1, 0, 1)
-
-
 NEAR = st.integers(-3, PACKETS + 3)
 PSNS = st.one_of(NEAR, st.integers(0, PSN_MASK))
 WORDS = st.integers(0, (1 << 32) - 1)
