@@ -6,7 +6,6 @@ This module handles no frames; the NIC and the queue pairs do.
 """
 
 from collections import deque
-from dataclasses import replace
 
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion.trace import CongestionTrace
@@ -82,8 +81,18 @@ class _WaitingMessage(Waiter):
     def on_ended(self) -> None:
         """Schedule the message, because its `ready_ns` is now known."""
         message = self._message
-        ready_ns = max(message.ready_ns, self.last_end_ns + message.delay_ns)
-        self._pairs.send_when_ready(replace(message, ready_ns=ready_ns))
+        self._pairs.send_when_ready(
+            OutgoingMessage(
+                flow_id=message.flow_id,
+                source_qpn=message.source_qpn,
+                destination_qpn=message.destination_qpn,
+                destination_ip=message.destination_ip,
+                size_bytes=message.size_bytes,
+                ready_ns=max(message.ready_ns, self.last_end_ns + message.delay_ns),
+                after=message.after,
+                delay_ns=message.delay_ns,
+            )
+        )
 
 
 class QueuePairs:
