@@ -122,7 +122,9 @@ def main(words: Sequence[str]) -> int:
     except SystemExit:
         raise
     except BaseException as error:  # a panic of a library in Rust is no Exception
-        message, status = _failed(error, words)
+        reason = out_of_room(error)
+        message = unexpected(error, words) if reason is None else reason
+        status = EXIT_UNEXPECTED if reason is None else EXIT_INVALID
     if status == EXIT_BAD_INPUT and _is_reported_by_another(words):
         return EXIT_DONE
     _tell(message)
@@ -151,11 +153,6 @@ def _is_reported_by_another(words: Sequence[str]) -> bool:
     """Whether another of `mpirun`'s processes on this machine prints the message about bad input."""
     place = next((os.environ[name] for name in _PLACES if name in os.environ), "0")
     return place != "0" and any(word.startswith("--exchange") for word in words)
-
-
-def _failed(error: BaseException, words: Sequence[str]) -> tuple[str, int]:
-    message = out_of_room(error)
-    return (message, EXIT_INVALID) if message is not None else (unexpected(error, words), EXIT_UNEXPECTED)
 
 
 def _check_text(words: Sequence[str]) -> None:

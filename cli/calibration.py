@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Calibrations on the terminal: the exact one, the quick one before a first live run, and the stored one."""
+"""Calibrations on the terminal (exact, quick before a first live run, stored), and the dilations of live runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.table import Table
 
+from analysis.results.spec import RunConfig
 from analysis.terminal import Fitted
 from cli.output import complain, console, errors, say, warn
+from cli.seeds import named
 from native.first_use import prepare
+from testbed.dilation.prediction import LATE_SHARE
 from testbed.errors import Interrupted, RunError
 from testbed.interrupt import interruptible
 from testbed.load.costs import ProcessCost
-from testbed.load.stored import AGAIN, MOST_BUSY_CORES, Calibration, Known, known, store
+from testbed.load.stored import AGAIN, MOST_BUSY_CORES, Calibration, known, store
 from testbed.plan.plan import RunPlan
 from testbed.system.limits import cores
 from testbed.targets import capabilities
-
-_WITHOUT = "the first live run with --dilation auto measures for some ten seconds"
 
 
 def calibrate(*, is_forced: bool) -> None:
@@ -32,16 +33,16 @@ def calibrate(*, is_forced: bool) -> None:
     with interruptible() as interrupt:
         try:
             with errors.status("calibrating, which takes about a minute") as status:
-                found = measured(before, interrupt, lambda what: status.update(f"calibrating: {what}"))
+                calibration = measured(before, interrupt, lambda what: status.update(f"calibrating: {what}"))
         except KeyboardInterrupt as error:
             raise Interrupted("nothing was stored") from error
-        if found.load_before > MOST_BUSY_CORES:
-            warn(f"other processes kept {found.load_before:.2f} cores busy meanwhile")
+        if calibration.load_before > MOST_BUSY_CORES:
+            warn(f"other processes kept {calibration.load_before:.2f} cores busy meanwhile")
         try:
-            path = store(found)
+            path = store(calibration)
         except OSError as error:
             raise RunError(f"the calibration could not be stored: {error}") from error
-    _show(found)
+    _show(calibration)
     say(f"stored in {path}")
 
 
@@ -85,37 +86,37 @@ def print_calibration() -> None:
         edited = "" if stored.calibration.is_of_this_code else "The code of hosts and switches has changed since. "
         say(f"--dilation auto uses this calibration. {edited}{AGAIN}.")
         return
-    say(f"This machine is not calibrated: {_why_not(stored)}{_WITHOUT}; {AGAIN}.")
+    problem = f"{stored.problem}; " if stored.problem else ""
+    first = "the first live run with --dilation auto measures for some ten seconds"
+    say(f"This machine is not calibrated: {problem}{first}; {AGAIN}.")
 
 
-def _why_not(stored: Known) -> str:
-    return f"{stored.problem}; " if stored.problem else ""
-
-
-def _show(found: Calibration) -> None:
+def _show(calibration: Calibration) -> None:
     table = Table(box=None, padding=(0, 3, 0, 0))
     table.add_column("calibration")
     for heading in ("frame among many", "lone frame", "waking", "spread"):
         table.add_column(heading, justify="right")
-    rows = {"agent (packet end)": found.agent, **{f"switch ({name})": each for name, each in found.switches.items()}}
+    rows = {"agent (packet end)": calibration.agent}
+    rows |= {f"switch ({name})": cost for name, cost in calibration.switches.items()}
     for name, cost in rows.items():
         table.add_row(name, *_cells(cost))
     console.print(Fitted(table))
-    message = found.message
+    message = calibration.message
     say(
         f"a message, besides its frames: {message.agent_ns / 1e3:.0f} us of an agent at each end, "
         f"{message.runner_ns / 1e3:.0f} us of the runner"
     )
-    for name, wakeup in found.wakeups.items():
+    for name, wakeup in calibration.wakeups.items():
         late = ", ".join(
             f"{part} {value / 1e3:,.0f} us"
             for part, value in (("P50", wakeup.p50_ns), ("P99", wakeup.p99_ns), ("max", wakeup.max_ns))
         )
-        say(f"late wake-ups of an {name}: {late}" if name == "agent" else f"late wake-ups of a {name}: {late}")
-    how = "in seconds, before a live run" if found.is_quick else "exactly"
+        say(f"late wake-ups of {'an' if name == 'agent' else 'a'} {name}: {late}")
+    how = "in seconds, before a live run" if calibration.is_quick else "exactly"
     say(
-        f"Measured {how}, on {found.measured:%Y-%m-%d %H:%M} UTC on {found.cores} cores ({found.cpu_model}), which "
-        f"gave processes {found.capacity_cores:.2f} cores together; other processes used {found.load_before:.2f}."
+        f"Measured {how}, on {calibration.measured:%Y-%m-%d %H:%M} UTC on {calibration.cores} cores "
+        f"({calibration.cpu_model}), which gave processes {calibration.capacity_cores:.2f} cores together; other "
+        f"processes used {calibration.load_before:.2f}."
     )
 
 
@@ -124,3 +125,32 @@ def _cells(cost: ProcessCost) -> Iterator[str]:
     yield f"{cost.lone_frame_ns / 1e3:.1f} us"
     yield f"{100 * cost.fixed_share:.1f} % of a core"
     yield f"{100 * cost.spread:.0f} %"
+
+
+def dilation_line(config: RunConfig) -> str | None:
+    """Return the dilation, the predicted load and lateness, and their source; None without a prediction."""
+    choice = config.dilation_choice
+    if choice is None:
+        return None
+    source = f"calibrated {choice.calibrated}" if choice.calibrated else "not calibrated; doctor --calibrate measures"
+    line = (
+        f"dilation {config.dilation:,}: predicted peak load {100 * choice.peak_load:.0f} % of {choice.cores:.3g} "
+        f"cores, lateness {_percent(choice.late_share)} % of base RTT ({source})"
+    )
+    if choice.late_share <= LATE_SHARE:
+        return line
+    return f"{line}; " + (f"{choice.enough:,} would do" if choice.enough else "no dilation would do")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}" if share < 0.1 else f"{100 * share:,.0f}"
+
+
+def say_dilations(plans: Iterable[RunPlan]) -> None:
+    """Print the dilation line of each live run on stderr, with the name of the run if there are several."""
+    live = [plan for plan in plans if plan.config.clock == "real"]
+    for plan, name in zip(live, named(live), strict=True):
+        line = dilation_line(plan.config)
+        which = f"{plan.config.scenario} {name}: " if len(live) > 1 else ""
+        if line is not None:
+            complain(f"{which}{line}")

@@ -53,8 +53,8 @@ class TextConsole(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the segments of a renderable, with its control characters escaped."""
-        shown = _visible_text(renderable) if isinstance(renderable, Text) else renderable  # escapes are wrapped, too
-        for segment in super().render(shown, options):
+        content = _visible_text(renderable) if isinstance(renderable, Text) else renderable  # escapes are wrapped, too
+        for segment in super().render(content, options):
             yield segment if segment.control else segment._replace(text=visible(segment.text, keep="\n"))
 
     def render_str(self, text: str, **options: Any) -> Text:
@@ -63,11 +63,11 @@ class TextConsole(Console):
 
 
 def _visible_text(text: Text) -> Text:
-    shown = visible(text.plain, keep="\n")
-    if shown == text.plain:
+    plain = visible(text.plain, keep="\n")
+    if plain == text.plain:
         return text
     copied = text.copy()
-    copied.plain = shown
+    copied.plain = plain
     return copied
 
 
@@ -106,7 +106,7 @@ def say_json(text: str) -> None:
     Characters that are invisible, or that the terminal's encoding lacks, become JSON escapes: the content is the same.
     """
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write("".join(each if _is_plain(each, encoding) else _json_escape(each) for each in text))
+    sys.stdout.write("".join(char if _is_plain(char, encoding) else _json_escape(char) for char in text))
 
 
 def _is_plain(character: str, encoding: str) -> bool:

@@ -35,8 +35,7 @@ from testbed.virtual.workers import simulate_shared
 from wire.input.validation import shown
 
 CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
-_MPI = "mpi"
-EXCHANGES = ("memory", _MPI)
+EXCHANGES = ("memory", "mpi")
 
 
 def clock_of(text: str) -> ClockName:
@@ -82,8 +81,8 @@ def checked(
     plans = [plan_run(request) for request in requests]
     for plan in plans:
         shared_out(plan, workers)
-    for clock, switch, mtu_bytes, hosts in {_asked_of_machine(plan) for plan in plans}:
-        capabilities.require(clock, switch, mtu_bytes, hosts, has_virtual=has_virtual)
+    for needs in {(plan.config.clock, plan.config.switch, plan.mtu_bytes, plan.config.hosts) for plan in plans}:
+        capabilities.require(*needs, has_virtual=has_virtual)
     check_limits(plans, out)
     if compiles:
         prepare()
@@ -95,11 +94,6 @@ def checked(
         plans = [with_dilation(plan) for plan in plans]
     check_limits(plans, out)  # again, because the link rates of BMv2 depend on the dilation
     return plans
-
-
-def _asked_of_machine(plan: RunPlan) -> tuple[str, str, int, str | None]:
-    """Return the arguments of `capabilities.require`."""
-    return plan.config.clock, plan.config.switch, plan.mtu_bytes, plan.config.hosts
 
 
 def shared_out(plan: RunPlan, workers: int) -> Clock | None:
@@ -117,7 +111,7 @@ def ranks_of(exchange: str, workers: int) -> Ranks | None:
     """Return the MPI ranks on the first rank; the others serve it and end here. None without `--exchange mpi`."""
     if exchange not in EXCHANGES:
         raise UsageError(f"unknown exchange {exchange!r}; choose from {', '.join(EXCHANGES)}")
-    if exchange != _MPI:
+    if exchange == "memory":
         return None
     if workers != 1:
         raise UsageError("--workers: with --exchange mpi, mpirun -n sets the number of processes")

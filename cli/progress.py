@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -14,11 +12,11 @@ from native.visible import visible
 _ENDING = "interrupted: results are saved as soon as the queues are empty; press Ctrl-C again to discard them"
 
 
-class LiveProgress:
+class LiveProgress(Progress):
     """A progress line for a run, removed when the run is over."""
 
     def __init__(self, title: str, console: Console) -> None:
-        self._progress = Progress(
+        super().__init__(
             TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
@@ -29,39 +27,30 @@ class LiveProgress:
             transient=True,
             disable=not console.is_terminal,  # it would leave an empty line
         )
-        self._task = self._progress.add_task(visible(title), total=None, unit="starting", buffer="")
-        self._has_told = False
-
-    def __enter__(self) -> LiveProgress:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+        self._run = self.add_task(visible(title), total=None, unit="starting", buffer="")
+        self._is_ending_announced = False
 
     def hosts_up(self, count: int, total: int) -> None:
-        self._progress.update(self._task, completed=count, total=total, unit="hosts up")
+        self.update(self._run, completed=count, total=total, unit="hosts up")
 
     def flows_done(self, count: int, total: int) -> None:
-        self._progress.update(self._task, completed=count, total=total, unit="flows done")
+        self.update(self._run, completed=count, total=total, unit="flows done")
 
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
-        self._progress.update(self._task, buffer=f"{switch} holds {used_bytes / 1e6:.2f} MB")
+        self.update(self._run, buffer=f"{switch} holds {used_bytes / 1e6:.2f} MB")
 
     def ending(self, is_interrupted: bool) -> None:
-        self._progress.update(self._task, unit="done, ending")
-        if is_interrupted and not self._has_told and self._progress.console.is_terminal:
-            self._has_told = True
-            self._progress.console.print(_ENDING, soft_wrap=True)
+        self.update(self._run, unit="done, ending")
+        if is_interrupted and not self._is_ending_announced and self.console.is_terminal:
+            self._is_ending_announced = True
+            self.console.print(_ENDING, soft_wrap=True)
 
 
-class JobProgress:
+class JobProgress(Progress):
     """A progress line that counts completed runs."""
 
     def __init__(self, console: Console, unit: str) -> None:
-        self._progress = Progress(
+        super().__init__(
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
             TextColumn(unit, markup=False),
@@ -71,19 +60,10 @@ class JobProgress:
             transient=True,
             disable=not console.is_terminal,  # it would leave an empty line
         )
-        self._task = self._progress.add_task("", total=None)
-
-    def __enter__(self) -> JobProgress:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+        self._jobs = self.add_task("", total=None)
 
     def tell(self, done: int, total: int, label: str) -> None:
         """Show that `done` of `total` runs are done, the last of them `label`; without a terminal, print a line."""
-        if not self._progress.console.is_terminal:
-            self._progress.console.print(visible(f"{done}/{total} {label}"), soft_wrap=True)
-        self._progress.update(self._task, completed=done, total=total, description=visible(label))
+        if not self.console.is_terminal:
+            self.console.print(visible(f"{done}/{total} {label}"), soft_wrap=True)
+        self.update(self._jobs, completed=done, total=total, description=visible(label))

@@ -33,7 +33,7 @@ def named(plans: Sequence[RunPlan]) -> list[str]:
 
 def _several(text: str) -> list[int]:
     """Return the seeds of text such as `1..5` or `1,3,7..9`. UsageError for other text and for repeated seeds."""
-    found: list[int] = []
+    numbers: list[int] = []
     for word in text.split(","):
         match = _RANGE.fullmatch(word.strip())
         if match is None:
@@ -42,10 +42,10 @@ def _several(text: str) -> list[int]:
         last = first if match[2] is None else int(match[2])
         if last < first:
             raise UsageError(f"--seeds {shown(text)}: {first}..{last} goes down")
-        if len(found) + last - first >= MOST_SEEDS:
+        if len(numbers) + last - first >= MOST_SEEDS:
             raise UsageError(f"--seeds {shown(text)}: more than {MOST_SEEDS} seeds")
         check_seed(last)
-        found += range(first, last + 1)
-    if len(set(found)) < len(found):
+        numbers += range(first, last + 1)
+    if len(set(numbers)) < len(numbers):
         raise UsageError(f"--seeds {shown(text)}: a seed is repeated")
-    return found
+    return numbers

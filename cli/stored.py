@@ -24,12 +24,12 @@ def refused_in_one_line(folder: Path) -> Iterator[None]:
     except (UsageError, RunError, Interrupted):
         raise  # has a message already
     except Exception as error:
-        said = out_of_room(error, [folder])
-        if said is None and isinstance(error, OSError):
-            said = f"{error.filename2 or error.filename or folder}: {error.strerror}"
-        if said is None:
+        message = out_of_room(error, [folder])
+        if message is None and isinstance(error, OSError):
+            message = f"{error.filename2 or error.filename or folder}: {error.strerror}"
+        if message is None:
             raise
-        raise UsageError(said) from error
+        raise UsageError(message) from error
 
 
 def check_page(folder: Path) -> None:

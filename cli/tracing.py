@@ -55,8 +55,8 @@ def flow_life(run: Run, number: int, packet: int | None) -> FlowLife:
     """Return the history of a flow, or of one of its packets. UsageError for an unknown flow or packet."""
     rows = run.flows.filter(run.flows["flow_id"] == number)
     if rows.is_empty():
-        known = f"flows are 1 to {run.flows.height}" if run.flows.height else "no flow is readable"
-        raise UsageError(f"{run.folder}: no flow {number}; {known}")
+        numbers = f"flows are 1 to {run.flows.height}" if run.flows.height else "no flow is readable"
+        raise UsageError(f"{run.folder}: no flow {number}; {numbers}")
     row = rows.row(0, named=True)
     events = stored_events(row, run.signals, run.goodput)
     try:
@@ -75,8 +75,8 @@ def flow_life(run: Run, number: int, packet: int | None) -> FlowLife:
     if packet is None:
         events += joined(packets, run.result.base_rtt_us)
     else:
-        events = joined((each for each in packets if each.packet == packet), _EACH_ALONE)
-    events.sort(key=lambda each: each.time_us)
+        events = joined((event for event in packets if event.packet == packet), _EACH_ALONE)
+    events.sort(key=lambda event: event.time_us)
     return FlowLife(row, events, _notes(run, row, topology, seen), [*run.problems, *problems])
 
 
@@ -88,9 +88,9 @@ def _payload_bytes(run: Run) -> int:
 def _on_wire(flows: Sequence[Flow], flow: Flow, topology: Topology, payload_bytes: int) -> FlowOnWire:
     """Return how the flow's packets are recognised. The PSNs of messages on one QP continue from message to message."""
     before = (
-        each.size_bytes
-        for each in flows[: flow.flow_id - 1]
-        if (each.src, each.source_qpn) == (flow.src, flow.source_qpn)
+        earlier.size_bytes
+        for earlier in flows[: flow.flow_id - 1]
+        if (earlier.src, earlier.source_qpn) == (flow.src, flow.source_qpn)
     )
     return FlowOnWire(
         source_ip=topology.host[flow.src].ip.packed,
@@ -104,17 +104,17 @@ def _on_wire(flows: Sequence[Flow], flow: Flow, topology: Topology, payload_byte
 
 def _seen(run: Run, topology: Topology, wire: FlowOnWire) -> tuple[dict[Port, list[Sighting]], list[str]]:
     """Return the captured packets of the flow by port, and a sentence for each unreadable capture."""
-    found: dict[Port, list[Sighting]] = {}
+    by_port: dict[Port, list[Sighting]] = {}
     problems: list[str] = []
     for end in captured_ports(_captures(run), topology):
         path = run.folder / FOLDER / f"{interface_of(topology, end)}{SUFFIX}"
         try:
-            found[end] = sightings(path, wire)
+            by_port[end] = sightings(path, wire)
         except CaptureError as error:
             problems.append(f"{error}.")
         except OSError as error:
             problems.append(f"{path} cannot be read ({error.strerror}).")
-    return found, problems
+    return by_port, problems
 
 
 def _captures(run: Run) -> tuple[str, ...]:
@@ -140,6 +140,8 @@ def _notes(run: Run, row: Mapping[str, Any], topology: Topology, seen: Mapping[P
 def _places(row: Mapping[str, Any], topology: Topology) -> str:
     """Return the hosts of a flow and the switches between them, separated by commas."""
     source, destination = topology.host[row["src"]], topology.host[row["dst"]]
-    between = [] if source.switch == destination.switch else [each for each in topology.switches if not each.is_tor]
-    names = [source.name, source.switch, *(each.name for each in between[:_MOST_SWITCHES])]
+    between = (
+        [] if source.switch == destination.switch else [switch for switch in topology.switches if not switch.is_tor]
+    )
+    names = [source.name, source.switch, *(switch.name for switch in between[:_MOST_SWITCHES])]
     return ",".join(dict.fromkeys([*names, destination.switch, destination.name]))

@@ -23,13 +23,12 @@ from hosts.agent_config import TAP, AgentConfig, AgentHost
 from hosts.build import NicBuilder, incoming_message, outgoing_message, plan_stalls
 from hosts.crash import print_crash
 from hosts.io.event_loop import EventLoop
-from hosts.io.kernel_silence import silence_kernel
 from hosts.io.late_bins import LateBins, late_bin_ns
 from hosts.io.lines import LineReader, LineWriter
 from hosts.io.namespaces import network_namespace
 from hosts.io.packet_socket import PacketSocket
-from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES
-from hosts.io.tap import Takeover, TapDevice, give_back, take_over
+from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES, silence_kernel
+from hosts.io.tap import ReplacedInterface, TapDevice, replace_interface, restore_interface
 from hosts.io.timer import MonotonicTimer
 from hosts.protocol import (
     Add,
@@ -97,7 +96,6 @@ class Agent:
         self._report()
 
     def close(self) -> None:
-        """Close all sockets."""
         self._resources.close()
 
     def _open(self, served: AgentHost, builder: NicBuilder) -> None:
@@ -116,8 +114,8 @@ class Agent:
         with network_namespace(served.pid):
             tap = TapDevice(TAP.format(name=served.host.name))
             self._resources.callback(tap.close)
-            takeover = take_over(served.interface, tap)
-        self._resources.callback(_restore_interface, served, takeover)
+            original = replace_interface(served.interface, tap)
+        self._resources.callback(_restore_if_present, served, original)
         return tap
 
     def _on_input(self) -> None:
@@ -241,10 +239,10 @@ def _freeze_garbage_collector() -> None:
     gc.freeze()
 
 
-def _restore_interface(served: AgentHost, takeover: Takeover) -> None:
-    """Undo the takeover of the host's interface, unless the host no longer exists."""
+def _restore_if_present(served: AgentHost, original: ReplacedInterface) -> None:
+    """Give the host's interface its settings back, unless the host no longer exists."""
     with suppress(OSError), network_namespace(served.pid):
-        give_back(takeover)
+        restore_interface(original)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -90,19 +90,18 @@ def agent_configs(
             dilation=dilation.factor,
             settings=settings.as_dict(),
             programs=programs,
-            hosts=[_agent_host(host, pids, stalls.get(host.name, ())) for host in topology.hosts[number::count]],
+            hosts=[
+                AgentHost(
+                    host=host,
+                    pid=pids[host.name],
+                    interface=INTERFACE.format(name=host.name),
+                    stalls=stalls.get(host.name, ()),
+                )
+                for host in topology.hosts[number::count]
+            ],
             flows=flows_of[number],
             addresses={end: topology.host[end].ip for flow in flows_of[number] for end in (flow.src, flow.dst)},
             switches=dict(switches),
         )
         for number in range(count)
     ]
-
-
-def _agent_host(host: Host, pids: Mapping[str, int], stalls: tuple[HostStall, ...]) -> AgentHost:
-    return AgentHost(
-        host=host,
-        pid=pids[host.name],
-        interface=INTERFACE.format(name=host.name),
-        stalls=stalls,
-    )

@@ -87,23 +87,22 @@ def build_nics(
     settings: TransportSettings,
     dilation: Dilation,
     *,
-    start_ns: int = 0,
     stalls: Mapping[str, Sequence[HostStall]] = MappingProxyType({}),
     only: Collection[str] | None = None,
 ) -> list[Nic]:
     """Build a NIC, with its messages and stalls, for every host or for the hosts named in `only`, in order.
 
-    `start_ns` is the wall instant of model time 0 and the epoch of the NICs.
+    Model time 0 and the epoch of the NICs are at 0 ns.
     """
     nics: dict[str, Nic] = {}
-    builder = NicBuilder(settings, dilation, epoch_ns=start_ns)
+    builder = NicBuilder(settings, dilation)
     for host in topology.hosts if only is None else (topology.host[name] for name in only):
         host_stalls = stalls.get(host.name, ())
         nics[host.name] = builder.build(host, host_stalls)
-        plan_stalls(nics[host.name], host_stalls, dilation, start_ns)
+        plan_stalls(nics[host.name], host_stalls, dilation, 0)
     for flow in flows:
         if flow.src in nics:
-            nics[flow.src].send_message(outgoing_message(flow, topology.host[flow.dst].ip, dilation, start_ns))
+            nics[flow.src].send_message(outgoing_message(flow, topology.host[flow.dst].ip, dilation, 0))
         if flow.dst in nics:
             nics[flow.dst].expect_message(incoming_message(flow, topology.host[flow.src].ip))
     return list(nics.values())

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import sys
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,38 +18,21 @@ _ALGORITHMS = tuple(_ENGINE / name for name in ("congestion", "flow_control", "l
 _MOST_CHARACTERS = 200
 
 
-@dataclass(frozen=True)
-class Place:
-    """A line of code that was running when an exception was raised."""
-
-    path: Path
-    line: int
-    function: str
-
-    @property
-    def is_engine(self) -> bool:
-        """Whether the line is in the host engine and not in one of the algorithms that the engine calls."""
-        parents = self.path.parents
-        return _ENGINE in parents and not any(folder in parents for folder in _ALGORITHMS)
-
-    def __str__(self) -> str:
-        path = self.path.relative_to(ROOT) if ROOT in self.path.parents else self.path
-        return f"{path}:{self.line}"
-
-
 def engine_crash(error: BaseException) -> str | None:
     """Describe an exception that the host engine or an algorithm in it raised; None for any other exception.
 
     The line is the innermost one of the algorithm's file, or the engine's if no algorithm was running.
     """
-    places = [_place(frame) for frame in traceback.extract_tb(error.__traceback__)]
-    last_engine_index = max((number for number, place in enumerate(places) if place.is_engine), default=None)
+    frames = traceback.extract_tb(error.__traceback__)
+    last_engine_index = max((number for number, frame in enumerate(frames) if _is_engine(frame)), default=None)
     if last_engine_index is None:
         return None
-    callees = places[last_engine_index + 1 :]
-    algorithm_places = [place for place in callees if place.path == callees[0].path]
-    place = (algorithm_places or [places[last_engine_index]])[-1]
-    return f"{_qualified_name(place)} raised {error_summary(error)} ({place})"
+    callees = frames[last_engine_index + 1 :]
+    algorithm_frames = [frame for frame in callees if frame.filename == callees[0].filename]
+    frame = (algorithm_frames or [frames[last_engine_index]])[-1]
+    path = _path(frame)
+    place = path.relative_to(ROOT) if ROOT in path.parents else path
+    return f"{_qualified_name(frame)} raised {error_summary(error)} ({place}:{frame.lineno})"
 
 
 def print_crash(error: BaseException) -> bool:
@@ -75,24 +57,32 @@ def error_summary(error: BaseException) -> str:
     return f"{kind}: {first[:_MOST_CHARACTERS]}" if first else kind
 
 
-def _place(frame: traceback.FrameSummary) -> Place:
-    """Return the place of a frame. File names in compiled code are relative to the root of the repository."""
-    return Place(ROOT / frame.filename, frame.lineno or 0, frame.name)
+def _path(frame: traceback.FrameSummary) -> Path:
+    """Return the source file of a frame. File names in compiled code are relative to the root of the repository."""
+    return ROOT / frame.filename
 
 
-def _qualified_name(place: Place) -> str:
-    """Return `Class.method` of a line, read from its source file, because a traceback has only the method's name."""
+def _is_engine(frame: traceback.FrameSummary) -> bool:
+    """Return whether a frame is in the host engine and not in one of the algorithms that the engine calls."""
+    parents = _path(frame).parents
+    return _ENGINE in parents and not any(folder in parents for folder in _ALGORITHMS)
+
+
+def _qualified_name(frame: traceback.FrameSummary) -> str:
+    """Return `Class.method` of a frame, read from its source file, because a traceback has only the method's name."""
     try:
-        tree = ast.parse(place.path.read_text(encoding="utf-8"))
+        tree = ast.parse(_path(frame).read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError):  # the file was edited while the run was going on
-        return place.function
+        return frame.name
     names: list[str] = []
     body: list[ast.stmt] = tree.body
-    while (inner := next((statement for statement in body if _defines(statement, place.line)), None)) is not None:
+    while (
+        inner := next((statement for statement in body if _defines(statement, frame.lineno or 0)), None)
+    ) is not None:
         assert isinstance(inner, (ast.ClassDef, ast.FunctionDef))
         names.append(inner.name)
         body = inner.body
-    return ".".join(names) or place.function
+    return ".".join(names) or frame.name
 
 
 def _defines(statement: ast.stmt, line: int) -> bool:

@@ -47,7 +47,6 @@ ENGINE = (
     "hosts/transport/transmission.py",
     "hosts/transport/scheduling/pull_pacer.py",
     "hosts/transport/scheduling/ended_flows.py",
-    "hosts/transport/scheduling/flow_pause.py",
     "hosts/transport/scheduling/timed_frames.py",
     "hosts/transport/scheduling/timers.py",
     "hosts/transport/scheduling/wire_schedule.py",

@@ -11,19 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS: tuple[str, ...] = (
-    "analysis",
-    "cli",
-    "hosts",
-    "processes",
-    "reproduction",
-    "scenarios",
-    "softswitch",
-    "switch-bmv2",
-    "telemetry",
-)
-FOLDERS += ("testbed", "topologies", "wire")
-MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+FOLDERS = "analysis cli hosts processes reproduction scenarios softswitch switch-bmv2 telemetry testbed topologies wire"
+MODULES = sorted(path for folder in FOLDERS.split() for path in (ROOT / folder).rglob("*.py"))
 LIVE = ROOT / "testbed" / "live"
 MININET_SHELLS = (LIVE / "emulation.py", ROOT / "testbed" / "prompt" / "shell.py")
 """Modules that send commands to the shell of a Mininet node: `tc` with interface names and numbers of the testbed, and

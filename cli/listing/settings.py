@@ -44,19 +44,19 @@ def model_settings(model: type[BaseModel]) -> list[Setting]:
 def record_settings(record: type[Any]) -> list[Setting]:
     """Return the settings of a dataclass. The string literal below a field is its meaning."""
     hints, meanings = get_type_hints(record), _strings_below(record)
-    found = []
+    settings = []
     for field in fields(record):
         default = field.default if field.default_factory is MISSING else field.default_factory()
         unit = unit_of(field.name, hints[field.name])
-        found.append(Setting(field.name, unit, as_typed(default), meanings.get(field.name, "")))
-    return found
+        settings.append(Setting(field.name, unit, as_typed(default), meanings.get(field.name, "")))
+    return settings
 
 
 def unit_of(name: str, annotation: Any) -> str:
     """Return the unit at the end of a name, or else the kind of value, with the options of a choice."""
     options = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
-    kinds = [each for each in options if each is not type(None)]
-    unit = _UNITS.get(name.rpartition("_")[2]) or ", ".join(_kind(each) for each in kinds)
+    kinds = [option for option in options if option is not type(None)]
+    unit = _UNITS.get(name.rpartition("_")[2]) or ", ".join(_kind(option) for option in kinds)
     return unit if len(kinds) == len(options) else f"{unit} or null"
 
 
@@ -79,8 +79,8 @@ def _kind(annotation: Any) -> str:
 
 
 def _description(model: type[BaseModel], name: str) -> str:
-    for each in model.__mro__:
-        field = each.model_fields.get(name) if issubclass(each, BaseModel) else None
+    for parent in model.__mro__:
+        field = parent.model_fields.get(name) if issubclass(parent, BaseModel) else None
         if field is not None and field.description:
             return field.description
     return ""

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.terminal import PROSE, Fitted
-from cli.listing.settings import Setting, as_typed, model_settings
+from cli.listing.settings import Setting, as_typed, model_settings, record_settings
 from scenarios.model.scenario import Scale, Scenario
 from scenarios.schemes import RATE_CONTROLS, SCHEMES
 from testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
@@ -36,16 +36,16 @@ def settings_table(title: str, prefix: str, settings: Sequence[Setting]) -> Rend
     for heading, widest in (("--set", 32), ("unit", 10), ("default", 13)):
         table.add_column(heading, max_width=widest)
     table.add_column("meaning", ratio=PROSE)
-    for each in settings:
-        name = Text(f"{prefix}{each.name}", style="cyan")
-        table.add_row(name, Text(each.unit), Text(each.default), Text(each.meaning))
+    for setting in settings:
+        name = Text(f"{prefix}{setting.name}", style="cyan")
+        table.add_row(name, Text(setting.unit), Text(setting.default), Text(setting.meaning))
     return Group(Fitted(table), "")
 
 
 def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
     """Yield the settings of a scenario at every scale, its networks, and a command to try."""
     yield Group(Text(f"{scenario.name}: {scenario.summary}", style="bold"), "")
-    rows = [replace(each, default=_at_scales(each, scenario)) for each in model_settings(scenario.workload)]
+    rows = [replace(setting, default=_at_scales(setting, scenario)) for setting in model_settings(scenario.workload)]
     yield settings_table("workload", "", rows)
     yield names_table("scales", [(name, _scale(scale)) for name, scale in scenario.scales.items()])
     yield Text(
@@ -55,10 +55,10 @@ def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
 
 
 def scheme_tables() -> Iterator[RenderableType]:
-    """Yield the schemes with the settings that each changes, the rate controls, and all switch settings."""
+    """Yield the schemes with the settings that each changes, the rate controls, and settings of switches and hosts."""
     yield names_table(
         "schemes",
-        [(each.name, f"{each.summary}. Sets {_sets(each.switch, each.transport)}") for each in SCHEMES.values()],
+        [(row.name, f"{row.summary}. Sets {_sets(row.switch, row.transport)}") for row in SCHEMES.values()],
     )
     yield names_table("rate control of a scheme", rate_control_rows(with_settings=True))
     yield settings_table("switches", "switch.", _switch_settings())
@@ -66,18 +66,46 @@ def scheme_tables() -> Iterator[RenderableType]:
         "Settings in bytes can also be given in BDP (switch.q_th_bdp=4) or data packets (switch.trim_queue_packets=8), "
         "settings in ns in base RTTs (switch.suppression_rtt=1).\n"
     )
+    yield from _transport_tables()
+
+
+def _transport_tables() -> Iterator[RenderableType]:
+    """Yield the NIC's settings, then a table for each algorithm with parameters."""
+    from hosts.transport.congestion import CONGESTION_CONTROLS  # slow to import
+    from hosts.transport.flow_control import FLOW_CONTROLS
+    from hosts.transport.loss_recovery import LOSS_RECOVERIES
+    from hosts.transport.settings import TransportSettings
+    from testbed.plan.network_settings import FOLLOW_FROM_NETWORK
+
+    rows = [
+        replace(setting, default="from the network") if setting.name in FOLLOW_FROM_NETWORK else setting
+        for setting in record_settings(TransportSettings)
+    ]
+    yield settings_table("hosts", "transport.", rows)
+    for part, algorithms in (
+        ("congestion", CONGESTION_CONTROLS),
+        ("flow_control", FLOW_CONTROLS),
+        ("loss_recovery", LOSS_RECOVERIES),
+    ):
+        yield Text(f"transport.{part}: {', '.join(algorithms)}\n", style="bold")
+        for name, algorithm in algorithms.items():
+            settings = record_settings(algorithm.Parameters)
+            if settings:
+                yield settings_table(f"parameters of {name}, as in transport.{part}_parameters", "", settings)
+    yield Text("""Try: ./runner.py run incast --scheme sfc+dcqcn --clock virtual \\
+  --set 'transport.congestion_parameters={"additive_bps": 40000000}'""")
 
 
 def rate_control_rows(*, with_settings: bool = False) -> list[tuple[str, str]]:
     """Return the suffixes and their meanings, with the schemes that use each by default."""
     return [
         (
-            f"+{each.name}",
-            each.summary
-            + (f". Sets {_sets(each.switch, each.transport)}" if with_settings else "")
-            + _default_of(each.name),
+            f"+{control.name}",
+            control.summary
+            + (f". Sets {_sets(control.switch, control.transport)}" if with_settings else "")
+            + _default_of(control.name),
         )
-        for each in RATE_CONTROLS.values()
+        for control in RATE_CONTROLS.values()
     ]
 
 
@@ -104,9 +132,9 @@ def _switch_settings() -> list[Setting]:
     follows = {}
     for name, value in FROM_NETWORK.items():
         stem, _, multiple = name.rpartition("_")
-        ending, unit = units[multiple]
-        follows[f"{stem}_{ending}"] = f"{as_typed(value)} {unit}"
-    return [replace(each, default=follows.get(each.name, each.default)) for each in model_settings(SwitchSettings)]
+        suffix, unit = units[multiple]
+        follows[f"{stem}_{suffix}"] = f"{as_typed(value)} {unit}"
+    return [replace(row, default=follows.get(row.name, row.default)) for row in model_settings(SwitchSettings)]
 
 
 def _at_scales(setting: Setting, scenario: Scenario) -> str:
@@ -126,7 +154,7 @@ def _scale(scale: Scale) -> str:
         " ".join([f"topology {scale.topology}", *parameters]),
         f"at most {scale.duration_ms:g} ms of simulated time",
         *others,
-        *(f"--fault {each}" for each in scale.faults),
+        *(f"--fault {fault}" for fault in scale.faults),
     ]
     return "; ".join(parts)
 
@@ -134,7 +162,7 @@ def _scale(scale: Scale) -> str:
 def _sets(switch: Mapping[str, Any], transport: Mapping[str, Any]) -> str:
     words = [
         *_words("switch.", switch),
-        *_words("transport.", {name: each for name, each in transport.items() if each}),
+        *_words("transport.", {name: value for name, value in transport.items() if value}),
     ]
     return ", ".join(words) or "nothing"
 
@@ -144,6 +172,6 @@ def _words(prefix: str, settings: Mapping[str, Any]) -> list[str]:
 
 
 def _example(rows: Sequence[Setting]) -> str:
-    """A setting to try, as it is at the scale that runs without being told one."""
-    row = next((each for each in rows if each.default not in ("null", "")), rows[0])
+    """Return a setting to try, as it is at the default scale."""
+    row = next((setting for setting in rows if setting.default not in ("null", "")), rows[0])
     return f"{row.name}={row.default.removeprefix('ci ').partition(',')[0]}"

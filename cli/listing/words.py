@@ -14,22 +14,19 @@ Words: TypeAlias = list[tuple[str, str]]
 
 
 def scenarios() -> Words:
-    """Return all scenarios."""
     from scenarios.catalogue import SCENARIOS
 
-    return [(each.name, each.summary) for each in SCENARIOS.values()]
+    return [(scenario.name, scenario.summary) for scenario in SCENARIOS.values()]
 
 
 def scenarios_or_all() -> Words:
-    """Return all scenarios and `all`."""
     return [*scenarios(), ("all", "every scenario")]
 
 
 def experiments_or_all() -> Words:
-    """Return the experiments of the paper and `all`."""
     from reproduction.catalogue import EXPERIMENTS
 
-    return [*((each.name, each.title) for each in EXPERIMENTS.values()), ("all", "every experiment")]
+    return [*((experiment.name, experiment.title) for experiment in EXPERIMENTS.values()), ("all", "every experiment")]
 
 
 def schemes(incomplete: str) -> Words:
@@ -39,7 +36,7 @@ def schemes(incomplete: str) -> Words:
     scheme, plus, _ = incomplete.partition("+")
     if plus:
         return [(f"{scheme}+{suffix}", summary) for suffix, summary in CONGESTION_SUFFIXES.items()]
-    return [(each.name, each.summary) for each in SCHEMES.values()]
+    return [(scheme.name, scheme.summary) for scheme in SCHEMES.values()]
 
 
 def scheme_lists(incomplete: str) -> Words:
@@ -49,28 +46,24 @@ def scheme_lists(incomplete: str) -> Words:
 
 
 def topologies() -> Words:
-    """Return the topologies."""
     from topologies.shapes import SHAPES
 
     return [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()]
 
 
 def scales() -> list[str]:
-    """Return the scales of scenarios."""
     from scenarios.model.scenario import ScaleName
 
     return list(get_args(ScaleName))
 
 
 def switches() -> list[str]:
-    """Return the switch targets and `auto`."""
     from testbed.plan.switch_targets import SWITCH_TARGETS
 
     return ["auto", *SWITCH_TARGETS]
 
 
 def clocks() -> list[str]:
-    """Return the clocks."""
     from analysis.results.spec import ClockName
 
     return list(get_args(ClockName))

@@ -23,10 +23,9 @@ def verb(
         ),
     ] = None,
 ) -> None:
-    """Remove what killed runs left behind."""
-    found = clean(run_ids or None, before_waiting=_say_waiting)
-    for each in found:
-        say(f"{each.run_id}: {_what_was_done(each)}")
+    cleaned_runs = clean(run_ids or None, before_waiting=_say_waiting)
+    for cleaned in cleaned_runs:
+        say(f"{cleaned.run_id}: {_what_was_done(cleaned)}")
     unfinished = [] if run_ids else runs.remove_unfinished()
     for name in unfinished:
         say(f"{runs.STATE_ROOT}/{name}: removed; its runner was killed before the run began")
@@ -35,7 +34,7 @@ def verb(
     sockets = 0 if run_ids else remove_dead()
     if sockets:
         say(f"removed {sockets} sockets of killed softswitch processes")
-    if not found and not unfinished and not sockets:
+    if not cleaned_runs and not unfinished and not sockets:
         say("nothing to clean")
 
 

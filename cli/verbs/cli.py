@@ -51,7 +51,6 @@ def verb(
         ),
     ] = None,
 ) -> None:
-    """Start a live network with a prompt."""
     request = RunSpec(
         "none",
         scheme,

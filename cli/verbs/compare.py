@@ -16,7 +16,7 @@ from analysis.report.pages import write_comparison_report
 from analysis.report.tables import comparison_table
 from analysis.results.comparison import compare
 from analysis.results.spec import RunSpec
-from cli.dilation import say_dilations
+from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import (
     ClaimsFile,
@@ -86,7 +86,6 @@ def verb(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
 ) -> None:
-    """Run a scenario with every combination of scheme, P4 program and seed, and compare."""
     request = RunSpec(
         scenario_of(scenario, flows),
         switch=switch,
@@ -110,8 +109,8 @@ def verb(
     names = [name.strip() for name in schemes.split(",")]
     programs = read_programs(p4 or ()) or [None]
     requests = [
-        replace(request, scheme=name, seed=each, program=program)
-        for each in chosen
+        replace(request, scheme=name, seed=run_seed, program=program)
+        for run_seed in chosen
         for name in names
         for program in programs
     ]

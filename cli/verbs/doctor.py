@@ -27,7 +27,6 @@ def verb(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Calibrate even if the machine is busy.")] = False,
 ) -> None:
-    """Print which capabilities this machine has, and its calibration."""
     if measure:
         calibrate(is_forced=force)
         return

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,22 +17,15 @@ from testbed.execution.limits import check_output
 from testbed.execution.perfetto_export import export_perfetto
 
 
-class Format(str, Enum):
-    """The formats in which a run can be exported."""
-
-    HPCC = "hpcc"
-    PERFETTO = "perfetto"
-
-
 def verb(
     folder: Annotated[Path, typer.Argument(help="Run folder.", show_default=False)],
     *,
     kind: Annotated[
-        Format,
+        Literal["hpcc", "perfetto"],
         typer.Option(
             "--format", help="hpcc: files of the HPCC simulator. perfetto: a timeline for https://ui.perfetto.dev."
         ),
-    ] = Format.HPCC,
+    ] = "hpcc",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -43,11 +35,10 @@ def verb(
         ),
     ] = None,
 ) -> None:
-    """Convert a stored run for other tools."""
     if out is not None:
         check_output(out)
     with refused_in_one_line(folder):
-        if kind is Format.PERFETTO:
+        if kind == "perfetto":
             _export_timeline(folder, out or folder)
             return
         for path in export_hpcc(folder, out):

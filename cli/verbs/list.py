@@ -34,23 +34,15 @@ def verb(
     ] = False,
     topologies: Annotated[bool, typer.Option("--topologies", help="Show topologies with all their settings.")] = False,
 ) -> None:
-    """Print tables of names and settings."""
     if scenario is not None and scenario not in SCENARIOS:
         raise UsageError(_unknown(scenario))
     parts = [
         *(scenario_tables(SCENARIOS[scenario]) if scenario is not None else ()),
-        *(_schemes() if schemes else ()),
+        *(scheme_tables() if schemes else ()),
         *(topology_tables() if topologies else ()),
     ]
     for part in parts or _overview():
         console.print(part)
-
-
-def _schemes() -> Iterator[RenderableType]:
-    from cli.listing.transport import transport_tables  # slow to import
-
-    yield from scheme_tables()
-    yield from transport_tables()
 
 
 def _unknown(name: str) -> str:
@@ -61,10 +53,10 @@ def _unknown(name: str) -> str:
 
 
 def _overview() -> Iterator[RenderableType]:
-    scenarios = [(each.name, f"{each.summary} (scales: {', '.join(each.scales)})") for each in SCENARIOS.values()]
+    scenarios = [(row.name, f"{row.summary} (scales: {', '.join(row.scales)})") for row in SCENARIOS.values()]
     yield names_table("scenarios", scenarios)
-    yield names_table("schemes", [(each.name, each.summary) for each in SCHEMES.values()])
+    yield names_table("schemes", [(scheme.name, scheme.summary) for scheme in SCHEMES.values()])
     yield names_table("rate control of a scheme", rate_control_rows())
-    yield names_table("faults", [(each.kind, each.summary) for each in FAULTS.values()])
-    yield names_table("topologies", [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()])
+    yield names_table("faults", [(fault.kind, fault.summary) for fault in FAULTS.values()])
+    yield names_table("topologies", words.topologies())
     yield Text("All settings with units and defaults: ./runner.py list SCENARIO, list --schemes, list --topologies.")

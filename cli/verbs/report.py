@@ -20,10 +20,9 @@ from analysis.results.stored import load_run
 from analysis.results.swept import is_sweep, read_sweep_results
 from analysis.validation.record import FILE_NAME, is_validation, read_validation
 from cli.options import ClaimsFile, folder_of
+from cli.outcomes import print_reproduction, print_validation
 from cli.output import EXIT_INVALID, console, say, warn
-from cli.reproductions import print_reproduction
 from cli.stored import check_page, refused_in_one_line
-from cli.validations import print_validation
 from reproduction.judge import judge_again
 from reproduction.model.experiment import Claim
 from reproduction.own_claims import judged, read_claims

@@ -13,13 +13,13 @@ import typer
 
 from analysis.results.spec import ClockName
 from analysis.results.spec import P4Program as CompiledProgram
-from cli.dilation import say_dilations
+from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import Json, Out, P4Program, Retry, ScaleName, SchedulerAddress, Settings, Workers
+from cli.outcomes import print_reproduction
 from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
 from cli.planning import checked, clock_of
 from cli.progress import JobProgress
-from cli.reproductions import print_reproduction
 from cli.retrying import tell
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import ExperimentJob, jobs_of, settings_known_to
@@ -57,7 +57,6 @@ def verb(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
 ) -> None:
-    """Run experiments and check the paper's claims against the results."""
     chosen = None if clock is None else clock_of(clock)
     names = _experiments(experiment)
     changed_settings = parse_settings(settings or ())
@@ -68,7 +67,7 @@ def verb(
     say_dilations(checked([job.request for job in jobs], out))
     say_left_out(changed, changed_settings)
     with JobProgress(errors, "runs") as progress:
-        found = reproduce(
+        reproduced = reproduce(
             scale,  # type: ignore[arg-type]
             jobs,
             out.absolute(),
@@ -77,17 +76,17 @@ def verb(
             tell if retry else None,
         )
     if json:
-        _print_json(found, as_list=experiment == "all")
+        _print_json(reproduced, as_list=experiment == "all")
     else:
-        for stored in found.each:
+        for stored in reproduced.each:
             print_reproduction(stored)
-    if found.is_interrupted:
+    if reproduced.is_interrupted:
         raise Interrupted(
-            f"{found.ran} of {len(jobs)} runs are complete, {len(found.each)} experiments judged, in {out}"
+            f"{reproduced.ran} of {len(jobs)} runs are complete, {len(reproduced.each)} experiments judged, in {out}"
         )
-    if any(stored.reproduction.failures for stored in found.each):
+    if any(stored.reproduction.failures for stored in reproduced.each):
         raise typer.Exit(EXIT_INVALID)
-    if strict and not all(stored.reproduction.all_hold for stored in found.each):
+    if strict and not all(stored.reproduction.all_hold for stored in reproduced.each):
         raise typer.Exit(EXIT_CLAIM)
 
 
@@ -113,8 +112,8 @@ def settings_of(names: Sequence[str], settings: SettingValues) -> dict[str, Sett
     changed = {name: settings_known_to(EXPERIMENTS[name], settings) for name in names}
     for key in settings:
         if not any(key in own for own in changed.values()):
-            known = {field for name in names for field in EXPERIMENTS[name].scenario.workload.model_fields}
-            raise UsageError(f"--set {shortened(key)}: no experiment has such a setting{nearest(key, known)}")
+            fields = {field for name in names for field in EXPERIMENTS[name].scenario.workload.model_fields}
+            raise UsageError(f"--set {shortened(key)}: no experiment has such a setting{nearest(key, fields)}")
     return changed
 
 
@@ -134,7 +133,7 @@ def _experiments(text: str) -> list[str]:
     return [text]
 
 
-def _print_json(found: ReproducedExperiments, *, as_list: bool) -> None:
-    documents = [stored.reproduction.model_dump(by_alias=True) for stored in found.each]
+def _print_json(reproduced: ReproducedExperiments, *, as_list: bool) -> None:
+    documents = [stored.reproduction.model_dump(by_alias=True) for stored in reproduced.each]
     content = documents if as_list or not documents else documents[0]
     say_json(json_format.dumps(content, indent=2, ensure_ascii=False) + "\n")

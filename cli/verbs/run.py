@@ -12,7 +12,7 @@ import typer
 
 from analysis.report.tables import run_table
 from analysis.results.spec import RunSpec
-from cli.dilation import say_dilations
+from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import (
     BackgroundName,
@@ -86,7 +86,6 @@ def verb(
     retry: Retry = False,
     json: Json = False,
 ) -> None:
-    """Run a scenario once."""
     request = RunSpec(
         scenario_of(scenario, flows),
         scheme=scheme,

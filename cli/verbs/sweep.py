@@ -38,7 +38,6 @@ def verb(
     scheduler: SchedulerAddress = None,
     workers: Workers = None,
 ) -> None:
-    """Run the jobs of a sweep that are not complete yet."""
     sweep = read_sweep(file)
     program = read_program(p4)
     jobs = jobs_of(sweep, program)

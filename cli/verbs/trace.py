@@ -15,8 +15,6 @@ from cli.output import EXIT_INVALID, console, say, warn
 from cli.stored import refused_in_one_line
 from cli.tracing import flow_life, newest_run
 
-_RUNS = Path("runs")
-
 
 def verb(
     flow: Annotated[
@@ -32,7 +30,7 @@ def verb(
     ] = None,
 ) -> None:
     """Print the recorded events of a flow. Every unreadable file is a line on stderr."""
-    folder = newest_run(_RUNS) if run is None else run
+    folder = newest_run(Path("runs")) if run is None else run
     with refused_in_one_line(folder):
         stored = load_run(folder)
         life = flow_life(stored, flow, packet)

@@ -10,14 +10,14 @@ from typing import Annotated
 import typer
 
 from analysis.report.validation import write_validation_page
-from cli.dilation import say_dilations
+from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers
+from cli.outcomes import print_validation
 from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
 from cli.planning import checked, dilation_of
 from cli.progress import JobProgress
 from cli.retrying import tell
-from cli.validations import print_validation
 from reproduction.validation import ALL, Wish, pairs_of
 from testbed.errors import Interrupted, UsageError
 from testbed.jobs.job import executor_for
@@ -73,7 +73,6 @@ def verb(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a result is out of tolerance.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
 ) -> None:
-    """Run the same flows live and in virtual time, and report how far their results differ."""
     own = (dilation_of(dilation), seed, parse_settings(settings or ()))
     wish = Wish(scenario, _names(schemes), switch, scale, *own, program=read_program(p4))
     pairs, left_out = pairs_of(wish)

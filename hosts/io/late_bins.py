@@ -32,7 +32,7 @@ class LateBins:
         self._width_ns = width_ns
         self._end_ns = epoch_ns
         self._departures = self._max_ns = 0
-        self._ended: list[LateBin] = []
+        self._bins: list[LateBin] = []
 
     def record(self, sent_ns: int, late_ns: int) -> None:
         """Record a departure; departures must be recorded in order of time."""
@@ -50,12 +50,12 @@ class LateBins:
         """Return and remove the ended intervals; with `is_final`, end and include the current one."""
         if is_final:
             self._end()
-        ended, self._ended = self._ended, []
-        return ended
+        bins, self._bins = self._bins, []
+        return bins
 
     def _end(self) -> None:
         if self._departures:
-            self._ended.append(LateBin(self._end_ns, self._departures, self._max_ns))
+            self._bins.append(LateBin(self._end_ns, self._departures, self._max_ns))
         self._departures = self._max_ns = 0
 
 

@@ -18,7 +18,6 @@ class LatenessHistogram:
         self._max_ns = 0
 
     def record(self, late_ns: int) -> None:
-        """Add a value."""
         greatest_ns = 0
         if late_ns > 0:
             shift = max(0, late_ns.bit_length() - 1 - _SUB_BITS)

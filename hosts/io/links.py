@@ -106,11 +106,9 @@ class Links:
                 raise
 
     def set_up(self, name: str) -> None:
-        """Bring an interface up."""
         self.set_state(name, up=True)
 
     def set_state(self, name: str, *, up: bool) -> None:
-        """Bring an interface up or down."""
         state = "up" if up else "down"
         with _error_context(f"cannot bring {name} {state}"):
             self._netlink.link("set", ifname=name, state=state)
@@ -130,22 +128,16 @@ class Links:
             self._netlink.link("set", ifname=name, net_ns_fd=namespace)
 
     def mac(self, name: str) -> str:
-        """Return the MAC address of an interface."""
-        mac: str = self._link(name).get("address")
-        return mac
+        return str(self._link(name).get("address"))
 
     def set_mac(self, name: str, mac: str) -> None:
-        """Set the MAC address of an interface."""
         with _error_context(f"cannot set the MAC address of {name}"):
             self._netlink.link("set", ifname=name, address=mac)
 
     def mtu(self, name: str) -> int:
-        """Return the MTU of an interface, in bytes."""
-        mtu_bytes: int = self._link(name).get("mtu")
-        return mtu_bytes
+        return int(self._link(name).get("mtu"))
 
     def set_mtu(self, name: str, mtu_bytes: int) -> None:
-        """Set the MTU of an interface, in bytes."""
         with _error_context(f"cannot set the MTU of {name}"):
             self._netlink.link("set", ifname=name, mtu=mtu_bytes)
 

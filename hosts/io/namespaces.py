@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _CLONE_NEWNET = 0x40000000
+# Python has these two calls only since 3.12.
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -56,10 +57,7 @@ def new_network_namespace() -> Iterator[None]:
 
 def leave_namespace() -> None:
     """Move this thread permanently into a new network namespace. Raises OSError."""
-    if hasattr(os, "unshare"):  # Python 3.12 and later; older versions call the C library
-        os.unshare(_CLONE_NEWNET)
-    else:
-        _check(_libc.unshare(_CLONE_NEWNET), "unshare")
+    _check(_libc.unshare(_CLONE_NEWNET), "unshare")
 
 
 @contextmanager
@@ -76,10 +74,7 @@ def _moved(move: Callable[[], None]) -> Iterator[None]:
 
 
 def _set_namespace(descriptor: int) -> None:
-    if hasattr(os, "setns"):
-        os.setns(descriptor, _CLONE_NEWNET)
-    else:
-        _check(_libc.setns(descriptor, _CLONE_NEWNET), "setns")
+    _check(_libc.setns(descriptor, _CLONE_NEWNET), "setns")
 
 
 def _check(result: int, call: str) -> None:

@@ -106,5 +106,4 @@ class PacketSocket:
         return self._drops + self._cut
 
     def close(self) -> None:
-        """Close the socket."""
         self._socket.close()

@@ -32,9 +32,6 @@ _WHOLE_FRAME = 0x40000
 
 Program = list[tuple[int, int, int, int]]
 
-DROP_ALL: Program = [(_RETURN, 0, 0, 0)]
-"""A filter that drops every packet."""
-
 NIC_FRAMES: Program = [
     (_LOAD_HALF, 0, 0, 12),
     (_JUMP_EQUAL, 10, 0, ETHERTYPE_MAC_CONTROL),
@@ -68,3 +65,26 @@ def attach_filter(sock: socket.socket, program: Program) -> None:
     code = b"".join(_INSTRUCTION.pack(*instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code, len(code))
     sock.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, _PROGRAM.pack(len(program), ctypes.addressof(buffer)))
+
+
+def silence_kernel() -> list[socket.socket]:
+    """Return sockets that suppress ICMP "port unreachable" answers to the testbed's UDP packets while they stay open.
+
+    The kernel answers datagrams to a port without a socket. These sockets in the current network namespace drop every
+    datagram before it is queued; the NIC gets its own copy of each frame through its packet socket.
+
+    Raises OSError (address in use) if another program in the namespace uses one of the ports.
+    """
+    sockets: list[socket.socket] = []
+    try:
+        for port in (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT):
+            sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            sockets.append(sock)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            attach_filter(sock, [(_RETURN, 0, 0, 0)])
+            sock.bind(("", port))
+    except OSError:
+        for sock in sockets:
+            sock.close()
+        raise
+    return sockets

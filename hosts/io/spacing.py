@@ -23,7 +23,6 @@ class SpacingHistogram:
         self._ideal_sum_ns = 0
 
     def record(self, deviation_ns: int, ideal_ns: int) -> None:
-        """Add a pair of frames."""
         self._deviations.record(deviation_ns)
         self._ideal_sum_ns += ideal_ns
 

@@ -77,7 +77,7 @@ class TapDevice:
         os.close(self._descriptor)
 
 
-class Takeover(NamedTuple):
+class ReplacedInterface(NamedTuple):
     """The state of an interface before a TAP device replaced it."""
 
     interface: str
@@ -85,25 +85,25 @@ class Takeover(NamedTuple):
     settings: Settings
 
 
-def take_over(interface: str, tap: TapDevice) -> Takeover:
+def replace_interface(interface: str, tap: TapDevice) -> ReplacedInterface:
     """Replace the interface by the device, both in the current namespace. Raises OSError."""
     from hosts.io.links import Links  # pyroute2 is slow to load, and only runs with unmodified programs need it
 
     with Links() as links:
-        takeover = Takeover(interface, links.mac(interface), links.settings(interface))
+        original = ReplacedInterface(interface, links.mac(interface), links.settings(interface))
         links.flush_addresses(interface)
-        links.set_mac(interface, f"{int(takeover.mac[:2], 16) ^ _OTHER_MAC_BIT:02x}{takeover.mac[2:]}")
-        links.set_mac(tap.name, takeover.mac)
+        links.set_mac(interface, f"{int(original.mac[:2], 16) ^ _OTHER_MAC_BIT:02x}{original.mac[2:]}")
+        links.set_mac(tap.name, original.mac)
         links.set_mtu(tap.name, links.mtu(interface))
         links.set_up(tap.name)
-        links.give(tap.name, takeover.settings)
-    return takeover
+        links.give(tap.name, original.settings)
+    return original
 
 
-def give_back(takeover: Takeover) -> None:
-    """Undo a takeover, in the same namespace and before the device is closed. Raises OSError."""
+def restore_interface(original: ReplacedInterface) -> None:
+    """Give an interface its settings back, in the same namespace and before the device is closed. Raises OSError."""
     from hosts.io.links import Links
 
     with Links() as links:
-        links.set_mac(takeover.interface, takeover.mac)
-        links.give(takeover.interface, takeover.settings)
+        links.set_mac(original.interface, original.mac)
+        links.give(original.interface, original.settings)

@@ -53,5 +53,4 @@ class MonotonicTimer:
             os.read(self._descriptor, 8)
 
     def close(self) -> None:
-        """Close the descriptor."""
         os.close(self._descriptor)

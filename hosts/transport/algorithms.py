@@ -9,7 +9,7 @@ from typing import Any
 from hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
 from hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
-from hosts.transport.settings import TransportSettings, algorithm_of, build_parameters
+from hosts.transport.settings import TransportSettings, algorithm_of, build_parameters, dilate
 from wire.constants import INT_UDP_PORT, ROCE_UDP_PORT, BtsCause
 from wire.dilation import Dilation
 from wire.units import bandwidth_delay_bytes
@@ -25,7 +25,7 @@ class Algorithms:
         """Look up the algorithms of `settings` (model units). Raises ValueError for an unknown name or parameter."""
         self.line_rate_bps = settings.line_rate_bps
         """Line rate of the NIC, in model units."""
-        self.wall = settings.dilated(dilation)
+        self.wall = dilate(settings, dilation)
         """The settings in wall units."""
         self.path = path_context(self.wall)
         self.congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")

@@ -26,19 +26,14 @@ class NicStatistics:
     frames_sent: int = 0
     """Frames whose last bit has left, as returned by `frames_to_send`."""
     bytes_sent: int = 0
-    """Bytes of these frames."""
     frames_received: int = 0
     """Frames given to the NIC."""
     bytes_received: int = 0
-    """Bytes of these frames."""
     data_sent: int = 0
-    """Data packets."""
     acks_sent: int = 0
-    """Positive acknowledgements."""
     naks_sent: int = 0
     """Negative acknowledgements."""
     cnps_sent: int = 0
-    """Congestion notification packets."""
     pulls_sent: int = 0
     """Pulls of a receiver-driven transport."""
     data_received: int = 0
@@ -48,11 +43,9 @@ class NicStatistics:
     out_of_order_received: int = 0
     """Received data packets that arrived before an earlier packet of the queue pair."""
     acks_received: int = 0
-    """Positive acknowledgements."""
     naks_received: int = 0
     """Negative acknowledgements."""
     cnps_received: int = 0
-    """Congestion notification packets."""
     pulls_received: int = 0
     """Pulls of a receiver-driven transport."""
     trimmed_received: int = 0
@@ -64,7 +57,6 @@ class NicStatistics:
     bts_by_verdict: dict[str, int] = field(default_factory=lambda: {verdict.value: 0 for verdict in SignalVerdict})
     """BTS packets by their outcome (values of SignalVerdict)."""
     pfc_received: int = 0
-    """802.1Qbb frames."""
     pfc_sent: int = 0
     """802.1Qbb frames sent because the receiver is slow: pauses, their refreshes and resumes."""
     control_overruns: int = 0
@@ -98,7 +90,6 @@ class NicStatistics:
     retransmissions: int = 0
     """Data packets sent again."""
     timeouts: int = 0
-    """Retransmission timeouts."""
     small_window_packets: int = 0
     """Data packets sent while the congestion window was below one packet and the rate was not lowered as well."""
     messages_completed: int = 0

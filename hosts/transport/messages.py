@@ -5,7 +5,6 @@
 from dataclasses import dataclass
 
 from hosts.transport.congestion.trace import CongestionState
-from wire.addresses import parse_ip, parse_mac
 from wire.bts import BackToSender
 
 
@@ -15,20 +14,10 @@ class NicAddress:
 
     name: str
     """Host name, as in the topology."""
-
     mac: int
-    """MAC address of the NIC."""
-
     ip: int
-    """IPv4 address of the NIC."""
-
     gateway_mac: int
     """MAC address of the switch port at the other end of the wire, the destination of every packet sent."""
-
-    @classmethod
-    def parse(cls, name: str, mac: str, ip: str, gateway_mac: str) -> "NicAddress":
-        """Return the address of a NIC from addresses in text form. Raises ValueError."""
-        return cls(name, parse_mac(mac), parse_ip(ip), parse_mac(gateway_mac))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,25 +26,16 @@ class OutgoingMessage:
 
     flow_id: int
     """Number of the flow in events, which also selects the message's bytes."""
-
     source_qpn: int
     """QP number at this NIC, 1..2^24-1. Messages of the same QP are sent one after the other."""
-
     destination_qpn: int
-    """QP number at the receiver."""
-
     destination_ip: int
-    """IPv4 address of the receiver."""
-
     size_bytes: int
     """Length of the message, at least 1."""
-
     ready_ns: int
     """Time at which the message is ready and its flow completion time starts; the earliest such time if it waits."""
-
     after: tuple[int, ...] = ()
     """Flows that the message waits for; this NIC must have received, or sent and had acknowledged, all of them."""
-
     delay_ns: int = 0
     """Delay from the end of the last of these flows until the message is ready."""
 
@@ -71,19 +51,12 @@ class IncomingMessage:
     """A message this NIC is to receive. Both ends know their QPs beforehand, as with rdma_cm."""
 
     flow_id: int
-    """Number of the flow in the received event."""
-
     source_qpn: int
     """QP number at the sender, the destination of acknowledgements."""
-
     destination_qpn: int
-    """QP number at this NIC."""
-
     source_ip: int
     """IPv4 address of the sender; packets from other addresses are rejected."""
-
     size_bytes: int
-    """Expected length of the message."""
 
 
 @dataclass(slots=True)
@@ -92,18 +65,10 @@ class SendingCounts:
 
     packets_sent: int = 0
     """Data packets sent, including resent ones."""
-
     packets_resent: int = 0
-    """Data packets sent that had been sent before."""
-
     bytes_resent: int = 0
-    """Payload bytes of the resent packets."""
-
     timeouts: int = 0
-    """Retransmission timeouts."""
-
     naks: int = 0
-    """Negative acknowledgements received."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +76,8 @@ class SendingReport:
     """The sender's report on a message."""
 
     message: OutgoingMessage
-    """The message as it was given to the NIC."""
-
     counts: SendingCounts
     """The sender's counters for the message."""
-
     paused_ns: int
     """Time since the message was ready for which flow control has paused the flow."""
 
@@ -125,22 +87,15 @@ class SendingState:
     """The state of an unfinished message at its sender, with the limits of its queue pair."""
 
     report: SendingReport
-    """The report on the message so far."""
-
     acknowledged_bytes: int
     """Acknowledged bytes of the message, from its start; full packets, so it may exceed the message's size."""
-
     in_flight_bytes: int
     """Bytes of the queue pair that were sent and are neither acknowledged nor considered lost."""
-
     paused_until_ns: int
     """End of the queue pair's pause; may be in the past."""
-
     window_bytes: int
     """Maximum number of bytes that the queue pair may have in flight."""
-
     rate_bps: int
-    """Pacing rate of the queue pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +103,13 @@ class ProgramFlowState:
     """The state of a 5-tuple of the host's ordinary programs."""
 
     destination_ip: int
-    """IPv4 address of the destination."""
-
     protocol: int
-    """IP protocol number."""
-
     source_port: int
     """Source port; 0 if the protocol has no ports."""
-
     destination_port: int
     """Destination port; 0 if the protocol has no ports."""
-
     held_bytes: int
     """Bytes of the frames in the flow's queue."""
-
     paused_until_ns: int
     """End of the flow's pause; may be in the past."""
 
@@ -172,10 +120,8 @@ class NicState:
 
     messages: list[SendingState]
     """Messages that have begun but are not completely acknowledged."""
-
     programs: list[ProgramFlowState]
     """5-tuples of programs that have queued frames or are paused."""
-
     class_paused_until_ns: int
     """End of the 802.1Qbb pause of the data class; may be in the past."""
 
@@ -185,8 +131,6 @@ class MessageCompleted:
     """The event at the sender when the last packet of a message has been acknowledged."""
 
     report: SendingReport
-    """The final report on the message."""
-
     finish_ns: int
     """Time at which the last acknowledgement arrived."""
 
@@ -196,7 +140,6 @@ class MessageFailed:
     """The event at the sender when its queue pair gives up after too many timeouts without new acknowledgements."""
 
     report: SendingReport
-    """The final report on the message."""
 
 
 @dataclass(slots=True)
@@ -204,14 +147,8 @@ class Goodput:
     """The goodput of a flow at its receiver in one interval. All flows of a NIC have the same intervals."""
 
     flow_id: int
-    """Number of the incoming message's flow."""
-
     from_ns: int
-    """Start of the interval."""
-
     until_ns: int
-    """End of the interval."""
-
     size_bytes: int
     """Message bytes delivered in order in the interval."""
 
@@ -221,17 +158,11 @@ class MessageReceived:
     """The event at the receiver when every byte of a message has been delivered in order."""
 
     flow_id: int
-    """Number of the incoming message's flow."""
-
     size_bytes: int
-    """Bytes received."""
-
     received_ns: int
     """Time at which the last byte arrived."""
-
     corrupted: bool
     """Whether the bytes do not match the sender's CRC-32 or the length differs from the expected one."""
-
     last: Goodput
     """The goodput of the last interval, for which there is no separate event."""
 
@@ -241,26 +172,17 @@ class BtsReceived:
     """The event when a well-formed BTS arrives at this host."""
 
     signal: BackToSender
-    """The fields of the packet."""
-
     congested_ip: int
     """Outer source address, which is the destination behind the congested queue."""
-
     flow_id: int | None
     """The flow that the BTS names; None if this host has no such flow."""
-
     sent_ns: int
     """Time at which the switch built the BTS."""
-
     received_ns: int
-    """Time at which the BTS arrived at this host."""
-
     obeyed: bool
     """Whether the end of the flow's pause was replaced, or its congestion control got the feedback."""
-
     reason: str
     """A value of `SignalVerdict`: "obeyed", or the reason why the BTS was not obeyed."""
-
     paused_until_ns: int | None
     """New end of the pause; None if the BTS was not obeyed or was feedback."""
 

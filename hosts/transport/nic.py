@@ -29,7 +29,7 @@ from hosts.transport.messages import (
 )
 from hosts.transport.programs import FlowKey, ProgramFlow, ProgramTraffic
 from hosts.transport.queue_pairs import IdleSender, QueuePairs
-from hosts.transport.receive_buffer import DataPacket, receive_buffer
+from hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
 from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
@@ -91,14 +91,16 @@ class Nic:
         self._events: deque[Event] = deque()
         self._pairs = QueuePairs(address, wall, algorithms, self._wire, self._counters, self._events, epoch_ns)
         self._trimmed = TrimmedHeaders(self._pairs, self._wire, self._counters)
-        self._receive_buffer = receive_buffer(
-            wall,
-            mac=address.mac,
-            sends_pauses=algorithms.flow_control.obeys_class_pause,
-            wire=self._wire,
-            counters=self._counters,
-            deliver=self._deliver_late,
-        )
+        self._receive_buffer: ReceiveBuffer | None = None
+        if wall.receiver_rate_bps:
+            self._receive_buffer = ReceiveBuffer(
+                wall,
+                mac=address.mac,
+                sends_pauses=algorithms.flow_control.obeys_class_pause,
+                wire=self._wire,
+                counters=self._counters,
+                deliver=self._deliver_late,
+            )
 
     @property
     def wire_rate_bps(self) -> int:
@@ -120,7 +122,7 @@ class Nic:
 
     def expect_ends(self, flow_ids: Iterable[int]) -> None:
         """Remember when these flows end, because later messages will wait for them."""
-        self._pairs.ended.expect(flow_ids)
+        self._pairs.flow_ends.expect(flow_ids)
 
     def attach_programs(self) -> ProgramTraffic:
         """Start to carry traffic of the host's ordinary programs, and return that traffic.

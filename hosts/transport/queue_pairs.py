@@ -116,7 +116,7 @@ class QueuePairs:
         self._intervals_from_ns = epoch_ns
         self._pacer = PullPacer(wire, data_frame_bytes(wall.payload_bytes, is_last=False), wall.line_rate_bps)
         self.adopt(wall, algorithms)
-        self.ended = EndedFlows()
+        self.flow_ends = EndedFlows()
         """The ended flows that messages may wait for."""
         self._senders: dict[int, SenderQueuePair] = {}
         self._senders_by_peer: dict[tuple[int, int], SenderQueuePair] = {}
@@ -147,7 +147,7 @@ class QueuePairs:
         if self._peers.setdefault(message.source_qpn, peer) != peer:
             raise ValueError(f"flow {message.flow_id}: QP {message.source_qpn} is connected elsewhere")
         if message.after:
-            self.ended.wait(message.after, _WaitingMessage(self, message))
+            self.flow_ends.wait(message.after, _WaitingMessage(self, message))
         else:
             self.send_when_ready(message)
 
@@ -232,27 +232,24 @@ class QueuePairs:
         for sender in self._senders.values():
             sender.on_class_pause(end_ns, now_ns)
 
-    def retire(self, sender: SenderQueuePair) -> None:
+    def retire(self, sender: SenderQueuePair, *, has_failed: bool = False) -> None:
         """Retire a sender whose messages are all done; only its packet numbering is kept."""
-        self._put_to_rest(sender, has_failed=False)
-
-    def _give_up(self, sender: SenderQueuePair, now_ns: int) -> None:
-        """Fail all messages of a sender whose peer does not answer, or only with impossible acknowledgements."""
-        self._report_failures(sender.unfinished(now_ns))
-        self._put_to_rest(sender, has_failed=True)
-        sender.abandon()
-
-    def _report_failures(self, reports: list[SendingReport]) -> None:
-        self._counters.messages_failed += len(reports)
-        self._events.extend(map(MessageFailed, reports))
-
-    def _put_to_rest(self, sender: SenderQueuePair, *, has_failed: bool) -> None:
         sender.wake_ns = NEVER
         peer = sender.destination_ip, sender.destination_qpn
         del self._senders[sender.source_qpn]
         del self._senders_by_peer[peer]
         idle = IdleSender(sender, has_failed)
         self._idle[idle.source_qpn] = self._idle_by_peer[peer] = idle
+
+    def _give_up(self, sender: SenderQueuePair, now_ns: int) -> None:
+        """Fail all messages of a sender whose peer does not answer, or only with impossible acknowledgements."""
+        self._report_failures(sender.unfinished(now_ns))
+        self.retire(sender, has_failed=True)
+        sender.abandon()
+
+    def _report_failures(self, reports: list[SendingReport]) -> None:
+        self._counters.messages_failed += len(reports)
+        self._events.extend(map(MessageFailed, reports))
 
     # creation
 
@@ -275,7 +272,7 @@ class QueuePairs:
             scheduler=self._wire,
             counters=self._counters,
             events=self._events,
-            ended=self.ended,
+            flow_ends=self.flow_ends,
             give_up=self._give_up,
         )
 
@@ -296,5 +293,5 @@ class QueuePairs:
             wire=self._wire,
             counters=self._counters,
             events=self._events,
-            ended=self.ended,
+            flow_ends=self.flow_ends,
         )

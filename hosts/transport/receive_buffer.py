@@ -47,27 +47,28 @@ class ReceiveBuffer(Wakeable):
 
     def __init__(
         self,
+        wall: TransportSettings,
         *,
-        rate_bps: int,
-        capacity_bytes: int,
-        line_rate_bps: int,
         mac: int,
         sends_pauses: bool,
         wire: WireSchedule,
         counters: NicCounters,
         deliver: Callable[[DataPacket, int], None],
     ) -> None:
-        """Call `deliver` with every packet and the time at which the receiver has processed it."""
+        """Call `deliver` with every packet and the time at which the receiver has processed it.
+
+        `wall` is the NIC's settings in wall units, with a receiver rate.
+        """
         super().__init__()
-        self._rate_bps = rate_bps
-        self._capacity_bytes = capacity_bytes
+        self._rate_bps = wall.receiver_rate_bps
+        self._capacity_bytes = wall.receiver_buffer_bytes
         self._sends_pauses = sends_pauses
         self._wire = wire
         self._counters = counters
         self._deliver = deliver
         self._pause_frame = pfc.pack_frame(mac, {CLASS_DATA: PFC_MAX_QUANTA})
         self._resume_frame = pfc.pack_frame(mac, {CLASS_DATA: 0})
-        self._refresh_every_ns = pfc.quanta_ns(PFC_MAX_QUANTA, line_rate_bps) // 2
+        self._refresh_every_ns = pfc.quanta_ns(PFC_MAX_QUANTA, wall.line_rate_bps) // 2
         self._waiting: deque[tuple[int, DataPacket]] = deque()
         self._held_bytes = 0
         self._is_pausing = False
@@ -115,27 +116,3 @@ class ReceiveBuffer(Wakeable):
         if earliest_ns < self.wake_ns:
             self.wake_ns = earliest_ns
             self._wire.wake_at(earliest_ns, self)
-
-
-def receive_buffer(
-    wall: TransportSettings,
-    *,
-    mac: int,
-    sends_pauses: bool,
-    wire: WireSchedule,
-    counters: NicCounters,
-    deliver: Callable[[DataPacket, int], None],
-) -> ReceiveBuffer | None:
-    """Return the buffer of a NIC with these settings (wall units), or None if its receiver is not slow."""
-    if not wall.receiver_rate_bps:
-        return None
-    return ReceiveBuffer(
-        rate_bps=wall.receiver_rate_bps,
-        capacity_bytes=wall.receiver_buffer_bytes,
-        line_rate_bps=wall.line_rate_bps,
-        mac=mac,
-        sends_pauses=sends_pauses,
-        wire=wire,
-        counters=counters,
-        deliver=deliver,
-    )

@@ -50,19 +50,12 @@ _EARLY: Final = Arrival.EARLY
 class FramerMaker:
     """A factory of the framers of one NIC's queue pairs."""
 
-    __slots__ = ("_ack_dscp", "_address")
+    __slots__ = ("_address", "ack_dscp")
 
     def __init__(self, address: NicAddress, ack_dscp: int) -> None:
         self._address = address
-        self._ack_dscp = ack_dscp
-
-    def answers(self, source_qpn: int, destination_ip: int, destination_qpn: int) -> RoceFramer:
-        """Return a framer for ACKs, NAKs and pulls."""
-        return self.make(source_qpn, destination_ip, destination_qpn, self._ack_dscp << 2)
-
-    def notices(self, source_qpn: int, destination_ip: int, destination_qpn: int) -> RoceFramer:
-        """Return a framer for CNPs, which are always in the control class."""
-        return self.make(source_qpn, destination_ip, destination_qpn, DSCP_CONTROL << 2)
+        self.ack_dscp = ack_dscp
+        """DSCP of ACKs, NAKs and pulls."""
 
     def make(self, source_qpn: int, destination_ip: int, destination_qpn: int, tos: int) -> RoceFramer:
         """Return a framer for packets between two queue pairs, with this TOS byte."""
@@ -81,7 +74,7 @@ class ReceiverQueuePair:
     """A receiver of the packets of one sender, which orders them, assembles the messages and sends the answers."""
 
     __slots__ = (
-        "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_ended", "_events", "_expected", "_framer",
+        "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_events", "_expected", "_flow_ends", "_framer",
         "_interval_bytes", "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order",
         "_owes_mark", "_pacer", "_pulls", "_shift", "_verify", "_wire", "destination_qpn", "source_ip", "source_qpn",
     )  # fmt: skip
@@ -104,7 +97,7 @@ class ReceiverQueuePair:
         wire: WireSchedule,
         counters: NicCounters,
         events: deque[Event],
-        ended: EndedFlows,
+        flow_ends: EndedFlows,
     ) -> None:
         """Create a receiver without expected messages.
 
@@ -126,7 +119,7 @@ class ReceiverQueuePair:
         self._wire = wire
         self._counters = counters
         self._events = events
-        self._ended = ended
+        self._flow_ends = flow_ends
         self._expected: deque[IncomingMessage] = deque()
         self._messages_done = 0
         self._crc = self._bytes = 0
@@ -247,7 +240,7 @@ class ReceiverQueuePair:
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
             self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, corrupted, last))
-            self._ended.record_end(message.flow_id, now_ns)
+            self._flow_ends.record_end(message.flow_id, now_ns)
         self._crc = 0
         self._bytes = 0
         self._interval_bytes = 0
@@ -259,7 +252,8 @@ class ReceiverQueuePair:
         """
         framer = self._framer
         if framer is None:
-            framer = self._maker.answers(self.destination_qpn, self.source_ip, self.source_qpn)
+            tos = self._maker.ack_dscp << 2
+            framer = self._maker.make(self.destination_qpn, self.source_ip, self.source_qpn, tos)
         self._framer = framer if self._expected else None
         return framer
 
@@ -289,5 +283,5 @@ class ReceiverQueuePair:
 
     def _send_cnp(self) -> None:
         self._counters.cnps_sent += 1
-        framer = self._maker.notices(self.destination_qpn, self.source_ip, self.source_qpn)
+        framer = self._maker.make(self.destination_qpn, self.source_ip, self.source_qpn, DSCP_CONTROL << 2)
         self._wire.send_control(framer.frame(CNP, _ZERO_PSN, CNP_RESERVED, becn=True))

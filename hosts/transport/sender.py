@@ -20,7 +20,6 @@ from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
 from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport, SendingState
 from hosts.transport.scheduling.ended_flows import EndedFlows
-from hosts.transport.scheduling.flow_pause import FlowPause
 from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from hosts.transport.transmission import Transmission, bytes_between, message_bytes, message_crc
 from wire import int_header
@@ -32,12 +31,36 @@ from wire.roce.packets import ACK_REQUEST, data_opcode, nearest_index, pack_imme
 from wire.units import NS_PER_S, NS_PER_US
 
 
+class FlowPause:
+    """The pauses of one queue pair. A new end replaces the old one, even if the old one is later."""
+
+    __slots__ = ("_before_ns", "_start_ns", "class_end_ns", "end_ns")
+
+    def __init__(self) -> None:
+        self.end_ns = self._start_ns = self._before_ns = 0
+        self.class_end_ns: int = 0
+        """End of the pause of the flow's traffic class, which the flow control does not know."""
+
+    def total_ns(self, now_ns: int) -> int:
+        """Return the total time for which the flow has been paused so far."""
+        return self._before_ns + min(now_ns, self.end_ns) - self._start_ns
+
+    def set_end(self, flow_end_ns: int, now_ns: int) -> None:
+        """Set the pause end to the one of the flow control or of the class, whichever is later."""
+        end_ns = max(flow_end_ns, self.class_end_ns)
+        if end_ns == self.end_ns or max(end_ns, self.end_ns) <= now_ns:
+            return
+        self._before_ns = self.total_ns(now_ns)
+        self._start_ns = now_ns
+        self.end_ns = max(now_ns, end_ns)
+
+
 class SenderQueuePair(FrameSource):
     """A sender of the messages of one queue pair, controlled by its three algorithms."""
 
     __slots__ = (
         "_ack_every", "_blocked_until_ns", "_congestion", "_consecutive_timeouts", "_counters", "_current", "_end",
-        "_ended", "_events", "_first_end", "_flow_control", "_framer", "_give_up", "_has_stamps", "_has_timer",
+        "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_stamps", "_has_timer",
         "_is_pulled", "_last_bytes", "_last_start_ns", "_notifies_congestion", "_notifies_flow_control", "_pause",
         "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim", "_smallest_window",
         "_trace", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks",
@@ -59,7 +82,7 @@ class SenderQueuePair(FrameSource):
         scheduler: WireSchedule,
         counters: NicCounters,
         events: deque[Event],
-        ended: EndedFlows,
+        flow_ends: EndedFlows,
         trace: CongestionTrace | None,
         give_up: "Callable[[SenderQueuePair, int], None]",
     ) -> None:
@@ -86,7 +109,7 @@ class SenderQueuePair(FrameSource):
         self._scheduler = scheduler
         self._counters = counters
         self._events = events
-        self._ended = ended
+        self._flow_ends = flow_ends
         self._payload_bytes = congestion.path.payload_bytes
         self.line_rate_bps = congestion.path.line_rate_bps
         self._smallest_window: int = min(congestion.path.payload_bytes, congestion.path.bdp_bytes)
@@ -363,7 +386,7 @@ class SenderQueuePair(FrameSource):
             if self._transmissions:
                 self.flow_id = self._transmissions[0].flow_id
             self._events.append(MessageCompleted(completed.report(self._pause.total_ns(now_ns)), now_ns))
-            self._ended.record_end(completed.message.flow_id, now_ns)
+            self._flow_ends.record_end(completed.message.flow_id, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
         """Return a report on every unfinished message."""

@@ -40,97 +40,71 @@ Dscp = Annotated[int, Field(ge=0, le=63)]
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
-    """Settings of a NIC. Durations and rates are in model units; `dilated` returns the wall values of the engine."""
+    """Settings of a NIC. Durations and rates are in model units; `dilate` returns the wall values of the engine."""
 
     line_rate_bps: PositiveRate = 100_000_000_000
     """Line rate of the NIC (bits/s), for Ethernet frames without preamble, gap and FCS. In a network of mixed rates it
     is the rate of the fastest host; no NIC sends faster than its own link."""
-
     base_rtt_ns: RoundTrip = 10_000
     """Round-trip time of the longest path with empty queues, the T of window and rate computations."""
-
     shortest_rtt_ns: Nanoseconds = 0
     """Shortest possible round-trip time in the network. An acknowledgement that follows a resent packet sooner is for
     the packet's first transmission."""
-
     bdp_bytes: Bytes = 0
     """Bandwidth-delay product (BDP) of the longest path, the W_init of windows; 0: line rate x base RTT. In a network
     of mixed rates it is the largest of all pairs of hosts."""
-
     bdp_of_nics: Mapping[str, PositiveBytes] = field(default_factory=dict)
     """BDP of NICs in a network of mixed rates, which replaces bdp_bytes. Keys are NIC rates (bits/s, as text). A NIC
     whose rate is not listed uses bdp_bytes."""
-
     full_queue_ns: Nanoseconds = 310_000
     """Time to drain the deepest queue of a switch, from which timeouts are derived. The default yields an IRN RTO_high
     of 320 us, as in the IRN paper."""
-
     payload_bytes: PayloadBytes = DEFAULT_PAYLOAD_BYTES
     """Message bytes in a full data packet (the path MTU in RDMA terms)."""
-
     congestion: str = "none"
     """Name of the congestion control (a key of CONGESTION_CONTROLS)."""
-
     flow_control: str = "none"
     """Name of the flow control (a key of FLOW_CONTROLS)."""
-
     loss_recovery: str = "go-back-n"
     """Name of the loss recovery (a key of LOSS_RECOVERIES)."""
-
     congestion_parameters: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the congestion control that differ from their defaults."""
-
     flow_control_parameters: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the flow control that differ from their defaults."""
-
     loss_recovery_parameters: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the loss recovery that differ from their defaults."""
-
     rto_ns: PositiveNanoseconds = 4_000_000
     """Retransmission timeout of go-back-N. Keep it above RTT + Q_max / R (docs/sources.md#go-back-n)."""
-
     retry_limit: PositiveCount = 64
     """Number of consecutive timeouts without new acknowledgements after which a queue pair still retries. At the next
     timeout it gives up all its messages. IBTA allows 7 at most, but with timeouts of up to tens of ms; here a timeout
     is a few round trips."""
-
     max_pause_ns: PositiveNanoseconds = 10_000_000
     """Longest pause that one signal can cause; longer pauses are shortened to this."""
-
     ack_every: PositiveCount = 1
     """Request an acknowledgement on every n-th packet, and on the last packet of a message or window."""
-
     congestion_notice: Literal["acknowledgement", "cnp"] = "acknowledgement"
     """How a receiver reports ECN marks. "acknowledgement": in the packet's ACK, as in the HPCC simulator, so that the
     sender learns of every mark. "cnp": in separate CNPs, as RoCEv2 NICs do (docs/sources.md#dcqcn)."""
-
     ack_priority: Literal["control", "data"] = "control"
     """Traffic class of ACKs, NAKs and pulls. "control": above the data. "data": the data class, so that they share its
     queues and pauses. This is ACK_HIGH_PRIO of the HPCC simulator, which depends on the congestion control
     (docs/sources.md#priority-of-acks). In both cases a NIC sends waiting ACKs before its own data."""
-
     cnp_interval_ns: Nanoseconds = 4_000
     """Shortest time between two CNPs of one queue pair (NVIDIA's min_time_between_cnps)."""
-
     receiver_rate_bps: Rate = 0
     """Rate at which the host takes data packets from the NIC (bits/s of frames); 0: as fast as they arrive."""
-
     receiver_buffer_bytes: PositiveBytes = 500_000
     """Buffer for data packets that a slow receiver has not processed yet. With a flow control that obeys 802.1Qbb, the
     NIC pauses its switch port when more than half is used and resumes it below a quarter."""
-
     program_dscp: Dscp | None = None
     """DSCP for the packets of ordinary programs, so that they share a class with the flows; None keeps their DSCP."""
-
     program_queue_bytes: PositiveBytes = 250_000
     """Queue size for each 5-tuple of the host's ordinary programs; the default is two BDP."""
-
     goodput_interval_ns: PositiveNanoseconds = 100_000
     """Interval of the goodput trace, at least 1 ns. A run with flows derives it from the length of the flows."""
-
     cc_trace_ns: Nanoseconds = 0
     """Shortest time between two rows of a flow in the congestion control trace, cc.parquet; 0: no trace."""
-
     verify: bool = True
     """Check the invariant CRC of every packet and the CRC of every message."""
 
@@ -166,10 +140,6 @@ class TransportSettings:
         bdp_bytes = self.bdp_of_nics.get(str(nic_rate_bps), self.bdp_bytes)
         return replace(self, line_rate_bps=nic_rate_bps, bdp_bytes=bdp_bytes, bdp_of_nics={})
 
-    def dilated(self, dilation: Dilation) -> "TransportSettings":
-        """Return the settings in wall units; algorithm parameters are unchanged (see `build_parameters`)."""
-        return dilate(self, dilation)
-
 
 def dilate(record: Record, dilation: Dilation) -> Record:
     """Return a frozen dataclass with its `*_ns` fields multiplied and its `*_bps` fields divided by the dilation.
@@ -193,10 +163,10 @@ def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Di
 
     Raises ValueError for an unknown name or an invalid value.
     """
-    known = {item.name for item in fields(kind)}  # type: ignore[arg-type]
-    unknown = sorted(set(chosen) - known)
+    names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
+    unknown = sorted(set(chosen) - names)
     if unknown:
-        choices = f"{', '.join(sorted(known)) or 'none'}{nearest(unknown[0], known)}"
+        choices = f"{', '.join(sorted(names)) or 'none'}{nearest(unknown[0], names)}"
         raise ValueError(f"unknown parameter {', '.join(unknown)}; known are: {choices}")
     check_values(kind, chosen)
     return dilate(kind(**chosen), dilation)

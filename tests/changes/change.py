@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from tests.tree import ROOT, files_of_tree
 
 HEAD = "# SPDX-License-Identifier: Apache-2.0\n# SPDX-FileCopyrightText: SFC Testbed contributors\n"
@@ -37,18 +35,6 @@ def mininet() -> str | None:
 
 
 @dataclass(frozen=True)
-class Before:
-    """Text to insert before the first occurrence of `place`."""
-
-    place: str
-    text: str
-
-    def applied(self, content: str) -> str:
-        assert self.place in content, f"{self.place!r} no longer exists"
-        return content.replace(self.place, self.text + self.place, 1)
-
-
-@dataclass(frozen=True)
 class Change:
     """The files and lines of an addition, and the command that demonstrates it."""
 
@@ -56,8 +42,8 @@ class Change:
     """The kind of addition, as in CONTRIBUTING's table."""
     new: Mapping[str, str]
     """New files with their text, without the license header."""
-    rows: Mapping[str, tuple[Before, ...]]
-    """Existing files and the insertions into each."""
+    rows: Mapping[str, Mapping[str, str]]
+    """Existing files; for each, texts to insert before the first occurrence of their keys."""
     command: tuple[str, ...]
     """Words of the commands that demonstrate the addition, separated by `&&`; `python` is this interpreter.
 
@@ -80,33 +66,23 @@ class Change:
             path.write_text(text if path.suffix == ".p4" else f"{HEAD}{text}")
         for name, insertions in self.rows.items():
             content = (tree / name).read_text()
-            for insertion in insertions:
-                content = insertion.applied(content)
+            for place, text in insertions.items():
+                assert place in content, f"{place!r} no longer exists"
+                content = content.replace(place, text + place, 1)
             (tree / name).write_text(content)
-
-    def skip_if_a_need_is_unmet(self) -> None:
-        for need in self.needs:
-            reason = need()
-            if reason is not None:
-                pytest.skip(reason)
 
     def demonstrate(self, tree: Path) -> str:
         """Run the commands in the changed tree, and return the output of the last one."""
-        output = ""
         for words in self._commands():
-            done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False, timeout=280)
-            assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-            output = done.stdout
+            output = _output(words, tree)
         return output
 
     def check_contract(self, tree: Path) -> None:
         """Run the contract tests of the changed tree; at least one must be about the addition."""
         if not self.contract:
             return
-        words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *self.contract)
-        done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False, timeout=280)
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-        assert re.search(r"[1-9]\d* passed", done.stdout), done.stdout[-500:]
+        output = _output([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *self.contract], tree)
+        assert re.search(r"[1-9]\d* passed", output), output[-500:]
 
     def _commands(self) -> Iterator[list[str]]:
         words: list[str] = []
@@ -116,6 +92,24 @@ class Change:
                 words = []
             else:
                 words.append(sys.executable if word == "python" else word)
+
+
+def _output(words: list[str], tree: Path) -> str:
+    done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False, timeout=280)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+ROWS = re.findall(r"^\| ([a-zA-Z0-9 ]+) \| (.*) \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+LISTED = {kind: set(re.findall(r"`([\w./-]+/[\w./-]+\.\w+)`", places)) for kind, places in ROWS}
+"""The files of each kind of change; `NAME` and `GROUP` stand for names that a contributor chooses."""
+
+
+def are_listed(kind: str, places: set[str]) -> bool:
+    """Return whether CONTRIBUTING.md lists exactly these files for a kind of change."""
+    patterns = {re.escape(place).replace("NAME", r"\w+").replace("GROUP", r"\w+") for place in LISTED[kind]}
+    pairs = {(pattern, place) for pattern in patterns for place in places if re.fullmatch(pattern, place)}
+    return {pattern for pattern, _ in pairs} == patterns and {place for _, place in pairs} == places
 
 
 def copy_of_tree(folder: Path) -> Path:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from tests.changes.change import Before, Change, mininet, p4c
+from tests.changes.change import Change, mininet, p4c
 
 _MAKE_P4 = ("python", "-m", "tools.compile_p4", "&&")
 _RUN = ("python", "runner.py", "run")
@@ -32,18 +32,13 @@ class ByDelay(CongestionControl):
 '''
     },
     {
-        "hosts/transport/congestion/__init__.py": (
-            Before(
-                "from hosts.transport.congestion.dcqcn", "from hosts.transport.congestion.by_delay import ByDelay\n"
-            ),
-            Before('    "hpcc":', '    "by-delay": ByDelay,\n'),
-        ),
-        "scenarios/schemes.py": (
-            Before(
-                '        RateControl("hpcc"',
-                '        RateControl("by-delay", "by delay", {"congestion": "by-delay"}),\n',
-            ),
-        ),
+        "hosts/transport/congestion/__init__.py": {
+            "from hosts.transport.congestion.dcqcn": "from hosts.transport.congestion.by_delay import ByDelay\n",
+            '    "hpcc":': '    "by-delay": ByDelay,\n',
+        },
+        "scenarios/schemes.py": {
+            '        RateControl("hpcc"': '        RateControl("by-delay", "by delay", {"congestion": "by-delay"}),\n'
+        },
     },
     (*_RUN, "incast", "--scheme", "sfc+by-delay", *_TINY),
     r'"scheme": "sfc\+by-delay"',
@@ -53,13 +48,13 @@ class ByDelay(CongestionControl):
 FLOW_CONTROL = Change(
     "flow control",
     {
-        "hosts/transport/flow_control/twice_as_long.py": '''"""SFC with pauses twice as long as the BTS requests."""
+        "hosts/transport/flow_control/doubled.py": '''"""SFC with pauses twice as long as the BTS requests."""
 
 from hosts.transport.flow_control.sfc import SourceFlowControl
 from wire.bts import BackToSender
 
 
-class TwiceAsLong(SourceFlowControl):
+class Doubled(SourceFlowControl):
     """Pauses flows longer than SFC."""
 
     __slots__ = ()
@@ -69,24 +64,20 @@ class TwiceAsLong(SourceFlowControl):
 '''
     },
     {
-        "hosts/transport/flow_control/__init__.py": (
-            Before(
-                "from hosts.transport.flow_control.none",
-                "from hosts.transport.flow_control.twice_as_long import TwiceAsLong\n",
-            ),
-            Before('    "onramp":', '    "twice-as-long": TwiceAsLong,\n'),
-        ),
-        "scenarios/schemes.py": (
-            Before(
-                '        Scheme("sfc",',
-                '        Scheme("long-sfc", "long", _INGRESS_AND_CACHE, {"flow_control": "twice-as-long", **_IRN}),\n',
-            ),
-        ),
+        "hosts/transport/flow_control/__init__.py": {
+            "from hosts.transport.flow_control.onramp": "from hosts.transport.flow_control.doubled import Doubled\n",
+            '    "onramp":': '    "doubled": Doubled,\n',
+        },
+        "scenarios/schemes.py": {
+            '        Scheme("sfc",': (
+                '        Scheme("sfc-2", "long", _INGRESS_AND_CACHE, {"flow_control": "doubled", **_IRN}),\n'
+            )
+        },
     },
     # The default incast is larger than Q_th, so that switches send BTS.
-    (*_RUN, "incast", "--scheme", "long-sfc", "--clock", "virtual", "--json", "--out", "out"),
-    r'(?s)"scheme": "long-sfc".*"bts": \{[^}]*"sent": [1-9]',
-    contract=("tests/hosts/transport/test_transport_contract.py", "-k", "twice-as-long"),
+    (*_RUN, "incast", "--scheme", "sfc-2", "--clock", "virtual", "--json", "--out", "out"),
+    r'(?s)"scheme": "sfc-2".*"bts": \{[^}]*"sent": [1-9]',
+    contract=("tests/hosts/transport/test_transport_contract.py", "-k", "doubled"),
 )
 
 LOSS_RECOVERY = Change(
@@ -109,16 +100,13 @@ class Hasty(Irn):
 '''
     },
     {
-        "hosts/transport/loss_recovery/__init__.py": (
-            Before("from hosts.transport.loss_recovery.irn", "from hosts.transport.loss_recovery.hasty import Hasty\n"),
-            Before('    "irn":', '    "hasty": Hasty,\n'),
-        ),
-        "scenarios/schemes.py": (
-            Before(
-                '        Scheme("irn",',
-                '        Scheme("hasty", "IRN, hasty", transport={"loss_recovery": "hasty"}),\n',
-            ),
-        ),
+        "hosts/transport/loss_recovery/__init__.py": {
+            "from hosts.transport.loss_recovery.irn": "from hosts.transport.loss_recovery.hasty import Hasty\n",
+            '    "irn":': '    "hasty": Hasty,\n',
+        },
+        "scenarios/schemes.py": {
+            '        Scheme("irn",': '        Scheme("hasty", "IRN, hasty", transport={"loss_recovery": "hasty"}),\n'
+        },
     },
     (*_RUN, "incast", "--scheme", "hasty", *_TINY),
     '"scheme": "hasty"',
@@ -129,9 +117,9 @@ SCHEME = Change(
     "scheme",
     {},
     {
-        "scenarios/schemes.py": (
-            Before('        Scheme("sfc",', '        Scheme("cache-only", "cache", {"pause_cache": True}, _SFC),\n'),
-        ),
+        "scenarios/schemes.py": {
+            '        Scheme("sfc",': '        Scheme("cache-only", "cache", {"pause_cache": True}, _SFC),\n'
+        }
     },
     (*_RUN, "incast", "--scheme", "cache-only", *_TINY),
     '"scheme": "cache-only"',
@@ -165,12 +153,10 @@ SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clo
 '''
     },
     {
-        "scenarios/catalogue.py": (
-            Before(
-                "from scenarios import allreduce, bystanders, datacentre, incast\n", "from scenarios import pairs\n"
-            ),
-            Before("    datacentre,\n", "    pairs,\n"),
-        ),
+        "scenarios/catalogue.py": {
+            "from scenarios import allreduce, bystanders, datacentre, incast\n": "from scenarios import pairs\n",
+            "    datacentre,\n": "    pairs,\n",
+        }
     },
     (*_RUN, "pairs", "--clock", "virtual", "--json", "--out", "out"),
     '"scenario": "pairs"',
@@ -200,13 +186,10 @@ EXPERIMENT = Experiment(
 '''
     },
     {
-        "reproduction/catalogue.py": (
-            Before(
-                "from reproduction.model.experiment",
-                "from reproduction.experiments import lone_incast\n",
-            ),
-            Before("    signaling,\n    incast_degree", "    lone_incast,\n"),
-        ),
+        "reproduction/catalogue.py": {
+            "from reproduction.model.experiment": "from reproduction.experiments import lone_incast\n",
+            "    signaling,\n    incast_degree": "    lone_incast,\n",
+        }
     },
     ("python", "runner.py", "reproduce", "incast", "--scale", "ci", "--json", "--strict", "--out", "out"),
     '"title": "A lone incast"',
@@ -216,10 +199,8 @@ TOPOLOGY = Change(
     "topology",
     {},
     {
-        "topologies/shapes.py": (
-            Before(
-                "SHAPES: Mapping",
-                '''class Line(Shape):
+        "topologies/shapes.py": {
+            "SHAPES: Mapping": '''class Line(Shape):
     """Three switches in a row, each with a host."""
 
     name: ClassVar[str] = "line"
@@ -235,9 +216,8 @@ TOPOLOGY = Change(
 
 
 ''',
-            ),
-            Before("Dumbbell, Star)\n", "Line, "),
-        ),
+            "Dumbbell, Star)\n": "Line, ",
+        }
     },
     (*_RUN, "incast", "--topology", "line", *_TINY),
     '"completed": 2',
@@ -264,28 +244,29 @@ class PatientTarget(SoftswitchTarget):
 '''
     },
     {
-        "testbed/plan/switch_targets.py": (
-            Before(
-                '        SwitchTarget(\n            "soft"',
+        "testbed/plan/switch_targets.py": {
+            '        SwitchTarget(\n            "soft"': (
                 '        SwitchTarget("patient", "testbed.targets.patient:PatientTarget", '
-                "ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n",
-            ),
-        ),
+                "ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n"
+            )
+        }
     },
     (
         *_RUN,
-        "incast",
-        "--switch",
-        "patient",
-        "--dilation",
-        "20000",
-        "--set",
-        "degree=2",
-        "--set",
-        "message_bytes=20000",
-        "--json",
-        "--out",
-        "out",
+        *[
+            "incast",
+            "--switch",
+            "patient",
+            "--dilation",
+            "20000",
+            "--set",
+            "degree=2",
+            "--set",
+            "message_bytes=20000",
+            "--json",
+            "--out",
+            "out",
+        ],
     ),
     "The switches were patient.",
     needs=(mininet,),
@@ -295,18 +276,12 @@ P4_COUNTER = Change(
     "P4 counter",
     {},
     {
-        "wire/counters.py": (
-            Before(
-                "    PFC_UNDERFLOW = 1",
-                '    QUEUE_JOINED = 2, Role.NEUTRAL, "a packet was let into a queue", "bts.sent"\n',
-            ),
-        ),
-        "switch-bmv2/include/control/queue/queue_state.p4": (
-            Before(
-                "        join();\n",
-                "        queue_events.count((bit<32>) (bit<EVENT_BITS>) queue_event_t.queue_joined);\n",
-            ),
-        ),
+        "wire/counters.py": {
+            "    PFC_UNDERFLOW = 1": '    QUEUE_JOINED = 2, Role.NEUTRAL, "a packet was let into a queue", "bts.sent"\n'
+        },
+        "switch-bmv2/include/control/queue/queue_state.p4": {
+            "        join();\n": "        queue_events.count((bit<32>) (bit<EVENT_BITS>) queue_event_t.queue_joined);\n"
+        },
     },
     (*_MAKE_P4, *_RUN, "incast", "--scheme", "irn", *_TINY),
     r'"sent": [1-9]',
@@ -352,29 +327,18 @@ control SizeLimit(inout metadata_t meta, inout standard_metadata_t std) {
 """
     },
     {
-        "switch-bmv2/sfc.p4": (
-            Before(
-                '#include "include/control/queue/queue_state.p4"',
-                '#include "include/control/forwarding/size_limit.p4"\n',
-            ),
-            Before("    QueueRead() queue_read;", "    SizeLimit() size_limit;\n"),
-            Before(
-                "        if (meta.is_dropped == 0) {\n            queue_read", "        size_limit.apply(meta, std);\n"
-            ),
-        ),
-        "testbed/control_plane/settings.py": (
-            Before(
-                "    int_telemetry: bool",
-                '    most_bytes: Bytes | None = Field(None, description="Longer frames are dropped; null: none.")\n',
-            ),
-        ),
-        "testbed/control_plane/features.py": (
-            Before(
-                "    if settings.sfc_p or settings.pfc:",
-                "    if settings.most_bytes is not None:\n"
-                '        yield f"table_set_default size_limit limit {settings.most_bytes}"\n',
-            ),
-        ),
+        "switch-bmv2/sfc.p4": {
+            '#include "include/control/queue/queue_state.p4"': '#include "include/control/forwarding/size_limit.p4"\n',
+            "    QueueRead() queue_read;": "    SizeLimit() size_limit;\n",
+            "        if (meta.is_dropped == 0) {\n            queue_read": "        size_limit.apply(meta, std);\n",
+        },
+        "testbed/control_plane/settings.py": {
+            "    int_telemetry: bool": '    most_bytes: Bytes | None = Field(None, description="Limit of a frame.")\n'
+        },
+        "testbed/control_plane/features.py": {
+            "    if settings.sfc_p or settings.pfc:": "    if settings.most_bytes is not None:\n"
+            '        yield f"table_set_default size_limit limit {settings.most_bytes}"\n'
+        },
     },
     (*_MAKE_P4, *_RUN, "incast", "--scheme", "irn", "--set", "switch.most_bytes=500", "--duration", "0.2", *_TINY),
     '"malformed": ',
@@ -385,19 +349,16 @@ PROMPT_VERB = Change(
     "verb of the prompt",
     {},
     {
-        "testbed/prompt/looking.py": (
-            Before(
-                "\nVERBS = {",
-                """
+        "testbed/prompt/looking.py": {
+            "\nVERBS = {": """
 def roles(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     return "\\n".join(f"{name} forwards" for name in session.switches)
 
 """,
-            ),
-            Before('    "queues": Verb(', '    "roles": Verb(("",), "what each switch does", roles),\n'),
-        ),
-        "tests/testbed/prompt/test_prompt_live.py": (Before('    ("nodes", ', '    ("roles", "tor1 forwards"),\n'),),
-        "docs/prompt.md": (Before("| `queues [SWITCH]`", "| `roles` | what each switch does |\n"),),
+            '    "queues": Verb(': '    "roles": Verb(("",), "what each switch does", roles),\n',
+        },
+        "tests/testbed/prompt/test_prompt_live.py": {'    ("nodes", ': '    ("roles", "tor1 forwards"),\n'},
+        "docs/prompt.md": {"| `queues [SWITCH]`": "| `roles` | what each switch does |\n"},
     },
     (
         *("python", "-c", "open('lines', 'w').write('help roles\\nroles\\n')", "&&"),
@@ -411,20 +372,17 @@ RUN_OPTION = Change(
     "option of run",
     {},
     {
-        "cli/verbs/run.py": (
-            Before("    json: Json = False,\n", "    payload: int | None = None,\n"),
-            Before("        hosts=hosts,\n", "        payload_bytes=payload,\n"),
-        ),
-        "analysis/results/spec.py": (
-            Before("    background: str | None = option", '    payload_bytes: int | None = option("--payload")\n'),
-        ),
-        "testbed/plan/plan.py": (
-            Before(
-                "    traffic = _traffic(",
-                "    if spec.payload_bytes is not None:\n"
-                '        settings.transport["payload_bytes"] = spec.payload_bytes\n',
-            ),
-        ),
+        "cli/verbs/run.py": {
+            "    json: Json = False,\n": "    payload: int | None = None,\n",
+            "        hosts=hosts,\n": "        payload_bytes=payload,\n",
+        },
+        "analysis/results/spec.py": {
+            "    background: str | None = option": '    payload_bytes: int | None = option("--payload")\n'
+        },
+        "testbed/plan/plan.py": {
+            "    traffic = _traffic(": "    if spec.payload_bytes is not None:\n"
+            '        settings.transport["payload_bytes"] = spec.payload_bytes\n'
+        },
     },
     (
         *(*_RUN, "incast", "--payload", "500", *_TINY, "&&"),
@@ -437,9 +395,9 @@ PAUSE_COMPUTATION = Change(
     "pause computation",
     {},
     {
-        "switch-bmv2/include/control/bts/pause_time.p4": (
-            Before("        pause_us = (duration_us_t) drain_us;", "        drain_us = drain_us + drain_us;\n"),
-        ),
+        "switch-bmv2/include/control/bts/pause_time.p4": {
+            "        pause_us = (duration_us_t) drain_us;": "        drain_us = drain_us + drain_us;\n"
+        }
     },
     (*_MAKE_P4, *_RUN, "incast", "--scheme", "sfc", *_TINY),
     '"scheme": "sfc"',

@@ -40,7 +40,6 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("degree=" + "9" * 5000, "degree"),
         ("degree=" + "[" * 100_000, "degree"),
         ("degree=1e999", "degree"),
-        ("degree=NaN", "degree"),
         ("degree=true", "degree: must be a whole number, not True"),
         ("degree=2.5", "degree: must be a whole number, not 2.5"),
         ('degree="2"', "degree: must be a whole number"),
@@ -48,35 +47,23 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("window_us=1e9", "window_us: must be at most 1000000 us, not 1000000000"),
         ("window_us=true", "window_us: must be a number, not True"),
         ("receiver=7", "receiver: must be text, not 7"),
-        ("topology.host_rate_bps=true", "host_rate_bps: must be a whole number, not True"),
         ("topology.host_delay_ns=-1", "host_delay_ns: must be at least 0 ns, not -1"),
         ("topology.host_rates_bps=[true]", "host_rates_bps.0: must be a whole number"),
         ("switch.pfc=1", "pfc: must be true or false, not 1"),
-        ('switch.estimator="no"', "estimator: must be true or false, not 'no'"),
-        ("switch.q_th_bytes=true", "q_th_bytes: must be a whole number, not True"),
         ("switch.q_th_bdp=1e300", "q_th_bdp"),
-        ("switch.alpha=true", "alpha: must be a number, not True"),
-        ("switch.suppression_ns=-1", "suppression_ns: must be at least 0 ns, not -1"),
         ("transport.line_rate_bps=Infinity", "line_rate_bps"),
         ("transport.line_rate_bps=1" + "0" * 30, "line_rate_bps: must be at most 25600000000000 bit/s"),
-        ("transport.base_rtt_ns=1e308", "base_rtt_ns"),
-        ("transport.base_rtt_ns=1" + "0" * 30, "base_rtt_ns: must be at most 10000000000 ns"),
         ("transport.bdp_bytes=0", "bdp_bytes: must be at least 1 B, not 0"),
         ('transport.verify="no"', "verify: must be true or false, not 'no'"),
         ("transport.ack_every=2.5", "ack_every: must be a whole number, not 2.5"),
-        ("transport.ack_every=0", "ack_every: must be at least 1, not 0"),
         ("transport.program_dscp=9999", "program_dscp: must be at most 63, not 9999"),
-        ("transport.program_dscp=-1", "program_dscp: must be at least 0, not -1"),
-        ("transport.rto_ns=true", "rto_ns: must be a whole number, not True"),
         ("transport.rto_ns=-5", "rto_ns: must be at least 1 ns, not -5"),
         ("transport.payload_bytes=100000", "payload_bytes: must be at most"),
-        ("transport.cnp_interval_ns=-1", "cnp_interval_ns: must be at least 0 ns, not -1"),
         ("transport.congestion=5", "congestion: must be text, not 5"),
         ("transport.congestion_parameters=5", "congestion_parameters: must be a mapping, not 5"),
         ('transport.congestion_parameters={"window_bytes": true}', "window_bytes: must be a whole number, not True"),
         ('transport.congestion_parameters={"window_ns": -1}', "window_ns: must be at least 0 ns, not -1"),
         ('transport.loss_recovery_parameters={"held_packets": 0}', "held_packets: must be at least 1, not 0"),
-        ('transport.loss_recovery_parameters={"cap_packets": 1.5}', "cap_packets: must be a whole number, not 1.5"),
     ],
     ids=lambda value: value[:60],
 )
@@ -89,7 +76,6 @@ def test_a_wrong_setting_is_refused(setting: str, expected: str, refused: Refuse
     [
         (["--scheme", "sfc+"], "unknown congestion control ''"),
         (["--scheme", "sfc++none"], "unknown congestion control '+none'"),
-        (["--pcap", ","], "--pcap"),
         (["--pcap", "h1,,h2"], "--pcap"),
         (["--dilation", "\u0664\u0662"], "--dilation"),
         (["--dilation", "9" * 5000], "--dilation"),
@@ -100,10 +86,8 @@ def test_a_wrong_setting_is_refused(setting: str, expected: str, refused: Refuse
         (["--set", "degree=1\udcff"], "UTF-8"),
         (["--topology", "a\udcffb"], "UTF-8"),
         (["--hosts", "docker:debian"], "--hosts needs --clock real: programs in containers cannot run in virtual time"),
-        (["--hosts", "docker:"], "--hosts is docker:IMAGE, such as docker:debian:12, not 'docker:'"),
         (["--hosts", "podman:debian"], "--hosts is docker:IMAGE, such as docker:debian:12, not 'podman:debian'"),
         (["--hosts", "docker:-v /:/host"], "--hosts is docker:IMAGE"),
-        (["--hosts", ""], "--hosts is docker:IMAGE"),
     ],
     ids=lambda value: str(value)[:40].encode("ascii", "backslashreplace").decode(),
 )
@@ -120,7 +104,6 @@ def test_a_wrong_option_is_refused(words: list[str], expected: str, refused: Ref
         (["run", "incast", "--bogus"], "--bogus"),
         (["run", "incast", "--clock", "wall"], "unknown clock 'wall'"),
         (["run", "incast", "--dilation", "0"], "--dilation"),
-        (["run", "incast", "--dilation", "fast"], "--dilation"),
         (["run", "incast", "--seed", "pi"], "--seed"),
         (["run", "incast", "--clock", "virtual", "--retry"], "--retry: the virtual clock is never late"),
         (
@@ -137,18 +120,14 @@ def test_a_wrong_option_is_refused(words: list[str], expected: str, refused: Ref
         (["trace", "1"], "no runs in runs; use --run FOLDER"),
         (["doctor", "--force"], "--force needs --calibrate"),
         (["cli", "--topology", "torus"], "unknown topology 'torus'"),
-        (["cli", "--dilation", "0"], "--dilation"),
         (["cli", "--dilation", "1" + "0" * 30], "--dilation"),
         (["validate", "incast", "--flows", "mine.csv"], "No such option: --flows"),
         (["validate", "incast", "--schemes", "sfc, sfc"], "--schemes: a scheme is repeated"),
-        (["validate", "incast", "--schemes", ""], "unknown scheme ''"),
-        (["validate", "incast", "--dilation", "0"], "--dilation is auto or a whole number"),
         (["validate", "incast", "--out", ""], "--out: a folder name is required"),
         (["validate", "testbed-hol", "--switch", "bmv2"], "testbed-hol pfc+dcqcn: --switch bmv2 cannot do pfc"),
         (["validate", "incast", "sfc"], "unexpected extra argument"),
         (["reproduce", "nothing"], "unknown experiment 'nothing'; choose from all, signaling"),
         (["reproduce", "theory", "--scale", "huge"], "has no scale 'huge'"),
-        (["reproduce", "theory", "--clock", "wall"], "unknown clock 'wall'"),
         (["reproduce", "theory", "--set", "arrivals_us=1000"], "arrivals_us: there is no such setting"),
         (["reproduce", "all", "--set", "arrival_us=1"], "no experiment has such a setting; nearest: arrivals_us"),
         (["reproduce", "all", "--set", "arrivals_us"], "--set 'arrivals_us' is not of the form key=value"),
@@ -188,9 +167,7 @@ def test_the_smallest_and_the_largest_dilation_work(factor: str, tmp_path: Path)
         (SWEEP + "axes: {degree: []}\n", "axes.degree"),
         (SWEEP + "dilation: -5\n", "dilation: must be at least 1, not -5"),
         (SWEEP + "dilation: 1000000000000\n", "dilation: must be at most 10000000, not"),
-        (SWEEP + "dilation: true\n", "dilation: must be a whole number, not True"),
         (SWEEP + "seeds: [true]\n", "seeds.0: must be a whole number, not True"),
-        (SWEEP + "seeds: ['1']\n", "seeds.0: must be a whole number, not '1'"),
         (SWEEP + "duration_ms: .nan\n", "duration_ms"),
         (SWEEP + "7: [1]\n", "7"),
         (SWEEP + "axes: {7: [1]}\n", "axes"),
@@ -200,12 +177,9 @@ def test_the_smallest_and_the_largest_dilation_work(factor: str, tmp_path: Path)
         (SWEEP + _bomb() + "axes: {degree: *a6}\n", "alias"),
         (SWEEP + "axes: &a {degree: *a}\n", "alias"),
         (SWEEP + "axes: {degree: [2, 3]}\naxes: {degree: [4]}\n", "axes is defined twice"),
-        (SWEEP + "axes: {degree: [2], degree: [3]}\n", "degree is defined twice"),
         (SWEEP + "axes: {degree: [2020-01-01]}\n", "axes.degree"),
-        (SWEEP + "axes: {degree: [2020-99-99]}\n", "YAML"),
         (SWEEP + "axes: {degree: [.inf]}\n", "degree"),
         (SWEEP + "axes: {degree: [" + "9" * 5000 + "]}\n", "YAML"),
-        (SWEEP + "settings: {degree: !!binary aGFsbG8=}\n", "settings"),
         (SWEEP + "axes: {degree: !!set {a, b}}\n", "axes.degree"),
         (SWEEP + "axes: {a: &b " + str(list(range(1000))) + ", c: *b, d: *b}\n", "jobs"),
         (SWEEP + "axes: {degree: [[" + "x" * 200_000 + "]]}\n", "degree"),
@@ -227,22 +201,17 @@ def test_a_bad_sweep_file_is_refused(text: str, expected: str, tmp_path: Path, r
         (HEADER + "h1,h2,1000,0,a\x1bb\n", "tag"),
         (HEADER + "h1,h2,1000,inf,a\n", "start_ns: must be a whole number, not 'inf'"),
         (HEADER + "h1,h2,1000,1" + "0" * 26 + ",a\n", "start_ns: must be at most 3600000000000 ns"),
-        (HEADER + "h1,h2,1000," + "9" * 1500 + ",a\n", "start_ns"),
         (HEADER + "h1,h2,1_000,0,a\n", "size_bytes: must be a whole number, not '1_000'"),
         (HEADER + "h1,h2,\u0661,0,a\n", "size_bytes: must be a whole number"),
         (HEADER + "h1,h2," * 50_000 + "\n", "line 2 has more than"),
         ("# measured_window_us=nan,inf\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
-        ("# measured_window_us=0,inf\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
-        ("# measured_window_us=-1,5\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
         ("# measured_window_us=9,1\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
         ("# measured_window_us=1\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
         (WAITS + "h1,h2,1000,0,a,2\nh2,h1,1000,0,a,1\n", "circle: flow 1 waits for flow 2 waits for flow 1"),
         (WAITS + "h1,h2,1000,0,a,9\n", "flow 1 waits for flow 9, which does not exist"),
         (WAITS + "h1,h2,1000,0,a,one\n", "after: must be a whole number, not 'one'"),
         ("1\n0 1 3 100 1000 inf\n", "line 2"),
-        ("1\n0 1 3 100 1000 nan\n", "line 2"),
         ("1\n0 1 3 100 1000 1e26\n", "must be at most"),
-        ("1\n0 1 3 100 1000 1e999999\n", "line 2"),
         ("1\n" + "9" * 5000 + " 1 3 100 1000 2\n", "line 2"),
         ("9" * 5000 + "\n0 1 3 100 1000 2\n", "line 1"),
         ("\u0661\n0 1 3 100 1000 2\n", "first row"),
@@ -257,24 +226,19 @@ def test_a_bad_flow_list_is_refused(text: str, expected: str, tmp_path: Path, re
 SIZES = b"size_bytes,cumulative_percent,steps\n"
 
 
-@pytest.mark.parametrize("scenario", ["datacentre", "testbed-hol"])
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
         (b"", "at least two rows"),
         (SIZES + b"0,0,1\n1\x000,100,1\n", "not a row of three numbers"),
-        (SIZES + b"0,0," + b"9" * 200_000 + b"\n10,100,1\n", "not a row of three numbers"),
         (SIZES + b'0,0,1\n"' + b"x" * 200_000 + b'",100,1\n', "not a row of three numbers"),
-        (SIZES + b"0,0,1\n" + b"9" * 4000 + b",100,1\n", "not a row of three numbers"),
         (SIZES + b"0,0,1\n" + b"9" * 15 + b",100,1\n", "largest size must be 1 B to 10000000000 B"),
         (SIZES + b"0,0,1\n5,nan,1\n10,100,1\n", "5,nan,1"),
         (SIZES + b"-5,0,1\n10,100,1\n", "-5,0,1"),
         (SIZES + b"1,0,1000000000\n5,100,1\n", "at most 100000 points"),
         (b"0 0\ninf 100\n", "inf 100"),
-        (b"0 0\nnan 50\n10 100\n", "nan 50"),
         (b"0 0\n5 nan\n10 100\n", "5 nan"),
         (b"0 0\n1e308 100\n", "1e308"),
-        (b"-5 0\n10 100\n", "-5 0"),
         (b"0 0\n0 100\n", "largest size"),
         (b"0 0\n1_0 100\n", "1_0 100"),
         ("0 0\n\u0661 100\n".encode(), "not `size percent`"),
@@ -284,32 +248,36 @@ SIZES = b"size_bytes,cumulative_percent,steps\n"
     ],
     ids=lambda value: str(value[:50]),
 )
-def test_a_bad_size_file_is_refused(
-    content: bytes, expected: str, scenario: str, tmp_path: Path, refused: Refused
-) -> None:
+def test_a_bad_size_file_is_refused(content: bytes, expected: str, tmp_path: Path, refused: Refused) -> None:
     (tmp_path / "sizes").write_bytes(content)
-    refused(["run", scenario, "--clock", "virtual", "--set", "sizes=sizes"], expected)
+    refused(["run", "datacentre", "--clock", "virtual", "--set", "sizes=sizes"], expected)
 
 
-@pytest.mark.parametrize("words", [["--set", "sizes=input"], ["--flows", "input"], ["sweep"]], ids=" ".join)
-@pytest.mark.parametrize("kind", ["folder", "pipe", "endless", "loop", "unnamed"])
+DATACENTRE = ("run", "datacentre", "--clock", "virtual")
+
+
+@pytest.mark.parametrize(
+    "words", [(*DATACENTRE, "--set", "sizes={}"), (*DATACENTRE, "--flows", "{}"), ("sweep", "{}")], ids=" ".join
+)
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("folder", "not a regular file"),
+        ("pipe", "not a regular file"),
+        ("endless", "not a regular file"),
+        ("loop", "cannot be read"),
+        ("x" * 300, "cannot be read"),
+    ],
+)
 def test_an_input_that_is_not_a_regular_file_is_refused(
-    kind: str, words: list[str], tmp_path: Path, refused: Refused
+    name: str, expected: str, words: tuple[str, ...], refused: Refused
 ) -> None:
     """The command neither waits for a pipe nor reads an endless file."""
-    path = tmp_path / "input"
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "unnamed":
-        words = [word.replace("input", "x" * 300) for word in words]
-    else:
-        path.symlink_to({"endless": "/dev/zero", "loop": "input"}[kind])
-    command = ["sweep", "x" * 300 if kind == "unnamed" else "input"] if words == ["sweep"] else None
-    expected = {"folder": "not a regular file", "pipe": "not a regular file", "endless": "not a regular file"}
-    arguments = command or ["run", "datacentre", "--clock", "virtual", *words]
-    refused(arguments, expected.get(kind, "cannot be read"))
+    Path("folder").mkdir()
+    os.mkfifo("pipe")
+    Path("endless").symlink_to("/dev/zero")
+    Path("loop").symlink_to("loop")
+    refused([word.format(name) for word in words], expected)
 
 
 @pytest.mark.root
@@ -346,19 +314,7 @@ def test_a_name_with_brackets_blanks_or_quotes_is_a_name(
     assert f"report: {name}/incast-compare-" in capsys.readouterr().out
 
 
-PLACES = (
-    "",
-    "loop",
-    "loop/x",
-    "dangling",
-    "x" * 300,
-    "a/" * 2040,
-    "/dev/full",
-    "/proc/runs",
-    "file",
-    "file/x",
-    "\udcff",
-)
+PLACES = ("", "loop", "dangling", "x" * 300, "a/" * 2040, "/proc/runs", "file", "file/x", "\udcff")
 
 
 @pytest.mark.parametrize("verb", ["run", "compare", "report", "export"])

@@ -11,8 +11,7 @@ import pytest
 
 from analysis.results.spec import RunSpec
 from cli.app import main
-from cli.calibration import calibrate_first
-from cli.dilation import dilation_line
+from cli.calibration import calibrate_first, dilation_line
 from cli.output import console
 from cli.verbs import doctor
 from testbed.dilation.choice import with_dilation

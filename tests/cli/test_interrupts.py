@@ -64,8 +64,7 @@ def _interrupted(process: subprocess.Popen[str], *numbers: signal.Signals) -> tu
 
 
 @pytest.mark.parametrize(
-    "moment",
-    ["*/config.json", "*/result.json", "*/report.html", "*gbn*/config.json", "*sfc*/result.json", "*compare*"],
+    "moment", ["*/config.json", "*/result.json", "*/report.html", "*gbn*/config.json", "*sfc*/result.json", "*compare*"]
 )
 @pytest.mark.parametrize("numbers", SIGNALS)
 @pytest.mark.long
@@ -97,7 +96,6 @@ def test_a_library_that_turns_ctrl_c_into_another_error_is_interrupted(is_presse
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_before_modules_are_loaded_starts_nothing(number: signal.Signals, tmp_path: Path) -> None:
-    """A command installs its signal handlers first."""
     process = _started("run", "incast", *SMALL, "--out", str(tmp_path / "runs"))
     _, lines = _interrupted(process, number)
     assert process.returncode == 130

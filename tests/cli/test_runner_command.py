@@ -81,10 +81,7 @@ def _state_root() -> Iterator[None]:
     ],
 )
 def test_without_root_a_live_network_is_refused_with_an_alternative(
-    words: tuple[str, ...],
-    advice: str,
-    public_folder: Path,
-    as_nobody: Callable[..., subprocess.CompletedProcess[str]],
+    words: tuple[str, ...], advice: str, public_folder: Path, as_nobody: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
     done = as_nobody(*words)
     assert done.returncode == 2, done.stderr

@@ -12,7 +12,7 @@ from analysis.results.comparison import Comparison
 from analysis.results.result import read_result
 from analysis.results.spec import RunSpec
 from cli.app import main
-from cli.dilation import say_dilations
+from cli.calibration import say_dilations
 from cli.seeds import chosen_seeds
 from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError

@@ -20,18 +20,8 @@ from tests.changes.change import copy_of_tree
 from tests.tree import ROOT
 
 HEAVY = {
-    "matplotlib",
-    "polars",
-    "numpy",
-    "scapy",
-    "docker",
-    "distributed",
-    "dask",
-    "mininet",
-    "jinja2",
-    "yaml",
-    "iperf3",
-}
+    "matplotlib", "polars", "numpy", "scapy", "docker", "distributed", "dask", "mininet", "jinja2", "yaml", "iperf3",
+}  # fmt: skip
 OURS = {"analysis", "hosts", "softswitch", "telemetry", "reproduction"}
 LIGHT = {"analysis", "analysis.terminal"}
 """Modules that import only rich."""

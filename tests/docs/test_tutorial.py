@@ -14,8 +14,7 @@ import polars as pl
 import pytest
 
 from cli.output import EXIT_INVALID
-from tests.changes.change import copy_of_tree
-from tests.changes.places import LISTED, is_at
+from tests.changes.change import are_listed, copy_of_tree
 from tests.docs.page import ROOT_WORD, Page, type_in
 from tests.testbed.running import needs_mininet
 from tests.tree import ROOT, files_of_tree
@@ -49,9 +48,7 @@ class Typed:
 
 @pytest.mark.parametrize("section", KINDS)
 def test_contributing_has_the_places_that_the_tutorial_touches(section: str) -> None:
-    patterns, places = LISTED[KINDS[section]], PAGE.places(section)
-    assert all(any(is_at(place, pattern) for pattern in patterns) for place in places)
-    assert all(any(is_at(place, pattern) for place in places) for pattern in patterns)
+    assert are_listed(KINDS[section], PAGE.places(section))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ FRESH_VARIABLE = "SFC_TEST_FRESH_INPUTS"
 
 
 def inputs(count: int) -> settings:
-    """Return settings for a test of this many inputs."""
     return settings(
         max_examples=count,
         derandomize=FRESH_VARIABLE not in os.environ,

@@ -23,7 +23,6 @@ _SMALL = (
 
 @cache
 def _commands() -> tuple[str, ...]:
-    """Return all commands of the switch, from its source."""
     text = (SOURCE_DIR / "control" / "control.c").read_text(encoding="utf-8")
     return tuple(re.findall(r'^    \{"(\w+)", "', text, re.MULTILINE))
 

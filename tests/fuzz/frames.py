@@ -75,7 +75,6 @@ class FrameMaker:
         self._framers: dict[tuple[int, int, int], RoceFramer] = {}
 
     def frame(self) -> bytes:
-        """Return a frame of any kind, most often data or an acknowledgement."""
         return self._random.choice(_KINDS)(self)
 
     def data(self) -> bytes:
@@ -96,7 +95,6 @@ class FrameMaker:
         return self._roce(qpn, opcode, pack_psn_word(psn, ack_request=random.random() < 0.5), body)
 
     def acknowledge(self) -> bytes:
-        """Return an ACK or a NAK, with or without IRN's selective acknowledgement."""
         random = self._random
         psn = random.choice((0, 1, 2, random.randrange(40), random.randrange(400), random.getrandbits(24)))
         body = pack_aeth(random.choice(_SYNDROMES), random.getrandbits(24))
@@ -144,7 +142,6 @@ class FrameMaker:
         )
 
     def pause(self) -> bytes:
-        """Return an 802.1Qbb frame for any classes."""
         random = self._random
         classes = random.sample(range(8), random.choice((0, 1, 1, 2, 8)))
         quanta = {number: random.choice((0, 1, 100, 0xFFFF)) for number in classes}
@@ -161,7 +158,6 @@ class FrameMaker:
         return ethernet.pack_header(between.destination_mac, between.source_mac, ETHERTYPE_IPV4) + header + body
 
     def other(self) -> bytes:
-        """Return a frame of another protocol, or random bytes."""
         random, between = self._random, self._between
         body = random.randbytes(random.choice((0, 1, 28, 46, 200)))
         ethertype = random.choice((0x0806, 0x86DD, 0x8100, 0x8808, 0x88B5, ETHERTYPE_IPV4, random.getrandbits(16)))

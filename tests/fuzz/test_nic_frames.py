@@ -75,13 +75,13 @@ def _nic(settings: TransportSettings, *, has_programs: bool) -> Nic:
 
 def _ends(nic: Nic) -> Counter[int]:
     """Take all events; return how often each flow has ended."""
-    ended = Counter[int]()
+    flow_ends = Counter[int]()
     while (event := nic.next_event()) is not None:
         if isinstance(event, MessageCompleted | MessageFailed):
-            ended[event.report.message.flow_id] += 1
+            flow_ends[event.report.message.flow_id] += 1
         elif isinstance(event, MessageReceived):
-            ended[event.flow_id] += 1
-    return ended
+            flow_ends[event.flow_id] += 1
+    return flow_ends
 
 
 @given(number=st.integers(0, 2**63 - 1))
@@ -98,7 +98,7 @@ def test_a_nic_survives_any_frames(number: int) -> None:
         receiver_rate_bps=random.choice((0, 0, 50_000_000_000)),
         receiver_buffer_bytes=random.choice((3_000, 500_000)),
     )
-    nic, sent, ended = _nic(settings, has_programs=has_programs), _Sent(), Counter[int]()
+    nic, sent, flow_ends = _nic(settings, has_programs=has_programs), _Sent(), Counter[int]()
     now_ns, received, received_bytes = 0, 0, 0
     for _ in range(_STEPS):
         now_ns += random.choice((0, 0, 1, 1_000, 80_000, 80_000, 1_000_000, 30_000_000))
@@ -110,10 +110,10 @@ def test_a_nic_survives_any_frames(number: int) -> None:
             nic.receive(frame, now_ns)
             received += 1
             received_bytes += len(frame)
-        ended += _ends(nic)
+        flow_ends += _ends(nic)
     sent.take(nic, now_ns + 1_000_000)
-    assert set(ended.values()) <= {1}
-    assert set(ended) <= {*range(1, 1 + len(_OUTGOING)), *range(101, 101 + len(_OUTGOING))}
+    assert set(flow_ends.values()) <= {1}
+    assert set(flow_ends) <= {*range(1, 1 + len(_OUTGOING)), *range(101, 101 + len(_OUTGOING))}
     counted = asdict(nic.statistics())
     ends = sum(counted[name] for name in _ENDS)
     assert ends == received or (ends < received and settings.receiver_rate_bps), "some may wait in the receiver"

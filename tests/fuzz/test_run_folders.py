@@ -64,7 +64,6 @@ def _flip(path: Path, share: float, what: Any) -> None:
 
 
 def _set(path: Path, share: float, what: Any) -> None:
-    """Replace one value of a JSON file."""
     try:
         content = json.loads(path.read_text())
     except (ValueError, RecursionError):

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import pytest
 
 from hosts.io.namespaces import network_namespace
+from wire.addresses import parse_ip, parse_mac
+from wire.bts import BackToSender, pack_frame
 
 MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
 IPS = ("10.0.0.1", "10.0.0.2")
@@ -105,3 +107,20 @@ def raw_socket(station: Station) -> Iterator[socket.socket]:
         sock.bind((station.interface, 0x0003))
         sock.settimeout(10)
         yield sock
+
+
+def bts_frame(source: Station, destination: Station, signal: BackToSender) -> bytes:
+    """Return the frame of a BTS to `destination` about a flow to `source`."""
+    return pack_frame(
+        signal,
+        destination_mac=parse_mac(destination.mac),
+        source_mac=parse_mac(source.mac),
+        congested_ip=parse_ip(source.ip),
+        paused_ip=parse_ip(destination.ip),
+    )
+
+
+def await_port(wire: socket.socket, port: int) -> None:
+    """Wait for a frame to a UDP or TCP port."""
+    while wire.recv(2048)[36:38] != port.to_bytes(2, "big"):
+        pass

@@ -42,10 +42,9 @@ from hosts.protocol import (
 from hosts.records import SwitchClock
 from hosts.transport.settings import TransportSettings
 from scenarios.model.flow import Flow
-from tests.hosts.namespaces import Station, raw_socket
+from tests.hosts.namespaces import Station, await_port, bts_frame, raw_socket
 from topologies.model import Host
-from wire.addresses import parse_ip, parse_mac
-from wire.bts import BackToSender, pack_frame
+from wire.bts import BackToSender
 from wire.constants import BtsCause
 from wire.roce.packets import source_port
 
@@ -94,16 +93,8 @@ def config_of(stations: tuple[Station, Station], epoch_ns: int, *, flow_bytes: i
 class AgentProcess:
     """The agent process under test, which is controlled with JSON lines."""
 
-    def __init__(self, config: AgentConfig, folder: Path) -> None:
-        path = folder / "agent.json"
-        path.write_text(config.model_dump_json())
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "hosts.agent", str(path)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
         self.seen: list[AgentEvent] = []
 
     def tell(self, command: Command) -> None:
@@ -134,16 +125,14 @@ class AgentProcess:
 @contextmanager
 def agent(config: AgentConfig, folder: Path) -> Iterator[AgentProcess]:
     """Yield an agent that has reported ready; it ends when its stdin is closed."""
-    running = AgentProcess(config, folder)
-    try:
+    path = folder / "agent.json"
+    path.write_text(config.model_dump_json())
+    words = [sys.executable, "-m", "hosts.agent", str(path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
+        running = AgentProcess(process)
         running.until(Ready)
         yield running
-    finally:
-        assert running.process.stdin is not None
-        assert running.process.stdout is not None
-        running.process.stdin.close()
-        running.process.wait(timeout=30)
-        running.process.stdout.close()
 
 
 @pytest.mark.root
@@ -170,30 +159,17 @@ def test_messages_arrive_whole_over_a_real_wire_and_every_frame_is_counted(
     assert running.process.returncode == 0
 
 
-def bts(stations: tuple[Station, Station], pause_us: int) -> bytes:
-    """Return a BTS frame that names flow 1 of the left host."""
-    left, right = stations
-    signal_ = BackToSender(BtsCause.QUEUE, True, pause_us, 17, 26, source_port(1), 4791, 1, 3, 1, 9, 4_000)
-    return pack_frame(
-        signal_,
-        destination_mac=parse_mac(left.mac),
-        source_mac=parse_mac(right.mac),
-        congested_ip=parse_ip(right.ip),
-        paused_ip=parse_ip(left.ip),
-    )
-
-
 @pytest.mark.root
 def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: tuple[Station, Station], tmp_path: Path) -> None:
     pause_us = 400_000
+    signal_ = BackToSender(BtsCause.QUEUE, True, pause_us, 17, 26, source_port(1), 4791, 1, 3, 1, 9, 4_000)
     epoch_ns = time.monotonic_ns()
     with agent(config_of(stations, epoch_ns, flow_bytes=5_000_000), tmp_path) as running:
         start_ns = time.monotonic_ns()
         running.tell(Start(start_ns))
         with raw_socket(stations[1]) as wire:
-            while wire.recv(2048)[36:38] != (4791).to_bytes(2, "big"):
-                pass
-            wire.send(bts(stations, pause_us))
+            await_port(wire, 4791)
+            wire.send(bts_frame(stations[1], stations[0], signal_))
         running.until(Signal)
         (row,) = running.of(Signal)
         while not any(event.flow_id == 1 for event in running.of(FlowSent)):
@@ -218,8 +194,7 @@ def test_a_quiesced_agent_reports_unfinished_flows_and_refused_commands(
         running.say("nonsense\n")
         running.tell(Start(5))
         with raw_socket(stations[1]) as wire:
-            while wire.recv(2048)[36:38] != (4791).to_bytes(2, "big"):
-                pass
+            await_port(wire, 4791)
         running.tell(Quiesce())
         running.until(Refused, Refused)
         running.tell(Stop())

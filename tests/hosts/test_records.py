@@ -54,11 +54,6 @@ def test_a_received_message_is_recorded_with_its_last_goodput_interval() -> None
     assert records_of(received) == [Goodput(2.0, 3.0, 4, 20), FlowReceived(4, True)]
 
 
-def test_a_goodput_interval_is_recorded_in_model_units() -> None:
-    records = records_of(messages.Goodput(4, START_NS + 1_000_000, START_NS + 2_000_000, 10))
-    assert records == [Goodput(from_us=1.0, until_us=2.0, flow_id=4, delivered_bytes=10)]
-
-
 def bts_received(until_ns: int | None) -> BtsReceived:
     """Return the event of a BTS that switch 4 built at 1 ms of its clock and that arrived at 3 ms."""
     return BtsReceived(

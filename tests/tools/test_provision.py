@@ -61,7 +61,6 @@ class Machine:
         self.stub("wget", "exit 4")
 
     def is_release(self, name: str, version: str) -> None:
-        """Write the machine's /etc/os-release."""
         file = self.root / "etc" / "os-release"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f'ID={name}\nVERSION_ID="{version}"\nPRETTY_NAME="{name.title()} {version}"\n')
@@ -96,7 +95,6 @@ class Machine:
         return text
 
     def provision(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run tools/provision.sh with these arguments."""
         path = f"{self.folder / 'bin'}:{self.root / 'usr/local/bin'}"
         environment = {"PATH": path, "PROVISION_ROOT": str(self.root), "TMPDIR": str(self.folder)}
         return subprocess.run(

@@ -5,12 +5,11 @@
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, AckSample, CongestionControl, PathContext
 from hosts.transport.congestion.dcqcn import Dcqcn
 from hosts.transport.congestion.hpcc import Hpcc
-from hosts.transport.congestion.none import NoCongestionControl
 from hosts.transport.congestion.qcn import Qcn
 from hosts.transport.congestion.window import FixedWindow
 
 CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
-    "none": NoCongestionControl,
+    "none": CongestionControl,
     "window": FixedWindow,
     "dcqcn": Dcqcn,
     "hpcc": Hpcc,

@@ -37,13 +37,10 @@ class HopTelemetry:
     def __init__(self, rate_bps: int, stamp_ns: int, sent_bytes: int, queue_bytes: int) -> None:
         self.rate_bps = rate_bps
         """Rate of the output port (wall)."""
-
         self.stamp_ns = stamp_ns
         """Time of the switch's clock when the packet left (wall, in steps of 1 us); wraps at STAMP_MODULUS_NS."""
-
         self.sent_bytes = sent_bytes
         """Bytes that the port had sent before this packet; wraps at SENT_MODULUS_BYTES."""
-
         self.queue_bytes = queue_bytes
         """Bytes that remained in the port's queues."""
 
@@ -69,30 +66,23 @@ class AckSample:
     ) -> None:
         self.acked_bytes = acked_bytes
         """Newly acknowledged payload bytes; a packet after a gap counts once the gap closes."""
-
         self.in_flight_bytes = in_flight_bytes
         """Bytes still in flight, with every packet counted as a full one."""
-
         self.rtt_ns = rtt_ns
         """Round-trip time from the first start of the packet on this NIC's wire to the arrival of its acknowledgement;
         None if the packet was resent (Karn's rule). The resolution is 1 ns. In live runs the arrival is the kernel's
         time stamp, so the value includes lateness of hosts and switches."""
-
         self.ecn_marked = ecn_marked
         """Whether the acknowledged packet, or an unanswered one since the last answer, had an ECN mark."""
-
         self.one_way_delay_ns = one_way_delay_ns
         """Delay from the start of the packet on the sender's wire to its arrival at the receiver's NIC; None unless the
         packet had a time stamp (`wants_delay`). Both ends truncate their clocks to whole us of wall time, so the error
         is less than 1 us, which is 1 / D us of model time. Sender and receiver use the same clock, so there is no
         offset. In live runs the value includes lateness."""
-
         self.hops = hops
         """Telemetry of the switches in the order of the path; empty unless the data packet carried telemetry."""
-
         self.cumulative_bytes = cumulative_bytes
         """Payload bytes of this queue pair acknowledged so far (HPCC's ack.seq)."""
-
         self.sent_bytes = sent_bytes
         """Payload bytes of this queue pair sent so far, without resent packets (HPCC's snd_nxt)."""
 
@@ -102,22 +92,14 @@ class PathContext:
     """Properties of the network that algorithms know in advance, in wall units."""
 
     line_rate_bps: int
-    """Line rate of the NIC."""
-
     base_rtt_ns: int
     """Round-trip time of the network's longest path with empty queues."""
-
     payload_bytes: int
-    """Payload bytes of a full packet."""
-
     bdp_bytes: int
     """Bandwidth-delay product of the longest path, at the rate of this NIC or of a slower link on the path."""
-
     full_queue_ns: int = 0
     """Time to drain the deepest queue that a switch allows."""
-
     shortest_rtt_ns: int = 0
-    """Shortest possible round-trip time in the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +109,11 @@ class NoParameters:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class CongestionControl:
-    """Base class of all congestion controls, which limits nothing. Override the hooks that you need.
+    """Base class of all congestion controls, and the control "none", which limits nothing: flows send at line rate.
 
-    The queue pair does not call hooks that are not overridden. A new algorithm needs one file and one entry in
-    CONGESTION_CONTROLS. `Parameters` is a frozen dataclass in model units, but `__init__` gets its `_ns` and `_bps`
-    fields in wall units. `resolve` fills in unset parameters that depend on the network.
+    Override the hooks that you need; the queue pair does not call the others. A new algorithm needs one file and one
+    entry in CONGESTION_CONTROLS. `Parameters` is a frozen dataclass in model units, but `__init__` gets its `_ns` and
+    `_bps` fields in wall units. `resolve` fills in unset parameters that depend on the network.
     """
 
     __slots__ = ("path", "rate_bps", "window_bytes")
@@ -145,7 +127,6 @@ class CongestionControl:
     """Whether data packets carry a time stamp, so that samples have `one_way_delay_ns`."""
     obeys_feedback: ClassVar[bool] = False
     """Whether `on_feedback` is called for feedback from a switch's congestion point; otherwise it is ignored."""
-
     window_bytes: int
     """Congestion window: the flow may send while fewer bytes are in flight. One packet may always be in flight."""
     rate_bps: int

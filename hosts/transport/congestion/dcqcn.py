@@ -27,34 +27,24 @@ class DcqcnParameters:
 
     preset: Preset = DEFAULT_PRESET
     """Parameter set of the HPCC simulator from which the values that are None are taken."""
-
     window_bytes: Annotated[int, Field(ge=ONE_BDP, le=MAX_BYTES)] = ONE_BDP
     """Maximum bytes in flight; -1: one BDP (the static window of +W); 0: no window."""
-
     alpha_interval_ns: PositiveNanoseconds = 1_000
     """Period of alpha's update (ALPHA_RESUME_INTERVAL)."""
-
     decrease_interval_ns: PositiveNanoseconds = 4_000
     """Shortest time between two cuts (RATE_DECREASE_INTERVAL)."""
-
     increase_interval_ns: PositiveNanoseconds | None = None
     """Period of rate increases after the latest cut (RP_TIMER); None: from the preset."""
-
     gain: Annotated[float, Field(gt=0, le=1)] = 1 / 256
     """g: weight of a new sample in alpha (EWMA_GAIN)."""
-
     fast_recovery_stages: Count = 1
     """F: number of increases that only halve the distance to R_T (FAST_RECOVERY_TIMES)."""
-
     additive_bps: Rate | None = None
     """R_AI: increase of R_T at the first step after fast recovery; None: from the preset."""
-
     hyper_bps: Rate | None = None
     """R_HAI: increase of R_T at every later step; None: from the preset."""
-
     min_rate_bps: PositiveRate | None = None
     """R_min: minimum rate; None: from the preset."""
-
     clamp_target: bool = False
     """CLAMP_TARGET_RATE: whether every cut sets R_T to the rate before the cut. Otherwise only a cut after an increase
     does, so that after a burst of cuts the rate recovers towards the rate before the burst."""
@@ -69,19 +59,8 @@ class Dcqcn(CongestionControl):
     """
 
     __slots__ = (
-        "_additive_bps",
-        "_alpha_marked",
-        "_alpha_ns",
-        "_cut_marked",
-        "_cut_ns",
-        "_hyper_bps",
-        "_increase_interval_ns",
-        "_increase_ns",
-        "_min_rate_bps",
-        "_parameters",
-        "_stage",
-        "alpha",
-        "target_bps",
+        "_additive_bps", "_alpha_marked", "_alpha_ns", "_cut_marked", "_cut_ns", "_hyper_bps", "_increase_interval_ns",
+        "_increase_ns", "_min_rate_bps", "_parameters", "_stage", "alpha", "target_bps",
     )  # fmt: skip
 
     ecn_capable = True

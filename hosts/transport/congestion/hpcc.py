@@ -38,19 +38,14 @@ class HpccParameters:
 
     preset: Preset = DEFAULT_PRESET
     """Parameter set of the HPCC simulator from which the values that are None are taken."""
-
     eta: Annotated[float, Field(gt=0, le=2)] = 0.95
     """Target value of U."""
-
     max_stage: Count = 0
     """maxStage (MI_THRESH): additive steps before a multiplicative one; 0: only multiplicative steps. HPCC paper: 5."""
-
     additive_bps: Rate | None = None
     """R_AI (RATE_AI): additive increase, which makes flows converge to fairness; None: from the preset."""
-
     min_rate_bps: PositiveRate | None = None
     """MIN_RATE: minimum rate; None: from the preset."""
-
     fast_react: bool = True
     """FAST_REACT: whether acknowledgements within a round trip of the last update change the rate."""
 

@@ -31,26 +31,19 @@ class QcnParameters:
 
     byte_reset_bytes: PositiveBytes = 150_000
     """Payload bytes between two increases by the byte counter (rpgByteReset)."""
-
     time_reset_ns: PositiveNanoseconds | None = None
     """Time between two increases by the timer (rpgTimeReset); None: 18.75 MB at line rate, 15 ms at 10 Gb/s."""
-
     threshold: Count = 5
     """Number of increases, by byte counter or timer, that only halve the distance to R_T (rpgThreshold)."""
-
     additive_bps: Rate | None = None
     """R_AI: increase of R_T after fast recovery (rpgAiRate); None: 1/2000 of the line rate, 5 Mb/s at 10 Gb/s."""
-
     hyper_bps: Rate | None = None
     """R_HAI: increase of R_T, times the number of cycles, once byte counter and timer are both past the threshold
     (rpgHaiRate); None: 1/200 of the line rate."""
-
     gain: Annotated[float, Field(gt=0, le=1)] = 1 / 128
     """G_d: fraction by which a feedback of 1 reduces the rate (rpgGd)."""
-
     min_decrease_factor: Annotated[float, Field(gt=0, le=1)] = 0.5
     """Minimum fraction of the rate that remains after one feedback (rpgMinDecFac)."""
-
     min_rate_bps: PositiveRate | None = None
     """Minimum rate (rpgMinRate); None: 1/2000 of the line rate."""
 

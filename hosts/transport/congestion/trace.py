@@ -16,17 +16,10 @@ class CongestionState:
     """The state of a flow's congestion control after an acknowledgement, at the sender."""
 
     flow_id: int
-    """Number of the flow of the current message."""
-
     at_ns: int
-    """Time at which the acknowledgement arrived."""
-
     window_bytes: int
-    """Congestion window of the flow."""
-
     rate_bps: int
     """Pacing rate of the flow (wall)."""
-
     rtt_ns: int | None
     """Round-trip time measured by the acknowledgement; None if it measured none."""
 

@@ -19,7 +19,6 @@ class FixedWindowParameters:
 
     window_bytes: Bytes = 0
     """Maximum bytes in flight; 0: derived from `window_ns`."""
-
     window_ns: Nanoseconds = 0
     """Window as a duration, where one base RTT corresponds to one BDP; 0: the base RTT. (The 50 us in Fig. 1 are not a
     window but the time over which the senders start.)"""

@@ -3,13 +3,12 @@
 """Flow controls, one per file, and the table of their names."""
 
 from hosts.transport.flow_control.base import FlowControl
-from hosts.transport.flow_control.none import NoFlowControl
 from hosts.transport.flow_control.onramp import OnRamp, OnRampStrawMan
 from hosts.transport.flow_control.pfc import PriorityFlowControl
 from hosts.transport.flow_control.sfc import SourceFlowControl
 
 FLOW_CONTROLS: dict[str, type[FlowControl]] = {
-    "none": NoFlowControl,
+    "none": FlowControl,
     "sfc": SourceFlowControl,
     "onramp": OnRamp,
     "onramp-straw-man": OnRampStrawMan,

@@ -15,7 +15,7 @@ from wire.bts import BackToSender
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class FlowControl:
-    """Base class of all flow controls, which never pauses. Override the hooks that you need."""
+    """Base class of all flow controls, and the control "none", which never pauses. Override the hooks that you need."""
 
     __slots__ = ("max_pause_ns",)
 

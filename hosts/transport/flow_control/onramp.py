@@ -33,13 +33,10 @@ class OnRampParameters:
 
     threshold_ns: Nanoseconds = 0
     """T: one-way delay above which a flow is paused; 0: the base RTT, which is twice the delay of the empty path."""
-
     gain: Annotated[float, Field(ge=0, le=1_000)] = 1.0
     """Fraction of O - T for which a single flow is paused; not used by the straw-man."""
-
     gain_exponent: Annotated[float, Field(ge=0, le=10)] = 0.5
     """Exponent by which the gain falls with the number m of flows: gain / m^exponent; not used by the straw-man."""
-
     shortest_pause_ns: Nanoseconds = 0
     """Shortest pause of the straw-man. With a long one it is the ideal sender of the SFC paper's appendix C, which
     stops at the first signal for as long as the queue needs to drain."""

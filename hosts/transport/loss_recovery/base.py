@@ -13,18 +13,9 @@ from typing import Any, ClassVar, Final
 from mypy_extensions import mypyc_attr
 
 from hosts.transport.congestion.base import NoParameters, PathContext
-from wire.units import two_digits_up
 
 NEVER: Final = (1 << 62) - 1
 """A deadline that is never reached; the largest integer that compiled code handles without boxing."""
-
-
-def queue_timeout_ns(path: PathContext) -> int:
-    """Return a timeout that one full queue does not cause.
-
-    This is the base RTT plus the time to drain the queue, rounded up to two significant digits.
-    """
-    return two_digits_up(path.base_rtt_ns + path.full_queue_ns)
 
 
 class Arrival(IntEnum):

@@ -14,8 +14,9 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import PathContext
-from hosts.transport.loss_recovery.base import NEVER, Arrival, KeepingOrder, LossRecovery, queue_timeout_ns
+from hosts.transport.loss_recovery.base import NEVER, Arrival, KeepingOrder, LossRecovery
 from wire.input.validation import MAX_COUNT, Count, Nanoseconds, PositiveCount
+from wire.units import two_digits_up
 
 _RTO_LOW_RTTS = 10
 
@@ -26,16 +27,12 @@ class IrnParameters:
 
     rto_low_ns: Nanoseconds = 0
     """RTO_low: timeout while fewer than `rto_low_packets` are in flight; 0: ten base RTTs, as in the IRN paper."""
-
     rto_high_ns: Nanoseconds = 0
     """RTO_high: timeout otherwise; 0: base RTT plus the time to drain one full queue, as in the IRN paper."""
-
     rto_low_packets: Count = 3
     """N of the IRN paper: number of packets in flight from which RTO_high applies."""
-
     cap_packets: Annotated[int, Field(ge=-1, le=MAX_COUNT)] = -1
     """BDP-FC: maximum packets from the first unacknowledged to the newest; -1: one BDP; 0: no cap (HPCC+IRN in TLT)."""
-
     held_packets: PositiveCount = 1 << 16
     """Maximum distance of an early packet from the gap; the receiver drops packets further ahead."""
 
@@ -86,7 +83,7 @@ class Irn(LossRecovery):
         return replace(
             parameters,
             rto_low_ns=parameters.rto_low_ns or _RTO_LOW_RTTS * path.base_rtt_ns,
-            rto_high_ns=parameters.rto_high_ns or queue_timeout_ns(path),
+            rto_high_ns=parameters.rto_high_ns or two_digits_up(path.base_rtt_ns + path.full_queue_ns),
             cap_packets=cap_packets if cap_packets >= 0 else max(1, -(-path.bdp_bytes // path.payload_bytes)),
         )
 

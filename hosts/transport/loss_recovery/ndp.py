@@ -32,11 +32,9 @@ class NdpParameters:
 
     initial_window_packets: Count = 0
     """Packets that are sent without a pull; 0: one BDP."""
-
     rto_ns: PositiveNanoseconds = 1_000_000
     """Time without an answer after which all packets in flight count as lost. The NDP paper finds 1 ms sufficient;
     htsim uses 50 ms."""
-
     held_packets: PositiveCount = 1 << 16
     """Maximum distance of an early packet from the gap; the receiver drops packets further ahead."""
 

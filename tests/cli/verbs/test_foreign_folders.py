@@ -63,21 +63,17 @@ def _spoil(folder: Path) -> Path:
 
 
 def _validation(folder: Path) -> Path:
-    """Make a malicious folder of `validate`."""
-    run = compare_clocks(load_run(folder), load_run(folder), "somewhere")
-    content = Validation(runs=(run,), failures=("one",), left_out=("another",))
-    write_validation(folder.parent / "validation.json", content)
-    spoiled = _spoiled(json.loads((folder.parent / "validation.json").read_text()))
+    path = _honest_validation(folder) / "validation.json"
+    spoiled = _spoiled(json.loads(path.read_text()))
     for pair in spoiled["runs"]:
         pair |= {"virtual_folder": folder.name, "live_folder": folder.name}
         for metric in pair["metrics"]:
             metric["metric"] += f".{STEERING}"
-    (folder.parent / "validation.json").write_text(json.dumps(spoiled))
-    return folder.parent
+    path.write_text(json.dumps(spoiled))
+    return path.parent
 
 
 def _sweep(folder: Path) -> Path:
-    """Make a malicious folder of `sweep`."""
     row = {**result_row(read_result(folder)), "job": STEERING, "traffic_class": STEERING, "scheme": STEERING}
     rows = [{f"axis.{STEERING}": f"{place}{STEERING}", **row, "job": f"{place}{STEERING}"} for place in range(2)]
     pl.DataFrame(rows).write_parquet(folder.parent / "results.parquet")
@@ -86,7 +82,6 @@ def _sweep(folder: Path) -> Path:
 
 
 def _reproduction(folder: Path) -> Path:
-    """Make a malicious folder of `reproduce`."""
     name = next(iter(EXPERIMENTS))
     program = {"name": STEERING, "path": STEERING, "sha256": STEERING}
     content: dict[str, Any] = {
@@ -183,7 +178,8 @@ def _honest_sweep(folder: Path) -> Path:
 def _honest_validation(folder: Path) -> Path:
     run = compare_clocks(load_run(folder), load_run(folder), "")
     run = run.model_copy(update={"virtual_folder": folder.name, "live_folder": folder.name})
-    write_validation(folder.parent / "validation.json", Validation(runs=(run,)))
+    content = Validation(runs=(run,), failures=("one",), left_out=("another",))
+    write_validation(folder.parent / "validation.json", content)
     return folder.parent
 
 

@@ -14,10 +14,9 @@ import pytest
 from hosts.io.namespaces import network_namespace
 from hosts.io.tap import TapDevice
 from hosts.protocol import HostStatistics, Signal, Start, Stop, Stopped
-from tests.hosts.namespaces import Station, raw_socket, two_stations
+from tests.hosts.namespaces import Station, await_port, bts_frame, raw_socket, two_stations
 from tests.hosts.test_agent import agent, config_of
-from wire.addresses import parse_ip, parse_mac
-from wire.bts import BackToSender, pack_frame
+from wire.bts import BackToSender
 from wire.constants import BtsCause
 
 SERVE = """
@@ -133,21 +132,13 @@ def test_a_bts_pauses_a_tcp_connection(stations: tuple[Station, Station], tmp_pa
     config = config_of(stations, time.monotonic_ns()).model_copy(update={"programs": True})
     signal = BackToSender(BtsCause.QUEUE, False, 100_000, 6, 0, 40_000, 5201, 0, 0, 1, 9, 0)
     left, right = stations
-    frame = pack_frame(
-        signal,
-        destination_mac=parse_mac(left.mac),
-        source_mac=parse_mac(right.mac),
-        congested_ip=parse_ip(right.ip),
-        paused_ip=parse_ip(left.ip),
-    )
     with agent(config, tmp_path) as running, raw_socket(right) as wire:
         running.tell(Start(time.monotonic_ns()))
         with program(right, SERVE) as server:
             assert listening(server)
             with program(left, SEND.replace("PORT", "40000")) as sender:
-                while wire.recv(2048)[36:38] != (5201).to_bytes(2, "big"):
-                    pass
-                wire.send(frame)
+                await_port(wire, 5201)
+                wire.send(bts_frame(right, left, signal))
                 assert sender.communicate(timeout=60)[0].strip() == "True"
         running.until(Signal)
     (row,) = running.of(Signal)

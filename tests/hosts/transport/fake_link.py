@@ -7,7 +7,7 @@ The link owns the clock and the seeded random generator; the NICs are real.
 
 import heapq
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from hosts.transport.algorithms import Algorithms
@@ -36,6 +36,26 @@ def plain(frame: bytes) -> bytes:
     return frame if stripped is None else stripped[0]
 
 
+def bts(qpn: int, pause_us: int, **changes: Any) -> bytes:
+    """Return a BTS for NIC a that names its flow with this source QP."""
+    fields = {
+        "cause": BtsCause.QUEUE,
+        "cacheable": False,
+        "pause_us": pause_us,
+        "protocol": 17,
+        "dscp": 26,
+        "source_port": source_port(qpn),
+        "destination_port": 4791,
+        "destination_qpn": qpn + 100,
+        "traffic_class": 3,
+        "queue_depth_bytes": 300_000,
+        "switch_id": 1,
+        "sent_us": 0,
+    }
+    signal = BackToSender(**{**fields, **changes})
+    return pack_bts(signal, destination_mac=MAC_A, source_mac=MAC_B, congested_ip=IP_B, paused_ip=IP_A)
+
+
 class FakeLink:
     """A link between the NICs `a` and `b`; `run` moves frames until no event is due."""
 
@@ -61,9 +81,9 @@ class FakeLink:
         settings = settings or TransportSettings()
         scale = Dilation(dilation)
         self.dilation = scale
-        algorithms = Algorithms(settings, scale)
-        self.a = Nic(NicAddress("a", MAC_A, IP_A, MAC_B), algorithms, epoch_ns=epoch_ns)
-        self.b = Nic(NicAddress("b", MAC_B, IP_B, MAC_A), algorithms, epoch_ns=epoch_ns)
+        self.algorithms = Algorithms(settings, scale)
+        self.a = Nic(NicAddress("a", MAC_A, IP_A, MAC_B), self.algorithms, epoch_ns=epoch_ns)
+        self.b = Nic(NicAddress("b", MAC_B, IP_B, MAC_A), self.algorithms, epoch_ns=epoch_ns)
         self.rate_bps = scale.wall_bps(settings.line_rate_bps)
         self.now_ns = 0
         self.sent: list[tuple[int, str, bytes]] = []
@@ -103,25 +123,6 @@ class FakeLink:
                 start_ns = end_ns - len(frame) * 8 * NS_PER_S // self.rate_bps
                 rows.append((start_ns, end_ns, header.psn_word(frame) & PSN_MASK))
         return rows
-
-    def bts(self, qpn: int, pause_us: int, **changes: Any) -> bytes:
-        """Return a BTS for NIC a that names its flow with this source QP."""
-        fields = {
-            "cause": BtsCause.QUEUE,
-            "cacheable": False,
-            "pause_us": pause_us,
-            "protocol": 17,
-            "dscp": 26,
-            "source_port": source_port(qpn),
-            "destination_port": 4791,
-            "destination_qpn": qpn + 100,
-            "traffic_class": 3,
-            "queue_depth_bytes": 300_000,
-            "switch_id": 1,
-            "sent_us": 0,
-        }
-        signal = BackToSender(**{**fields, **changes})
-        return pack_bts(signal, destination_mac=MAC_A, source_mac=MAC_B, congested_ip=IP_B, paused_ip=IP_A)
 
     def inject(self, time_ns: int, receiver: Nic, frame: bytes) -> None:
         self._sequence += 1
@@ -169,9 +170,16 @@ class FakeLink:
             self.inject(end_ns + self._delay_ns + extra_ns, self.b if source is self.a else self.a, changed)
 
 
-def transferred(size_bytes: int, *settings: TransportSettings, **conditions: Any) -> FakeLink:
-    """Return a link after the transfer of one message from a to b; the arguments are passed to FakeLink."""
+def transferred(
+    size_bytes: int, *settings: TransportSettings, arrivals: Sequence[tuple[int, bytes]] = (), **conditions: Any
+) -> FakeLink:
+    """Return a link after the transfer of one message from a to b.
+
+    `arrivals` are further frames that arrive at NIC a; other arguments are passed to FakeLink.
+    """
     link = FakeLink(*settings, **conditions)
     link.transfer(size_bytes)
+    for time_ns, frame in arrivals:
+        link.inject(time_ns, link.a, frame)
     link.run()
     return link

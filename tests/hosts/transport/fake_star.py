@@ -105,6 +105,20 @@ class FakeStar:
     def of(self, kind: type[Any], host: int) -> list[Any]:
         return [event for event in self.events[host] if isinstance(event, kind)]
 
+    def two_long_flows(self, since_ns: int, until_ns: int) -> tuple[float, float]:
+        """Run two flows to host 2, the second 100 us later.
+
+        Return Jain's index of their rates and the utilization of the link between the two model times.
+        """
+        self.transfer(0, 2, 100_000_000)
+        self.transfer(1, 2, 100_000_000, ready_ns=100_000)
+        self.run(since_ns)
+        before = self.ports[2].by_source.copy()
+        self.run(until_ns)
+        shares = list((self.ports[2].by_source - before).values())
+        jain = sum(shares) ** 2 / (2 * sum(share**2 for share in shares))
+        return jain, sum(shares) * 8 / (until_ns - since_ns) / 100
+
     def mean_depth_bytes(self, host: int, since_ns: int) -> float:
         """Return the time average of a port's queue from model time `since_ns` on."""
         rows = [row for row in self.ports[host].depths if row[0] >= self.dilation.wall_ns(since_ns)]

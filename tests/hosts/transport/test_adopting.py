@@ -6,7 +6,7 @@ import pytest
 
 from hosts.transport.messages import BtsReceived, MessageCompleted, MessageReceived
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink
+from tests.hosts.transport.fake_link import FakeLink, bts
 from wire.dilation import Dilation
 
 SFC = TransportSettings(flow_control="sfc", congestion="window", loss_recovery="irn")
@@ -33,13 +33,13 @@ def test_new_settings_apply_only_to_new_messages() -> None:
 def test_signals_are_handled_by_the_current_flow_control() -> None:
     link = FakeLink(SFC)
     link.transfer(2_000_000)
-    link.inject(10_000, link.a, link.bts(1, 5))
+    link.inject(10_000, link.a, bts(1, 5))
     link.run(until_ns=30_000)
     link.a.adopt(HPCC, Dilation())
-    link.inject(40_000, link.a, link.bts(1, 5))
+    link.inject(40_000, link.a, bts(1, 5))
     link.run(until_ns=50_000)
     link.a.adopt(SFC, Dilation())
-    link.inject(60_000, link.a, link.bts(1, 5))
+    link.inject(60_000, link.a, bts(1, 5))
     link.run()
     assert [event.reason for event in link.of(BtsReceived, "a")] == ["obeyed", "flow_control_off", "obeyed"]
 
@@ -49,7 +49,7 @@ def test_settings_with_an_unknown_parameter_change_nothing() -> None:
     with pytest.raises(ValueError, match="unknown parameter"):
         link.a.adopt(TransportSettings(congestion="hpcc", congestion_parameters={"nonsense": 1}), Dilation())
     link.transfer(10_000)
-    link.inject(1_000, link.a, link.bts(1, 5))
+    link.inject(1_000, link.a, bts(1, 5))
     link.run()
     assert [event.obeyed for event in link.of(BtsReceived, "a")] == [True]
 
@@ -57,7 +57,7 @@ def test_settings_with_an_unknown_parameter_change_nothing() -> None:
 def test_the_state_contains_progress_and_pause_of_unfinished_messages() -> None:
     link = FakeLink(SFC)
     link.transfer(1_000_000)
-    link.inject(50_000, link.a, link.bts(1, 40))
+    link.inject(50_000, link.a, bts(1, 40))
     link.run(until_ns=70_000)
     [message] = link.a.state().messages
     assert message.paused_until_ns == 90_000

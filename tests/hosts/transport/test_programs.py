@@ -9,7 +9,7 @@ import pytest
 from hosts.transport.messages import BtsReceived, MessageCompleted
 from hosts.transport.programs import FlowKey, flow_key
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
+from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
 from wire import ipv4, udp
 from wire.ethernet import pack_header
 from wire.pfc import pack_frame
@@ -33,6 +33,12 @@ def link_with(settings: TransportSettings = SFC, **packets: int) -> FakeLink:
         for _ in range(count):
             link.a.send_program_frame(packet(int(name[1:])), 0)
     return link
+
+
+def program_bts(**changes: int) -> bytes:
+    """Return a BTS for the flow from port 1000 of host a, with a pause of 50 us."""
+    fields = {"protocol": 6, "source_port": 1000, "destination_port": 5201, "destination_qpn": 0, **changes}
+    return bts(1, 50, **fields)
 
 
 def departures(link: FakeLink, sport: int) -> list[int]:
@@ -67,8 +73,7 @@ def test_queue_pairs_and_programs_share_the_wire_equally() -> None:
 
 def test_a_bts_pauses_only_the_5_tuple_that_it_names() -> None:
     link = link_with(p1000=100, p2000=100)
-    bts = link.bts(1, 50, protocol=6, source_port=1000, destination_port=5201, destination_qpn=0, dscp=0)
-    link.inject(2_000, link.a, bts)
+    link.inject(2_000, link.a, program_bts())
     link.run()
     (event,) = link.of(BtsReceived, "a")
     assert (event.obeyed, event.flow_id, event.paused_until_ns) == (True, None, 52_000)
@@ -84,8 +89,7 @@ def test_a_bts_pauses_only_the_5_tuple_that_it_names() -> None:
 )
 def test_a_bts_for_another_5_tuple_is_ignored(changes: dict[str, int]) -> None:
     link = link_with(p1000=10)
-    fields = {"protocol": 6, "source_port": 1000, "destination_port": 5201, "destination_qpn": 0, **changes}
-    link.inject(300, link.a, link.bts(1, 50, **fields))
+    link.inject(300, link.a, program_bts(**changes))
     link.run()
     assert link.of(BtsReceived, "a")[0].reason == "unknown_flow"
     assert departures(link, 1000)[-1] < 1_000
@@ -95,8 +99,7 @@ def test_a_bts_pauses_a_flow_without_queued_packets_under_sfc_only() -> None:
     """A TCP flow often waits for its window and then has no packet in the NIC."""
     for settings, reason, first_ns in ((SFC, "obeyed", 60_000), (TransportSettings(), "flow_control_off", 20_000)):
         link = link_with(settings, p1000=1)
-        fields = {"protocol": 6, "source_port": 1000, "destination_port": 5201, "destination_qpn": 0}
-        link.inject(10_000, link.a, link.bts(1, 50, **fields))
+        link.inject(10_000, link.a, program_bts())
         link.run()
         link.a.send_program_frame(packet(1000), 20_000)
         link.run()

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.messages import NicAddress, OutgoingMessage
-from hosts.transport.settings import TransportSettings
+from hosts.transport.messages import OutgoingMessage
+from hosts.transport.settings import TransportSettings, dilate
 from wire.dilation import Dilation
 
 
@@ -20,7 +20,7 @@ def test_settings_survive_json() -> None:
 
 
 def test_dilation_changes_only_durations_and_rates() -> None:
-    wall = TransportSettings().dilated(Dilation(1000))
+    wall = dilate(TransportSettings(), Dilation(1000))
     assert (wall.line_rate_bps, wall.base_rtt_ns, wall.rto_ns) == (100_000_000, 10_000_000, 4_000_000_000)
     assert (wall.payload_bytes, wall.ack_every, wall.congestion) == (1000, 1, "none")
 
@@ -35,15 +35,10 @@ def test_dilation_changes_only_durations_and_rates() -> None:
         ({"flow_control_parameters": {"x": 1}}, "unknown parameter x; known are: none"),
         ({"speed": 1}, "unknown parameter speed"),
         ({"payload_bytes": 0}, "payload_bytes: must be at least 1 B"),
-        (
-            {"congestion": "dcqcn", "congestion_parameters": {"decrease_interval_ns": 0}},
-            "decrease_interval_ns: must be at least 1 ns",
-        ),
-        ({"line_rate_bps": 0}, "line_rate_bps: must be at least 1 bit/s"),
     ],
 )
 def test_an_invalid_setting_is_an_error_with_the_valid_values(fields: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+    with pytest.raises(ValueError, match=message):
         TransportSettings.from_dict(fields)
 
 
@@ -53,11 +48,6 @@ def test_every_setting_has_a_docstring() -> None:
     for item in dataclasses.fields(TransportSettings):
         next_line = source.split(f"\n    {item.name}:", 1)[1].split("\n", 2)[1]
         assert next_line.strip().startswith('"""'), item.name
-
-
-def test_addresses_are_parsed_from_text() -> None:
-    address = NicAddress.parse("h1", "02:00:00:00:00:01", "10.0.0.1", "02:00:00:00:00:ff")
-    assert address == NicAddress("h1", 0x0200_0000_0001, 0x0A00_0001, 0x0200_0000_00FF)
 
 
 @pytest.mark.parametrize("fields", [{"size_bytes": 0}, {"source_qpn": 0}, {"destination_qpn": 1 << 24}])

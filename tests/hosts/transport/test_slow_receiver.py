@@ -76,13 +76,6 @@ def test_a_long_pause_is_refreshed_before_it_ends() -> None:
     assert star.nics[1].statistics().receiver_overruns == 0
 
 
-def test_the_default_receiver_never_pauses() -> None:
-    star = FakeStar(TransportSettings(flow_control="pfc"), 2)
-    star.transfer(0, 1, 100_000)
-    star.run()
-    assert star.on_wire == []
-
-
 def test_802_1qbb_frames_are_sent_even_if_all_classes_are_paused() -> None:
     star = FakeStar(TransportSettings(flow_control="pfc", **SLOW), 2, delay_ns=500)
     star.transfer(0, 1, 300_000)

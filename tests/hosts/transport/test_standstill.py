@@ -102,14 +102,6 @@ def test_quiesce_counts_the_frames_in_the_ring() -> None:
     assert before < link.b.statistics().frames_received == len([1 for _, name, _ in link.delivered if name == "b"])
 
 
-def test_without_stalls_it_behaves_like_a_plain_nic() -> None:
-    stalling, plain = _link("a"), FakeLink(SETTINGS)
-    plain.transfer(SIZE_BYTES)
-    for link in (stalling, plain):
-        link.run()
-    assert stalling.sent == plain.sent
-
-
 def test_program_frames_wait_for_the_end_of_the_stall() -> None:
     link = _link("a", Standstill(1_000_000, 2_000_000, 8))
     link.run(until_ns=500_000)

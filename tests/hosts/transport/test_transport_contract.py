@@ -3,7 +3,6 @@
 """The contract that every algorithm must satisfy, alone and in every combination, on an unreliable link."""
 
 import itertools
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -15,9 +14,9 @@ from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import BtsReceived, MessageCompleted, MessageReceived
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import MAC_B, FakeLink, plain
+from tests.hosts.transport.fake_link import MAC_B, FakeLink, bts, plain, transferred
 from tests.hosts.transport.fake_star import with_record, with_tos
-from wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO, INT_UDP_PORT, ROCE_UDP_PORT
+from wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO
 from wire.int_header import HopRecord, has_telemetry
 from wire.pfc import pack_frame, quanta_ns
 from wire.roce.decoder import parse_header
@@ -30,15 +29,6 @@ IGNORING = [combination for combination in COMBINATIONS if not FLOW_CONTROLS[com
 WINDOW_BYTES = 20_000
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """The faults of the link, and the pauses that arrive."""
-
-    link: dict[str, Any] = field(default_factory=dict)
-    pauses: tuple[tuple[int, int], ...] = ()
-    """Pauses for the first flow as (arrival, duration) in us."""
-
-
 def congested(number: int, name: str, frame: bytes) -> bytes:
     """Mark every third ECN-capable packet, and add a record of a long queue to packets that request telemetry."""
     if frame[15] & 0x3 and number % 3 == 0:
@@ -48,16 +38,20 @@ def congested(number: int, name: str, frame: bytes) -> bytes:
     return frame
 
 
-CONDITIONS = {
-    "clear": Conditions(),
-    "loss": Conditions({"loss": 0.05}),
-    "heavy loss": Conditions({"loss": 0.3}),
-    "reorder": Conditions({"reorder": 0.1}),
-    "duplicate": Conditions({"duplicate": 0.2}),
-    "pauses": Conditions(pauses=((3, 30), (8, 5), (20, 40), (25, 60))),
-    "congestion": Conditions({"change": congested}),
-    "storm": Conditions({"loss": 0.05, "reorder": 0.05, "duplicate": 0.05}, ((3, 30), (8, 5), (20, 40), (25, 60))),
+CONDITIONS: dict[str, dict[str, Any]] = {
+    "clear": {},
+    "loss": {"loss": 0.05},
+    "heavy loss": {"loss": 0.3},
+    "reorder": {"reorder": 0.1},
+    "duplicate": {"duplicate": 0.2},
+    "pauses": {},
+    "congestion": {"change": congested},
+    "storm": {"loss": 0.05, "reorder": 0.05, "duplicate": 0.05},
 }
+"""The faults of the link."""
+PAUSES = {"pauses": ((3, 30), (8, 5), (20, 40), (25, 60))}
+PAUSES["storm"] = PAUSES["pauses"]
+"""Pauses for the first flow as (arrival, duration) in us."""
 
 
 def settings_of(congestion: str, flow_control: str, loss_recovery: str) -> TransportSettings:
@@ -72,23 +66,15 @@ def settings_of(congestion: str, flow_control: str, loss_recovery: str) -> Trans
     )
 
 
-def _data_port(settings: TransportSettings) -> int:
-    """Return the UDP port of a flow's data packets, which a BTS about the flow repeats."""
-    congestion = CONGESTION_CONTROLS[settings.congestion]
-    wants_delay = congestion.wants_delay or FLOW_CONTROLS[settings.flow_control].wants_delay
-    has_shim = congestion.wants_telemetry or wants_delay
-    return INT_UDP_PORT if has_shim else ROCE_UDP_PORT
-
-
-def transfer(settings: TransportSettings, condition: Conditions, seed: int = 7) -> FakeLink:
+def transfer(settings: TransportSettings, condition: str) -> FakeLink:
     """Send two messages on their own QPs from a to b and two on one QP back, until no event is due."""
-    link = FakeLink(settings, seed=seed, **condition.link)
-    for flow in (link.transfer(60_000), link.transfer(25_001, ready_ns=4_000)):
-        assert flow > 0
+    link = FakeLink(settings, seed=7, **CONDITIONS[condition])
+    link.transfer(60_000)
+    link.transfer(25_001, ready_ns=4_000)
     link.transfer(9_999, backwards=True, qpn=9)
     link.transfer(1, backwards=True, qpn=9)
-    for arrival_us, pause_us in condition.pauses:
-        link.inject(arrival_us * 1000, link.a, link.bts(1, pause_us, destination_port=_data_port(settings)))
+    for arrival_us, pause_us in PAUSES.get(condition, ()):
+        link.inject(arrival_us * 1000, link.a, bts(1, pause_us, destination_port=link.algorithms.data_port))
     link.run()
     return link
 
@@ -98,7 +84,7 @@ def transfer(settings: TransportSettings, condition: Conditions, seed: int = 7) 
 def test_every_message_arrives_once_and_uncorrupted(
     congestion: str, flow_control: str, loss_recovery: str, condition: str
 ) -> None:
-    link = transfer(settings_of(congestion, flow_control, loss_recovery), CONDITIONS[condition])
+    link = transfer(settings_of(congestion, flow_control, loss_recovery), condition)
     received = link.of(MessageReceived, "b") + link.of(MessageReceived, "a")
     completed = link.of(MessageCompleted, "a") + link.of(MessageCompleted, "b")
     assert sorted(event.flow_id for event in received) == [1, 2, 3, 4]
@@ -107,9 +93,8 @@ def test_every_message_arrives_once_and_uncorrupted(
     for event in completed:
         assert event.finish_ns > event.report.message.ready_ns
         assert 0 <= event.report.paused_ns <= event.finish_ns - event.report.message.ready_ns
-        assert event.report.counts.packets_sent - event.report.counts.packets_resent == -(
-            -event.report.message.size_bytes // 1000
-        )
+        counts, packets = event.report.counts, -(-event.report.message.size_bytes // 1000)
+        assert counts.packets_sent - counts.packets_resent == packets
     assert not link.a.unfinished_messages()
     assert link.a.next_timer_ns() is None
 
@@ -120,9 +105,9 @@ def test_no_packet_starts_while_its_flow_is_paused(
     congestion: str, flow_control: str, loss_recovery: str, condition: str
 ) -> None:
     """A newer BTS replaces the pause end, and the flow continues after the pause."""
-    link = transfer(settings_of(congestion, flow_control, loss_recovery), CONDITIONS[condition])
+    link = transfer(settings_of(congestion, flow_control, loss_recovery), condition)
     signals = link.of(BtsReceived, "a")
-    assert [event.obeyed for event in signals] == [True] * len(CONDITIONS[condition].pauses)
+    assert [event.obeyed for event in signals] == [True] * len(PAUSES[condition])
     starts = [start_ns for start_ns, _ in _data_starts(link, destination_qpn=101)]
     replacement_times_ns = [event.received_ns for event in signals[1:]] + [NEVER]
     for event, replacement_ns in zip(signals, replacement_times_ns, strict=True):
@@ -140,9 +125,9 @@ def test_a_bts_changes_nothing_for_flow_controls_that_ignore_it(
 ) -> None:
     """The BTS is recorded, but the frames are the same as in a run without it."""
     settings = settings_of(congestion, flow_control, loss_recovery)
-    paused, clear = transfer(settings, CONDITIONS["pauses"]), transfer(settings, CONDITIONS["clear"])
+    paused, clear = transfer(settings, "pauses"), transfer(settings, "clear")
     signals = paused.of(BtsReceived, "a")
-    assert [event.obeyed for event in signals] == [False] * len(CONDITIONS["pauses"].pauses)
+    assert [event.obeyed for event in signals] == [False] * len(PAUSES["pauses"])
     assert paused.sent == clear.sent
 
 
@@ -150,10 +135,8 @@ def test_a_bts_changes_nothing_for_flow_controls_that_ignore_it(
 def test_only_flow_controls_that_obey_class_pauses_are_paused(
     congestion: str, flow_control: str, loss_recovery: str
 ) -> None:
-    link = FakeLink(settings_of(congestion, flow_control, loss_recovery))
-    link.transfer(60_000)
-    link.inject(3_000, link.a, pack_frame(MAC_B, {3: 65535}))
-    link.run()
+    pause = (3_000, pack_frame(MAC_B, {3: 65535}))
+    link = transferred(60_000, settings_of(congestion, flow_control, loss_recovery), arrivals=[pause])
     until_ns = 3_000 + quanta_ns(65535, link.rate_bps)
     is_paused = not [start for start, _ in _data_starts(link, destination_qpn=101) if 3_000 <= start < until_ns]
     assert is_paused == FLOW_CONTROLS[flow_control].obeys_class_pause
@@ -175,16 +158,12 @@ def _data_starts(link: FakeLink, destination_qpn: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("condition", ["clear", "pauses"])
 def test_packets_in_flight_respect_the_window(flow_control: str, loss_recovery: str, condition: str) -> None:
     """Bytes sent and not acknowledged, observed on the wire, may exceed the window by one packet."""
-    link = transfer(settings_of("window", flow_control, loss_recovery), CONDITIONS[condition])
+    link = transfer(settings_of("window", flow_control, loss_recovery), condition)
     moves = [(start_ns, psn + 1, 0) for start_ns, psn in _data_starts(link, destination_qpn=101)]
     for arrival_ns, receiver, delivered in link.delivered:
         frame = plain(delivered)
         header = parse_header(frame)
-        if (
-            receiver == "a"
-            and header is not None
-            and (header.opcode, header.destination_qpn) == (Opcode.ACKNOWLEDGE, 1)
-        ):
+        if receiver == "a" and header and (header.opcode, header.destination_qpn) == (Opcode.ACKNOWLEDGE, 1):
             moves.append((arrival_ns, 0, (header.psn_word(frame) & 0xFFFFFF) + 1))
     sent, acknowledged, max_in_flight = 0, 0, 0
     for _, sent_now, acknowledged_now in sorted(moves):
@@ -196,7 +175,7 @@ def test_packets_in_flight_respect_the_window(flow_control: str, loss_recovery: 
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), COMBINATIONS)
 def test_the_same_inputs_give_the_same_frames(congestion: str, flow_control: str, loss_recovery: str) -> None:
     settings = settings_of(congestion, flow_control, loss_recovery)
-    first, second = transfer(settings, CONDITIONS["storm"]), transfer(settings, CONDITIONS["storm"])
+    first, second = transfer(settings, "storm"), transfer(settings, "storm")
     assert first.sent == second.sent
     assert first.events == second.events
 
@@ -221,14 +200,12 @@ def test_every_algorithm_has_a_docstring_and_frozen_parameters() -> None:
             assert algorithm.Parameters.__dataclass_params__.frozen, name
 
 
-@pytest.mark.parametrize(("name", "algorithm"), CONGESTION_CONTROLS.items())
-def test_congestion_controls_start_with_a_positive_window_and_rate(name: str, algorithm: type[Any]) -> None:
+@pytest.mark.parametrize("algorithm", CONGESTION_CONTROLS.values())
+def test_congestion_controls_start_with_a_positive_window_and_rate(algorithm: type[Any]) -> None:
     path = PathContext(100_000_000_000, 10_000, 1000, 125_000)
     control = algorithm(algorithm.resolve(algorithm.Parameters(), path), path)
-    assert control.window_bytes > 0
-    assert control.rate_bps > 0
-    timer_ns = control.next_timer_ns()
-    assert timer_ns is None or timer_ns > 0
+    assert control.window_bytes > 0 and control.rate_bps > 0
+    assert (control.next_timer_ns() or 1) > 0
 
 
 @pytest.mark.parametrize("rate_bps", [0, -1])

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.results.spec import RunSpec
 from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.flow_control.none import NoFlowControl
+from hosts.transport.flow_control.base import FlowControl
 from testbed.dilation import dry_run as dry_run_module
 from testbed.dilation.dry_run import MOST_WORK, busiest_window, dry_run
 from testbed.flows.columns import FlowColumns
@@ -74,7 +74,7 @@ def test_no_link_carries_more_than_its_rate() -> None:
 def test_a_new_flow_control_changes_the_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
     """The dry run uses the class in the table, not only the name of the flow control."""
     with_pauses = dry_run(_plan("sfc"))
-    monkeypatch.setitem(FLOW_CONTROLS, "sfc", NoFlowControl)
+    monkeypatch.setitem(FLOW_CONTROLS, "sfc", FlowControl)
     assert not np.array_equal(dry_run(_plan("sfc")).hosts, with_pauses.hosts)
 
 

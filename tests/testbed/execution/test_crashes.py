@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.changes.change import Before, Change, copy_of_tree
+from tests.changes.change import Change, copy_of_tree
 from tests.testbed.running import NEEDS_MININET
 
 CRASHING = Change(
@@ -34,19 +34,15 @@ class Crashing(CongestionControl):
 '''
     },
     {
-        "hosts/transport/congestion/__init__.py": (
-            Before(
-                "from hosts.transport.congestion.dcqcn",
-                "from hosts.transport.congestion.crashing import Crashing\n",
-            ),
-            Before('    "dcqcn": Dcqcn,', '    "crashing": Crashing,\n'),
-        ),
-        "scenarios/schemes.py": (
-            Before(
-                '        RateControl("window"',
-                '        RateControl("crashing", "divides by zero", {"congestion": "crashing"}),\n',
-            ),
-        ),
+        "hosts/transport/congestion/__init__.py": {
+            "from hosts.transport.congestion.dcqcn": "from hosts.transport.congestion.crashing import Crashing\n",
+            '    "dcqcn": Dcqcn,': '    "crashing": Crashing,\n',
+        },
+        "scenarios/schemes.py": {
+            '        RateControl("window"': (
+                '        RateControl("crashing", "divides by zero", {"congestion": "crashing"}),\n'
+            )
+        },
     },
     (),
     "",

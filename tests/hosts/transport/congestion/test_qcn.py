@@ -11,7 +11,7 @@ from hosts.transport.congestion import PathContext
 from hosts.transport.congestion.qcn import Qcn
 from hosts.transport.messages import BtsReceived
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink
+from tests.hosts.transport.fake_link import bts, transferred
 from wire.constants import BtsCause
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
@@ -113,10 +113,8 @@ def test_one_feedback_at_most_halves_the_rate_and_the_rate_has_a_minimum() -> No
 @pytest.mark.parametrize(("congestion", "verdict"), [("qcn", "obeyed"), ("none", "flow_control_off")])
 def test_a_nic_passes_feedback_to_its_congestion_control(congestion: str, verdict: str) -> None:
     """Feedback paces the flow and pauses nothing; without QCN it is counted and ignored, even with SFC."""
-    link = FakeLink(TransportSettings(congestion=congestion, flow_control="sfc"))
-    link.transfer(100_000)
-    link.inject(2_000, link.a, link.bts(1, 63, cause=BtsCause.FEEDBACK))
-    link.run()
+    feedback = (2_000, bts(1, 63, cause=BtsCause.FEEDBACK))
+    link = transferred(100_000, TransportSettings(congestion=congestion, flow_control="sfc"), arrivals=[feedback])
     [event] = link.of(BtsReceived, "a")
     assert (event.reason, event.paused_until_ns) == (verdict, None)
     starts = [start_ns for start_ns, _, _ in link.data_sent() if start_ns > 2_200]

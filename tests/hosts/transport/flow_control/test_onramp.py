@@ -7,7 +7,7 @@ import pytest
 from hosts.transport.congestion import AckSample, PathContext
 from hosts.transport.flow_control.onramp import OnRamp, OnRampParameters, OnRampStrawMan
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink, transferred
+from tests.hosts.transport.fake_link import bts, transferred
 from tests.hosts.transport.fake_star import FakeStar
 from wire.constants import INT_UDP_PORT
 from wire.int_header import strip, unpack
@@ -97,11 +97,8 @@ def test_a_bts_must_name_the_udp_port_of_the_flow() -> None:
     """The port is 49792 for flows with telemetry and 4791 for others."""
     assert INT_UDP_PORT == 49792
     for congestion, right, wrong in (("hpcc", 49792, 4791), ("none", 4791, 49792)):
-        link = FakeLink(TransportSettings(flow_control="sfc", congestion=congestion))
-        link.transfer(100_000)
-        for port in (right, wrong):
-            link.inject(3_000, link.a, link.bts(1, 50, destination_port=port))
-        link.run()
+        signals = [(3_000, bts(1, 50, destination_port=port)) for port in (right, wrong)]
+        link = transferred(100_000, TransportSettings(flow_control="sfc", congestion=congestion), arrivals=signals)
         verdicts = link.a.statistics().bts_by_verdict
         assert (verdicts["obeyed"], verdicts["unknown_flow"]) == (1, 1)
 

@@ -8,7 +8,7 @@ import pytest
 
 from hosts.transport.messages import BtsReceived, MessageCompleted
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import MAC_B, FakeLink
+from tests.hosts.transport.fake_link import MAC_B, FakeLink, bts, transferred
 from wire.pfc import pack_frame, quanta_ns
 
 SFC = TransportSettings(flow_control="sfc", congestion="window")
@@ -16,11 +16,7 @@ SFC = TransportSettings(flow_control="sfc", congestion="window")
 
 def one_signal(settings: TransportSettings = SFC, at_ns: int = 3_000, pause_us: int = 50, **changes: Any) -> FakeLink:
     """Return a link after a 100 kB flow that got one BTS."""
-    link = FakeLink(settings)
-    link.transfer(100_000)
-    link.inject(at_ns, link.a, link.bts(1, pause_us, **changes))
-    link.run()
-    return link
+    return transferred(100_000, settings, arrivals=[(at_ns, bts(1, pause_us, **changes))])
 
 
 def test_a_bts_pauses_its_flow_from_its_arrival() -> None:
@@ -36,11 +32,7 @@ def test_a_bts_pauses_its_flow_from_its_arrival() -> None:
 @pytest.mark.parametrize("newer_us", [5, 0])
 def test_a_newer_bts_can_shorten_the_pause(newer_us: int) -> None:
     """The new end replaces the old one, even if it is earlier (paper §3.2)."""
-    link = FakeLink(SFC)
-    link.transfer(100_000)
-    link.inject(3_000, link.a, link.bts(1, 500))
-    link.inject(10_000, link.a, link.bts(1, newer_us))
-    link.run()
+    link = transferred(100_000, SFC, arrivals=[(3_000, bts(1, 500)), (10_000, bts(1, newer_us))])
     assert min(start for start, *_ in link.data_sent() if start > 3_000) == 10_000 + 1_000 * newer_us
     (completed,) = link.of(MessageCompleted, "a")
     assert completed.report.paused_ns == 7_000 + 1_000 * newer_us
@@ -56,7 +48,7 @@ def test_other_flows_are_not_paused() -> None:
     link = FakeLink(SFC)
     link.transfer(100_000)
     link.transfer(100_000)
-    link.inject(1_000, link.a, link.bts(1, 100))
+    link.inject(1_000, link.a, bts(1, 100))
     link.run()
     finish = {event.report.message.flow_id: event.finish_ns for event in link.of(MessageCompleted, "a")}
     assert finish[2] < 30_000 < 101_000 < finish[1]
@@ -77,12 +69,9 @@ def test_a_bts_for_an_unknown_flow_is_ignored_and_counted(changes: dict[str, Any
 
 def test_a_bts_whose_outer_port_differs_is_malformed() -> None:
     """The outer source port must equal the source port of the named flow."""
-    link = FakeLink(SFC)
-    link.transfer(100_000)
-    frame = bytearray(link.bts(1, 50))
+    frame = bytearray(bts(1, 50))
     frame[34] ^= 0x01
-    link.inject(3_000, link.a, bytes(frame))
-    link.run()
+    link = transferred(100_000, SFC, arrivals=[(3_000, bytes(frame))])
     assert link.of(BtsReceived, "a") == []
     assert link.a.statistics().malformed == 1
 
@@ -94,10 +83,7 @@ def test_a_bts_for_a_finished_flow_is_recorded_but_not_obeyed() -> None:
 
 
 def test_the_time_of_the_switch_counts_from_the_epoch() -> None:
-    link = FakeLink(SFC, epoch_ns=500)
-    link.transfer(100_000)
-    link.inject(3_000, link.a, link.bts(1, 1, sent_us=2))
-    link.run()
+    link = transferred(100_000, SFC, epoch_ns=500, arrivals=[(3_000, bts(1, 1, sent_us=2))])
     assert link.of(BtsReceived, "a")[0].sent_ns == 2_500
 
 
@@ -114,20 +100,16 @@ def test_the_time_of_the_switch_counts_from_the_epoch() -> None:
     ids=["go-back-n", "irn"],
 )
 def test_paused_time_does_not_count_towards_the_timeout(settings: TransportSettings) -> None:
-    link = FakeLink(settings, delay_ns=20_000)
-    link.transfer(100_000)
-    link.inject(3_000, link.a, link.bts(1, 5_000))
-    link.run()
+    link = transferred(100_000, settings, delay_ns=20_000, arrivals=[(3_000, bts(1, 5_000))])
     (completed,) = link.of(MessageCompleted, "a")
     assert (completed.report.counts.timeouts, completed.report.counts.packets_resent) == (0, 0)
 
 
 def test_the_timeout_continues_after_the_pause() -> None:
     """The lost first packet is resent after one timeout of unpaused time, including the time before the pause."""
-    link = FakeLink(TransportSettings(flow_control="sfc", rto_ns=50_000), drop=lambda number, name, frame: number == 0)
-    link.transfer(1_000)
-    link.inject(10_000, link.a, link.bts(1, 1_000))
-    link.run()
+    settings = TransportSettings(flow_control="sfc", rto_ns=50_000)
+    pause = (10_000, bts(1, 1_000))
+    link = transferred(1_000, settings, arrivals=[pause], drop=lambda number, name, frame: number == 0)
     first, second = link.data_sent()
     assert first[0] == 0
     assert second[0] == 50_000 + 1_000_000
@@ -169,11 +151,8 @@ def test_pfc_for_the_control_class_holds_acknowledgements() -> None:
     assert link.data_sent()[0][0] < 1_000
 
 
-@pytest.mark.parametrize(("flow_control", "paused_class"), [("none", 3), ("sfc", 3), ("pfc", 0)])
-def test_other_flow_controls_and_classes_are_not_paused(flow_control: str, paused_class: int) -> None:
-    link = FakeLink(TransportSettings(flow_control=flow_control))
-    link.transfer(100_000)
-    link.inject(2_000, link.a, pack_frame(MAC_B, {paused_class: 65_535}))
-    link.run()
+def test_pfc_for_another_class_pauses_no_flow() -> None:
+    pause = (2_000, pack_frame(MAC_B, {0: 65_535}))
+    link = transferred(100_000, TransportSettings(flow_control="pfc"), arrivals=[pause])
     assert link.of(MessageCompleted, "a")[0].report.paused_ns == 0
     assert link.a.statistics().pfc_received == 1

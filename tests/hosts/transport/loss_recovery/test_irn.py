@@ -15,7 +15,7 @@ from hosts.transport.loss_recovery.base import NEVER, Arrival
 from hosts.transport.loss_recovery.irn import Irn, IrnParameters, SelectiveOrder
 from hosts.transport.messages import MessageCompleted
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink, transferred
+from tests.hosts.transport.fake_link import FakeLink, bts, transferred
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000, full_queue_ns=310_000, shortest_rtt_ns=4_000)
 IRN = TransportSettings(loss_recovery="irn")
@@ -45,13 +45,6 @@ def test_only_packets_before_an_arrival_are_lost() -> None:
     assert resend_all(recovery) == [2, 3, 4]
     assert recovery.in_flight() == 7
     assert recovery.next_packet() == 10
-
-
-def test_a_reordered_packet_that_arrives_is_not_resent() -> None:
-    recovery = sender()
-    recovery.on_ack(2, 5, True, 100)
-    recovery.on_ack(2, 3, True, 110)
-    assert resend_all(recovery) == [2, 4]
 
 
 def test_a_cumulative_acknowledgement_clears_earlier_losses() -> None:
@@ -97,15 +90,6 @@ def test_a_timeout_resends_the_first_packet_and_known_gaps() -> None:
     assert resend_all(quiet, 320_000) == [0]
 
 
-def test_after_a_timeout_every_acknowledgement_releases_the_next_resend() -> None:
-    recovery = sender()
-    recovery.on_timer(320_000)
-    resend_all(recovery, 320_000)
-    for index, now_ns in enumerate((324_000, 328_000, 332_000), start=1):
-        assert recovery.on_ack(index, -1, False, now_ns) == 1
-        assert resend_all(recovery, now_ns) == [index]
-
-
 def test_gaps_resent_by_a_timeout_are_not_resent_twice() -> None:
     recovery = sender()
     recovery.on_ack(2, 5, True, 100)
@@ -115,17 +99,6 @@ def test_gaps_resent_by_a_timeout_are_not_resent_twice() -> None:
     assert recovery.on_ack(3, -1, False, 450_000) == 0
     assert recovery.on_ack(6, -1, False, 460_000) == 1
     assert resend_all(recovery) == [6]
-
-
-def test_contradictory_acknowledgements_discard_all_selective_ones() -> None:
-    """A correct receiver advances past held packets before it answers, so one acknowledgement was forged."""
-    recovery = sender()
-    recovery.on_ack(0, 1, True, 100)
-    recovery.on_ack(0, 4, True, 100)
-    resend_all(recovery)
-    assert recovery.on_ack(1, -1, False, 110) == 2
-    assert (recovery.cumulative, recovery.in_flight()) == (1, 5)
-    assert resend_all(recovery) == [1, 2, 3, 4]
 
 
 def test_a_spurious_timeout_resends_nothing_more() -> None:
@@ -185,11 +158,8 @@ def test_the_receiver_keeps_early_packets_and_delivers_them_in_order() -> None:
 def test_one_lost_packet_is_resent_alone() -> None:
     link = transferred(300_000, IRN, drop=lambda number, name, frame: number == 20)
     (completed,) = link.of(MessageCompleted, "a")
-    assert (
-        completed.report.counts.packets_resent,
-        completed.report.counts.bytes_resent,
-        completed.report.counts.timeouts,
-    ) == (1, 1_000, 0)
+    counts = completed.report.counts
+    assert (counts.packets_resent, counts.bytes_resent, counts.timeouts) == (1, 1_000, 0)
 
 
 def tail_dropper(lost: int) -> Callable[[int, str, bytes], bool]:
@@ -220,7 +190,7 @@ def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
     steps_ns = count(0, 1_000)
     while not link.a.statistics().retransmissions:
         link.run(until_ns=next(steps_ns))
-    link.inject(link.now_ns + 1_000, link.a, link.bts(1, 50))
+    link.inject(link.now_ns + 1_000, link.a, bts(1, 50))
     link.run()
     (completed,) = link.of(MessageCompleted, "a")
     assert completed.report.paused_ns == 50_000
@@ -236,19 +206,5 @@ def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> 
     assert pair is not None
     pair._congestion.window_bytes = 1
     link.run()
-    assert len(link.of(MessageCompleted, "a")) == 1
-    report = link.of(MessageCompleted, "a")[0].report
-    assert report.counts.timeouts <= 3
-
-
-def test_after_a_timeout_only_resent_packets_count_against_the_window_of_resends() -> None:
-    """New packets still count all packets in flight."""
-    recovery = sender(10)
-    recovery.on_timer(100_000)
-    assert recovery.in_flight_before(0) == 0
-    assert recovery.in_flight_before(10) == recovery.in_flight() == 9
-    recovery.on_sent(recovery.next_packet(), 100_000)
-    assert recovery.in_flight_before(1) == 1
-    recovery.on_ack(1, -1, False, 120_000)
-    assert recovery.next_packet() == 1
-    assert recovery.in_flight_before(1) == 0
+    (completed,) = link.of(MessageCompleted, "a")
+    assert completed.report.counts.timeouts <= 3

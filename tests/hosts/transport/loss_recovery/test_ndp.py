@@ -176,21 +176,6 @@ def test_a_message_of_one_packet_causes_no_pull() -> None:
     assert _control(link, "b", PULL) == []
 
 
-def test_the_next_pull_makes_up_for_a_lost_one() -> None:
-    pulls = 0
-
-    def drop(number: int, name: str, frame: bytes) -> bool:
-        nonlocal pulls
-        header = parse_header(frame)
-        is_pull = header is not None and header.opcode == PULL
-        pulls += is_pull
-        return is_pull and pulls % 2 == 1 and pulls < 100
-
-    link = transferred(400_000, NDP, drop=drop)
-    [completed] = link.of(MessageCompleted, "a")
-    assert (completed.report.counts.packets_resent, completed.report.counts.timeouts) == (0, 0)
-
-
 def test_the_timer_runs_while_the_sender_waits_for_a_lost_pull() -> None:
 
     def drop(number: int, name: str, frame: bytes) -> bool:

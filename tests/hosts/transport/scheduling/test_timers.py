@@ -34,19 +34,6 @@ def test_timers_are_taken_by_time_and_then_by_order_of_setting(steps: list[tuple
         assert timers.first_ns == (min(expected.values())[0] if expected else NEVER)
 
 
-def test_setting_a_timer_repeatedly_leaves_no_outdated_entries() -> None:
-    """Set a distant timeout and a nearby pacing time a thousand times."""
-    timers, target, other = Timers(), Wakeable(), Wakeable()
-    timers.set(500_000, other)
-    for now_ns in range(1000):
-        timers.set(1_000_000 + now_ns, target)
-        timers.set(now_ns, target)
-        assert timers.take() is target
-        timers.set(1_000_000 + now_ns, target)
-    assert timers.count == 2
-    assert [timers.take(), timers.take()] == [other, target]
-
-
 _ITEMS = st.lists(st.one_of(st.none(), st.integers(0, 9)), max_size=60)
 """Steps of a test: a number adds a frame with that time, None takes the first frame."""
 

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hosts.transport.algorithms import Algorithms
-from hosts.transport.messages import MessageCompleted, NicAddress, OutgoingMessage
+from hosts.transport.messages import NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
+from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
 from wire.dilation import Dilation
 from wire.roce.decoder import parse_header
 from wire.roce.packets import Opcode
@@ -57,18 +57,10 @@ def test_a_late_caller_does_not_delay_the_effect_of_a_signal() -> None:
     """Frames due before the BTS arrived leave; later frames do not."""
     link = FakeLink(TransportSettings(flow_control="sfc"))
     link.transfer(100_000)
-    link.a.receive(link.bts(1, 100), 1_000)
+    link.a.receive(bts(1, 100), 1_000)
     frames = link.a.frames_to_send(50_000)
     assert frames[-1][0] - 85 <= 1_000 < frames[-1][0] + 85
     assert link.a.next_timer_ns() == 101_000
-
-
-def test_the_first_timer_is_the_ready_time_of_the_message() -> None:
-    sender = nic()
-    assert sender.next_timer_ns() is None
-    sender.send_message(OutgoingMessage(1, 1, 1, IP_B, 1, 777))
-    assert sender.next_timer_ns() == 777
-    assert sender.frames_to_send(776) == []
 
 
 def test_acknowledgements_go_before_data() -> None:
@@ -106,16 +98,6 @@ def test_queue_pairs_share_the_wire_by_bytes() -> None:
         if name == "a" and header is not None and end_ns < 8_000:
             sent[header.destination_qpn] += len(frame)
     assert abs(sent[101] - sent[102]) <= 2 * 1058
-
-
-def test_equal_flows_finish_within_one_round() -> None:
-    link = FakeLink()
-    for _ in range(20):
-        link.transfer(100_000)
-    link.run()
-    finishes = [event.finish_ns for event in link.of(MessageCompleted, "a")]
-    assert len(finishes) == 20
-    assert max(finishes) - min(finishes) <= 20 * 85
 
 
 def test_a_quiesced_nic_sends_nothing_but_counts_arriving_frames() -> None:
