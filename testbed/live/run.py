@@ -254,7 +254,7 @@ class _Run:
         self._captures.begin(self._start_ns, common_epoch_ns(self._network))
         self._plan_faults(faults)
         for agent in self._agents:
-            agent.tell(Start(self._start_ns))
+            agent.send(Start(self._start_ns))
 
     def _plan_faults(self, faults: Iterable[PlannedCommand]) -> None:
         begin_ns = self._start_ns - self._network.epoch_ns
@@ -326,7 +326,7 @@ class _Run:
             elif isinstance(event, AgentLateness):
                 self._latenesses.append(event.lateness)
                 self._spacings.append(event.spacing)
-        self._fail(agent.failure)
+        self._fail(agent.problem)
 
     def _quiesce(self) -> None:
         """Stop the hosts, and wait until packets in flight arrive: until queues are empty, then a few round trips.
@@ -334,7 +334,7 @@ class _Run:
         A deep queue may take long to drain; the wait ends early only if the queues no longer shrink.
         """
         for agent in self._agents:
-            agent.tell(Quiesce())
+            agent.send(Quiesce())
         patience_s = max(_DRAIN_SECONDS, self._plan.dilation.wall_ns(_DRAIN_MODEL_NS) / 1e9)
         deadline = time.monotonic() + patience_s
         least = sys.maxsize
@@ -354,7 +354,7 @@ class _Run:
 
     def _collect(self, interrupted: bool) -> RunCounters:
         for agent in self._agents:
-            agent.tell(Stop())
+            agent.send(Stop())
         for agent in self._agents:
             self._interrupt.stop_if_urgent()
             self._take(agent, agent.last_events())

@@ -82,7 +82,7 @@ class AgentHub:
         if self._failure is not None:
             raise RunError(self._failure)
         for agent in self._agents:
-            agent.tell(command)
+            agent.send(command)
 
     def add(self, flows: Sequence[Flow], addresses: Mapping[str, IPv4Address]) -> None:
         """Send new messages to the agents that serve their sources or destinations."""
@@ -93,7 +93,7 @@ class AgentHub:
             local_flows = tuple(flow for flow in flows if flow.src in served or flow.dst in served)
             if local_flows:
                 ends = {end: addresses[end] for flow in local_flows for end in (flow.src, flow.dst)}
-                agent.tell(Add(local_flows, ends))
+                agent.send(Add(local_flows, ends))
 
     def look(self) -> Sight:
         """Return the current state of every host. Raises RunError if an agent does not answer."""
@@ -142,9 +142,9 @@ class AgentHub:
             elif isinstance(event, Looked):
                 self._answered[agent.name] = event.number
         self._journal.take([event for event in events if isinstance(event, (FlowSent, FlowReceived, Signal))])
-        if agent.failure is not None:
-            self._failure = agent.failure
-            self._journal.fail(agent.failure)
+        if agent.problem is not None:
+            self._failure = agent.problem
+            self._journal.fail(agent.problem)
 
 
 def _hosts_of(agent: AgentProcess) -> str:

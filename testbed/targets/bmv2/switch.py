@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from softswitch.control import CommandError
 from telemetry.queue_samples import samples_file
@@ -20,12 +21,17 @@ from testbed.program.declared import Program
 from testbed.targets.bmv2.control import Bmv2Control
 from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from testbed.targets.bmv2.probes import PROBE_ROUTE, Prober
-from testbed.targets.bmv2.process import SwitchHost, SwitchSpec
+from testbed.targets.bmv2.process import LocalSwitch, SwitchSpec
 from testbed.targets.bmv2.slots import port_slots, slot_commands
 from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.counters import SwitchCounts, read_counts
 from testbed.targets.common.statistics import PartStatistics
 
+if TYPE_CHECKING:
+    from testbed.targets.bmv2.container import ContainerSwitch  # Docker's module loads slowly and is rarely needed
+
+SwitchHost: TypeAlias = "LocalSwitch | ContainerSwitch"
+"""A running `simple_switch`, as a local process or in a container."""
 _PROBE_SECONDS = 0.1
 _TIME_MODULUS_US = 1 << 48
 """Modulus of `time_us_t` in the P4 program."""
@@ -58,11 +64,6 @@ class Bmv2Switch:
         return self._clock_lag_ns
 
     @property
-    def failure(self) -> str | None:
-        """The error that ended polling early, or None."""
-        return None if self._poller is None else self._poller.failure
-
-    @property
     def has_ended(self) -> bool:
         """Whether the process has ended, for any reason."""
         return self._host.has_ended
@@ -73,8 +74,9 @@ class Bmv2Switch:
 
     def trouble(self) -> str | None:
         """Return why the switch no longer forwards or cannot be polled, as one line, or None."""
-        if self.failure is not None:  # the connection may end shortly before the process does
-            return self._host.why_silent(ConnectionError(self.failure))
+        if self._poller is not None and self._poller.failure is not None:
+            # the connection may end shortly before the process does
+            return self._host.why_silent(ConnectionError(self._poller.failure))
         return self._host.trouble()
 
     def set_up(self, program: Program, epoch_ns: int, commands: Path) -> None:

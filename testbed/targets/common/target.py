@@ -55,7 +55,7 @@ class RunningSwitch(Protocol):
     def statistics(self) -> PartStatistics:
         """Return the statistics that the target itself keeps."""
 
-    def stop(self) -> None:
+    def stop(self) -> object:
         """End the switch.
 
         Its file of queue samples (`samples_file`) is complete afterwards, in wall ns since the epoch.
