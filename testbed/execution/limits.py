@@ -24,8 +24,7 @@ from pathlib import Path
 from hosts.transport.algorithms import Algorithms, resolved
 from scenarios.model.flow import Flow
 from testbed.errors import UsageError
-from testbed.plan.agents import agent_count
-from testbed.plan.plan import RunPlan
+from testbed.plan.plan import RunPlan, agent_count
 from testbed.system.limits import raise_open_files
 from testbed.targets.bmv2.slots import worst_rate_error
 from wire.dilation import Dilation

@@ -14,11 +14,10 @@ from hosts.protocol import AgentEvent, Command, ProtocolError, Ready, Refused, S
 from hosts.records import SwitchClock
 from processes.waiting import readable
 from telemetry.atomic_file import replace_text
+from testbed.control_plane.faults import host_stalls
 from testbed.errors import RunError
-from testbed.faults.nodes import host_stalls
 from testbed.interrupt import Interrupt
-from testbed.plan.agents import agent_count
-from testbed.plan.plan import RunPlan
+from testbed.plan.plan import RunPlan, agent_count
 from testbed.system.child import RunChild
 
 _READY_SECONDS = 60.0

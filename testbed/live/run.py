@@ -34,10 +34,9 @@ from hosts.protocol import (
 from hosts.records import SwitchClock
 from processes.waiting import readable
 from telemetry.atomic_file import replace_text
+from testbed.control_plane.faults import PlannedCommand, fault_commands, longest_hold_ns
 from testbed.control_plane.features import suppression_period_us
 from testbed.errors import RunError
-from testbed.faults.impairments import longest_hold_ns
-from testbed.faults.timeline import PlannedCommand, fault_commands
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
 from testbed.live.background import BACKGROUNDS, Background

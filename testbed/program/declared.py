@@ -8,12 +8,16 @@ Any unique dotted suffix of a name is accepted: `ipv4_lpm` for `SfcIngress.forwa
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
 
 from softswitch.control import CommandError
+
+_MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,25 @@ class Program:
     def _bits(self, target: Any) -> int:
         header, field = target
         return 1 if field == "$valid$" else self._widths[header, field]
+
+
+def number(word: str, bits: int) -> int:
+    """Convert a decimal or hexadecimal number, a MAC or an IP address, and check that it fits the field."""
+    if _MAC.fullmatch(word):
+        value = int(word.replace(":", ""), 16)
+    elif ":" in word or word.count(".") == 3:
+        try:
+            value = int(IPv6Address(word) if ":" in word else IPv4Address(word))
+        except AddressValueError as error:
+            raise CommandError(f"{word!r} is not an address: {error}") from None
+    else:
+        try:
+            value = int(word, 0)
+        except ValueError:
+            raise CommandError(f"{word!r} is not a number") from None
+    if not 0 <= value < 1 << bits:
+        raise CommandError(f"{word!r} does not fit {bits} bits")
+    return value
 
 
 def _field_bits(compiled: Mapping[str, Any]) -> dict[tuple[str, str], int]:

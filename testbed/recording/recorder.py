@@ -21,7 +21,7 @@ from telemetry.queue_samples import Samples
 from telemetry.reader import read_trace, scan_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
 from telemetry.writer import SegmentWriter
-from testbed.flows.ideal import ideal_fcts_ns
+from testbed.flows.ideal import ideal_times_ns
 from testbed.plan.plan import RunPlan
 from testbed.recording.flow_ends import FlowEnds
 
@@ -138,7 +138,7 @@ class Recorder:
 def planned_flows(plan: RunPlan) -> pl.DataFrame:
     """Return the planned columns of the flows trace."""
     flows, nics = plan.columns, plan.transport
-    ideal_ns = ideal_fcts_ns(plan.topology, flows, nics.payload_bytes, nic_bps=nics.line_rate_bps)
+    ideal = ideal_times_ns(plan.topology, flows, nics.payload_bytes, nic_bps=nics.line_rate_bps)
     hosts = pl.Series([host.name for host in plan.topology.hosts], dtype=pl.String)
     columns = {
         "flow_id": [flow.flow_id for flow in plan.flows],
@@ -147,7 +147,7 @@ def planned_flows(plan: RunPlan) -> pl.DataFrame:
         "tag": [flow.tag for flow in plan.flows],
         "size_bytes": flows.size_bytes,
         "start_us": [None if flow.after else flow.start_ns / 1000 for flow in plan.flows],
-        "ideal_fct_us": ideal_ns / 1000,
+        "ideal_fct_us": ideal.acknowledged / 1000,
     }
     return pl.DataFrame(columns, schema=dict(PLANNED.dtypes))
 

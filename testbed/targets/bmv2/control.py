@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from softswitch.control import CommandError
 from testbed.program.declared import Program, Table
-from testbed.targets.bmv2 import errors, values
+from testbed.targets.bmv2 import values
 from testbed.targets.bmv2.slots import LEAST_QUEUE_PACKETS
 from testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError, interface
 
@@ -25,6 +25,34 @@ _STANDARD = "standard"
 _TARGET = "simple_switch"
 _REPLICATION = "simple_pre_lag"
 _CONTEXT = 0
+
+# Texts for the error codes of BMv2 (`standard.thrift`).
+_TABLE_ERRORS: Mapping[int, str] = {
+    1: "the table is full",
+    2: "no such entry",
+    3: "the entry is gone",
+    4: "the table has no counters",
+    5: "the table has no meters",
+    6: "the table has no timeouts",
+    7: "no such table",
+    8: "no such action",
+    9: "the table is of another kind",
+    17: "there is an entry with this key already",
+    18: "the key does not fit the table",
+    20: "the default action is constant",
+    21: "the default entry is constant",
+    25: "the entries are constant",
+    26: "the action's parameters do not fit",
+    27: "the table has no key",
+}
+_ARRAY_ERRORS: Mapping[int, str] = {1: "no such array", 2: "the index is outside"}
+_MIRROR_ERRORS: Mapping[int, str] = {1: "no such session"}
+_REPLICATION_ERRORS: Mapping[int, str] = {
+    1: "no room",
+    2: "no such group",
+    3: "no such group handle",
+    4: "no such node",
+}
 
 
 class Bmv2Control:
@@ -77,7 +105,7 @@ class Bmv2Control:
     def register_values(self, name: str) -> NDArray[np.int64]:
         """Return all cells of a register, read in one exchange."""
         register = self._program.register(name)
-        cells = self._call("bm_register_read_all", _CONTEXT, register.name, known=errors.ARRAY)
+        cells = self._call("bm_register_read_all", _CONTEXT, register.name, texts=_ARRAY_ERRORS)
         if len(cells) != register.size:
             raise ThriftError(f"{register.name} has {register.size} cells, BMv2 gave {len(cells)}")
         return np.array(cells, dtype=np.int64)
@@ -86,7 +114,7 @@ class Bmv2Control:
         """Return one cell of a register."""
         register = self._program.register(name)
         _check_index(index, register.name, register.size)
-        return int(self._call("bm_register_read", _CONTEXT, register.name, index, known=errors.ARRAY))
+        return int(self._call("bm_register_read", _CONTEXT, register.name, index, texts=_ARRAY_ERRORS))
 
     def elapsed_us(self) -> int:
         """Return the microseconds since the switch's clock began."""
@@ -101,13 +129,13 @@ class Bmv2Control:
         self._connection.close()
 
     def _call(
-        self, method: str, *arguments: Any, service: str = _STANDARD, known: Mapping[int, str] = errors.TABLE
+        self, method: str, *arguments: Any, service: str = _STANDARD, texts: Mapping[int, str] = _TABLE_ERRORS
     ) -> Any:
         with self._lock:
             try:
                 return self._connection.call(service, method, *arguments)
             except Refusal as error:
-                raise CommandError(errors.words(error.code, known)) from None
+                raise CommandError(texts.get(error.code, f"BMv2 refuses it with code {error.code}")) from None
 
     # Tables
 
@@ -133,10 +161,10 @@ class Bmv2Control:
         return f"Entry has been added with handle {handle}"
 
     def _help(self, words: list[str]) -> str:
-        known = sorted([*self._commands, "port_rate"])
-        if words and words[0] not in known:
+        commands = sorted([*self._commands, "port_rate"])
+        if words and words[0] not in commands:
             raise CommandError(f"no command {words[0]!r}")
-        return "\n".join(known) if not words else f"{words[0]}: as simple_switch_CLI has it"
+        return "\n".join(commands) if not words else f"{words[0]}: as simple_switch_CLI has it"
 
     def _show_tables(self, words: list[str]) -> str:
         return "\n".join(map(_table_line, self._program.tables()))
@@ -154,8 +182,8 @@ class Bmv2Control:
             action = values.action_text(table.actions[entry.action.action], entry.action.data)
             lines.append(f"entry {entry.handle}: {keys} => {action}")
         default = self._call("bm_mt_get_default_entry", _CONTEXT, table.name)
-        known = default.action in table.actions
-        lines.append(f"default: {values.action_text(table.actions[default.action], default.data) if known else 'none'}")
+        fallback = table.actions.get(default.action)
+        lines.append(f"default: {'none' if fallback is None else values.action_text(fallback, default.data)}")
         return "\n".join(lines)
 
     def _table_set_default(self, words: list[str]) -> str:
@@ -202,26 +230,26 @@ class Bmv2Control:
         index = int(words[1], 0)
         _check_index(index, register.name, register.size)
         arguments = (_CONTEXT, register.name, index, int(words[2], 0))
-        self._call("bm_register_write", *arguments, known=errors.ARRAY)
+        self._call("bm_register_write", *arguments, texts=_ARRAY_ERRORS)
         return ""
 
     def _register_reset(self, words: list[str]) -> str:
-        self._call("bm_register_reset", _CONTEXT, self._program.register(words[0]).name, known=errors.ARRAY)
+        self._call("bm_register_reset", _CONTEXT, self._program.register(words[0]).name, texts=_ARRAY_ERRORS)
         return ""
 
     def _counter_read(self, words: list[str]) -> str:
         counter, index = self._counter_cell(words)
-        count = self._call("bm_counter_read", _CONTEXT, counter, index, known=errors.ARRAY)
+        count = self._call("bm_counter_read", _CONTEXT, counter, index, texts=_ARRAY_ERRORS)
         return f"{counter}[{index}]= ({count.bytes} bytes, {count.packets} packets)"
 
     def _counter_write(self, words: list[str]) -> str:
         counter, index = self._counter_cell(words)
         value = interface().Count(bytes=int(words[3]), packets=int(words[2]))
-        self._call("bm_counter_write", _CONTEXT, counter, index, value, known=errors.ARRAY)
+        self._call("bm_counter_write", _CONTEXT, counter, index, value, texts=_ARRAY_ERRORS)
         return ""
 
     def _counter_reset(self, words: list[str]) -> str:
-        self._call("bm_counter_reset_all", _CONTEXT, self._program.counter(words[0]).name, known=errors.ARRAY)
+        self._call("bm_counter_reset_all", _CONTEXT, self._program.counter(words[0]).name, texts=_ARRAY_ERRORS)
         return ""
 
     def _counter_cell(self, words: list[str]) -> tuple[str, int]:
@@ -238,11 +266,11 @@ class Bmv2Control:
         return self._add_session(int(words[0]), interface().MirroringSession(group=int(words[1])))
 
     def _add_session(self, session: int, target: Any) -> str:
-        self._call("mirroring_session_add", session, target, service=_TARGET, known=errors.MIRROR)
+        self._call("mirroring_session_add", session, target, service=_TARGET, texts=_MIRROR_ERRORS)
         return ""
 
     def _mirroring_delete(self, words: list[str]) -> str:
-        self._call("mirroring_session_delete", int(words[0]), service=_TARGET, known=errors.MIRROR)
+        self._call("mirroring_session_delete", int(words[0]), service=_TARGET, texts=_MIRROR_ERRORS)
         return ""
 
     def _group_create(self, words: list[str]) -> str:
@@ -261,7 +289,7 @@ class Bmv2Control:
         return ""
 
     def _replicate(self, method: str, *arguments: Any) -> Any:
-        return self._call(method, _CONTEXT, *arguments, service=_REPLICATION, known=errors.REPLICATION)
+        return self._call(method, _CONTEXT, *arguments, service=_REPLICATION, texts=_REPLICATION_ERRORS)
 
     # Queues and time
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from hosts.io.links import Links, turn_off_offloads
 from scenarios.faults.fault import LinkedFault
 from testbed.errors import RunError
-from testbed.faults.planned import PlannedLines
 from testbed.plan.plan import RunPlan
 from testbed.program.declared import Program
 from testbed.program.user_program import program_file
 from testbed.targets.bmv2.installation import Installation, find_bmv2
+from testbed.targets.bmv2.planned import PlannedLines
 from testbed.targets.bmv2.poller import poll_interval_ns
 from testbed.targets.bmv2.probes import PROBE_PORT, Prober, make_probe_port
 from testbed.targets.bmv2.process import LocalSwitch, SwitchSpec

@@ -10,9 +10,7 @@ import pytest
 
 from hosts.agent_config import HostStall
 from scenarios.faults.spec import parse_faults
-from testbed.faults.impairments import longest_hold_ns
-from testbed.faults.nodes import host_stalls
-from testbed.faults.timeline import PlannedCommand, fault_commands
+from testbed.control_plane.faults import PlannedCommand, fault_commands, host_stalls, longest_hold_ns
 from topologies.shapes import shape
 from wire.dilation import Dilation
 

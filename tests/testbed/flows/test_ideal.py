@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
-from testbed.flows.ideal import ideal_fct_ns, ideal_fcts_ns
+from testbed.flows.ideal import ideal_fct_ns, ideal_times_ns
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
@@ -47,7 +47,7 @@ def test_the_ideal_of_many_flows_equals_that_of_each_path(topology: str) -> None
         for flow, path in zip(plan.flows, between, strict=True)
     ]
     assert len({len(path) for path in between}) == (1 if topology == "star" else 2)
-    assert ideal_fcts_ns(plan.topology, plan.columns, payload_bytes).tolist() == alone
+    assert ideal_times_ns(plan.topology, plan.columns, payload_bytes).acknowledged.tolist() == alone
 
 
 @pytest.mark.parametrize(
