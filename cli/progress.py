@@ -50,7 +50,7 @@ class LiveProgress:
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
         self._progress.update(self._task, buffer=f"{switch} holds {used_bytes / 1e6:.2f} MB")
 
-    def ending(self, is_interrupted: bool) -> None:
+    def draining(self, is_interrupted: bool) -> None:
         self._progress.update(self._task, unit="done, ending")
         if is_interrupted and not self._has_told and self._progress.console.is_terminal:
             self._has_told = True

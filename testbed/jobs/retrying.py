@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from analysis.results.result import read_result
-from testbed.execution.retry import MOST_RETRIES, retry_of, told
+from testbed.execution.retry import MOST_RETRIES, retry_line, retry_of
 from testbed.jobs.job import Ended, Job, JobFinished, JobResult, JobResults, Tell, forget, run_jobs
 from testbed.jobs.task import Executor
 
@@ -49,7 +49,7 @@ def _retries_of_late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[
             result = read_result(job_result.folder)
             request = retry_of(job.request, job_result.folder, result)
             if request is not None and request != job.request:  # an equal request has been tried and failed
-                retries[number] = told(job_result.folder, result), replace(job, request=request)
+                retries[number] = retry_line(job_result.folder, result), replace(job, request=request)
     return retries
 
 

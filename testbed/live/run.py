@@ -279,7 +279,7 @@ class _Run:
 
     @property
     def _is_complete(self) -> bool:
-        return self._recorder.is_complete and (self._background is None or self._background.has_ended)
+        return self._recorder.ends.is_complete and (self._background is None or self._background.has_ended)
 
     def _wait_for_flows(self) -> None:
         deadline_ns = self._start_ns + self._plan.duration_wall_ns
@@ -288,7 +288,7 @@ class _Run:
             if remaining_s <= 0:
                 return
             self._read_agents(min(_POLL_SECONDS, remaining_s))
-            self._progress.flows_done(self._recorder.completed, len(self._plan.flows))
+            self._progress.flows_done(self._recorder.ends.completed, len(self._plan.flows))
             self._show_buffers()
 
     def _show_buffers(self) -> int:
@@ -348,7 +348,7 @@ class _Run:
 
     def _wait_for_silence(self) -> None:
         self._interrupt.stop_if_urgent()
-        self._progress.ending(self._interrupt.is_requested)
+        self._progress.draining(self._interrupt.is_requested)
         self._read_agents(_POLL_SECONDS / 5)
 
     def _collect(self, interrupted: bool) -> RunCounters:
@@ -373,7 +373,7 @@ class _Run:
             self._hosts,
             counts,
             parts,
-            undelivered=self._recorder.undelivered,
+            undelivered=self._recorder.ends.undelivered,
             host_lateness=self._latenesses,
             host_spacing=self._spacings,
             interrupted=interrupted,

@@ -70,17 +70,17 @@ class _Simulation:
         """Run rounds until all flows are done at both ends, no event is left, the limit is reached, or Ctrl-C."""
         total = len(self._plan.flows)
         turns = 0
-        while not self._recorder.is_complete and not interrupt.is_requested:
+        while not self._recorder.ends.is_complete and not interrupt.is_requested:
             until_ns = round_end_ns(self._part.next_ns(), self._round_ns, limit_ns)
             if until_ns == NEVER:
                 break
             turns += self._part.run(until_ns)
             if turns >= _PROGRESS_TURNS:
                 turns = 0
-                self._progress.flows_done(self._recorder.completed, total)
+                self._progress.flows_done(self._recorder.ends.completed, total)
                 if self._recorder.is_save_due:
                     self._save()
-        self._progress.flows_done(self._recorder.completed, total)
+        self._progress.flows_done(self._recorder.ends.completed, total)
 
     def drain(self, interrupt: Interrupt) -> None:
         """Stop the hosts and let the packets in flight arrive, so that they are counted."""
@@ -110,7 +110,7 @@ class _Simulation:
             counts.hosts,
             counts.switches,
             counts.parts,
-            undelivered=self._recorder.undelivered,
+            undelivered=self._recorder.ends.undelivered,
             interrupted=interrupted,
             wall_s=wall_s,
         )

@@ -61,7 +61,7 @@ def note_saves(notes: Path) -> None:
 
     def note(recorder: Recorder) -> None:
         with notes.open("a") as file:
-            file.write(f"{recorder.completed}\n")
+            file.write(f"{recorder.ends.completed}\n")
 
     hook("testbed.recording.recorder:Recorder.save", note, after=True)
 

@@ -53,15 +53,11 @@ class Bmv2Switch:
         self._prober = prober
         self._control: Bmv2Control | None = None
         self._poller: QueuePoller | None = None
-        self._clock_lag_ns = 0
+        self.clock_lag_ns = 0
+        """The offset from BMv2's clock, which starts with the process, to the run's epoch."""
         self._may_lack_carrier = False
         self.ghost_bytes = 0
         """Bytes that the queue registers still counted at the end of the run, although the queues were empty."""
-
-    @property
-    def clock_lag_ns(self) -> int:
-        """The offset from BMv2's clock, which starts with the process, to the run's epoch."""
-        return self._clock_lag_ns
 
     @property
     def has_ended(self) -> bool:
@@ -104,7 +100,7 @@ class Bmv2Switch:
         try:
             if line.startswith("port_rate "):
                 return self._set_port_rate(line.split()[1:])
-            return self._control.command(in_phase(line, self._clock_lag_ns))
+            return self._control.command(in_phase(line, self.clock_lag_ns))
         except OSError as error:
             raise RunError(self._host.why_silent(error)) from error
 
@@ -151,21 +147,21 @@ class Bmv2Switch:
     def _set_port_rate(self, words: Sequence[str]) -> str:
         """Execute softswitch's `port_rate`, as exactly as slots allow."""
         try:
-            port, wall_bps = map(int, words)
+            number, wall_bps = map(int, words)
         except ValueError as error:
             raise CommandError("port_rate PORT BITS_PER_S") from error
-        if port not in (known.number for known in self._plan.topology.ports[self.name]) or wall_bps < 1:
-            raise CommandError(f"port_rate: {self.name} has no port {port}, or the rate is not positive")
+        if number not in (port.number for port in self._plan.topology.ports[self.name]) or wall_bps < 1:
+            raise CommandError(f"port_rate: {self.name} has no port {number}, or the rate is not positive")
         assert self._control is not None
-        for line in port_slots(port, wall_bps, self._plan.transport.payload_bytes):
+        for line in port_slots(number, wall_bps, self._plan.transport.payload_bytes):
             self._control.command(line)
         return ""
 
     def _configure(self, control: Bmv2Control, epoch_ns: int, commands: Path) -> None:
         before_ns = time.monotonic_ns()
         elapsed_ns = control.elapsed_us() * 1000
-        self._clock_lag_ns = (before_ns + time.monotonic_ns()) // 2 - elapsed_ns - epoch_ns
-        lines = [in_phase(line, self._clock_lag_ns) for line in self._commands()]
+        self.clock_lag_ns = (before_ns + time.monotonic_ns()) // 2 - elapsed_ns - epoch_ns
+        lines = [in_phase(line, self.clock_lag_ns) for line in self._commands()]
         commands.write_text("".join(f"{line}\n" for line in lines))
         for line in lines:
             control.command(line)

@@ -89,7 +89,7 @@ class Bmv2Target:
     def plan(self, switch: str, at_ns: int, line: str) -> None:
         """Schedule a command. Delay lines execute link commands on time; other commands are sent when they are due."""
         if not line.startswith(LINK_COMMANDS):
-            [running] = [known for known in self._switches if known.name == switch]
+            [running] = [candidate for candidate in self._switches if candidate.name == switch]
             self._planned.add(at_ns, lambda: running.command(line))
             return
         port, command = command_of_wire(line)
