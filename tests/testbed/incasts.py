@@ -30,7 +30,6 @@ def run_incast(folder: Path, scheme: str = "sfc", *settings: str, **more: Any) -
 
 
 def trace(run: StoredRun, name: str) -> pl.DataFrame:
-    """Return a trace of a run by its name, such as "flows"."""
     return pl.read_parquet(run.folder / f"{name}.parquet")
 
 

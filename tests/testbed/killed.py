@@ -44,7 +44,6 @@ def hook(where: str, call: Callable[[Any], Any], *, after: bool) -> None:
 
 
 def kill_at(moment: str) -> None:
-    """Kill this process at the given moment."""
     where, side, number = moment.rsplit(":", 2)
     remaining = [int(number)]
 

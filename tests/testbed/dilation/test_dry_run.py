@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from analysis.results.spec import RunSpec
-from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.flow_control.none import NoFlowControl
 from testbed.dilation import dry_run as dry_run_module
 from testbed.dilation.dry_run import MOST_WORK, busiest_window, dry_run
 from testbed.flows.columns import FlowColumns
@@ -61,21 +59,6 @@ def test_traffic_is_the_same_at_every_dilation() -> None:
     assert np.array_equal(slow.hosts, fast.hosts)
     assert np.array_equal(slow.switches, fast.switches)
     assert np.array_equal(slow.numbers, fast.numbers)
-
-
-def test_no_link_carries_more_than_its_rate() -> None:
-    plan = _plan("irn")
-    traffic = dry_run(plan)
-    frame_bytes = plan.transport.payload_bytes
-    most = max(link.rate_bps for link in plan.topology.links) / 8 * traffic.bin_ns / 1e9 / frame_bytes
-    assert traffic.hosts.max() <= 2 * (most + 1)  # data and acknowledgments
-
-
-def test_a_new_flow_control_changes_the_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The dry run uses the class in the table, not only the name of the flow control."""
-    with_pauses = dry_run(_plan("sfc"))
-    monkeypatch.setitem(FLOW_CONTROLS, "sfc", NoFlowControl)
-    assert not np.array_equal(dry_run(_plan("sfc")).hosts, with_pauses.hosts)
 
 
 def test_a_message_begins_at_both_its_ends(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ PLACES = ("h1", "tor1:h1", "tor1:spine1", "spine1:tor1")
 
 @pytest.fixture(scope="module")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[CapturedFrame]]:
-    """Execute a run and return its captured frames by interface."""
     settings = ("degree=4", "message_bytes=30000")
     plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings(settings), captures=PLACES))
     folder = execute(plan, tmp_path_factory.mktemp("runs"), Silent(), page=False).folder

@@ -68,7 +68,10 @@ def _plan(scheme: str = "sfc", faults: tuple[str, ...] = (), settings: tuple[str
 
 @pytest.mark.parametrize(
     ("scheme", "counts", "faults", "settings"),
-    [("sfc-est", (3,), (), _LOW), ("pfc", (2, 3), _FAULTS, ("switch.buffer_bytes=400000",))],
+    [
+        ("sfc-est+hpcc", (3,), (), (*_LOW, "transport.cc_trace_rtt=0.2")),
+        ("pfc", (2, 3), _FAULTS, ("switch.buffer_bytes=400000",)),
+    ],
 )
 def test_any_number_of_workers_gives_the_same_run(
     tmp_path: Path, scheme: str, counts: tuple[int, ...], faults: tuple[str, ...], settings: tuple[str, ...]
