@@ -21,13 +21,8 @@ def run_jobs_retrying(
     Late runs keep their folders. `ended` is called for first tries only, `tell_retry` with a line for each repeat.
     """
     results = run_jobs(jobs, executor, tell, ended)
-    return results if tell_retry is None else _retried(jobs, results, executor, tell, tell_retry)
-
-
-def _retried(
-    jobs: Sequence[Job], results: JobResults, executor: Executor, tell: Tell, tell_retry: Callable[[str], None]
-) -> JobResults:
-    """Repeat late runs and return all results, with late ones replaced."""
+    if tell_retry is None:
+        return results
     latest_jobs = list(jobs)
     for _ in range(MOST_RETRIES):
         retries = {} if results.is_interrupted else _retries_of_late(latest_jobs, results.each)

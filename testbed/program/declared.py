@@ -61,8 +61,8 @@ class Array:
 class UnknownName(CommandError):
     """A name that the program does not declare."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no {what} {name!r}, there are: {', '.join(known) or 'none'}")
+    def __init__(self, what: str, name: str, declared_names: Iterable[str]) -> None:
+        super().__init__(f"no {what} {name!r}, there are: {', '.join(declared_names) or 'none'}")
         self.briefly = f"no {what} {name!r}"
 
 
@@ -164,8 +164,8 @@ def _number(value: Any) -> int:
     return value
 
 
-def _resolve(name: str, known: Iterable[str], what: str) -> str:
-    names = list(known)
+def _resolve(name: str, declared_names: Iterable[str], what: str) -> str:
+    names = list(declared_names)
     matches = [full for full in names if full == name] or [full for full in names if full.endswith(f".{name}")]
     if len(matches) == 1:
         return matches[0]

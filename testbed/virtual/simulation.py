@@ -34,8 +34,7 @@ def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
         simulation.run_until(plan.duration_wall_ns, interrupt)
         interrupted = interrupt.is_requested
         simulation.drain(interrupt)
-        simulation.record_unfinished()
-        simulation.record_queues()
+        simulation.record_rest()
         counters = simulation.counters(interrupted, time.perf_counter() - began_s)
     return ClockOutcome(counters)
 
@@ -89,12 +88,9 @@ class _Simulation:
             self._part.run(until_ns)
             interrupt.stop_if_urgent()
 
-    def record_unfinished(self) -> None:
-        """Write the records of flows that the end of the run cut off."""
+    def record_rest(self) -> None:
+        """Write the records of flows that the end of the run cut off, and all queue samples."""
         self._part.write_rest(self._records)
-
-    def record_queues(self) -> None:
-        """Pass the switches' queue samples to the recorder."""
         for name, samples in self._part.queue_samples():
             self._recorder.queue_samples(name, samples)
 

@@ -147,8 +147,8 @@ class LiveSession:
         self.switch(switch)
         ports = [port for port in self.topology.ports[switch] if word in (str(port.number), port.peer.node)]
         if len(ports) != 1:
-            known = ", ".join(f"{port.number} ({port.peer.node})" for port in self.topology.ports[switch])
-            raise UsageError(f"unknown or ambiguous port {word!r} of {switch}; choose from {known}")
+            choices = ", ".join(f"{port.number} ({port.peer.node})" for port in self.topology.ports[switch])
+            raise UsageError(f"unknown or ambiguous port {word!r} of {switch}; choose from {choices}")
         return ports[0]
 
     def start_switch(self, name: str) -> None:

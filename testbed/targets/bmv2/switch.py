@@ -161,19 +161,16 @@ class Bmv2Switch:
         before_ns = time.monotonic_ns()
         elapsed_ns = control.elapsed_us() * 1000
         self.clock_lag_ns = (before_ns + time.monotonic_ns()) // 2 - elapsed_ns - epoch_ns
-        lines = [in_phase(line, self.clock_lag_ns) for line in self._commands()]
+        plan = self._plan
+        lines = pipeline_commands(plan.topology, self.name, plan.switch_settings, plan.dilation)
+        lines += slot_commands(plan.topology, self.name, plan.transport.payload_bytes, plan.dilation)
+        lines = [in_phase(line, self.clock_lag_ns) for line in (*lines, PROBE_ROUTE)]
         commands.write_text("".join(f"{line}\n" for line in lines))
         for line in lines:
             control.command(line)
         missing = set(self._spec.interfaces) - control.ports(without_carrier=self._may_lack_carrier)
         if missing:
             raise RunError(f"{self.name} has not opened port {', '.join(map(str, sorted(missing)))}")
-
-    def _commands(self) -> list[str]:
-        plan = self._plan
-        lines = pipeline_commands(plan.topology, self.name, plan.switch_settings, plan.dilation)
-        lines += slot_commands(plan.topology, self.name, plan.transport.payload_bytes, plan.dilation)
-        return [*lines, PROBE_ROUTE]
 
 
 def in_phase(line: str, clock_lag_ns: int) -> str:

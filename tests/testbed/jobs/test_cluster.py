@@ -73,20 +73,17 @@ def _variables(certificates: Path, *, trusted: str = "ours", presented: str = "o
     }
 
 
-def test_jobs_run_over_tls_as_the_environment_configures_it(cluster: str, certificates: Path, tmp_path: Path) -> None:
-    """The jobs also run if Dask's configuration requires encryption."""
-    required = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
-    done = _sweep(cluster, tmp_path, _variables(certificates) | required)
-    assert done.returncode == 0, done.stderr
-    assert "2 run now" in done.stdout
-
-
-def test_jobs_run_over_tls_as_a_file_configures_it(cluster: str, certificates: Path, tmp_path: Path) -> None:
-    (tmp_path / "dask").mkdir()
-    client = {"cert": str(certificates / "ours.pem"), "key": str(certificates / "ours-key.pem")}
-    tls = {"ca-file": str(certificates / "ours.pem"), "client": client}
-    (tmp_path / "dask" / "tls.yaml").write_text(json.dumps({"distributed": {"comm": {"tls": tls}}}))
-    done = _sweep(cluster, tmp_path, {})
+@pytest.mark.parametrize("is_configured_by_file", [True, False])
+def test_jobs_run_over_tls(is_configured_by_file: bool, cluster: str, certificates: Path, tmp_path: Path) -> None:
+    """The environment also requires encryption."""
+    variables = _variables(certificates) | {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
+    if is_configured_by_file:
+        variables = {}
+        (tmp_path / "dask").mkdir()
+        client = {"cert": str(certificates / "ours.pem"), "key": str(certificates / "ours-key.pem")}
+        tls = {"ca-file": str(certificates / "ours.pem"), "client": client}
+        (tmp_path / "dask" / "tls.yaml").write_text(json.dumps({"distributed": {"comm": {"tls": tls}}}))
+    done = _sweep(cluster, tmp_path, variables)
     assert done.returncode == 0, done.stderr
     assert "2 run now" in done.stdout
 

@@ -39,9 +39,6 @@ def test_a_stored_calibration_is_read_again() -> None:
     costs = stored_calibration().costs
     assert stored_calibration().calibration == calibration()
     assert costs.origin == "2026-11-22"
-    assert costs.agent.frame_ns == 15_000
-    assert costs.switches["soft"].frame_ns == 6_000
-    assert "bmv2" not in costs.switches
     assert costs.latest_wakeup_ns == 200_000
 
 

@@ -21,7 +21,6 @@ PATIENCE_S = 120
 
 def _limited(limit: str, words: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run Python under a limit that the shell sets."""
-    assert all(part.isalnum() or part.startswith("-") for part in limit.split())
     script = f'ulimit {limit} && exec "$@"'
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
     return subprocess.run(
