@@ -12,19 +12,15 @@ import pytest
 
 from analysis.metrics.buffers import whole_buffer
 from analysis.report.physics import physics_rows
-from analysis.results.spec import RunSpec
 from analysis.results.stored import read_config
 from hosts.build import build_nics
 from hosts.transport.algorithms import resolved
 from hosts.transport.messages import OutgoingMessage
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
-from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
+from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.virtual.simulation import simulate
+from tests.testbed.incasts import plan_incast, simulated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +36,7 @@ _TELEMETRY = "trim_queue_packets: switches would drop packets that carry telemet
 
 def planned(scheme: str = "sfc", *settings: str, **request: Any) -> RunPlan:
     """Plan a virtual incast of 8 senders."""
-    words = (*request.pop("settings", ()), *settings)
-    return plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(words), **request))
+    return plan_incast(scheme, *request.pop("settings", ()), *settings, **request)
 
 
 def execute_plan(plan: RunPlan, tmp_path: Path) -> tuple[StoredRun, dict[str, Any], pl.DataFrame]:
@@ -181,8 +176,7 @@ def test_the_ideal_time_considers_a_nic_that_is_slower_than_its_link(tmp_path: P
     flows = tmp_path / "one.csv"
     flows.write_text("src,dst,size_bytes,start_ns,tag\nh2,h15,250000,0,lone\nh3,h13,999,90000,lone\n")
     slower = "transport.line_rate_bps=40000000000"
-    plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings((MIXED, slower)), flow_file=flows))
-    _, _, table = execute_plan(plan, tmp_path)
+    _, _, table = execute_plan(planned("sfc", MIXED, slower, flow_file=flows), tmp_path)
     assert table["slowdown"].to_list() == pytest.approx([1.0, 1.0], abs=1e-4)
 
 
@@ -206,13 +200,9 @@ def test_a_lone_flow_is_as_fast_as_its_slowest_link(
     """
     flows = tmp_path / "one.csv"
     flows.write_text(f"src,dst,size_bytes,start_ns,tag\n{source},{receiver},250000,0,lone\n")
-    plan = plan_run(
-        RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings((MIXED,)), flow_file=flows)
-    )
+    plan = planned(scheme, MIXED, flow_file=flows)
     assert plan.config.physics.nic_rates_bps == {100 * GBPS: 8, 50 * GBPS: 8}
-    with Recorder(plan, tmp_path) as recorder:
-        simulate(plan, tmp_path, recorder, Silent(), Interrupt())
-    table, queues, _ = recorder.traces()
+    table, queues, _ = simulated(plan, tmp_path).traces()
     [slowdown] = table["slowdown"]
     assert slowdown == pytest.approx(1.0, abs=overhead)
     if receiver in ("h15", "h16"):

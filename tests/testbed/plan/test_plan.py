@@ -13,8 +13,9 @@ import pytest
 from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.plan.captured_ports import captured_ports
-from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
+from tests.testbed.incasts import plan_incast
 from topologies.model import Port
 from topologies.shapes import shape
 from wire.constants import DSCP_DATA
@@ -92,14 +93,7 @@ def test_hosts_in_containers_are_repeated_and_share_the_data_class() -> None:
 def test_interfaces_have_room_for_the_largest_frame(payload_bytes: int, mtu_bytes: int) -> None:
     """The headers are IP, UDP, BTH, immediate data, ICRC and records of five switches: 20 + 8 + 12 + 4 + 4 + 84 B."""
     for scheme in ("gbn", "sfc+hpcc", "onramp+hpcc"):
-        plan = plan_run(
-            replace(VIRTUAL, scheme=scheme, settings=parse_settings((f"transport.payload_bytes={payload_bytes}",)))
-        )
-        assert plan.mtu_bytes == mtu_bytes
-
-
-def _planned(scheme: str, dilation: int, *settings: str) -> RunPlan:
-    return plan_run(RunSpec("incast", scheme, clock="virtual", dilation=dilation, settings=parse_settings(settings)))
+        assert plan_incast(scheme, f"transport.payload_bytes={payload_bytes}").mtu_bytes == mtu_bytes
 
 
 @pytest.mark.parametrize(
@@ -117,21 +111,18 @@ def test_the_nearest_dilation_that_fits_is_named(
     scheme: str, dilation: int, settings: tuple[str, ...], problem: str, fits: str
 ) -> None:
     with pytest.raises(UsageError, match=problem) as refused:
-        _planned(scheme, dilation, *settings)
+        plan_incast(scheme, *settings, dilation=dilation)
     match = re.search(r"at dilation (\d+); use --dilation (\d+) or (less|more)$", str(refused.value))
     assert match is not None, str(refused.value)
     assert (int(match[1]), match[3]) == (dilation, fits)
-    assert _planned(scheme, int(match[2]), *settings).dilation.factor == int(match[2])
+    assert plan_incast(scheme, *settings, dilation=int(match[2])).dilation.factor == int(match[2])
 
 
 def test_a_ratio_that_fits_no_dilation_is_refused_without_advice() -> None:
     rates = ",".join(["10000000", *["25600000000000"] * 8])
     settings = (f"topology.host_rates_bps=[{rates}]", "topology.hosts=9", "switch.pfc_alpha=64")
-    request = RunSpec(
-        "incast", "pfc", clock="virtual", dilation=1_000, topology="star", settings=parse_settings(settings)
-    )
     with pytest.raises(UsageError, match=r"pfc_alpha 64 .* is too much for one of \d+ bit/s, at any --dilation$"):
-        plan_run(request)
+        plan_incast("pfc", *settings, dilation=1_000, topology="star")
 
 
 NETWORK = shape("clos", {"hosts_per_tor": 2}).build()

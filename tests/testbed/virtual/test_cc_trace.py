@@ -11,25 +11,16 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.results.spec import RunSpec
 from telemetry.reader import read_trace
 from telemetry.schema import CONGESTION, SCHEMAS
-from testbed.interrupt import Interrupt
-from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.virtual.simulation import simulate
+from tests.testbed.incasts import plan_incast, simulated
 
 TRACE_SETTING = "transport.cc_trace_ns=500"
 
 
 def _ran(folder: Path, scheme: str, *settings: str) -> Path:
     folder.mkdir()
-    words = ("degree=6", "message_bytes=100000", *settings)
-    plan = plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(words)))
-    with Recorder(plan, folder) as recorder:
-        simulate(plan, folder, recorder, Silent(), Interrupt())
+    simulated(plan_incast(scheme, "degree=6", "message_bytes=100000", *settings), folder)
     return folder
 
 
