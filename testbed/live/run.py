@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,7 +39,7 @@ from testbed.control_plane.features import suppression_period_us
 from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
-from testbed.live.background import BACKGROUNDS, Background
+from testbed.live.background import Iperf3
 from testbed.live.capture import LiveCaptures
 from testbed.live.container import host_containers
 from testbed.live.emulation import Emulation, emulation
@@ -150,10 +150,14 @@ def run_on(
     with ExitStack() as ends:
         for agent in agents:
             ends.callback(agent.stop)
-        background = _background(plan, network, pids)
-        if background is not None:
+        background = None
+        if plan.config.background is not None:
+            background = Iperf3(plan, pids, network.run_id, network.logs)
             ends.callback(background.stop)
-        captures = _captures(network, pids, folder)
+        pcaps = capture_folder(folder, plan.captured)
+        captures = LiveCaptures(
+            plan.topology, plan.captured, pids, pcaps, network.run_id, network.logs, plan.dilation.factor
+        )
         ends.callback(captures.stop)
         run = _Run(network, agents, recorder, progress, interrupt, background, captures, began_s)
         return run.outcome(folder)
@@ -179,20 +183,6 @@ def common_epoch_ns(network: LiveNetwork) -> int | None:
     return None if any(switch.clock_lag_ns for switch in network.switches) else network.epoch_ns
 
 
-def _captures(network: LiveNetwork, pids: Mapping[str, int], folder: Path) -> LiveCaptures:
-    plan = network.plan
-    captures = capture_folder(folder, plan.captured)
-    return LiveCaptures(
-        plan.topology, plan.captured, pids, captures, network.run_id, network.logs, plan.dilation.factor
-    )
-
-
-def _background(plan: RunPlan, network: LiveNetwork, pids: Mapping[str, int]) -> Background | None:
-    if plan.config.background is None:
-        return None
-    return BACKGROUNDS[plan.config.background](plan, pids, network.run_id, network.logs)
-
-
 @dataclass
 class _Run:
     """A run on a network that is up."""
@@ -202,7 +192,7 @@ class _Run:
     recorder: Recorder
     progress: Progress
     interrupt: Interrupt
-    background: Background | None
+    background: Iperf3 | None
     captures: LiveCaptures
     began_s: float
     start_ns: int = 0
