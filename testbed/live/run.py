@@ -277,13 +277,10 @@ class _Run:
 
     def _show_buffers(self) -> int:
         """Return the bytes queued in all switches, and report the fullest switch as progress."""
-        queued = [(self._queued_bytes(switch), switch.name) for switch in self.network.switches]
+        queued = [(self._ask(switch, switch.queued_bytes, 0), switch.name) for switch in self.network.switches]
         used_bytes, name = max(queued)
         self.progress.hottest_buffer(name, used_bytes)
         return sum(used_bytes for used_bytes, _ in queued)
-
-    def _queued_bytes(self, switch: RunningSwitch) -> int:
-        return self._ask(switch, switch.queued_bytes, 0)
 
     def _read_agents(self, seconds: float) -> None:
         for agent in readable(self.agents, seconds):

@@ -24,7 +24,7 @@ from testbed.plan.switch_targets import SWITCH_TARGETS
 from testbed.targets import capabilities
 from testbed.targets.bmv2.installation import find_bmv2
 from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
-from testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate, worst_rate_error
+from testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate
 from testbed.targets.bmv2.target import Bmv2Target
 from testbed.targets.softswitch import SoftswitchTarget
 from topologies.shapes import shape
@@ -53,12 +53,6 @@ def test_slot_commands_leave_queues_unlimited_and_set_a_rate_for_every_port_and_
     assert first == "set_queue_depth 1000000000"
     assert len(rates) == 3 * 8
     assert "set_queue_rate 118 1 3" in rates
-
-
-def test_worst_rate_error_is_the_error_of_rounding_to_whole_packets() -> None:
-    """A rate of 118 instead of 118.15 packets/s is wrong by 0.13 %."""
-    topology = shape("star", {"hosts": 2}).build()
-    assert worst_rate_error(topology, 1000, Dilation(100_000)) == pytest.approx(0.0013, abs=1e-4)
 
 
 class FakeControl:
