@@ -83,11 +83,9 @@ class ControlledSwitch:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the switch's process has ended, for any reason."""
         return self._running.has_ended
 
     def obituary(self) -> str:
-        """Return how the switch's process ended and its last output, as one line."""
         return self._running.obituary()
 
     def stop(self) -> None:

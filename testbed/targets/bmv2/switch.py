@@ -61,11 +61,9 @@ class Bmv2Switch:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process has ended, for any reason."""
         return self._host.has_ended
 
     def obituary(self) -> str:
-        """Return how the process ended and its last line of output, as one line."""
         return self._host.obituary()
 
     def trouble(self) -> str | None:
