@@ -17,7 +17,7 @@ from testbed.dilation.prediction import LATE_SHARE
 from testbed.errors import Interrupted, RunError
 from testbed.interrupt import interruptible
 from testbed.load.costs import ProcessCost
-from testbed.load.stored import AGAIN, MOST_BUSY_CORES, Calibration, known, store
+from testbed.load.stored import AGAIN, MOST_BUSY_CORES, Calibration, store, stored_calibration
 from testbed.plan.plan import RunPlan
 from testbed.system.limits import cores
 from testbed.targets import capabilities
@@ -52,7 +52,7 @@ def calibrate_first(plans: Sequence[RunPlan]) -> None:
     A measurement that fails is one line, and the built-in costs stay.
     """
     chosen = [plan.config for plan in plans if plan.config.clock == "real" and plan.config.is_dilation_automatic]
-    measured = known().costs.switches
+    measured = stored_calibration().costs.switches
     missing = [switch for switch in dict.fromkeys(config.switch for config in chosen) if switch not in measured]
     for switch in missing:
         _calibrate_quickly(switch)
@@ -61,7 +61,7 @@ def calibrate_first(plans: Sequence[RunPlan]) -> None:
 def _calibrate_quickly(switch: str) -> None:
     from testbed.calibration.quick import quick_calibration  # loads Mininet, which is there now
 
-    earlier = known().calibration
+    earlier = stored_calibration().calibration
     what = "this machine" if earlier is None else f"this machine with --switch {switch}"
     complain(f"first live run on {what}: measuring for some ten seconds how fast it can be")
     with interruptible() as interrupt:
@@ -80,7 +80,7 @@ def _calibrate_quickly(switch: str) -> None:
 
 def print_calibration() -> None:
     """Print the stored calibration, when it was measured, and whether it applies to this machine."""
-    stored = known()
+    stored = stored_calibration()
     if stored.calibration is not None:
         _show(stored.calibration)
         edited = "" if stored.calibration.is_of_this_code else "The code of hosts and switches has changed since. "

@@ -39,7 +39,7 @@ class LiveProgress(Progress):
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
         self.update(self._run, buffer=f"{switch} holds {used_bytes / 1e6:.2f} MB")
 
-    def ending(self, is_interrupted: bool) -> None:
+    def draining(self, is_interrupted: bool) -> None:
         self.update(self._run, unit="done, ending")
         if is_interrupted and not self._is_ending_announced and self.console.is_terminal:
             self._is_ending_announced = True

@@ -11,7 +11,7 @@ from cli.output import complain
 from cli.planning import checked, execute_plan
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import StoredRun
-from testbed.execution.retry import MOST_RETRIES, retry_of, told
+from testbed.execution.retry import MOST_RETRIES, retry_line, retry_of
 from testbed.plan.plan import RunPlan
 
 
@@ -32,7 +32,7 @@ def execute_retrying(request: RunSpec, plan: RunPlan, out: Path, *, quiet: bool,
         except UsageError as error:
             tell(f"not repeated at D = {run.result.faithful_dilation}: {error}")
             break
-        tell(told(run.folder, run.result))
+        tell(retry_line(run.folder, run.result))
         try:
             run = execute_plan(plan, out, quiet=quiet)
         except Interrupted as error:

@@ -63,8 +63,8 @@ def shared_wall_s(request: RunSpec, workers: int) -> float:
 
 def _require_whole(plan: RunPlan, recorder: Recorder) -> None:
     """Raise RuntimeError unless every flow ended: an incomplete run would seem fast."""
-    if recorder.completed < len(plan.flows):
-        raise RuntimeError(f"{len(plan.flows) - recorder.completed} of {len(plan.flows)} flows did not end")
+    if recorder.ends.completed < len(plan.flows):
+        raise RuntimeError(f"{len(plan.flows) - recorder.ends.completed} of {len(plan.flows)} flows did not end")
 
 
 def incast_request(*settings: str) -> RunSpec:

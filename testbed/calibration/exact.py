@@ -15,18 +15,18 @@ from datetime import datetime, timezone
 
 import numpy as np
 
+from testbed.calibration.probe import KINDS
 from testbed.calibration.processor_time import busy_cores
 from testbed.calibration.runs import (
     Load,
     Measurement,
-    Pace,
+    Trial,
     is_available,
     measured_capacity,
     measured_run,
     measured_wakeups,
     process_cost,
 )
-from testbed.calibration.sleeper import KINDS
 from testbed.dilation.prediction import share_of_core
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
@@ -45,18 +45,18 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """The paces of a target's runs, and the number of runs at each pace."""
+    """The trials of a target, and the number of runs of each trial."""
 
-    lone: Pace
-    many: Pace
+    lone: Trial
+    many: Trial
     times: int
 
 
 _BENCHES = {
-    "soft": _Bench(Pace(30_000, 500), Pace(1_500, 8_000), 3),
-    "bmv2": _Bench(Pace(100_000, 120), Pace(20_000, 600), 2),
+    "soft": _Bench(Trial(30_000, 500), Trial(1_500, 8_000), 3),
+    "bmv2": _Bench(Trial(100_000, 120), Trial(20_000, 600), 2),
 }
-_SHORT_MESSAGES = Pace(15_000, 1_500, is_short=True)
+_SHORT_MESSAGES = Trial(15_000, 1_500, is_short=True)
 
 
 def check_idle(*, is_forced: bool) -> float:
@@ -103,12 +103,12 @@ def measured(load_before: float, interrupt: Interrupt, tell: Tell) -> Calibratio
     )
 
 
-def _runs(switch: str, scheme: str, pace: Pace, times: int, interrupt: Interrupt, tell: Tell) -> list[Measurement]:
+def _runs(switch: str, scheme: str, trial: Trial, times: int, interrupt: Interrupt, tell: Tell) -> list[Measurement]:
     runs = []
     for number in range(1, times + 1):
-        note = ", short messages" if pace.is_short else ""
-        tell(f"{switch}, {scheme}, dilation {pace.dilation:,}{note}: {number} of {times}")
-        runs.append(measured_run(switch, scheme, pace, interrupt))
+        note = ", short messages" if trial.is_short else ""
+        tell(f"{switch}, {scheme}, dilation {trial.dilation:,}{note}: {number} of {times}")
+        runs.append(measured_run(switch, scheme, trial, interrupt))
     return runs
 
 

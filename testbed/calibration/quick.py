@@ -17,7 +17,7 @@ from testbed.calibration.runs import (
     PACKET_NS,
     PROCESSES,
     Measurement,
-    Pace,
+    Trial,
     measured_capacity,
     measured_run,
     process_cost,
@@ -29,7 +29,7 @@ from testbed.load.stored import Calibration, costly_code
 
 _WATCH_SECONDS = 0.5
 _SCHEME = "irn"
-_LONE = Pace(100_000, 120)
+_LONE = Trial(100_000, 120)
 _MANY_SECONDS = 0.8
 _FASTEST = {"soft": 1_500, "bmv2": 20_000}
 _LONE_OVER_MANY = 4
@@ -78,18 +78,18 @@ def quick_calibration(switch: str, interrupt: Interrupt, earlier: Calibration | 
 
 def _two_runs(switch: str, capacity_cores: float, interrupt: Interrupt) -> tuple[Measurement, Measurement]:
     """Return the run with isolated frames and the run with many frames."""
-    pace = _LONE
-    lone = measured_run(switch, _SCHEME, pace, interrupt)
+    trial = _LONE
+    lone = measured_run(switch, _SCHEME, trial, interrupt)
     load = _load(lone, capacity_cores)
     if load > _MOST_LONE_LOAD:  # frames wait for each other, which would count as lateness
-        slower = min(_SLOWEST, round(pace.dilation * load / _MOST_LONE_LOAD * 2))
-        pace = Pace(slower, max(_FEWEST_PACKETS, pace.packets * pace.dilation // slower))
-        lone = measured_run(switch, _SCHEME, pace, interrupt)
+        slower = min(_SLOWEST, round(trial.dilation * load / _MOST_LONE_LOAD * 2))
+        trial = Trial(slower, max(_FEWEST_PACKETS, trial.packets * trial.dilation // slower))
+        lone = measured_run(switch, _SCHEME, trial, interrupt)
         load = _load(lone, capacity_cores)
-    dilation = round(pace.dilation * load / _LONE_OVER_MANY / _LOAD)
-    dilation = min(pace.dilation // 2, max(_FASTEST[switch], dilation))
+    dilation = round(trial.dilation * load / _LONE_OVER_MANY / _LOAD)
+    dilation = min(trial.dilation // 2, max(_FASTEST[switch], dilation))
     packets = round(_MANY_SECONDS * 1e9 / (PACKET_NS * dilation))
-    return lone, measured_run(switch, _SCHEME, Pace(dilation, max(_FEWEST_PACKETS, packets)), interrupt)
+    return lone, measured_run(switch, _SCHEME, Trial(dilation, max(_FEWEST_PACKETS, packets)), interrupt)
 
 
 def _load(run: Measurement, capacity_cores: float) -> float:

@@ -46,8 +46,8 @@ PROCESSES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """A dilation, and the number of packets per sender."""
+class Trial:
+    """A run of a calibration: its dilation, and the number of packets per sender."""
 
     dilation: int
     packets: int
@@ -102,22 +102,22 @@ def is_available(switch: str) -> bool:
     return True
 
 
-def measured_run(switch: str, scheme: str, pace: Pace, interrupt: Interrupt) -> Measurement:
+def measured_run(switch: str, scheme: str, trial: Trial, interrupt: Interrupt) -> Measurement:
     """Execute one run. Raises RunError if it fails or does not finish, KeyboardInterrupt if interrupted."""
     with tempfile.TemporaryDirectory(prefix="sfc-testbed-") as folder:
-        measurement = _run(_plan(switch, scheme, pace, Path(folder)), Path(folder), interrupt)
+        measurement = _run(_plan(switch, scheme, trial, Path(folder)), Path(folder), interrupt)
     interrupt.stop_if_requested()
     return measurement
 
 
-def _plan(switch: str, scheme: str, pace: Pace, folder: Path) -> RunPlan:
+def _plan(switch: str, scheme: str, trial: Trial, folder: Path) -> RunPlan:
     flows = folder / "calibration.csv"
-    flows.write_text(format_flows(_messages(pace), None))
+    flows.write_text(format_flows(_messages(trial), None))
     request = RunSpec(
         "incast",
         scheme=scheme,
         switch=switch,
-        dilation=pace.dilation,
+        dilation=trial.dilation,
         duration_ms=1_000,
         topology="clos",
         settings=parse_settings(_TOPOLOGY),
@@ -128,11 +128,11 @@ def _plan(switch: str, scheme: str, pace: Pace, folder: Path) -> RunPlan:
     return plan
 
 
-def _messages(pace: Pace) -> list[FlowRequest]:
+def _messages(trial: Trial) -> list[FlowRequest]:
     """Return the messages in the order of their start times."""
-    if not pace.is_short:
-        return [FlowRequest(src, dst, pace.packets * _PAYLOAD_BYTES, 0, "messages") for src, dst in _PAIRS]
-    starts_ns = (number * PACKET_NS for number in range(pace.packets))
+    if not trial.is_short:
+        return [FlowRequest(src, dst, trial.packets * _PAYLOAD_BYTES, 0, "messages") for src, dst in _PAIRS]
+    starts_ns = (number * PACKET_NS for number in range(trial.packets))
     return [FlowRequest(src, dst, _PAYLOAD_BYTES, at_ns, "messages") for at_ns in starts_ns for src, dst in _PAIRS]
 
 
@@ -203,8 +203,8 @@ def _median(loads: Sequence[Load]) -> Load:
 
 
 def measured_wakeups(kind: str) -> Wakeups:
-    """Return how late a sleeping process of this kind wakes up (`testbed.calibration.sleeper`). Raises RunError."""
-    [late_ns] = _answers(["testbed.calibration.sleeper", kind], 1)
+    """Return how late a sleeping process of this kind wakes up (`testbed.calibration.probe`). Raises RunError."""
+    [late_ns] = _answers(kind, 1)
     late_ns = sorted(late_ns)
     return Wakeups(
         p50_ns=float(late_ns[len(late_ns) // 2]),
@@ -215,20 +215,20 @@ def measured_wakeups(kind: str) -> Wakeups:
 
 def measured_capacity(seconds: float = 0.8) -> float:
     """Return the processor time, in cores, that one computing process per core gets in total. Raises RunError."""
-    answers = _answers(["testbed.calibration.spinner", str(seconds)], cores())
+    answers = _answers(str(seconds), cores())
     shortest_ns = min(answer["shortest_ns"] for answer in answers)
     worked_ns = sum(answer["rounds"] for answer in answers) * shortest_ns
     return min(float(cores()), float(worked_ns / (seconds * 1e9)))
 
 
-def _answers(module: Sequence[str], count: int) -> list[Any]:
-    """Start `count` processes of a module at once, and return the JSON that each prints."""
-    command = [sys.executable, "-m", *module]
+def _answers(word: str, count: int) -> list[Any]:
+    """Start `count` processes of `testbed.calibration.probe` at once, and return the JSON that each prints."""
+    command = [sys.executable, "-m", "testbed.calibration.probe", word]
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(count)]
     try:
         return [json.loads(process.communicate(timeout=_PROCESS_SECONDS)[0]) for process in processes]
     except (subprocess.SubprocessError, ValueError) as error:
-        raise RunError(f"{module[0]} could not be measured: {error}") from error
+        raise RunError(f"testbed.calibration.probe {word} could not be measured: {error}") from error
     finally:
         for process in processes:
             process.kill()

@@ -114,16 +114,12 @@ def _grain_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[st
     grain_us = dilation.wall_ns(settings.pause_grain_ns) // 1000
     if grain_us <= 1:
         return
-    shift = _WORD_BITS - 1 + (grain_us - 1).bit_length()
-    values = f"{_require_grain_fits(grain_us)} {-(-(1 << shift) // grain_us)} {shift}"
-    yield f"table_set_default cached_grain find_cause.whole {values}"
-    yield f"table_set_default depth_grain bts_builder.whole {values}"
-
-
-def _require_grain_fits(grain_us: int) -> int:
     if grain_us >= 1 << _WORD_BITS:
         raise FixedPointError(f"a pause grain of {grain_us} us of wall time is longer than the longest pause")
-    return grain_us
+    shift = _WORD_BITS - 1 + (grain_us - 1).bit_length()
+    values = f"{grain_us} {-(-(1 << shift) // grain_us)} {shift}"
+    yield f"table_set_default cached_grain find_cause.whole {values}"
+    yield f"table_set_default depth_grain bts_builder.whole {values}"
 
 
 def _estimator_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from testbed.control_plane.commands import next_hop
-from topologies.model import Link, SwitchPort, Topology
+from topologies.model import Link, Topology
 from topologies.routes import Route, routes
 
 _NOWHERE = "0 0"
@@ -67,7 +67,8 @@ class Rerouting:
             return
         tables.ports[place] = ports
         if len(ports) == 1:
-            yield f"table_modify ipv4_lpm next_hop {place} => {self._next_hop(switch, ports[0])}"
+            parameters = next_hop(self._topology, switch, self._ports[switch][ports[0]])
+            yield f"table_modify ipv4_lpm next_hop {place} => {parameters}"
             return
         for member, port in enumerate(ports):
             yield from self._set_member(switch, place + 1, member, port)
@@ -76,19 +77,15 @@ class Rerouting:
 
     def _set_member(self, switch: str, group: int, member: int, port: int) -> Iterator[str]:
         members = self._tables[switch].members
-        handle, known = members.get((group, member), (len(members), None))
-        if known == port:
+        handle, old_port = members.get((group, member), (len(members), None))
+        if old_port == port:
             return
         members[group, member] = (handle, port)
-        parameters = self._next_hop(switch, port)
-        if known is None:
+        parameters = next_hop(self._topology, switch, self._ports[switch][port])
+        if old_port is None:
             yield f"table_add ecmp_members next_hop {group} {member} => {parameters}"
         else:
             yield f"table_modify ecmp_members next_hop {handle} => {parameters}"
-
-    def _next_hop(self, switch: str, number: int) -> str:
-        port: SwitchPort = self._ports[switch][number]
-        return next_hop(self._topology, switch, port)
 
 
 def _first_tables(table: tuple[Route, ...]) -> _Tables:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from analysis.results.spec import DilationChoice
 from testbed.dilation.dry_run import dry_run
 from testbed.dilation.prediction import LoadModel, least_dilation
-from testbed.load.stored import known
+from testbed.load.stored import stored_calibration
 from testbed.plan.fixed_point import largest_fitting
 from testbed.plan.plan import RunPlan
 from testbed.plan.switch_targets import SWITCH_TARGETS
@@ -27,7 +27,7 @@ def with_dilation(plan: RunPlan) -> RunPlan:
     """
     if plan.config.clock == "virtual" or not plan.flows:
         return plan
-    costs = known().costs
+    costs = stored_calibration().costs
     target = SWITCH_TARGETS[plan.config.switch]
     switch = costs.switches.get(target.name, target.cost)
     model = LoadModel(dry_run(plan), costs, switch, telemetry=plan.switch_settings.int_telemetry)

@@ -16,7 +16,7 @@ import numpy as np
 from analysis.results.limits import DEGRADED_ABOVE
 from testbed.dilation.dry_run import BINS_PER_RTT, Floats, Traffic
 from testbed.load.costs import Costs, ProcessCost
-from testbed.plan.agents import agent_count
+from testbed.plan.plan import agent_count
 from wire.dilation import next_step
 from wire.units import NS_PER_S
 

@@ -24,8 +24,7 @@ from pathlib import Path
 from hosts.transport.algorithms import Algorithms, resolved
 from scenarios.model.flow import Flow
 from testbed.errors import UsageError
-from testbed.plan.agents import agent_count
-from testbed.plan.plan import RunPlan
+from testbed.plan.plan import RunPlan, agent_count
 from testbed.system.limits import raise_open_files
 from testbed.targets.bmv2.slots import worst_rate_error
 from wire.dilation import Dilation
@@ -130,7 +129,10 @@ def most_waiting_bytes(plan: RunPlan) -> int:
     rates = {name: host.rate_bps / 8e9 for name, host in plan.topology.host.items()}
     cap_bytes, end_ns = _most_in_flight_bytes(plan), plan.config.duration_ms * 1e6
     waiting = sum(
-        min(_highest_backlog(_arrivals(receiver_flows, rates, end_ns), rates[name]), _capped(receiver_flows, cap_bytes))
+        min(
+            _highest_backlog(_arrivals(receiver_flows, rates, end_ns), rates[name]),
+            sum(min(flow.size_bytes, cap_bytes) for flow in receiver_flows),
+        )
         for name, receiver_flows in flows.items()
     )
     buffer_bytes = plan.switch_settings.buffer_bytes
@@ -153,10 +155,6 @@ def _highest_backlog(arrivals: Iterable[tuple[float, float]], drained: float) ->
         backlog = max(0.0, backlog + (arrival_rate - drained) * (at_ns - last_ns))
         highest, arrival_rate, last_ns = max(highest, backlog), arrival_rate + change, at_ns
     return round(highest)
-
-
-def _capped(flows: Sequence[Flow], cap_bytes: int) -> int:
-    return sum(min(flow.size_bytes, cap_bytes) for flow in flows)
 
 
 def _most_in_flight_bytes(plan: RunPlan) -> int:

@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import polars as pl
 
@@ -52,38 +51,26 @@ def export_perfetto(folder: Path, out: Path) -> ExportedTimeline:
     try:
         topology = stored_topology(run.config)
         peers = _peers(topology)
-        captures = _captures(folder, () if run.config is None else run.config.captures, topology)
+        words = () if run.config is None else run.config.captures
+        captures = [_capture(folder, end, topology) for end in captured_ports(words, topology)]
     except UsageError as error:
         problems.append(f"Names of neighbours and captures are missing: {error}.")
+
+    def write(partial: Path) -> None:
+        with partial.open("wb") as file:
+            problems.extend(write_timeline(run, file, peers=peers, captures=captures))
+
+    out.mkdir(parents=True, exist_ok=True)
     try:
-        _write_file(
-            out / TIMELINE_FILE,
-            lambda file: problems.extend(write_timeline(run, file, peers=peers, captures=captures)),
-        )
+        replace_file(out / TIMELINE_FILE, write)
     except pl.exceptions.PolarsError as error:
         raise UsageError(f"{folder}: cannot be exported: damaged values in a trace ({error})") from error
     return ExportedTimeline(out / TIMELINE_FILE, problems)
 
 
-def _write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Replace a file in one step by what `write` writes."""
-
-    def fill(partial: Path) -> None:
-        with partial.open("wb") as file:
-            write(file)
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, fill)
-
-
 def _peers(topology: Topology) -> dict[tuple[str, int], str]:
     """Return the neighbour at each port of each switch."""
     return {(switch, port.number): port.peer.node for switch, ports in topology.ports.items() for port in ports}
-
-
-def _captures(folder: Path, words: Sequence[str], topology: Topology) -> list[CapturedPort]:
-    """Return the captures of a run, given the words of its `--pcap` option."""
-    return [_capture(folder, end, topology) for end in captured_ports(words, topology)]
 
 
 def _capture(folder: Path, end: Port, topology: Topology) -> CapturedPort:

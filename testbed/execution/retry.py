@@ -30,7 +30,7 @@ def retry_of(request: RunSpec, folder: Path, result: RunResult) -> RunSpec | Non
     return replace(request, retry=Retry(folder.name, factor))
 
 
-def told(folder: Path, result: RunResult) -> str:
+def retry_line(folder: Path, result: RunResult) -> str:
     """Return a line that announces the repetition of a late run."""
     label = f"{result.scenario} {result.variant}"
     late = f"{label} was late at D = {result.dilation} ({result.verdict}, kept in {folder})"

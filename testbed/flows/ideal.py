@@ -46,7 +46,7 @@ class IdealTimes:
     """The last bit leaves the source host."""
     delivered: Floats
     acknowledged: Floats
-    """The last acknowledgment arrives at the sender."""
+    """The last acknowledgment arrives at the sender: the idle FCT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,6 @@ def ideal_times_ns(
         times = _over_path(ways, sizes_bytes, payload_bytes, passes_ns(topology, path))
         columns[:, members] = times.sent, times.delivered, times.acknowledged
     return IdealTimes(*columns)
-
-
-def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int, *, nic_bps: int | None = None) -> Floats:
-    """Return the idle FCT of each flow."""
-    return ideal_times_ns(topology, flows, payload_bytes, nic_bps=nic_bps).acknowledged
 
 
 def _groups(ordered: Integers, members: Integers) -> list[tuple[int, Integers]]:

@@ -30,15 +30,6 @@ class Waits:
     completion_ns: Mapping[str, int]
     """Time from the first ready message to the last acknowledgment, by tag."""
 
-    def expected(self, flows: Sequence[Flow]) -> Sequence[Flow]:
-        """Return the flow list with ideal starts and without waits."""
-        if not self.start_ns:
-            return flows
-        return [
-            replace(flow, start_ns=self.start_ns.get(place, flow.start_ns), after=(), delay_ns=0)
-            for place, flow in enumerate(flows)
-        ]
-
     def expected_columns(self, columns: FlowColumns) -> FlowColumns:
         """Return the columns of the flow list with ideal starts."""
         if not self.start_ns:

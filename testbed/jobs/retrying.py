@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from analysis.results.result import read_result
-from testbed.execution.retry import MOST_RETRIES, retry_of, told
+from testbed.execution.retry import MOST_RETRIES, retry_line, retry_of
 from testbed.jobs.job import Ended, Job, JobFinished, JobResult, JobResults, Tell, forget, run_jobs
 from testbed.jobs.task import Executor
 
@@ -21,13 +21,8 @@ def run_jobs_retrying(
     Late runs keep their folders. `ended` is called for first tries only, `tell_retry` with a line for each repeat.
     """
     results = run_jobs(jobs, executor, tell, ended)
-    return results if tell_retry is None else _retried(jobs, results, executor, tell, tell_retry)
-
-
-def _retried(
-    jobs: Sequence[Job], results: JobResults, executor: Executor, tell: Tell, tell_retry: Callable[[str], None]
-) -> JobResults:
-    """Repeat late runs and return all results, with late ones replaced."""
+    if tell_retry is None:
+        return results
     latest_jobs = list(jobs)
     for _ in range(MOST_RETRIES):
         retries = {} if results.is_interrupted else _retries_of_late(latest_jobs, results.each)
@@ -49,7 +44,7 @@ def _retries_of_late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[
             result = read_result(job_result.folder)
             request = retry_of(job.request, job_result.folder, result)
             if request is not None and request != job.request:  # an equal request has been tried and failed
-                retries[number] = told(job_result.folder, result), replace(job, request=request)
+                retries[number] = retry_line(job_result.folder, result), replace(job, request=request)
     return retries
 
 

@@ -14,11 +14,10 @@ from hosts.protocol import AgentEvent, Command, ProtocolError, Ready, Refused, S
 from hosts.records import SwitchClock
 from processes.waiting import readable
 from telemetry.atomic_file import replace_text
+from testbed.control_plane.faults import host_stalls
 from testbed.errors import RunError
-from testbed.faults.nodes import host_stalls
 from testbed.interrupt import Interrupt
-from testbed.plan.agents import agent_count
-from testbed.plan.plan import RunPlan
+from testbed.plan.plan import RunPlan, agent_count
 from testbed.system.child import RunChild
 
 _READY_SECONDS = 60.0
@@ -27,48 +26,27 @@ _REPORT_SECONDS = 20.0
 _POLL_SECONDS = 0.2
 
 
-class AgentProcess:
-    """An agent process and the hosts that it serves. `failure` is an error of the agent or its protocol, or None."""
+class AgentProcess(RunChild):
+    """An agent process and the hosts that it serves. `problem` is an error of the agent or its protocol, or None."""
 
     def __init__(self, config: AgentConfig, run_id: str, logs: Path) -> None:
-        self.name = config.name
         self.hosts = [served.host.name for served in config.hosts]
-        self.failure: str | None = None
+        self.problem: str | None = None
         self._ready_seconds = _READY_SECONDS + _READY_SECONDS_PER_FLOW * len(config.flows)
         self._unread: list[AgentEvent] = []
         path = logs / f"{config.name}.json"
         replace_text(path, config.model_dump_json(indent=1))
         arguments = [sys.executable, "-m", "hosts.agent", str(path)]
-        self.child = RunChild(config.name, arguments, run_id, logs / f"{config.name}.log")
+        super().__init__(config.name, arguments, run_id, logs / f"{config.name}.log")
 
-    def fileno(self) -> int:
-        return self.child.fileno()
-
-    @property
-    def has_ended(self) -> bool:
-        return self.child.has_ended
-
-    def trouble(self) -> str | None:
-        return self.child.trouble()
-
-    def last_words(self) -> str:
-        return self.child.last_words()
-
-    def obituary(self) -> str:
-        """Return how the agent's process ended and its last output, as one line."""
-        return self.child.obituary()
-
-    def stop(self) -> None:
-        self.child.stop()
-
-    def tell(self, command: Command) -> None:
+    def send(self, command: Command) -> None:
         """Send a command. An agent that has ended raises no error here: `trouble` reports it."""
-        self.child.tell(command_line(command).decode().rstrip())
+        self.tell(command_line(command).decode().rstrip())
 
     def events(self) -> list[AgentEvent]:
-        """Return the events since the last call. An unreadable or `Refused` event sets `failure`."""
+        """Return the events since the last call. An unreadable or `Refused` event sets `problem`."""
         pending, self._unread = self._unread, []
-        for line in self.child.lines():
+        for line in self.lines():
             try:
                 event = parse_event(line)
             except ProtocolError as error:
@@ -86,13 +64,13 @@ class AgentProcess:
             interrupt.stop_if_requested()
             has_ended = self.has_ended
             events = self.events()
-            if self.failure is not None:
-                raise RunError(self.failure)
+            if self.problem is not None:
+                raise RunError(self.problem)
             if any(isinstance(event, Ready) for event in events):
                 self._unread = [event for event in events if not isinstance(event, Ready)]
                 return
             if has_ended:
-                raise RunError(f"before it was ready {self.child.obituary()}")
+                raise RunError(f"before it was ready {self.obituary()}")
             if time.monotonic() > deadline:
                 raise RunError(f"{self.name} was not ready within {self._ready_seconds:.0f} s: {self.last_words()}")
             readable([self], _POLL_SECONDS)
@@ -110,14 +88,14 @@ class AgentProcess:
             if reported and isinstance(reported[-1], Stopped):
                 return reported
             if has_ended:
-                self._fail(f"before it had reported {self.child.obituary()}")
+                self._fail(f"before it had reported {self.obituary()}")
                 return reported
             readable([self], _POLL_SECONDS)
         self._fail(f"{self.name} did not report within {_REPORT_SECONDS:g} s: {self.last_words()}")
         return reported
 
     def _fail(self, reason: str) -> None:
-        self.failure = self.failure or reason
+        self.problem = self.problem or reason
 
 
 def start_agents(

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Unmodified programs that run beside a scenario's flows (`--background iperf3`), and their measurements.
 
-A background is a small class and a row in `BACKGROUNDS`. Its packets go through the hosts' NICs like all other traffic.
+Their packets go through the hosts' NICs like all other traffic.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
@@ -25,23 +25,6 @@ _PORT = 5201
 _LEAST_SECONDS = 5
 _MOST_SECONDS = 30
 _MARGIN_SECONDS = 3  # for the handshakes of iperf3 before and after its test
-
-
-class Background(Protocol):
-    """Programs that run in hosts' namespaces during one run."""
-
-    def start(self) -> None:
-        """Start the programs and wait until they are ready."""
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the programs have finished."""
-
-    def failure(self) -> str | None:
-        """Return the error that reduced the background traffic, as one line; None without an error."""
-
-    def stop(self) -> Mapping[str, Any]:
-        """End the programs that still run and return their measurements in model units."""
 
 
 class Iperf3:
@@ -58,6 +41,7 @@ class Iperf3:
         self._failure: str | None = None
 
     def start(self) -> None:
+        """Start the programs and wait until they are ready."""
         within_run = int(self._plan.duration_wall_ns / 1e9) - _MARGIN_SECONDS
         seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, within_run))
         for role, host in (("server", self.server), ("client", self.client)):
@@ -70,10 +54,14 @@ class Iperf3:
 
     @property
     def has_ended(self) -> bool:
+        """Whether the programs have finished."""
         return all(child.has_ended for child in self._children[-1:])  # the client is the last child
 
     def failure(self) -> str | None:
-        """Return the first error; a child that ended normally has printed its report before."""
+        """Return the first error that reduced the traffic, as one line, or None.
+
+        A child that ended normally has printed its report before.
+        """
         for child in self._children:
             trouble = child.trouble()
             self._lines += child.lines()
@@ -86,6 +74,7 @@ class Iperf3:
         return self._failure
 
     def stop(self) -> Mapping[str, Any]:
+        """End the programs that still run and return their measurements in model units."""
         self.failure()
         for child in self._children:
             child.stop()
@@ -119,7 +108,3 @@ def iperf3_hosts(plan: RunPlan) -> tuple[Host, Host]:
         raise RunError("a background needs at least two hosts")
     preferred = [host for host in others if host.name not in senders and host.switch != server.switch]
     return (preferred or [host for host in others if host.name not in senders] or others)[0], server
-
-
-# testbed.plan.checks.BACKGROUND_NAMES repeats these names, because names are checked there without this module.
-BACKGROUNDS: Mapping[str, type[Iperf3]] = {"iperf3": Iperf3}

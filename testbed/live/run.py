@@ -8,9 +8,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TypeVar
@@ -34,13 +34,12 @@ from hosts.protocol import (
 from hosts.records import SwitchClock
 from processes.waiting import readable
 from telemetry.atomic_file import replace_text
+from testbed.control_plane.faults import PlannedCommand, fault_commands, longest_hold_ns
 from testbed.control_plane.features import suppression_period_us
 from testbed.errors import RunError
-from testbed.faults.impairments import longest_hold_ns
-from testbed.faults.timeline import PlannedCommand, fault_commands
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
-from testbed.live.background import BACKGROUNDS, Background
+from testbed.live.background import Iperf3
 from testbed.live.capture import LiveCaptures
 from testbed.live.container import host_containers
 from testbed.live.emulation import Emulation, emulation
@@ -151,10 +150,14 @@ def run_on(
     with ExitStack() as ends:
         for agent in agents:
             ends.callback(agent.stop)
-        background = _background(plan, network, pids)
-        if background is not None:
+        background = None
+        if plan.config.background is not None:
+            background = Iperf3(plan, pids, network.run_id, network.logs)
             ends.callback(background.stop)
-        captures = _captures(network, pids, folder)
+        pcaps = capture_folder(folder, plan.captured)
+        captures = LiveCaptures(
+            plan.topology, plan.captured, pids, pcaps, network.run_id, network.logs, plan.dilation.factor
+        )
         ends.callback(captures.stop)
         run = _Run(network, agents, recorder, progress, interrupt, background, captures, began_s)
         return run.outcome(folder)
@@ -180,212 +183,189 @@ def common_epoch_ns(network: LiveNetwork) -> int | None:
     return None if any(switch.clock_lag_ns for switch in network.switches) else network.epoch_ns
 
 
-def _captures(network: LiveNetwork, pids: Mapping[str, int], folder: Path) -> LiveCaptures:
-    plan = network.plan
-    captures = capture_folder(folder, plan.captured)
-    return LiveCaptures(
-        plan.topology, plan.captured, pids, captures, network.run_id, network.logs, plan.dilation.factor
-    )
-
-
-def _background(plan: RunPlan, network: LiveNetwork, pids: Mapping[str, int]) -> Background | None:
-    if plan.config.background is None:
-        return None
-    return BACKGROUNDS[plan.config.background](plan, pids, network.run_id, network.logs)
-
-
+@dataclass
 class _Run:
     """A run on a network that is up."""
 
-    def __init__(
-        self,
-        network: LiveNetwork,
-        agents: list[AgentProcess],
-        recorder: Recorder,
-        progress: Progress,
-        interrupt: Interrupt,
-        background: Background | None,
-        captures: LiveCaptures,
-        began_s: float,
-    ) -> None:
-        self._network = network
-        self._plan = network.plan
-        self._agents = agents
-        self._recorder = recorder
-        self._progress = progress
-        self._interrupt = interrupt
-        self._background = background
-        self._captures = captures
-        self._began_s = began_s
-        self._start_ns = 0
-        self._failure: str | None = None
-        self._lost: set[str] = set()
-        self._hosts: list[HostStatistics] = []
-        self._latenesses: list[LatenessSummary] = []
-        self._spacings: list[SpacingSummary] = []
+    network: LiveNetwork
+    agents: list[AgentProcess]
+    recorder: Recorder
+    progress: Progress
+    interrupt: Interrupt
+    background: Iperf3 | None
+    captures: LiveCaptures
+    began_s: float
+    start_ns: int = 0
+    failure: str | None = None
+    lost: set[str] = field(default_factory=set)
+    """The names of switches that no longer answer."""
+    hosts: list[HostStatistics] = field(default_factory=list)
+    latenesses: list[LatenessSummary] = field(default_factory=list)
+    spacings: list[SpacingSummary] = field(default_factory=list)
+
+    @property
+    def plan(self) -> RunPlan:
+        return self.network.plan
 
     def outcome(self, folder: Path) -> ClockOutcome:
         self._start()
         self._wait_for_flows()
-        interrupted = self._interrupt.is_requested
-        if self._background is not None:
-            report = self._background.stop()
+        interrupted = self.interrupt.is_requested
+        if self.background is not None:
+            report = self.background.stop()
             replace_text(folder / "background.json", json.dumps(report, indent=2) + "\n")
-            self._fail(self._background.failure())
+            self._fail(self.background.failure())
         self._quiesce()
         counters = self._collect(interrupted)
-        return ClockOutcome(counters, tuple(self._network.target.notes()))
+        return ClockOutcome(counters, tuple(self.network.target.notes()))
 
     def _start(self) -> None:
         up = 0
-        for agent in self._agents:
-            agent.wait_until_ready(self._interrupt)
+        for agent in self.agents:
+            agent.wait_until_ready(self.interrupt)
             up += len(agent.hosts)
-            self._progress.hosts_up(up, len(self._plan.topology.hosts))
-        if self._background is not None:
-            self._background.start()
-        self._interrupt.stop_if_requested()
-        faults = fault_commands(self._plan.topology, self._plan.faults, self._plan.dilation)
-        margin_ns = _START_MARGIN_NS + _START_MARGIN_PER_FLOW_NS * len(self._plan.flows)
+            self.progress.hosts_up(up, len(self.plan.topology.hosts))
+        if self.background is not None:
+            self.background.start()
+        self.interrupt.stop_if_requested()
+        faults = fault_commands(self.plan.topology, self.plan.faults, self.plan.dilation)
+        margin_ns = _START_MARGIN_NS + _START_MARGIN_PER_FLOW_NS * len(self.plan.flows)
         margin_ns += _START_MARGIN_PER_FAULT_COMMAND_NS * len(faults)
-        period_ns = 1000 * suppression_period_us(self._plan.switch_settings, self._plan.dilation)
-        self._start_ns = in_phase(time.monotonic_ns() + margin_ns, self._network.epoch_ns, period_ns)
-        self._recorder.begin(self._start_ns - self._network.epoch_ns)
-        self._captures.begin(self._start_ns, common_epoch_ns(self._network))
+        period_ns = 1000 * suppression_period_us(self.plan.switch_settings, self.plan.dilation)
+        self.start_ns = in_phase(time.monotonic_ns() + margin_ns, self.network.epoch_ns, period_ns)
+        self.recorder.begin(self.start_ns - self.network.epoch_ns)
+        self.captures.begin(self.start_ns, common_epoch_ns(self.network))
         self._plan_faults(faults)
-        for agent in self._agents:
-            agent.tell(Start(self._start_ns))
+        for agent in self.agents:
+            agent.send(Start(self.start_ns))
 
     def _plan_faults(self, faults: Iterable[PlannedCommand]) -> None:
-        begin_ns = self._start_ns - self._network.epoch_ns
+        begin_ns = self.start_ns - self.network.epoch_ns
         for command in faults:
-            self._network.target.plan(
-                command.switch, begin_ns + self._plan.dilation.wall_ns(command.time_ns), command.line
+            self.network.target.plan(
+                command.switch, begin_ns + self.plan.dilation.wall_ns(command.time_ns), command.line
             )
 
     def _fail(self, reason: str | None) -> None:
         """Keep the first failure, which ends the run and is reported; later failures are its consequences."""
-        self._failure = self._failure or reason
+        self.failure = self.failure or reason
 
     def _ask(self, switch: RunningSwitch, question: Callable[[], _Answer], default: _Other) -> _Answer | _Other:
         """Return a switch's answer, or `default` if it fails. A failed switch is not asked again: each wait is long."""
-        if switch.name in self._lost:
+        if switch.name in self.lost:
             return default
         try:
             return question()
         except (RunError, OSError) as error:
-            self._lost.add(switch.name)
+            self.lost.add(switch.name)
             self._fail(str(error))
             return default
 
     @property
     def _is_complete(self) -> bool:
-        return self._recorder.is_complete and (self._background is None or self._background.has_ended)
+        return self.recorder.ends.is_complete and (self.background is None or self.background.has_ended)
 
     def _wait_for_flows(self) -> None:
-        deadline_ns = self._start_ns + self._plan.duration_wall_ns
-        while not self._is_complete and self._failure is None and not self._interrupt.is_requested:
+        deadline_ns = self.start_ns + self.plan.duration_wall_ns
+        while not self._is_complete and self.failure is None and not self.interrupt.is_requested:
             remaining_s = (deadline_ns - time.monotonic_ns()) / 1e9
             if remaining_s <= 0:
                 return
             self._read_agents(min(_POLL_SECONDS, remaining_s))
-            self._progress.flows_done(self._recorder.completed, len(self._plan.flows))
+            self.progress.flows_done(self.recorder.ends.completed, len(self.plan.flows))
             self._show_buffers()
 
     def _show_buffers(self) -> int:
         """Return the bytes queued in all switches, and report the fullest switch as progress."""
-        queued = [(self._queued_bytes(switch), switch.name) for switch in self._network.switches]
+        queued = [(self._ask(switch, switch.queued_bytes, 0), switch.name) for switch in self.network.switches]
         used_bytes, name = max(queued)
-        self._progress.hottest_buffer(name, used_bytes)
+        self.progress.hottest_buffer(name, used_bytes)
         return sum(used_bytes for used_bytes, _ in queued)
 
-    def _queued_bytes(self, switch: RunningSwitch) -> int:
-        return self._ask(switch, switch.queued_bytes, 0)
-
     def _read_agents(self, seconds: float) -> None:
-        for agent in readable(self._agents, seconds):
+        for agent in readable(self.agents, seconds):
             self._take(agent, agent.events())
-        for agent in self._agents:
+        for agent in self.agents:
             trouble = agent.trouble()
-            if trouble is not None and self._failure is None:
+            if trouble is not None and self.failure is None:
                 self._take(agent, agent.events())
                 self._fail(f"during the run {trouble}")
-        for trouble in (*self._network.target.troubles(), *self._network.emulation.troubles()):
+        for trouble in (*self.network.target.troubles(), *self.network.emulation.troubles()):
             self._fail(f"during the run {trouble}")
-        if self._background is not None:
-            self._fail(self._background.failure())
-        if self._recorder.is_save_due:
-            self._recorder.save()
+        if self.background is not None:
+            self._fail(self.background.failure())
+        if self.recorder.is_save_due:
+            self.recorder.save()
 
     def _take(self, agent: AgentProcess, events: Iterable[AgentEvent]) -> None:
         for event in events:
             if isinstance(event, (FlowSent, FlowReceived, Goodput, Late, Signal, Congestion)):
-                self._recorder.take(event)
+                self.recorder.take(event)
             elif isinstance(event, HostStatistics):
-                self._hosts.append(event)
+                self.hosts.append(event)
             elif isinstance(event, AgentLateness):
-                self._latenesses.append(event.lateness)
-                self._spacings.append(event.spacing)
-        self._fail(agent.failure)
+                self.latenesses.append(event.lateness)
+                self.spacings.append(event.spacing)
+        self._fail(agent.problem)
 
     def _quiesce(self) -> None:
         """Stop the hosts, and wait until packets in flight arrive: until queues are empty, then a few round trips.
 
         A deep queue may take long to drain; the wait ends early only if the queues no longer shrink.
         """
-        for agent in self._agents:
-            agent.tell(Quiesce())
-        patience_s = max(_DRAIN_SECONDS, self._plan.dilation.wall_ns(_DRAIN_MODEL_NS) / 1e9)
+        for agent in self.agents:
+            agent.send(Quiesce())
+        patience_s = max(_DRAIN_SECONDS, self.plan.dilation.wall_ns(_DRAIN_MODEL_NS) / 1e9)
         deadline = time.monotonic() + patience_s
         least = sys.maxsize
         while (queued := self._show_buffers()) and time.monotonic() < deadline:
             if queued < least:
                 least, deadline = queued, time.monotonic() + patience_s
             self._wait_for_silence()
-        rest_ns = _DRAIN_RTTS * self._plan.transport.base_rtt_ns + longest_hold_ns(self._plan.faults)
-        rest = time.monotonic() + self._plan.dilation.wall_ns(rest_ns) / 1e9
+        rest_ns = _DRAIN_RTTS * self.plan.transport.base_rtt_ns + longest_hold_ns(self.plan.faults)
+        rest = time.monotonic() + self.plan.dilation.wall_ns(rest_ns) / 1e9
         while time.monotonic() < rest:
             self._wait_for_silence()
 
     def _wait_for_silence(self) -> None:
-        self._interrupt.stop_if_urgent()
-        self._progress.ending(self._interrupt.is_requested)
+        self.interrupt.stop_if_urgent()
+        self.progress.draining(self.interrupt.is_requested)
         self._read_agents(_POLL_SECONDS / 5)
 
     def _collect(self, interrupted: bool) -> RunCounters:
-        for agent in self._agents:
-            agent.tell(Stop())
-        for agent in self._agents:
-            self._interrupt.stop_if_urgent()
+        for agent in self.agents:
+            agent.send(Stop())
+        for agent in self.agents:
+            self.interrupt.stop_if_urgent()
             self._take(agent, agent.last_events())
-        lacking = self._captures.stop()
+        lacking = self.captures.stop()
         counts: list[SwitchCounts] = []
         parts: list[PartStatistics] = []
-        for switch in self._network.switches:
-            self._interrupt.stop_if_urgent()
+        for switch in self.network.switches:
+            self.interrupt.stop_if_urgent()
             counts.append(self._ask(switch, switch.counts, SwitchCounts()))
             statistics = self._ask(switch, switch.statistics, None)
             parts += [] if statistics is None else [statistics]
             self._ask(switch, switch.stop, None)
         parts += self._other_parts()
         for part in parts:
-            replace_text(self._network.logs / f"{part.name}-statistics.json", json.dumps(part.details, indent=1))
+            replace_text(self.network.logs / f"{part.name}-statistics.json", json.dumps(part.details, indent=1))
         return run_counters(
-            self._hosts,
+            self.hosts,
             counts,
             parts,
-            undelivered=self._recorder.undelivered,
-            host_lateness=self._latenesses,
-            host_spacing=self._spacings,
+            undelivered=self.recorder.ends.undelivered,
+            host_lateness=self.latenesses,
+            host_spacing=self.spacings,
             interrupted=interrupted,
-            wall_s=time.perf_counter() - self._began_s,
-            broken=() if self._failure is None else (_sentence(self._failure),),
+            wall_s=time.perf_counter() - self.began_s,
+            broken=() if self.failure is None else (_sentence(self.failure),),
             lacking=lacking,
         )
 
     def _other_parts(self) -> Sequence[PartStatistics]:
         try:
-            return self._network.target.other_parts()
+            return self.network.target.other_parts()
         except RunError as error:
             self._fail(str(error))
             return ()

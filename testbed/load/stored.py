@@ -79,10 +79,9 @@ class Calibration(Costs):
 
 
 @dataclass(frozen=True)
-class Known:
+class Stored:
     """The stored calibration of this machine, if there is one."""
 
-    path: Path
     calibration: Calibration | None
     """The usable calibration; None if no file is stored, or if the file cannot be used."""
     problem: str | None = None
@@ -94,24 +93,24 @@ class Known:
         return self.calibration or built_in(cores())
 
 
-def known() -> Known:
+def stored_calibration() -> Stored:
     """Return the stored calibration of this machine."""
     path = calibration_path()
     try:
         text = read_bounded_text(path, MAX_FILE_BYTES)
     except FileNotFoundError:
-        return Known(path, None)
+        return Stored(None)
     except FileRefused as error:
-        return Known(path, None, f"{path} {error}")
+        return Stored(None, f"{path} {error}")
     try:
         calibration = Calibration.model_validate_json(text)
     except (ValidationError, RecursionError) as error:
         words = refusal(error) if isinstance(error, ValidationError) else "nested too deeply"
-        return Known(path, None, f"{path} is not a calibration of this release ({words})")
+        return Stored(None, f"{path} is not a calibration of this release ({words})")
     if calibration.machine != this_machine():
         other = f"{calibration.cpu_model}, {calibration.cores} cores"
-        return Known(path, None, f"{path} was measured on another machine ({other})")
-    return Known(path, None if calibration.is_outdated else calibration)
+        return Stored(None, f"{path} was measured on another machine ({other})")
+    return Stored(None if calibration.is_outdated else calibration)
 
 
 def store(calibration: Calibration) -> Path:

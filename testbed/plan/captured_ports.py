@@ -50,8 +50,8 @@ def _unknown(word: str, name: str, topology: Topology) -> str:
         return f"{shown(word)}: a host has only one port; use the name of the host alone"
     switches = [switch.name for switch in topology.switches]
     few = ", ".join(switches[:_NAMED_SWITCHES]) + (", ..." if len(switches) > _NAMED_SWITCHES else "")
-    known = f"hosts h1 to h{len(topology.hosts)}, switches {few}"
-    return f"no host or switch {shown(name)} in this network ({known}){nearest(name, [*topology.host, *switches])}"
+    names = f"hosts h1 to h{len(topology.hosts)}, switches {few}"
+    return f"no host or switch {shown(name)} in this network ({names}){nearest(name, [*topology.host, *switches])}"
 
 
 def _listed(ports: Sequence[SwitchPort]) -> str:

@@ -51,8 +51,8 @@ def scenario_at_scale(spec: RunSpec) -> tuple[Scenario, Scale]:
     scenario = SCENARIOS[spec.scenario]
     scales: Mapping[str, Scale] = {str(name): scale for name, scale in scenario.scales.items()}
     if spec.scale not in scales:
-        known = f"{', '.join(scales)}{nearest(spec.scale, scales)}"
-        raise UsageError(f"scenario {scenario.name} has no scale {spec.scale!r}; choose from {known}")
+        choices = f"{', '.join(scales)}{nearest(spec.scale, scales)}"
+        raise UsageError(f"scenario {scenario.name} has no scale {spec.scale!r}; choose from {choices}")
     return scenario, scales[spec.scale]
 
 
@@ -157,12 +157,12 @@ def check_hosts(hosts: str | None, clock: str) -> None:
         raise UsageError("--hosts needs --clock real: programs in containers cannot run in virtual time")
 
 
-def validated(model: type[Model], fields: Mapping[str, Any], where: str, known: Iterable[str] = ()) -> Model:
+def validated(model: type[Model], fields: Mapping[str, Any], where: str, more_names: Iterable[str] = ()) -> Model:
     """Return a model of these fields. Raises UsageError with `where` they come from.
 
-    `known` are further valid names, for suggestions of similar names.
+    `more_names` are further valid names, for suggestions of similar names.
     """
     try:
         return model(**fields)
     except ValidationError as error:
-        raise UsageError(f"{where}: {refusal(error, (*model.model_fields, *known))}") from error
+        raise UsageError(f"{where}: {refusal(error, (*model.model_fields, *more_names))}") from error

@@ -7,16 +7,19 @@ Nothing is started here; invalid input raises UsageError.
 
 from __future__ import annotations
 
+import platform
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
+from importlib import metadata
 from typing import Any
 
-from analysis.results.spec import DilationChoice, FaultSpan, RunConfig, RunSpec
+from analysis.results.spec import JOINED_BY, OPTION, DilationChoice, FaultSpan, P4Program, RunConfig, RunSpec
 from hosts.transport.algorithms import resolved
 from hosts.transport.settings import TransportSettings
 from scenarios.faults.fault import Fault
+from scenarios.listed import LISTED
 from scenarios.model.flow import Flow, FlowRequest
 from scenarios.model.scenario import Scale, Scenario
 from testbed.control_plane.settings import SwitchSettings
@@ -25,23 +28,24 @@ from testbed.flows.columns import FlowColumns, flow_columns
 from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan import checks
 from testbed.plan.captured_ports import captured_ports
-from testbed.plan.command_line import repeat_command
 from testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATION
 from testbed.plan.fixed_point import check_fixed_point, largest_fitting
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
-from testbed.plan.settings import SettingsByPart, by_part
+from testbed.plan.settings import SettingsByPart, by_part, settings_words
 from testbed.plan.switch_targets import SwitchTarget, check_faults
-from testbed.plan.versions import versions
 from testbed.program.fit import check_fits
 from testbed.program.sources import check_artifacts
 from testbed.program.user_program import own_program
 from testbed.system.garbage import without_garbage_collection
+from testbed.system.limits import cores
 from topologies.model import Port, Topology
 from wire import ethernet
 from wire.constants import DSCP_DATA
 from wire.dilation import Dilation
 from wire.units import NS_PER_US
+
+_HOSTS_PER_AGENT = 256
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class RunPlan:
 
     def at_dilation(self, factor: int, choice: DilationChoice) -> RunPlan:
         """Return the same plan at another dilation."""
-        command = repeat_command(self.spec, factor)
+        command = _repeat_command(self.spec, factor)
         config = replace(self.config, dilation=factor, dilation_choice=choice, command=command)
         return replace(self, config=config, dilation=Dilation(factor))
 
@@ -133,7 +137,7 @@ def plan_run(spec: RunSpec) -> RunPlan:
         "scheme": scheme.name,
         "fault_spans": _fault_spans(faults),
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
-        "command": repeat_command(spec, dilation),
+        "command": _repeat_command(spec, dilation),
     }
     config = _config(spec, dilation, target, topology, network, fields_of_run)
     return RunPlan(spec, config, topology, flows, network.switch, network.transport, Dilation(dilation), faults)
@@ -236,6 +240,54 @@ def _config(
         "switch_settings": network.switch.model_dump(),
         "transport_settings": asdict(resolved(network.transport)),
         "thresholds_bytes": network.thresholds_bytes,
-        "versions": versions(),
+        "versions": _versions(),
     }
     return RunConfig(**{**options, **resolved_fields, **chosen})
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of this package, Python, the kernel, and packages that affect results."""
+    result = {"python": platform.python_version(), "kernel": platform.release()}
+    for package in ("sfc-testbed", "numpy", "polars"):
+        try:
+            result[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            result[package] = "not installed"
+    return result
+
+
+def _repeat_command(spec: RunSpec, dilation: int) -> str:
+    """Return the command line that repeats a run with this dilation."""
+    scenario = [] if spec.scenario == LISTED.name else [spec.scenario]
+    words = ["./runner.py", "run", *scenario, "--scheme", spec.scheme, "--clock", spec.clock]
+    if spec.switch != "auto":
+        words += ["--switch", spec.switch]
+    words += ["--scale", spec.scale, "--seed", str(spec.seed), "--dilation", str(dilation)]
+    for entry in fields(spec):
+        name, joined_by = entry.metadata.get(OPTION), entry.metadata.get(JOINED_BY)
+        values = _values(getattr(spec, entry.name)) if name is not None else ()
+        for value in values if joined_by is None or not values else (joined_by.join(values),):
+            words += [str(name), value]
+    return shlex.join(words)
+
+
+def _values(value: object) -> tuple[str, ...]:
+    """Return the arguments of an option that sets a field to this value."""
+    match value:
+        case None:
+            return ()
+        case float():
+            return (f"{value:g}",)
+        case P4Program():
+            return (str(value.word),)
+        case Mapping():
+            return settings_words(value)
+        case tuple():
+            return tuple(map(str, value))
+        case _:
+            return (str(value),)
+
+
+def agent_count(hosts: int) -> int:
+    """Return the number of agents: one per core, more for very many hosts, and at most one per host."""
+    return max(1, min(hosts, max(cores(), -(-hosts // _HOSTS_PER_AGENT))))

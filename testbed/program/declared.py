@@ -8,12 +8,16 @@ Any unique dotted suffix of a name is accepted: `ipv4_lpm` for `SfcIngress.forwa
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
 
 from softswitch.control import CommandError
+
+_MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,8 @@ class Array:
 class UnknownName(CommandError):
     """A name that the program does not declare."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no {what} {name!r}, there are: {', '.join(known) or 'none'}")
+    def __init__(self, what: str, name: str, declared_names: Iterable[str]) -> None:
+        super().__init__(f"no {what} {name!r}, there are: {', '.join(declared_names) or 'none'}")
         self.briefly = f"no {what} {name!r}"
 
 
@@ -114,6 +118,25 @@ class Program:
         return 1 if field == "$valid$" else self._widths[header, field]
 
 
+def number(word: str, bits: int) -> int:
+    """Convert a decimal or hexadecimal number, a MAC or an IP address, and check that it fits the field."""
+    if _MAC.fullmatch(word):
+        value = int(word.replace(":", ""), 16)
+    elif ":" in word or word.count(".") == 3:
+        try:
+            value = int(IPv6Address(word) if ":" in word else IPv4Address(word))
+        except AddressValueError as error:
+            raise CommandError(f"{word!r} is not an address: {error}") from None
+    else:
+        try:
+            value = int(word, 0)
+        except ValueError:
+            raise CommandError(f"{word!r} is not a number") from None
+    if not 0 <= value < 1 << bits:
+        raise CommandError(f"{word!r} does not fit {bits} bits")
+    return value
+
+
 def _field_bits(compiled: Mapping[str, Any]) -> dict[tuple[str, str], int]:
     """Return the width in bits of each field of each header instance."""
     types = {header_type["name"]: header_type["fields"] for header_type in compiled["header_types"]}
@@ -141,8 +164,8 @@ def _number(value: Any) -> int:
     return value
 
 
-def _resolve(name: str, known: Iterable[str], what: str) -> str:
-    names = list(known)
+def _resolve(name: str, declared_names: Iterable[str], what: str) -> str:
+    names = list(declared_names)
     matches = [full for full in names if full == name] or [full for full in names if full.endswith(f".{name}")]
     if len(matches) == 1:
         return matches[0]

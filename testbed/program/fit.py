@@ -14,9 +14,8 @@ from softswitch.control import CommandError
 from testbed.control_plane.commands import pipeline_commands
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
-from testbed.program.declared import Action, Array, Key, Program, Table, UnknownName
+from testbed.program.declared import Action, Array, Key, Program, Table, UnknownName, number
 from testbed.program.user_program import declarations_of
-from testbed.program.words import number
 from topologies.model import Topology
 from wire.counters import COUNTERS, PEAKS
 from wire.dilation import Dilation

@@ -45,8 +45,9 @@ def watch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
     if rest:
         port = session.port(switch.name, rest[0])
         title = f"{switch.name} port {port.number} to {port.peer.node}"
-        return _watch(session, terminal, title, for_s, lambda: reading.port_bytes(switch, port.number))
-    return _watch(session, terminal, f"{switch.name}, all queues", for_s, lambda: reading.buffer_bytes(switch))
+        return _watch(session, terminal, title, for_s, lambda: reading.register(switch, "port_bytes", port.number))
+    title = f"{switch.name}, all queues"
+    return _watch(session, terminal, title, for_s, lambda: reading.register(switch, "buffer_bytes", 0))
 
 
 class _Depths:

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import re
-import select
 import shutil
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from processes.waiting import readable
 from testbed.errors import RunError
 from testbed.live.container import HostContainer
 from testbed.live.session.session import LiveSession
@@ -44,26 +44,6 @@ class _Ping:
     dst: Host
     round_trip: str | None
     """The round-trip time as min/avg/max/mdev in wall ms; None without an answer."""
-
-
-def pingall(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    return _ping_among(session, terminal, session.topology.hosts, words)
-
-
-def pingpair(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    return _ping_among(session, terminal, session.topology.hosts[:2], words)
-
-
-def pingset(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    return _ping_among(session, terminal, [session.host(word) for word in words], ())
-
-
-def pingallfull(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    return _ping_full(session, terminal, session.topology.hosts)
-
-
-def pingpairfull(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    return _ping_full(session, terminal, session.topology.hosts[:2])
 
 
 def iperf(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -116,7 +96,7 @@ def x11(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     raise VerbError(f"no tunnel is needed: `{words[0]} COMMAND` opens its windows on this machine's display")
 
 
-def _ping(session: LiveSession, src: Host, dst: Host, patience_s: int) -> _Ping:
+def _one_ping(session: LiveSession, src: Host, dst: Host, patience_s: int) -> _Ping:
     pid = session.network.emulation.host_pid(src.name)
     words = in_network_of(pid, "ping", "-c", "1", "-W", str(patience_s), str(dst.ip))
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -129,7 +109,7 @@ def _pings(session: LiveSession, hosts: Sequence[Host], patience_s: int) -> list
         raise VerbError("ping is not installed: on Debian, install iputils-ping")
     pairs = [(src, dst) for src in hosts for dst in hosts if src != dst]
     with ThreadPoolExecutor(_PINGS_AT_ONCE) as pool:
-        return list(pool.map(lambda pair: _ping(session, pair[0], pair[1], patience_s), pairs))
+        return list(pool.map(lambda pair: _one_ping(session, pair[0], pair[1], patience_s), pairs))
 
 
 def _patience_s(session: LiveSession) -> int:
@@ -137,7 +117,7 @@ def _patience_s(session: LiveSession) -> int:
     return max(1, math.ceil(_PATIENCE_RTTS * rtt_s))
 
 
-def _ping_among(session: LiveSession, terminal: Terminal, hosts: Sequence[Host], words: Sequence[str]) -> str:
+def _ping(session: LiveSession, terminal: Terminal, hosts: Sequence[Host], words: Sequence[str] = ()) -> str:
     if words and not words[0].isdecimal():
         raise VerbError(f"{words[0]!r} is not a number of seconds")
     terminal.say("*** Ping: testing ping reachability")
@@ -205,7 +185,7 @@ def _answer(peer: RunChild, deadline: float) -> dict[str, Any]:
             raise VerbError(f"iperf ended without a result: {peer.last_words()}")
         if time.monotonic() > deadline:
             raise VerbError("iperf got no answer: try `pingall`, `links`")
-        select.select([peer], [], [], 0.2)
+        readable([peer], 0.2)
     report: dict[str, Any] = json.loads(next(line for line in lines if line.startswith("{")))
     if report["error"] is not None:
         raise VerbError(f"iperf: {report['error']}")
@@ -225,11 +205,23 @@ def _in_flight(unreceived_bytes: int) -> str:
 
 _XTERM_SUMMARY = "opens a terminal window for a node; needs a display"
 VERBS = {
-    "pingall": Verb(("[TIMEOUT]",), "pings between all hosts; TIMEOUT is in seconds of wall time", pingall),
-    "pingpair": Verb(("",), "pings between the first two hosts", pingpair),
-    "pingset": Verb(("HOST...",), "pings between some hosts", pingset),
-    "pingallfull": Verb(("",), "pings between all hosts, with round trip times", pingallfull),
-    "pingpairfull": Verb(("",), "pings between the first two hosts, with round trip times", pingpairfull),
+    "pingall": Verb(
+        ("[TIMEOUT]",),
+        "pings between all hosts; TIMEOUT is in seconds of wall time",
+        lambda s, t, w: _ping(s, t, s.topology.hosts, w),
+    ),
+    "pingpair": Verb(("",), "pings between the first two hosts", lambda s, t, w: _ping(s, t, s.topology.hosts[:2], w)),
+    "pingset": Verb(
+        ("HOST...",), "pings between some hosts", lambda s, t, w: _ping(s, t, [s.host(word) for word in w])
+    ),
+    "pingallfull": Verb(
+        ("",), "pings between all hosts, with round trip times", lambda s, t, w: _ping_full(s, t, s.topology.hosts)
+    ),
+    "pingpairfull": Verb(
+        ("",),
+        "pings between the first two hosts, with round trip times",
+        lambda s, t, w: _ping_full(s, t, s.topology.hosts[:2]),
+    ),
     "iperf": Verb(("", "SRC DST"), "measures TCP throughput between two hosts for 5 s of wall time", iperf),
     "iperfudp": Verb(
         ("", "GBPS SRC DST"), "measures UDP throughput and loss at a rate (model Gb/s, or wall bits/s as 10M)", iperfudp

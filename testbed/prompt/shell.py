@@ -21,9 +21,9 @@ from mininet.log import lg, output, setLogLevel
 from testbed.errors import RunError, UsageError
 from testbed.live.session.control import SwitchEnded
 from testbed.live.session.session import LiveSession
-from testbed.prompt.table import VERBS, known_words
+from testbed.prompt.table import VERBS, completions
 from testbed.prompt.terminal import Terminal
-from testbed.prompt.verb import Known, Verb
+from testbed.prompt.verb import Completions, Verb
 from testbed.prompt.words import VerbError
 
 _STATUS = "_sfc_status"
@@ -38,7 +38,7 @@ class Shell(CLI):  # type: ignore[misc]
         self.session = session
         self.terminal = terminal
         self.failed = False
-        self.known: Known = known_words(session)
+        self.completions: Completions = completions(session)
         setLogLevel("output")  # what commands print goes through Mininet's log
         lg.handlers[0].stream = sys.stdout
         super().__init__(session.network.emulation.net, stdin=stdin, script=os.devnull)
@@ -164,7 +164,7 @@ def _method(name: str, verb: Verb) -> Callable[[Shell, str], None]:
 def _completion(verb: Verb) -> Callable[[Shell, str, str, int, int], list[str]]:
     def complete(shell: Shell, text: str, line: str, begin: int, end: int) -> list[str]:
         before = line[:begin].split()[1:]
-        return [candidate for candidate in verb.candidates(before, shell.known) if candidate.startswith(text)]
+        return [candidate for candidate in verb.candidates(before, shell.completions) if candidate.startswith(text)]
 
     return complete
 

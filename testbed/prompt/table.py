@@ -11,7 +11,7 @@ from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 from testbed.live.session import switches as reading
 from testbed.live.session.session import LiveSession
 from testbed.prompt import changing, following, hosts, judging, looking, traffic
-from testbed.prompt.verb import Known, Verb
+from testbed.prompt.verb import Completions, Verb
 
 VERBS: Mapping[str, Verb] = {
     **traffic.VERBS,
@@ -24,7 +24,7 @@ VERBS: Mapping[str, Verb] = {
 _EXAMPLE_SIZES = ("1KB", "64KB", "250KB", "1MB", "10MB")
 
 
-def known_words(session: LiveSession) -> Known:
+def completions(session: LiveSession) -> Completions:
     """Return the possible values of each placeholder on this network, for completion."""
     topology = session.topology
     names = [host.name for host in topology.hosts]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from testbed.live.session.session import LiveSession  # imports Mininet, which usages do not need
 
 Act: TypeAlias = "Callable[[LiveSession, Terminal, Sequence[str]], str]"
-Known = Mapping[str, Callable[[Sequence[str]], Iterable[str]]]
+Completions = Mapping[str, Callable[[Sequence[str]], Iterable[str]]]
 """Values that a placeholder may have, by its name: a function of the words before it."""
 
 
@@ -42,7 +42,7 @@ class Verb:
         if not any(_fits(form.split(), words) for form in self.forms):
             raise VerbError(f"usage: {self.usage(name)}")
 
-    def candidates(self, words: Sequence[str], known: Known) -> list[str]:
+    def candidates(self, words: Sequence[str], completions: Completions) -> list[str]:
         """Return the possible next words after these, for completion."""
         candidates: dict[str, None] = {}
         for form in self.forms:
@@ -53,8 +53,8 @@ class Verb:
             if slot is None:
                 continue
             for choice in slot.split("|"):
-                if choice in known:
-                    candidates |= dict.fromkeys(known[choice](words))
+                if choice in completions:
+                    candidates |= dict.fromkeys(completions[choice](words))
                 elif not choice.isupper():
                     candidates[choice] = None
         return list(candidates)

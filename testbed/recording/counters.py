@@ -12,8 +12,7 @@ from analysis.results.result import BtsCounts, PacketCounts, PfcCounts
 from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import HostStatistics
 from testbed.targets.common.counters import SwitchCounts
-from testbed.targets.common.drops import DOWN, RECEIVE_RING
-from testbed.targets.common.statistics import PartStatistics
+from testbed.targets.common.statistics import DOWN, RECEIVE_RING, PartStatistics
 
 
 def run_counters(

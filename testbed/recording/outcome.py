@@ -33,7 +33,7 @@ class Progress(Protocol):
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
         """Report the switch with the most queued bytes at this moment."""
 
-    def ending(self, is_interrupted: bool) -> None:
+    def draining(self, is_interrupted: bool) -> None:
         """Report that sending has ended and queues drain, which takes some time at a large dilation."""
 
 
@@ -49,5 +49,5 @@ class Silent:
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
         pass
 
-    def ending(self, is_interrupted: bool) -> None:
+    def draining(self, is_interrupted: bool) -> None:
         pass

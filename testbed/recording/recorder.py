@@ -21,7 +21,7 @@ from telemetry.queue_samples import Samples
 from telemetry.reader import read_trace, scan_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
 from telemetry.writer import SegmentWriter
-from testbed.flows.ideal import ideal_fcts_ns
+from testbed.flows.ideal import ideal_times_ns
 from testbed.plan.plan import RunPlan
 from testbed.recording.flow_ends import FlowEnds
 
@@ -35,7 +35,7 @@ class Recorder:
 
     def __init__(self, plan: RunPlan, folder: Path) -> None:
         self._folder = folder
-        self._ends = FlowEnds(len(plan.flows))
+        self.ends = FlowEnds(len(plan.flows))
         self._journal = new_journal(folder, [switch.name for switch in plan.topology.switches], plan.dilation.factor)
         self._sent, self._received, self._signals, self._goodput, self._lateness, self._congestion = (
             SegmentWriter(self._journal.segments(schema), schema)
@@ -55,21 +55,6 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close(all_told=kind is None)
-
-    @property
-    def completed(self) -> int:
-        """Number of flows whose sender has received the last acknowledgment."""
-        return self._ends.completed
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every flow is done at both ends, or abandoned by its sender."""
-        return self._ends.is_complete
-
-    @property
-    def undelivered(self) -> int:
-        """Number of flows whose sender has the last acknowledgment, but whose receiver has not reported them yet."""
-        return self._ends.undelivered
 
     @property
     def is_save_due(self) -> bool:
@@ -92,13 +77,13 @@ class Recorder:
             self._congestion.append(record)
         elif isinstance(record, FlowReceived):
             self._received.append_values((record.flow_id, record.corrupted))
-            self._ends.receive(record.flow_id)
+            self.ends.receive(record.flow_id)
         else:
             self._sent.append_values(_sent_values(record))
             if record.gave_up:
-                self._ends.give_up(record.flow_id)
+                self.ends.give_up(record.flow_id)
             elif record.finish_us is not None:
-                self._ends.complete(record.flow_id)
+                self.ends.complete(record.flow_id)
 
     def queue_samples(self, switch: str, samples: Samples) -> None:
         """Append queue samples of a switch that does not write its own file."""
@@ -138,7 +123,7 @@ class Recorder:
 def planned_flows(plan: RunPlan) -> pl.DataFrame:
     """Return the planned columns of the flows trace."""
     flows, nics = plan.columns, plan.transport
-    ideal_ns = ideal_fcts_ns(plan.topology, flows, nics.payload_bytes, nic_bps=nics.line_rate_bps)
+    ideal = ideal_times_ns(plan.topology, flows, nics.payload_bytes, nic_bps=nics.line_rate_bps)
     hosts = pl.Series([host.name for host in plan.topology.hosts], dtype=pl.String)
     columns = {
         "flow_id": [flow.flow_id for flow in plan.flows],
@@ -147,7 +132,7 @@ def planned_flows(plan: RunPlan) -> pl.DataFrame:
         "tag": [flow.tag for flow in plan.flows],
         "size_bytes": flows.size_bytes,
         "start_us": [None if flow.after else flow.start_ns / 1000 for flow in plan.flows],
-        "ideal_fct_us": ideal_ns / 1000,
+        "ideal_fct_us": ideal.acknowledged / 1000,
     }
     return pl.DataFrame(columns, schema=dict(PLANNED.dtypes))
 

@@ -9,14 +9,12 @@ from pathlib import Path
 
 from processes.child import Child
 from testbed.errors import RunError
+from testbed.system.code import ROOT
 from testbed.system.run_ids import RUN_VARIABLE
-
-_ROOT = Path(__file__).resolve().parents[2]
-"""The folder of the packages. Paths given to a child are absolute."""
 
 
 class RunChild(Child):
-    """A process of the run."""
+    """A process of the run. Its current folder is the tree's, so its arguments contain absolute paths."""
 
     failure = RunError
 
@@ -27,7 +25,7 @@ class RunChild(Child):
             name,
             arguments,
             log=log,
-            folder=_ROOT,
+            folder=ROOT,
             variables={RUN_VARIABLE: run_id},
             merges_stderr=merges_stderr,
         )

@@ -59,15 +59,15 @@ def clean(
     The runner of a live run gets SIGTERM and time to save. `before_waiting` is called with the run ID and that time in
     seconds. Raise UsageError for an unknown name before anything is done.
     """
-    known = known_runs()
+    existing = known_runs()
     for name in run_ids or ():
         if not is_run_id(name):
             raise UsageError(f"not a run ID: {name!a}")
-        if name not in known:
+        if name not in existing:
             raise UsageError(f"unknown run {name}")
     return [
         _clean_run(run_id, run_ids is not None, before_waiting)
-        for run_id in known
+        for run_id in existing
         if run_ids is None or run_id in run_ids
     ]
 

@@ -37,7 +37,7 @@ class Gathering:
             self._recorder.queue_samples(switch, samples)
         if self._hand_on(min(self._reported_rounds)) and self._recorder.is_save_due:
             self._recorder.save()
-        self._progress.flows_done(self._recorder.completed, self._flows)
+        self._progress.flows_done(self._recorder.ends.completed, self._flows)
 
     def finish(self) -> None:
         """Hand on all remaining records, after the last report of every worker."""
@@ -50,7 +50,7 @@ class Gathering:
             [host for counts in worker_counts for host in counts.hosts],
             [switch for counts in worker_counts for switch in counts.switches],
             [part for counts in worker_counts for part in counts.parts],
-            undelivered=self._recorder.undelivered,
+            undelivered=self._recorder.ends.undelivered,
             interrupted=self._was_interrupted,
             wall_s=wall_s,
         )

@@ -17,16 +17,6 @@ from testbed.errors import UsageError
 INSTALL = "apt-get install openmpi-bin libopenmpi-dev; .venv/bin/pip install '.[mpi]'"
 
 
-class Request(Protocol):
-    """The used part of mpi4py's Request: a message on its way."""
-
-    def test(self) -> tuple[bool, Any]:
-        """Return whether the message was sent, as the first element."""
-
-    def wait(self) -> Any:
-        """Wait until the message was sent."""
-
-
 class Communicator(Protocol):
     """The used part of mpi4py's communicator. Objects are pickled for transport."""
 
@@ -42,7 +32,8 @@ class Communicator(Protocol):
 
     def send(self, word: Any, /, dest: int, tag: int) -> None: ...
 
-    def isend(self, word: Any, /, dest: int, tag: int) -> Request: ...
+    def isend(self, word: Any, /, dest: int, tag: int) -> Any:
+        """Return mpi4py's Request, whose `test` and `wait` say whether the message was sent."""
 
     def iprobe(self, *, source: int, tag: int) -> bool: ...
 

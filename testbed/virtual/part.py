@@ -23,8 +23,7 @@ from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
 from softswitch.engine import ENTRY_RECORD, Fabric, SwitchEngine
 from telemetry.queue_samples import Samples
-from testbed.faults.nodes import END_OF_STALL, host_stalls
-from testbed.faults.timeline import fault_commands
+from testbed.control_plane.faults import END_OF_STALL, fault_commands, host_stalls
 from testbed.plan.plan import RunPlan
 from testbed.system.garbage import collect_all_objects, collect_new_objects_only, without_garbage_collection
 from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from hosts.crash import engine_crash
 from testbed.errors import Crashed, RunError, UsageError
@@ -26,7 +27,7 @@ from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.system.code import code_digest
 from testbed.virtual.gathering import Gathering
-from testbed.virtual.mpi import Communicator, Meeting, RanksLeft, Request, world
+from testbed.virtual.mpi import Communicator, Meeting, RanksLeft, world
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import shares
 from testbed.virtual.tasks import Task, WorkerReport
@@ -181,7 +182,7 @@ class _FirstRankConnection:
 
     def __init__(self, communicator: Communicator) -> None:
         self._communicator = communicator
-        self._pending: list[Request] = []
+        self._pending: list[Any] = []
 
     def poll(self) -> bool:
         """Return False: only rank 0's worker is asked to end, and all ranks end with it."""

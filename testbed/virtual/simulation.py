@@ -34,8 +34,7 @@ def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
         simulation.run_until(plan.duration_wall_ns, interrupt)
         interrupted = interrupt.is_requested
         simulation.drain(interrupt)
-        simulation.record_unfinished()
-        simulation.record_queues()
+        simulation.record_rest()
         counters = simulation.counters(interrupted, time.perf_counter() - began_s)
     return ClockOutcome(counters)
 
@@ -70,17 +69,17 @@ class _Simulation:
         """Run rounds until all flows are done at both ends, no event is left, the limit is reached, or Ctrl-C."""
         total = len(self._plan.flows)
         turns = 0
-        while not self._recorder.is_complete and not interrupt.is_requested:
+        while not self._recorder.ends.is_complete and not interrupt.is_requested:
             until_ns = round_end_ns(self._part.next_ns(), self._round_ns, limit_ns)
             if until_ns == NEVER:
                 break
             turns += self._part.run(until_ns)
             if turns >= _PROGRESS_TURNS:
                 turns = 0
-                self._progress.flows_done(self._recorder.completed, total)
+                self._progress.flows_done(self._recorder.ends.completed, total)
                 if self._recorder.is_save_due:
                     self._save()
-        self._progress.flows_done(self._recorder.completed, total)
+        self._progress.flows_done(self._recorder.ends.completed, total)
 
     def drain(self, interrupt: Interrupt) -> None:
         """Stop the hosts and let the packets in flight arrive, so that they are counted."""
@@ -89,12 +88,9 @@ class _Simulation:
             self._part.run(until_ns)
             interrupt.stop_if_urgent()
 
-    def record_unfinished(self) -> None:
-        """Write the records of flows that the end of the run cut off."""
+    def record_rest(self) -> None:
+        """Write the records of flows that the end of the run cut off, and all queue samples."""
         self._part.write_rest(self._records)
-
-    def record_queues(self) -> None:
-        """Pass the switches' queue samples to the recorder."""
         for name, samples in self._part.queue_samples():
             self._recorder.queue_samples(name, samples)
 
@@ -110,7 +106,7 @@ class _Simulation:
             counts.hosts,
             counts.switches,
             counts.parts,
-            undelivered=self._recorder.undelivered,
+            undelivered=self._recorder.ends.undelivered,
             interrupted=interrupted,
             wall_s=wall_s,
         )

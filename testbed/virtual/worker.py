@@ -11,18 +11,19 @@ from __future__ import annotations
 import pickle
 import signal
 import sys
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from struct import Struct
 
 from hosts.crash import print_crash
-from hosts.protocol import Record
+from hosts.protocol import FlowReceived, FlowSent, Record
 from hosts.records import RecordWriter, SwitchClock
 from hosts.transport.loss_recovery.base import NEVER
 from processes.parent import die_with_parent
+from testbed.recording.flow_ends import FlowEnds
 from testbed.virtual.exchange import Exchange, SharedMemory
-from testbed.virtual.flow_ends import SharedFlowEnds
 from testbed.virtual.part import Part, round_end_ns
 from testbed.virtual.tasks import CRASHED, Runner, Task, WorkerReport
 
@@ -34,6 +35,9 @@ HEAD = Struct("=qqqqq")
 """The header of an exchanged part: the time of the sender's next event, whether it was asked to end, how many of its
 hosts had an event, the size of the ends of flows, and the size of the entries."""
 
+_RECEIVED, _COMPLETED, _GIVEN_UP = range(3)
+_KINDS = 3
+
 
 @dataclass(frozen=True)
 class _RoundEnd:
@@ -44,6 +48,45 @@ class _RoundEnd:
     turns: int
 
 
+class _SharedFlowEnds:
+    """Ends of flows that one worker has seen since the last round, and the state of all flows."""
+
+    def __init__(self, flows: int) -> None:
+        self._all = FlowEnds(flows)
+        self._new_ends = array("q")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all flows were done at the end of the last round."""
+        return self._all.is_complete
+
+    def see(self, record: Record) -> None:
+        """Note a record of one of this worker's hosts."""
+        if isinstance(record, FlowReceived):
+            self._new_ends.append(_KINDS * record.flow_id + _RECEIVED)
+        elif isinstance(record, FlowSent) and record.gave_up:
+            self._new_ends.append(_KINDS * record.flow_id + _GIVEN_UP)
+        elif isinstance(record, FlowSent) and record.finish_us is not None:
+            self._new_ends.append(_KINDS * record.flow_id + _COMPLETED)
+
+    def take(self) -> bytes:
+        """Return the ends seen since the last call, as bytes for the other workers, and count them here."""
+        if not self._new_ends:
+            return b""
+        ends, self._new_ends = self._new_ends.tobytes(), array("q")
+        self.add(ends)
+        return ends
+
+    def add(self, ends: bytes) -> None:
+        """Count the ends that another worker saw in this round."""
+        if not ends:
+            return
+        actions = {_RECEIVED: self._all.receive, _COMPLETED: self._all.complete, _GIVEN_UP: self._all.give_up}
+        for word in array("q", ends):
+            flow_id, kind = divmod(word, _KINDS)
+            actions[kind](flow_id)
+
+
 class Worker:
     """Runs the rounds of one share."""
 
@@ -52,7 +95,7 @@ class Worker:
         self._mine = mine
         self._exchange = exchange
         self._runner = runner
-        self._ends = SharedFlowEnds(len(task.plan.flows))
+        self._ends = _SharedFlowEnds(len(task.plan.flows))
         clocks = {switch.switch_id: SwitchClock(switch.name) for switch in task.plan.topology.switches}
         self._records = RecordWriter(self._take, task.plan.dilation, start_ns=0, switches=clocks)
         self._part = Part(task.plan, task.folder, self._records.write, task.shares[mine], len(task.shares))

@@ -20,13 +20,13 @@ from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
+from testbed.system.code import ROOT
 from testbed.virtual.exchange import Descriptors, shared_memory
 from testbed.virtual.gathering import Gathering
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import Share, shares
 from testbed.virtual.tasks import CRASHED, Task, WorkerReport
 
-_ROOT = Path(__file__).resolve().parents[2]
 _POLL_S = 0.2
 _ROOM_BYTES = 1 << 20
 _HEADERS = 4
@@ -83,7 +83,7 @@ class _Workers:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                cwd=_ROOT,
+                cwd=ROOT,
                 start_new_session=True,  # the runner handles Ctrl-C
             )
         self.processes.append(process)

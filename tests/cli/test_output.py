@@ -114,7 +114,7 @@ def _progress_output(*, is_terminal: bool, is_interrupted: bool) -> str:
         progress.flows_done(3, 5)
         for left_bytes in (3_000_000, 1_000_000, 0):
             progress.hottest_buffer("tor1", left_bytes)
-            progress.ending(is_interrupted)
+            progress.draining(is_interrupted)
     return written.getvalue()
 
 

@@ -13,7 +13,6 @@ from tests.testbed import running
 
 @pytest.fixture
 def leaves_nothing() -> Iterator[None]:
-    """Check that the test leaves nothing behind."""
     before = running.remains()
     yield
     assert running.left_since(before) == {}

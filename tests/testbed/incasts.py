@@ -14,9 +14,12 @@ from analysis.results.result import read_result
 from analysis.results.spec import RunSpec
 from telemetry.schema import SCHEMAS
 from testbed.execution.execute import StoredRun, execute
+from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
+from testbed.recording.recorder import Recorder
+from testbed.virtual.simulation import simulate
 
 
 def plan_incast(scheme: str = "sfc", *settings: str, **more: Any) -> RunPlan:
@@ -29,8 +32,14 @@ def run_incast(folder: Path, scheme: str = "sfc", *settings: str, **more: Any) -
     return execute(plan_incast(scheme, *settings, **more), folder, Silent())
 
 
+def simulated(plan: RunPlan, folder: Path) -> Recorder:
+    """Run a plan in virtual time without a result, and return its recorder, which has written the traces."""
+    with Recorder(plan, folder) as recorder:
+        simulate(plan, folder, recorder, Silent(), Interrupt())
+    return recorder
+
+
 def trace(run: StoredRun, name: str) -> pl.DataFrame:
-    """Return a trace of a run by its name, such as "flows"."""
     return pl.read_parquet(run.folder / f"{name}.parquet")
 
 

@@ -44,7 +44,6 @@ def hook(where: str, call: Callable[[Any], Any], *, after: bool) -> None:
 
 
 def kill_at(moment: str) -> None:
-    """Kill this process at the given moment."""
     where, side, number = moment.rsplit(":", 2)
     remaining = [int(number)]
 
@@ -61,7 +60,7 @@ def note_saves(notes: Path) -> None:
 
     def note(recorder: Recorder) -> None:
         with notes.open("a") as file:
-            file.write(f"{recorder.completed}\n")
+            file.write(f"{recorder.ends.completed}\n")
 
     hook("testbed.recording.recorder:Recorder.save", note, after=True)
 

@@ -12,8 +12,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +182,26 @@ def wait_until_measuring(folder: Path) -> None:
         return any(Head.model_validate_json(head.read_bytes()).start_ns for head in heads)
 
     assert comes_true(is_measuring), (folder / "log").read_text()
+
+
+@contextmanager
+def dask_cluster(folder: Path, *options: str, workers: int = 1) -> Iterator[str]:
+    """Start a Dask scheduler and workers without this tree on their path, and yield the scheduler's address."""
+    file = folder / "scheduler.json"
+    with ExitStack() as stack:
+
+        def start(*words: str) -> subprocess.Popen[bytes]:
+            log = stack.enter_context((folder / f"{words[0]}.log").open("w"))
+            line = [sys.executable, "-m", "dask", *words, "--no-dashboard", "--scheduler-file", str(file), *options]
+            process = subprocess.Popen(line, cwd=folder, stdout=log, stderr=log)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+            return process
+
+        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0")
+        await_file(folder, "scheduler.json", scheduler)
+        start("worker", "--nworkers", str(workers), "--nthreads", "1", "--local-directory", str(folder / "scratch"))
+        yield json.loads(file.read_text())["address"]
 
 
 def children_of(pid: int) -> list[psutil.Process]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from testbed.errors import RunError, UsageError
@@ -40,6 +40,7 @@ class ControlledSwitch:
         self._running = running
         self._is_halted = False
         self._changes: list[str] = []
+        """The commands that changed the switch since the network came up."""
 
     @property
     def is_up(self) -> bool:
@@ -82,17 +83,10 @@ class ControlledSwitch:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the switch's process has ended, for any reason."""
         return self._running.has_ended
 
     def obituary(self) -> str:
-        """Return how the switch's process ended and its last output, as one line."""
         return self._running.obituary()
-
-    @property
-    def changes(self) -> Sequence[str]:
-        """The commands that changed the switch since the network came up."""
-        return tuple(self._changes)
 
     def stop(self) -> None:
         """End the switch's process at the end of a run; its queue samples are then complete in their file."""

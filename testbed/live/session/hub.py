@@ -56,7 +56,8 @@ class AgentHub:
         """The time of model time 0 on CLOCK_MONOTONIC."""
         self._agents = agents
         self._journal = journal
-        self._failure: str | None = None
+        self.failure: str | None = None
+        """The error that ended an agent, as one line; None while all agents work."""
         self._hosts: dict[str, HostState] = {}
         self._lateness: dict[str, AgentLateness] = {}
         self._answered: dict[str, int] = {}
@@ -72,28 +73,23 @@ class AgentHub:
         self.tell(Start(self.start_ns))
         self._thread.start()
 
-    @property
-    def failure(self) -> str | None:
-        """The error that ended an agent, as one line; None while all agents work."""
-        return self._failure
-
     def tell(self, command: Command) -> None:
         """Send a command to every agent. Raises RunError if an agent has ended."""
-        if self._failure is not None:
-            raise RunError(self._failure)
+        if self.failure is not None:
+            raise RunError(self.failure)
         for agent in self._agents:
-            agent.tell(command)
+            agent.send(command)
 
     def add(self, flows: Sequence[Flow], addresses: Mapping[str, IPv4Address]) -> None:
         """Send new messages to the agents that serve their sources or destinations."""
-        if self._failure is not None:
-            raise RunError(self._failure)
+        if self.failure is not None:
+            raise RunError(self.failure)
         for agent in self._agents:
             served = set(agent.hosts)
             local_flows = tuple(flow for flow in flows if flow.src in served or flow.dst in served)
             if local_flows:
                 ends = {end: addresses[end] for flow in local_flows for end in (flow.src, flow.dst)}
-                agent.tell(Add(local_flows, ends))
+                agent.send(Add(local_flows, ends))
 
     def look(self) -> Sight:
         """Return the current state of every host. Raises RunError if an agent does not answer."""
@@ -103,12 +99,12 @@ class AgentHub:
         names = [agent.name for agent in self._agents]
 
         def is_over() -> bool:
-            return self._failure is not None or all(self._answered.get(name, 0) >= number for name in names)
+            return self.failure is not None or all(self._answered.get(name, 0) >= number for name in names)
 
         if not self._journal.wait_for(is_over, _LOOK_SECONDS):
             raise RunError(f"the hosts' NICs did not answer within {_LOOK_SECONDS:g} s")
-        if self._failure is not None:
-            raise RunError(self._failure)
+        if self.failure is not None:
+            raise RunError(self.failure)
         latest = [(agent, self._lateness[agent.name]) for agent in self._agents if agent.name in self._lateness]
         lateness = {f"NICs of {_hosts_of(agent)} ({agent.name})": report.lateness for agent, report in latest}
         return Sight(dict(self._hosts), lateness, [report.spacing for _, report in latest])
@@ -122,16 +118,16 @@ class AgentHub:
             agent.stop()
 
     def _run(self) -> None:
-        while not self._is_stopping.is_set() and self._failure is None:
+        while not self._is_stopping.is_set() and self.failure is None:
             for agent in readable(self._agents, _POLL_SECONDS):
                 self._take(agent, agent.events())
             for agent in self._agents:
                 if agent.has_ended and not self._is_stopping.is_set():
-                    self._failure = (
+                    self.failure = (
                         f"{agent.obituary()}; the NICs of {_hosts_of(agent)} are gone with it, and no verb starts it "
                         "again: `exit` and start the prompt again"
                     )
-                    self._journal.fail(self._failure)
+                    self._journal.fail(self.failure)
 
     def _take(self, agent: AgentProcess, events: Sequence[AgentEvent]) -> None:
         for event in events:
@@ -142,9 +138,9 @@ class AgentHub:
             elif isinstance(event, Looked):
                 self._answered[agent.name] = event.number
         self._journal.take([event for event in events if isinstance(event, (FlowSent, FlowReceived, Signal))])
-        if agent.failure is not None:
-            self._failure = agent.failure
-            self._journal.fail(agent.failure)
+        if agent.problem is not None:
+            self.failure = agent.problem
+            self._journal.fail(agent.problem)
 
 
 def _hosts_of(agent: AgentProcess) -> str:

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
 from hosts.io.links import Links
 from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError, UsageError
@@ -28,33 +31,28 @@ def set_link(emulation: Emulation, link: Link, *, up: bool) -> None:
 
     The host's addresses and routes are on its TAP device and are kept.
     """
-    for end in sorted((link.a, link.b), key=lambda link_end: not _is_host(emulation, link_end)):
+    for end in sorted((link.a, link.b), key=lambda link_end: link_end.node not in emulation.topology.host):
         set_end(emulation, end, up=up)
 
 
 def set_end(emulation: Emulation, end: Port, *, up: bool) -> None:
     """Bring the interface at one end of a link up or down."""
-    interface = interface_of(emulation.topology, end)
     try:
-        if _is_host(emulation, end):
-            with network_namespace(emulation.host_pid(end.node)), Links() as links:
-                links.set_state(interface, up=up)
-        else:
-            with Links() as links:
-                links.set_state(interface, up=up)
+        with _links_at(emulation, end) as links:
+            links.set_state(interface_of(emulation.topology, end), up=up)
     except OSError as error:
         raise RunError(f"cannot change the link: {error.strerror}") from error
 
 
 def is_up(emulation: Emulation, end: Port) -> bool:
     """Return whether an end of a link is up."""
-    interface = interface_of(emulation.topology, end)
-    if _is_host(emulation, end):
-        with network_namespace(emulation.host_pid(end.node)), Links() as links:
-            return links.is_up(interface)
-    with Links() as links:
-        return links.is_up(interface)
+    with _links_at(emulation, end) as links:
+        return links.is_up(interface_of(emulation.topology, end))
 
 
-def _is_host(emulation: Emulation, end: Port) -> bool:
-    return end.node in emulation.topology.host
+@contextmanager
+def _links_at(emulation: Emulation, end: Port) -> Iterator[Links]:
+    """Provide access to the interfaces of the namespace that contains an end of a link."""
+    is_host = end.node in emulation.topology.host
+    with network_namespace(emulation.host_pid(end.node)) if is_host else nullcontext(), Links() as links:
+        yield links

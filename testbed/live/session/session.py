@@ -11,10 +11,12 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+
+import psutil
 
 from analysis.results.spec import RunSpec
 from hosts.protocol import Adopt
@@ -33,12 +35,12 @@ from testbed.live.session.control import ControlledSwitch
 from testbed.live.session.hub import AgentHub, Sight
 from testbed.live.session.journal import Journal, Message
 from testbed.live.session.links import links_between, set_end, set_link
-from testbed.live.session.processes import end_programs
 from testbed.plan.dilations import NETWORK_DILATION
 from testbed.plan.plan import RunPlan, plan_network, plan_run
 from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 from testbed.recording.folder import make_folder
+from testbed.system.cleanup import end_processes
 from testbed.targets import capabilities
 from topologies.model import Host, Link, Port, SwitchPort
 from topologies.physics import passes_ns
@@ -145,8 +147,8 @@ class LiveSession:
         self.switch(switch)
         ports = [port for port in self.topology.ports[switch] if word in (str(port.number), port.peer.node)]
         if len(ports) != 1:
-            known = ", ".join(f"{port.number} ({port.peer.node})" for port in self.topology.ports[switch])
-            raise UsageError(f"unknown or ambiguous port {word!r} of {switch}; choose from {known}")
+            choices = ", ".join(f"{port.number} ({port.peer.node})" for port in self.topology.ports[switch])
+            raise UsageError(f"unknown or ambiguous port {word!r} of {switch}; choose from {choices}")
         return ports[0]
 
     def start_switch(self, name: str) -> None:
@@ -275,7 +277,7 @@ class LiveSession:
         try:
             self.captures.close(tell)
         finally:
-            end_programs(self.network)
+            end_processes(_programs_of(self.network))
             self._hub.stop()
 
     def _start_hub(self, interrupt: Interrupt) -> AgentHub:
@@ -330,6 +332,21 @@ class LiveSession:
         )
 
 
+def _programs_of(network: LiveNetwork) -> list[psutil.Process]:
+    """Return the processes in the hosts' network namespaces, except for the hosts' own shells."""
+    shells = {network.emulation.host_pid(host.name) for host in network.plan.topology.hosts}
+    spaces = {_namespace(pid) for pid in shells} - {None}
+    return [
+        process for process in psutil.process_iter() if process.pid not in shells and _namespace(process.pid) in spaces
+    ]
+
+
+def _namespace(pid: int) -> str | None:
+    with suppress(OSError):
+        return str(Path(f"/proc/{pid}/ns/net").readlink())
+    return None
+
+
 @contextmanager
 def open_session(
     request: RunSpec, interrupt: Interrupt | None = None, tell: Callable[[str], None] = lambda line: None
@@ -339,7 +356,6 @@ def open_session(
     `tell` receives lines about captures that end with the session. Raises KeyboardInterrupt if it is interrupted before
     the network is up.
     """
-    plan = plan_network(request)
     plan = plan_network(request)
     interrupt = interrupt or Interrupt()
     with (

@@ -64,16 +64,6 @@ class PauseCache:
     most_entries: int
 
 
-def buffer_bytes(switch: Commanded) -> int:
-    """Return the bytes in all queues of a switch."""
-    return register(switch, "buffer_bytes", 0)
-
-
-def port_bytes(switch: Commanded, port: int) -> int:
-    """Return the bytes in the queues of one port."""
-    return register(switch, "port_bytes", port)
-
-
 def queue_depths(topology: Topology, switch: Commanded) -> Iterator[QueueDepth]:
     """Yield the non-empty queues of a switch. One command reads all of them, so that they are consistent."""
     cells = switch.command("register_read queue_bytes").partition("=")[2].split(",")

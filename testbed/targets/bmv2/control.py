@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from softswitch.control import CommandError
 from testbed.program.declared import Program, Table
-from testbed.targets.bmv2 import errors, values
+from testbed.targets.bmv2 import values
 from testbed.targets.bmv2.slots import LEAST_QUEUE_PACKETS
 from testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError, interface
 
@@ -25,6 +25,34 @@ _STANDARD = "standard"
 _TARGET = "simple_switch"
 _REPLICATION = "simple_pre_lag"
 _CONTEXT = 0
+
+# Texts for the error codes of BMv2 (`standard.thrift`).
+_TABLE_ERRORS: Mapping[int, str] = {
+    1: "the table is full",
+    2: "no such entry",
+    3: "the entry is gone",
+    4: "the table has no counters",
+    5: "the table has no meters",
+    6: "the table has no timeouts",
+    7: "no such table",
+    8: "no such action",
+    9: "the table is of another kind",
+    17: "there is an entry with this key already",
+    18: "the key does not fit the table",
+    20: "the default action is constant",
+    21: "the default entry is constant",
+    25: "the entries are constant",
+    26: "the action's parameters do not fit",
+    27: "the table has no key",
+}
+_ARRAY_ERRORS: Mapping[int, str] = {1: "no such array", 2: "the index is outside"}
+_MIRROR_ERRORS: Mapping[int, str] = {1: "no such session"}
+_REPLICATION_ERRORS: Mapping[int, str] = {
+    1: "no room",
+    2: "no such group",
+    3: "no such group handle",
+    4: "no such node",
+}
 
 
 class Bmv2Control:
@@ -34,7 +62,7 @@ class Bmv2Control:
         self._connection = connection
         self._program = program
         self._lock = threading.Lock()
-        self._commands: Mapping[str, Callable[[list[str]], str]] = {
+        self._commands: Mapping[str, Callable[[list[str]], str | None]] = {
             "help": self._help,
             "show_tables": self._show_tables,
             "table_info": self._table_info,
@@ -68,7 +96,7 @@ class Bmv2Control:
         if name not in self._commands:
             raise CommandError(f"no command {name!r} on BMv2, there are: {', '.join(self._commands)}")
         try:
-            return self._commands[name](words)
+            return self._commands[name](words) or ""
         except CommandError as error:
             raise CommandError(f"{name}: {error}") from None
         except (ValueError, IndexError):
@@ -77,7 +105,7 @@ class Bmv2Control:
     def register_values(self, name: str) -> NDArray[np.int64]:
         """Return all cells of a register, read in one exchange."""
         register = self._program.register(name)
-        cells = self._call("bm_register_read_all", _CONTEXT, register.name, known=errors.ARRAY)
+        cells = self._call("bm_register_read_all", _CONTEXT, register.name, texts=_ARRAY_ERRORS)
         if len(cells) != register.size:
             raise ThriftError(f"{register.name} has {register.size} cells, BMv2 gave {len(cells)}")
         return np.array(cells, dtype=np.int64)
@@ -86,7 +114,7 @@ class Bmv2Control:
         """Return one cell of a register."""
         register = self._program.register(name)
         _check_index(index, register.name, register.size)
-        return int(self._call("bm_register_read", _CONTEXT, register.name, index, known=errors.ARRAY))
+        return int(self._call("bm_register_read", _CONTEXT, register.name, index, texts=_ARRAY_ERRORS))
 
     def elapsed_us(self) -> int:
         """Return the microseconds since the switch's clock began."""
@@ -101,13 +129,13 @@ class Bmv2Control:
         self._connection.close()
 
     def _call(
-        self, method: str, *arguments: Any, service: str = _STANDARD, known: Mapping[int, str] = errors.TABLE
+        self, method: str, *arguments: Any, service: str = _STANDARD, texts: Mapping[int, str] = _TABLE_ERRORS
     ) -> Any:
         with self._lock:
             try:
                 return self._connection.call(service, method, *arguments)
             except Refusal as error:
-                raise CommandError(errors.words(error.code, known)) from None
+                raise CommandError(texts.get(error.code, f"BMv2 refuses it with code {error.code}")) from None
 
     # Tables
 
@@ -133,10 +161,10 @@ class Bmv2Control:
         return f"Entry has been added with handle {handle}"
 
     def _help(self, words: list[str]) -> str:
-        known = sorted([*self._commands, "port_rate"])
-        if words and words[0] not in known:
+        commands = sorted([*self._commands, "port_rate"])
+        if words and words[0] not in commands:
             raise CommandError(f"no command {words[0]!r}")
-        return "\n".join(known) if not words else f"{words[0]}: as simple_switch_CLI has it"
+        return "\n".join(commands) if not words else f"{words[0]}: as simple_switch_CLI has it"
 
     def _show_tables(self, words: list[str]) -> str:
         return "\n".join(map(_table_line, self._program.tables()))
@@ -154,31 +182,27 @@ class Bmv2Control:
             action = values.action_text(table.actions[entry.action.action], entry.action.data)
             lines.append(f"entry {entry.handle}: {keys} => {action}")
         default = self._call("bm_mt_get_default_entry", _CONTEXT, table.name)
-        known = default.action in table.actions
-        lines.append(f"default: {values.action_text(table.actions[default.action], default.data) if known else 'none'}")
+        fallback = table.actions.get(default.action)
+        lines.append(f"default: {'none' if fallback is None else values.action_text(fallback, default.data)}")
         return "\n".join(lines)
 
-    def _table_set_default(self, words: list[str]) -> str:
+    def _table_set_default(self, words: list[str]) -> None:
         table = self._program.table(words[0])
         action = self._program.action(table, words[1])
         data = self._action_data(action.name, [word for word in words[2:] if word != "=>"], action.parameter_bits)
         self._call("bm_mt_set_default_action", _CONTEXT, table.name, action.name, data)
-        return ""
 
-    def _table_modify(self, words: list[str]) -> str:
+    def _table_modify(self, words: list[str]) -> None:
         table = self._program.table(words[0])
         action = self._program.action(table, words[1])
         data = self._action_data(action.name, [word for word in words[3:] if word != "=>"], action.parameter_bits)
         self._call("bm_mt_modify_entry", _CONTEXT, table.name, int(words[2]), action.name, data)
-        return ""
 
-    def _table_delete(self, words: list[str]) -> str:
+    def _table_delete(self, words: list[str]) -> None:
         self._call("bm_mt_delete_entry", _CONTEXT, self._program.table(words[0]).name, int(words[1]))
-        return ""
 
-    def _table_clear(self, words: list[str]) -> str:
+    def _table_clear(self, words: list[str]) -> None:
         self._call("bm_mt_clear_entries", _CONTEXT, self._program.table(words[0]).name, False)
-        return ""
 
     def _table_num_entries(self, words: list[str]) -> str:
         return str(self._call("bm_mt_get_num_entries", _CONTEXT, self._program.table(words[0]).name))
@@ -197,32 +221,28 @@ class Bmv2Control:
             return f"{register.name}[{index}]= {self.register_value(register.name, index)}"
         return f"{register.name}= {', '.join(map(str, self.register_values(register.name)))}"
 
-    def _register_write(self, words: list[str]) -> str:
+    def _register_write(self, words: list[str]) -> None:
         register = self._program.register(words[0])
         index = int(words[1], 0)
         _check_index(index, register.name, register.size)
         arguments = (_CONTEXT, register.name, index, int(words[2], 0))
-        self._call("bm_register_write", *arguments, known=errors.ARRAY)
-        return ""
+        self._call("bm_register_write", *arguments, texts=_ARRAY_ERRORS)
 
-    def _register_reset(self, words: list[str]) -> str:
-        self._call("bm_register_reset", _CONTEXT, self._program.register(words[0]).name, known=errors.ARRAY)
-        return ""
+    def _register_reset(self, words: list[str]) -> None:
+        self._call("bm_register_reset", _CONTEXT, self._program.register(words[0]).name, texts=_ARRAY_ERRORS)
 
     def _counter_read(self, words: list[str]) -> str:
         counter, index = self._counter_cell(words)
-        count = self._call("bm_counter_read", _CONTEXT, counter, index, known=errors.ARRAY)
+        count = self._call("bm_counter_read", _CONTEXT, counter, index, texts=_ARRAY_ERRORS)
         return f"{counter}[{index}]= ({count.bytes} bytes, {count.packets} packets)"
 
-    def _counter_write(self, words: list[str]) -> str:
+    def _counter_write(self, words: list[str]) -> None:
         counter, index = self._counter_cell(words)
         value = interface().Count(bytes=int(words[3]), packets=int(words[2]))
-        self._call("bm_counter_write", _CONTEXT, counter, index, value, known=errors.ARRAY)
-        return ""
+        self._call("bm_counter_write", _CONTEXT, counter, index, value, texts=_ARRAY_ERRORS)
 
-    def _counter_reset(self, words: list[str]) -> str:
-        self._call("bm_counter_reset_all", _CONTEXT, self._program.counter(words[0]).name, known=errors.ARRAY)
-        return ""
+    def _counter_reset(self, words: list[str]) -> None:
+        self._call("bm_counter_reset_all", _CONTEXT, self._program.counter(words[0]).name, texts=_ARRAY_ERRORS)
 
     def _counter_cell(self, words: list[str]) -> tuple[str, int]:
         counter, index = self._program.counter(words[0]), int(words[1], 0)
@@ -231,23 +251,20 @@ class Bmv2Control:
 
     # Mirroring and replication
 
-    def _mirroring_add(self, words: list[str]) -> str:
-        return self._add_session(int(words[0]), interface().MirroringSession(port=int(words[1])))
+    def _mirroring_add(self, words: list[str]) -> None:
+        self._add_session(int(words[0]), interface().MirroringSession(port=int(words[1])))
 
-    def _mirroring_add_mc(self, words: list[str]) -> str:
-        return self._add_session(int(words[0]), interface().MirroringSession(group=int(words[1])))
+    def _mirroring_add_mc(self, words: list[str]) -> None:
+        self._add_session(int(words[0]), interface().MirroringSession(group=int(words[1])))
 
-    def _add_session(self, session: int, target: Any) -> str:
-        self._call("mirroring_session_add", session, target, service=_TARGET, known=errors.MIRROR)
-        return ""
+    def _add_session(self, session: int, target: Any) -> None:
+        self._call("mirroring_session_add", session, target, service=_TARGET, texts=_MIRROR_ERRORS)
 
-    def _mirroring_delete(self, words: list[str]) -> str:
-        self._call("mirroring_session_delete", int(words[0]), service=_TARGET, known=errors.MIRROR)
-        return ""
+    def _mirroring_delete(self, words: list[str]) -> None:
+        self._call("mirroring_session_delete", int(words[0]), service=_TARGET, texts=_MIRROR_ERRORS)
 
-    def _group_create(self, words: list[str]) -> str:
+    def _group_create(self, words: list[str]) -> None:
         self._replicate("bm_mc_mgrp_create", int(words[0]))
-        return ""
 
     def _node_create(self, words: list[str]) -> str:
         """Create a node from a replication ID and ports. Thrift gets the ports as a bit string, port 0 rightmost."""
@@ -256,34 +273,32 @@ class Bmv2Control:
         handle = self._replicate("bm_mc_node_create", int(words[0]), bits, "0")
         return f"node was created with handle {handle}"
 
-    def _node_associate(self, words: list[str]) -> str:
+    def _node_associate(self, words: list[str]) -> None:
         self._replicate("bm_mc_node_associate", int(words[0]), int(words[1]))
-        return ""
 
     def _replicate(self, method: str, *arguments: Any) -> Any:
-        return self._call(method, _CONTEXT, *arguments, service=_REPLICATION, known=errors.REPLICATION)
+        return self._call(method, _CONTEXT, *arguments, service=_REPLICATION, texts=_REPLICATION_ERRORS)
 
     # Queues and time
 
-    def _set_queue_depth(self, words: list[str]) -> str:
+    def _set_queue_depth(self, words: list[str]) -> None:
         if int(words[0]) < LEAST_QUEUE_PACKETS:
             raise CommandError(
                 f"a queue of fewer than {LEAST_QUEUE_PACKETS} packets may drop one whose bytes the P4 program has "
                 "counted, and they would stay counted for ever; buffer_size and class_threshold bound queues"
             )
-        return self._set_queues("depth", int(words[0]), words[1:])
+        self._set_queues("depth", int(words[0]), words[1:])
 
-    def _set_queue_rate(self, words: list[str]) -> str:
-        return self._set_queues("rate", int(words[0]), words[1:])
+    def _set_queue_rate(self, words: list[str]) -> None:
+        self._set_queues("rate", int(words[0]), words[1:])
 
-    def _set_queues(self, setting: str, value: int, queue: list[str]) -> str:
+    def _set_queues(self, setting: str, value: int, queue: list[str]) -> None:
         methods = (
             f"set_all_egress_queue_{setting}s",
             f"set_egress_queue_{setting}",
             f"set_egress_priority_queue_{setting}",
         )
         self._call(methods[len(queue)], *map(int, queue), value, service=_TARGET)
-        return ""
 
     def _get_time_elapsed(self, words: list[str]) -> str:
         return f"Switch time elapsed, in microseconds: {self.elapsed_us()}"

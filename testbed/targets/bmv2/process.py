@@ -8,13 +8,10 @@ notification socket is in the run's state folder, and the log is in the run's fo
 
 from __future__ import annotations
 
-import os
-import select
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from testbed.errors import RunError
 from testbed.system.child import RunChild
@@ -59,74 +56,25 @@ class SwitchSpec:
         return [*words, str(self.program), "--", "--priority-queues", str(CLASS_COUNT)]
 
 
-class SwitchHost(Protocol):
-    """A running `simple_switch`, as a local process or in a container."""
-
-    def connect(self) -> ThriftConnection:
-        """Wait for the Thrift server and return a connection to it."""
-
-    @property
-    def has_ended(self) -> bool: ...
-
-    def last_words(self) -> str:
-        """Return the last line of output, for messages."""
-
-    def obituary(self) -> str:
-        """Return how the switch ended and its last line of output, as one line."""
-
-    def trouble(self) -> str | None:
-        """Return why the switch no longer works, as one line, or None."""
-
-    def why_silent(self, error: OSError) -> str:
-        """Return why the switch does not answer, as one line."""
-
-    def stop(self) -> None: ...
-
-
-class LocalSwitch:
+class LocalSwitch(RunChild):
     """A `simple_switch` process in the current network namespace that ends with its parent."""
 
     def __init__(self, executable: str, spec: SwitchSpec, run_id: str) -> None:
         self._spec = spec
         spec.notifications.unlink(missing_ok=True)  # left behind by a switch that was killed
         words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c", _START, "sh", executable]
-        log = spec.log.with_suffix(".log")
-        self._child = RunChild(spec.name, [*words, *spec.arguments()], run_id, log)
+        super().__init__(spec.name, [*words, *spec.arguments()], run_id, spec.log.with_suffix(".log"))
 
     def connect(self) -> ThriftConnection:
+        """Wait for the Thrift server and return a connection to it."""
         deadline = time.monotonic() + READY_SECONDS
-        end = os.pidfd_open(self._child.pid)
-        poll = select.poll()
-        poll.register(end, select.POLLIN)
-        try:
-            while not self.has_ended:
-                try:
-                    connection = ThriftConnection.to_ready_switch(self._spec.thrift_port)
-                    self._spec.notifications.chmod(0o600)  # BMv2 creates it with the umask's permissions
-                    return connection
-                except ConnectionError:
-                    if time.monotonic() > deadline:
-                        raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
-                poll.poll(_RETRY_SECONDS * 1000)  # returns early when the process ends
-        finally:
-            os.close(end)
-        raise RunError(f"before it was ready {self._child.obituary()}")
-
-    @property
-    def has_ended(self) -> bool:
-        return self._child.has_ended
-
-    def last_words(self) -> str:
-        return self._child.last_words()
-
-    def obituary(self) -> str:
-        return self._child.obituary()
-
-    def trouble(self) -> str | None:
-        return self._child.trouble()
-
-    def why_silent(self, error: OSError) -> str:
-        return self._child.why_silent(error)
-
-    def stop(self) -> None:
-        self._child.stop()
+        while not self.has_ended:
+            try:
+                connection = ThriftConnection.to_ready_switch(self._spec.thrift_port)
+                self._spec.notifications.chmod(0o600)  # BMv2 creates it with the umask's permissions
+                return connection
+            except ConnectionError:
+                if time.monotonic() > deadline:
+                    raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
+            time.sleep(_RETRY_SECONDS)
+        raise RunError(f"before it was ready {self.obituary()}")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from softswitch.control import CommandError
 from telemetry.queue_samples import samples_file
@@ -20,12 +21,17 @@ from testbed.program.declared import Program
 from testbed.targets.bmv2.control import Bmv2Control
 from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from testbed.targets.bmv2.probes import PROBE_ROUTE, Prober
-from testbed.targets.bmv2.process import SwitchHost, SwitchSpec
+from testbed.targets.bmv2.process import LocalSwitch, SwitchSpec
 from testbed.targets.bmv2.slots import port_slots, slot_commands
 from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.counters import SwitchCounts, read_counts
 from testbed.targets.common.statistics import PartStatistics
 
+if TYPE_CHECKING:
+    from testbed.targets.bmv2.container import ContainerSwitch  # Docker's module loads slowly and is rarely needed
+
+SwitchHost: TypeAlias = "LocalSwitch | ContainerSwitch"
+"""A running `simple_switch`, as a local process or in a container."""
 _PROBE_SECONDS = 0.1
 _TIME_MODULUS_US = 1 << 48
 """Modulus of `time_us_t` in the P4 program."""
@@ -47,34 +53,24 @@ class Bmv2Switch:
         self._prober = prober
         self._control: Bmv2Control | None = None
         self._poller: QueuePoller | None = None
-        self._clock_lag_ns = 0
+        self.clock_lag_ns = 0
+        """The offset from BMv2's clock, which starts with the process, to the run's epoch."""
         self._may_lack_carrier = False
         self.ghost_bytes = 0
         """Bytes that the queue registers still counted at the end of the run, although the queues were empty."""
 
     @property
-    def clock_lag_ns(self) -> int:
-        """The offset from BMv2's clock, which starts with the process, to the run's epoch."""
-        return self._clock_lag_ns
-
-    @property
-    def failure(self) -> str | None:
-        """The error that ended polling early, or None."""
-        return None if self._poller is None else self._poller.failure
-
-    @property
     def has_ended(self) -> bool:
-        """Whether the process has ended, for any reason."""
         return self._host.has_ended
 
     def obituary(self) -> str:
-        """Return how the process ended and its last line of output, as one line."""
         return self._host.obituary()
 
     def trouble(self) -> str | None:
         """Return why the switch no longer forwards or cannot be polled, as one line, or None."""
-        if self.failure is not None:  # the connection may end shortly before the process does
-            return self._host.why_silent(ConnectionError(self.failure))
+        if self._poller is not None and self._poller.failure is not None:
+            # the connection may end shortly before the process does
+            return self._host.why_silent(ConnectionError(self._poller.failure))
         return self._host.trouble()
 
     def set_up(self, program: Program, epoch_ns: int, commands: Path) -> None:
@@ -102,7 +98,7 @@ class Bmv2Switch:
         try:
             if line.startswith("port_rate "):
                 return self._set_port_rate(line.split()[1:])
-            return self._control.command(in_phase(line, self._clock_lag_ns))
+            return self._control.command(in_phase(line, self.clock_lag_ns))
         except OSError as error:
             raise RunError(self._host.why_silent(error)) from error
 
@@ -149,33 +145,30 @@ class Bmv2Switch:
     def _set_port_rate(self, words: Sequence[str]) -> str:
         """Execute softswitch's `port_rate`, as exactly as slots allow."""
         try:
-            port, wall_bps = map(int, words)
+            number, wall_bps = map(int, words)
         except ValueError as error:
             raise CommandError("port_rate PORT BITS_PER_S") from error
-        if port not in (known.number for known in self._plan.topology.ports[self.name]) or wall_bps < 1:
-            raise CommandError(f"port_rate: {self.name} has no port {port}, or the rate is not positive")
+        if number not in (port.number for port in self._plan.topology.ports[self.name]) or wall_bps < 1:
+            raise CommandError(f"port_rate: {self.name} has no port {number}, or the rate is not positive")
         assert self._control is not None
-        for line in port_slots(port, wall_bps, self._plan.transport.payload_bytes):
+        for line in port_slots(number, wall_bps, self._plan.transport.payload_bytes):
             self._control.command(line)
         return ""
 
     def _configure(self, control: Bmv2Control, epoch_ns: int, commands: Path) -> None:
         before_ns = time.monotonic_ns()
         elapsed_ns = control.elapsed_us() * 1000
-        self._clock_lag_ns = (before_ns + time.monotonic_ns()) // 2 - elapsed_ns - epoch_ns
-        lines = [in_phase(line, self._clock_lag_ns) for line in self._commands()]
+        self.clock_lag_ns = (before_ns + time.monotonic_ns()) // 2 - elapsed_ns - epoch_ns
+        plan = self._plan
+        lines = pipeline_commands(plan.topology, self.name, plan.switch_settings, plan.dilation)
+        lines += slot_commands(plan.topology, self.name, plan.transport.payload_bytes, plan.dilation)
+        lines = [in_phase(line, self.clock_lag_ns) for line in (*lines, PROBE_ROUTE)]
         commands.write_text("".join(f"{line}\n" for line in lines))
         for line in lines:
             control.command(line)
         missing = set(self._spec.interfaces) - control.ports(without_carrier=self._may_lack_carrier)
         if missing:
             raise RunError(f"{self.name} has not opened port {', '.join(map(str, sorted(missing)))}")
-
-    def _commands(self) -> list[str]:
-        plan = self._plan
-        lines = pipeline_commands(plan.topology, self.name, plan.switch_settings, plan.dilation)
-        lines += slot_commands(plan.topology, self.name, plan.transport.payload_bytes, plan.dilation)
-        return [*lines, PROBE_ROUTE]
 
 
 def in_phase(line: str, clock_lag_ns: int) -> str:

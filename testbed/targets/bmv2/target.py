@@ -10,16 +10,16 @@ from pathlib import Path
 from hosts.io.links import Links, turn_off_offloads
 from scenarios.faults.fault import LinkedFault
 from testbed.errors import RunError
-from testbed.faults.planned import PlannedLines
 from testbed.plan.plan import RunPlan
 from testbed.program.declared import Program
 from testbed.program.user_program import program_file
 from testbed.targets.bmv2.installation import Installation, find_bmv2
+from testbed.targets.bmv2.planned import PlannedLines
 from testbed.targets.bmv2.poller import poll_interval_ns
 from testbed.targets.bmv2.probes import PROBE_PORT, Prober, make_probe_port
-from testbed.targets.bmv2.process import LocalSwitch, SwitchHost, SwitchSpec
+from testbed.targets.bmv2.process import LocalSwitch, SwitchSpec
 from testbed.targets.bmv2.slots import worst_rate_error
-from testbed.targets.bmv2.switch import Bmv2Switch
+from testbed.targets.bmv2.switch import Bmv2Switch, SwitchHost
 from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.interfaces import interface_of
 from testbed.targets.common.statistics import PartStatistics
@@ -89,7 +89,7 @@ class Bmv2Target:
     def plan(self, switch: str, at_ns: int, line: str) -> None:
         """Schedule a command. Delay lines execute link commands on time; other commands are sent when they are due."""
         if not line.startswith(LINK_COMMANDS):
-            [running] = [known for known in self._switches if known.name == switch]
+            [running] = [candidate for candidate in self._switches if candidate.name == switch]
             self._planned.add(at_ns, lambda: running.command(line))
             return
         port, command = command_of_wire(line)
@@ -128,7 +128,7 @@ class Bmv2Target:
         for switch in self._switches:
             switch.end()
         for process in self._wire_processes:
-            process.stop()
+            process.halt()
 
     def _start_switch(self, name: str, index: int) -> Bmv2Switch:
         ports = [port.number for port in self._plan.topology.ports[name]]

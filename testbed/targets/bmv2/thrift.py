@@ -21,7 +21,7 @@ class ThriftError(ConnectionError):
 
 
 class Refusal(Exception):
-    """A call that BMv2 refused, with a code of `testbed.targets.bmv2.errors`."""
+    """A call that BMv2 refused, with a code of `standard.thrift`."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"code {code}")

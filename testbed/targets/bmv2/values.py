@@ -9,8 +9,7 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from softswitch.control import CommandError
-from testbed.program.declared import Action, Key
-from testbed.program.words import number
+from testbed.program.declared import Action, Key, number
 from testbed.targets.bmv2.thrift import interface
 
 _MAC_BITS = 48

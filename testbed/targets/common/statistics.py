@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Statistics that a part of a switch target keeps itself, in addition to the P4 program's counters."""
+"""Statistics that a part of a switch target keeps itself, in addition to the P4 program's counters.
+
+Frames that a target drops or consumes outside the P4 program belong to a run's packet balance.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hosts.io.summaries import LatenessSummary, SpacingSummary
-from testbed.targets.common.drops import absorbed_frames, target_only_drops
+
+DOWN = "link_down"
+"""Drop reason: the link was down."""
+RECEIVE_RING = "receive_ring"
+"""Drop reason: the receive ring of a stopped node was full."""
+
+_COUNTED_BY_PROGRAM = ("ingress", "egress")
+_OUR_NAMES = {"link_udp_loss": "link_bts_loss"}
+"""softswitch names the loss after UDP ports, the testbed after BTS."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +54,18 @@ def softswitch_statistics(name: str, statistics: Mapping[str, Any]) -> PartStati
         name=name,
         lateness=LatenessSummary(**statistics["lateness"]["departures"]),
         spacing=SpacingSummary(**statistics["spacing"]),
-        drops=target_only_drops(statistics),
-        absorbed=absorbed_frames(statistics),
+        drops=_target_only_drops(statistics),
+        absorbed=statistics["pause_frames"] + statistics["mac_control_ignored"],
         held=statistics["queued_packets"],
         kernel_drops=statistics["kernel_drops"],
         duplicated=statistics["duplicated"],
         refused=statistics["planned_failed"],
         details=statistics,
     )
+
+
+def _target_only_drops(statistics: Mapping[str, Any]) -> Counter[str]:
+    """Return the drops by the target itself, by reason. Drops by the P4 program are in the program's counters."""
+    drops: Mapping[str, int] = statistics["drops"]
+    by_target = {name: count for name, count in drops.items() if count and name not in _COUNTED_BY_PROGRAM}
+    return Counter({_OUR_NAMES.get(name, name): count for name, count in by_target.items()})

@@ -55,7 +55,7 @@ class RunningSwitch(Protocol):
     def statistics(self) -> PartStatistics:
         """Return the statistics that the target itself keeps."""
 
-    def stop(self) -> None:
+    def stop(self) -> object:
         """End the switch.
 
         Its file of queue samples (`samples_file`) is complete afterwards, in wall ns since the epoch.
@@ -81,7 +81,7 @@ class Target(Protocol):
         """Start all switches of the topology and return once all of them forward."""
 
     def plan(self, switch: str, at_ns: int, line: str) -> None:
-        """Schedule a command of `testbed.faults.timeline` for a switch, at wall ns after the run's epoch."""
+        """Schedule a command of `testbed.control_plane.faults` for a switch, at wall ns after the run's epoch."""
 
     def other_parts(self) -> Sequence[PartStatistics]:
         """Return the statistics of the other processes that packets pass."""

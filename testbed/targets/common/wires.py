@@ -16,10 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from softswitch.build import build_executable
-from softswitch.control import ControlClient
 from testbed.errors import RunError
-from testbed.system.child import RunChild
-from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
+from testbed.targets.common.softswitch_child import SoftswitchChild
 from topologies.model import Link, Port, Topology
 from wire.dilation import Dilation
 
@@ -27,7 +25,6 @@ PROGRAM = Path(__file__).resolve().parents[3] / "switch-bmv2" / "artifacts" / "w
 LINKS_PER_PROCESS = 254
 LINK_COMMANDS = ("port_link ", "port_impair ")
 """Prefixes of the switch commands that concern the link behind a port."""
-_READY_SECONDS = 20.0
 _NETEM_LIMIT_PACKETS = 1_000_000
 _NETEM_TOLERANCE = 0.01
 _NETEM_TOLERANCE_NS = 2_000
@@ -111,7 +108,7 @@ def missing_netem(delays_ns: Collection[int] = (_PROBED_NS,)) -> str | None:
     return None
 
 
-class WireProcess:
+class WireProcess(SoftswitchChild):
     """A softswitch process that forwards between the ends of up to 254 cut links."""
 
     def __init__(
@@ -124,30 +121,10 @@ class WireProcess:
         logs: Path,
         epoch_ns: int,
     ) -> None:
-        self.name = name
         self._wires = wires
-        self._socket = state / f"{name}.control"
-        commands = logs / f"{name}-commands.txt"
-        commands.write_text("".join(f"{line}\n" for wire in wires for line in commands_of_wire(wire, dilation)))
-        arguments = [str(executable), "--commands", str(commands), "--control", str(self._socket)]
-        arguments += ["--epoch-ns", str(epoch_ns), "--die-with-parent", "--realtime"]
-        for wire in wires:
-            for port, interface in zip(wire.ports, wire.interfaces, strict=True):
-                arguments += ["-i", f"{port}@{interface}"]
-        self._child = RunChild(name, arguments, state.name, logs / f"{name}.log")
-        self._control: ControlClient | None = None
-
-    def wait_until_ready(self) -> None:
-        """Wait until the process forwards frames."""
-        self._child.wait_for_line("ready", _READY_SECONDS)
-        try:
-            self._control = ControlClient(self._socket)
-        except OSError as error:
-            raise RunError(self._child.why_silent(error)) from error
-
-    def trouble(self) -> str | None:
-        """Return why the process no longer delays frames, as one line, or None."""
-        return self._child.trouble()
+        commands = (line for wire in wires for line in commands_of_wire(wire, dilation))
+        ends = (end for wire in wires for end in zip(wire.ports, wire.interfaces, strict=True))
+        super().__init__(name, executable, state, logs, epoch_ns, commands=commands, interfaces=dict(ends))
 
     def plan(self, end: Port, at_ns: int, command: str) -> bool:
         """Schedule a command, at wall ns after the epoch, for the port of this process next to an end of a link.
@@ -157,25 +134,9 @@ class WireProcess:
         for wire in self._wires:
             for port, wired in zip(wire.ports, (wire.link.a, wire.link.b), strict=True):
                 if wired == end:
-                    self._command(f"at {at_ns} {command.format(port=port)}")
+                    self.command(f"at {at_ns} {command.format(port=port)}")
                     return True
         return False
-
-    def statistics(self) -> PartStatistics:
-        """Return the statistics of this softswitch process."""
-        return softswitch_statistics(self.name, json.loads(self._command("statistics")))
-
-    def _command(self, line: str) -> str:
-        assert self._control is not None
-        try:
-            return self._control.command(line)
-        except OSError as error:
-            raise RunError(self._child.why_silent(error)) from error
-
-    def stop(self) -> None:
-        if self._control is not None:
-            self._control.close()
-        self._child.stop()
 
 
 def command_of_wire(line: str) -> tuple[int, str]:

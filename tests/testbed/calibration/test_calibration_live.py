@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.calibration.sleeper import KINDS
+from testbed.calibration.probe import KINDS
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
-from testbed.load.stored import known, store
+from testbed.load.stored import store, stored_calibration
 from testbed.system.limits import cores
 
 pytest.importorskip("mininet")
 
 from testbed.calibration import exact, quick
-from testbed.calibration.runs import Pace, measured_capacity
+from testbed.calibration.runs import Trial, measured_capacity
 
 pytestmark = pytest.mark.root
 
@@ -24,8 +24,8 @@ def test_an_exact_calibration_is_used_by_the_next_plan(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-    monkeypatch.setattr(exact, "_BENCHES", {"soft": exact._Bench(Pace(30_000, 40), Pace(4_000, 300), 1)})
-    monkeypatch.setattr(exact, "_SHORT_MESSAGES", Pace(15_000, 100, is_short=True))
+    monkeypatch.setattr(exact, "_BENCHES", {"soft": exact._Bench(Trial(30_000, 40), Trial(4_000, 300), 1)})
+    monkeypatch.setattr(exact, "_SHORT_MESSAGES", Trial(15_000, 100, is_short=True))
     steps: list[str] = []
     result = exact.measured(0.5, Interrupt(), steps.append)
     assert [step.partition(":")[0] for step in steps] == [
@@ -40,8 +40,8 @@ def test_an_exact_calibration_is_used_by_the_next_plan(
     for finding in (result.agent, *result.switches.values()):
         assert 0 < finding.frame_ns <= finding.lone_frame_ns
     store(result)
-    assert known().problem is None
-    assert known().calibration == result
+    assert stored_calibration().problem is None
+    assert stored_calibration().calibration == result
 
 
 def test_a_busy_machine_is_not_measured_unless_forced(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +62,7 @@ def test_a_quick_calibration_is_valid_and_can_add_another_target(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pytest.TempPathFactory
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setattr(quick, "_LONE", Pace(30_000, 40))
+    monkeypatch.setattr(quick, "_LONE", Trial(30_000, 40))
     monkeypatch.setattr(quick, "_MANY_SECONDS", 0.1)
     first = quick.quick_calibration("soft", Interrupt())
     assert first.is_quick
@@ -71,7 +71,7 @@ def test_a_quick_calibration_is_valid_and_can_add_another_target(
     assert 0 < first.agent.frame_ns <= first.agent.lone_frame_ns
     assert first.wakeups["agent"].p99_ns > 0
     store(first)
-    assert known().calibration is not None
+    assert stored_calibration().calibration is not None
     without = first.model_copy(update={"switches": {"bmv2": first.switches["soft"]}})
     second = quick.quick_calibration("soft", Interrupt(), without)
     assert set(second.switches) == {"soft", "bmv2"}

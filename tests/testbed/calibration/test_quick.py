@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The paces that a quick calibration chooses, on simulated machines with a given processor time per frame."""
+"""The trials that a quick calibration chooses, on simulated machines with a given processor time per frame."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from testbed.load.costs import Wakeups
 pytest.importorskip("mininet")
 
 from testbed.calibration import quick
-from testbed.calibration.runs import PACKET_NS, Load, Measurement, Pace
+from testbed.calibration.runs import PACKET_NS, Load, Measurement, Trial
 
 LATE = Wakeups(p50_ns=1e5, p99_ns=2e5, max_ns=3e5)
 
 
-def _paces(frame_ns: float, capacity_cores: float, monkeypatch: pytest.MonkeyPatch) -> list[Pace]:
-    """Return the paces of the runs on a machine where every frame costs `frame_ns`."""
-    paces = []
+def _trials(frame_ns: float, capacity_cores: float, monkeypatch: pytest.MonkeyPatch) -> list[Trial]:
+    """Return the trials of the runs on a machine where every frame costs `frame_ns`."""
+    trials = []
 
-    def measured_run(switch: str, scheme: str, pace: Pace, interrupt: Interrupt) -> Measurement:
-        paces.append(pace)
-        rate = 2e9 / (PACKET_NS * pace.dilation)
+    def measured_run(switch: str, scheme: str, trial: Trial, interrupt: Interrupt) -> Measurement:
+        trials.append(trial)
+        rate = 2e9 / (PACKET_NS * trial.dilation)
         load = Load(rate, min(1.0, rate * frame_ns / 1e9))
         return Measurement(load, load, 10**7, 10**9, 4, 2, 1.0, {"agent": LATE, "switch": LATE})
 
@@ -32,14 +32,14 @@ def _paces(frame_ns: float, capacity_cores: float, monkeypatch: pytest.MonkeyPat
     calibration = quick.quick_calibration("soft", Interrupt())
     assert calibration.runner_share == 0.01
     assert calibration.capacity_cores == capacity_cores
-    return paces
+    return trials
 
 
 def test_a_machine_is_measured_in_two_runs_and_the_second_is_slower_with_less_processor_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lone, many = _paces(60_000, 2.0, monkeypatch)
-    _, quarter = _paces(60_000, 0.5, monkeypatch)
+    lone, many = _trials(60_000, 2.0, monkeypatch)
+    _, quarter = _trials(60_000, 0.5, monkeypatch)
     assert quarter.dilation > many.dilation
     assert lone == quick._LONE
     assert many.dilation < lone.dilation // 10
@@ -48,7 +48,7 @@ def test_a_machine_is_measured_in_two_runs_and_the_second_is_slower_with_less_pr
 
 def test_a_machine_that_lone_frames_keep_busy_is_measured_again_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lateness of an overloaded run would count as the smallest possible lateness of a live run."""
-    busy, lone, many = _paces(2_700_000, 0.9, monkeypatch)
+    busy, lone, many = _trials(2_700_000, 0.9, monkeypatch)
     assert busy == quick._LONE
     assert busy.dilation < lone.dilation <= quick._SLOWEST
     assert quick._FEWEST_PACKETS <= lone.packets < busy.packets

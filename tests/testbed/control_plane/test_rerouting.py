@@ -79,7 +79,6 @@ def _check(topology: Topology, tables: dict[str, _Tables], dead: set[Link]) -> N
 @given(st.sampled_from(sorted(NETWORKS)), st.data())
 @settings(max_examples=60, deadline=None)
 def test_tables_match_the_remaining_network(name: str, data: st.DataObject) -> None:
-    """Every switch has the routes of the network without the failed links, after any sequence of failures."""
     topology = NETWORKS[name]
     tables = {
         switch.name: _Tables(pipeline_commands(topology, switch.name, SwitchSettings(), Dilation(1000)))

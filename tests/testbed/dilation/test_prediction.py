@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from analysis.results.spec import RunSpec
 from testbed.dilation.choice import MAX_AUTOMATIC_DILATION, with_dilation
 from testbed.dilation.dry_run import dry_run
-from testbed.dilation.prediction import LATE_SHARE, LoadModel, least_dilation, share_of_core
+from testbed.dilation.prediction import LATE_SHARE, LoadModel, least_dilation
 from testbed.errors import UsageError
 from testbed.load.costs import MessageCost, ProcessCost, Wakeups, built_in
 from testbed.load.stored import store
@@ -91,13 +90,6 @@ def test_telemetry_makes_packets_more_expensive() -> None:
     assert with_telemetry.peak_load > plain.peak_load
 
 
-def test_a_cost_never_falls_with_the_rate() -> None:
-    rates = np.linspace(0, 100_000, 200)
-    shares = share_of_core(COSTS.agent, rates)
-    assert shares[0] == 0
-    assert np.all(np.diff(shares) > 0)
-
-
 def test_config_says_what_was_chosen_and_why() -> None:
     chosen = _plan().config.dilation_choice
     assert chosen is not None
@@ -134,8 +126,3 @@ def test_the_page_gives_the_shortest_base_rtt_of_a_machine_without_a_calibration
     shortest_ns = built_in(2).latest_wakeup_ns / LATE_SHARE
     page = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
     assert f"a base RTT then takes {shortest_ns / 1e6:.0f} ms of wall time at least" in page
-
-
-def test_a_run_with_more_senders_gets_a_larger_dilation() -> None:
-    few, many = (_plan("sfc", f"degree={degree}").config.dilation for degree in (2, 8))
-    assert few < many

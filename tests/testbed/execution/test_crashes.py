@@ -53,7 +53,6 @@ WORDS = ("--set", "degree=2", "--set", "message_bytes=20000")
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copy the tree and add the crashing congestion control."""
     copy = copy_of_tree(tmp_path_factory.mktemp("crashing"))
     CRASHING.apply(copy)
     return copy

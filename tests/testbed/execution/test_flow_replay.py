@@ -31,7 +31,6 @@ SETTINGS = ("arrivals_us=60", "warmup_us=10", "cooldown_us=10", "load=0.2", "inc
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
-    """Execute a short run of data-centre traffic."""
     request = RunSpec("datacentre", scheme="irn", clock="virtual", seed=3, settings=parse_settings(SETTINGS))
     return execute(plan_run(request), tmp_path_factory.mktemp("runs"), Silent())
 
@@ -43,32 +42,21 @@ def test_the_stored_list_replays_under_another_scheme(finished: StoredRun) -> No
     assert plan.flows == original.flows
     assert plan.config.measured_window_us == original.config.measured_window_us == (10.0, 50.0)
     assert str(finished.folder / FILE_NAME) in plan.config.command
+    assert finished.result.measured_window_us == (10.0, 50.0)
+    assert 0 < finished.result.fct_slowdown["all"].flows < finished.result.flows.total
 
 
-def test_the_result_has_the_measured_window(finished: StoredRun) -> None:
-    result = finished.result
-    assert result.measured_window_us == (10.0, 50.0)
-    assert 0 < result.fct_slowdown["all"].flows < result.flows.total
-
-
-def test_export_and_replay_of_the_simulator_s_flow_file(finished: StoredRun, tmp_path: Path) -> None:
-    flow, fct, cdf = export_hpcc(finished.folder, tmp_path)
-    plan = plan_run(RunSpec("datacentre", scheme="irn", clock="virtual", flow_file=flow))
-    original = plan_run(RunSpec("datacentre", scheme="irn", clock="virtual", seed=3, settings=parse_settings(SETTINGS)))
-    flows = [(flow.src, flow.dst, flow.size_bytes, flow.start_ns) for flow in plan.flows]
-    assert flows == [(flow.src, flow.dst, flow.size_bytes, flow.start_ns) for flow in original.flows]
-    assert len(fct.read_text().splitlines()) == finished.result.flows.completed
-    assert all(len(line.split()) == 8 for line in fct.read_text().splitlines())
-    assert cdf.read_text().splitlines()[-1] == "2000000 100"
-
-
-def test_exported_files_equal_the_traces(finished: StoredRun, tmp_path: Path) -> None:
+def test_exported_files_equal_the_traces_and_can_be_replayed(finished: StoredRun, tmp_path: Path) -> None:
     """The columns are in the simulator's units: nodes from 0, times in ns from 2 s, port 200 for incast.
 
     Each flow of a pair of hosts has its own source port.
     """
     flow, fct, cdf = export_hpcc(finished.folder, tmp_path)
-    hosts = plan_run(RunSpec("datacentre", clock="virtual", settings=parse_settings(SETTINGS))).topology.host
+    plan = plan_run(RunSpec("datacentre", clock="virtual", seed=3, settings=parse_settings(SETTINGS)))
+    replay = plan_run(RunSpec("datacentre", clock="virtual", flow_file=flow))
+    first, second = ([(f.src, f.dst, f.size_bytes, f.start_ns) for f in flows] for flows in (plan.flows, replay.flows))
+    assert first == second
+    hosts = plan.topology.host
     flows = pl.read_parquet(finished.folder / "flows.parquet").sort("start_us", maintain_order=True)
     flow_count, *lines = flow.read_text().splitlines()
     assert int(flow_count) == len(lines) == flows.height == finished.result.flows.total
@@ -81,6 +69,7 @@ def test_exported_files_equal_the_traces(finished: StoredRun, tmp_path: Path) ->
         (hosts[row["src"]].ip, hosts[row["dst"]].ip, round(1000 * row["start_us"])): row for row in flows.to_dicts()
     }
     fct_rows = [line.split() for line in fct.read_text().splitlines()]
+    assert len(fct_rows) == finished.result.flows.completed
     for sip, dip, _, port, size_bytes, start_ns, fct_ns, ideal_ns in fct_rows:
         row = done[IPv4Address(int(sip, 16)), IPv4Address(int(dip, 16)), int(start_ns) - 2_000_000_000]
         assert (int(size_bytes), port == "200") == (row["size_bytes"], row["tag"] == "incast")
@@ -117,7 +106,6 @@ def test_a_missing_distribution_is_refused(finished: StoredRun, tmp_path: Path) 
 
 
 def _copy(run: StoredRun, tmp_path: Path, **changed: object) -> Path:
-    """Return a copy of the run's folder with a changed configuration."""
     folder = tmp_path / "copy"
     shutil.copytree(run.folder, folder)
     config = json.loads((folder / "config.json").read_text())

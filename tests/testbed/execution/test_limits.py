@@ -14,7 +14,7 @@ from analysis.results.spec import RunSpec
 from cli.app import main
 from reproduction.validation import Wish, pairs_of
 from testbed.errors import UsageError
-from testbed.execution.limits import check_limits, check_output, most_waiting_bytes, switch_memory_bytes
+from testbed.execution.limits import check_limits, check_output, most_waiting_bytes, open_files, switch_memory_bytes
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 
@@ -28,8 +28,6 @@ def _plan(*settings: str, scheme: str = "gbn+none", switch: str = "bmv2", dilati
 
 @pytest.fixture
 def four_free_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the machine's free memory by 4 GB."""
-
     class Free:
         available = 4 * GB
 
@@ -108,6 +106,12 @@ def test_a_clock_that_changes_the_rates_of_links_is_refused(tmp_path: Path) -> N
         "30 % wrong; use a smaller --dilation or --switch soft"
     )
     check_limits([slow], tmp_path)
+
+
+def test_the_required_open_files_depend_on_the_plan() -> None:
+    small, large = (_plan("topology.hosts_per_tor=12", f"topology.tors={tors}", switch="soft") for tors in (2, 4))
+    assert open_files(plan_run(RunSpec("incast", clock="virtual"))) == 40
+    assert open_files(large) - open_files(small) >= 2 * (24 + 2) + 3 * 2
 
 
 def test_too_little_free_space_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

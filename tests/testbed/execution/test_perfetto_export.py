@@ -11,22 +11,19 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.results.spec import RunSpec
 from telemetry.schema import FLOWS, QUEUES, SIGNALS, TraceSchema
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.perfetto_export import TIMELINE_FILE, export_perfetto
-from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from tests.analysis.timeline.reading import Timeline, read_timeline
+from tests.testbed.incasts import plan_incast
 
 SMALL = ("degree=4", "message_bytes=100000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
 
 
 def _run(out: Path, scheme: str, *settings: str, **more: Any) -> StoredRun:
-    request = RunSpec("incast", scheme, clock="virtual", settings=parse_settings((*SMALL, *settings)), **more)
-    return execute(plan_run(request), out, Silent(), page=False)
+    return execute(plan_incast(scheme, *SMALL, *settings, **more), out, Silent(), page=False)
 
 
 def _timeline(run: StoredRun, out: Path) -> Timeline:

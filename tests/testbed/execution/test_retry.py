@@ -11,7 +11,7 @@ import pytest
 
 from analysis.results.result import RunResult
 from analysis.results.spec import Retry, RunSpec
-from testbed.execution.retry import retry_of, told
+from testbed.execution.retry import retry_of
 from testbed.plan.dilations import MAX_DILATION
 from testbed.plan.plan import plan_run
 from tests.analysis.validation.small import small_run
@@ -41,8 +41,3 @@ def test_a_late_run_is_repeated_at_the_faithful_dilation() -> None:
 )
 def test_other_runs_are_not_repeated(changes: dict[str, object]) -> None:
     assert retry_of(REQUEST, FOLDER, _result(**changes)) is None
-
-
-def test_the_line_names_the_late_run_and_the_next_dilation() -> None:
-    line = told(FOLDER, _result())
-    assert "was late at D = 1000 (invalid, kept in runs/incast-sfc-1); repeating it at D = 20000" in line

@@ -13,7 +13,7 @@ from analysis.results.result import RunResult, counted
 from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
-from tests.testbed.incasts import plan_incast, run_incast, trace
+from tests.testbed.incasts import run_incast, trace
 
 # A 24:1 incast into h50 in a buffer so small that PFC reaches back to the senders.
 PFC = ("topology.hosts_per_tor=25", "degree=24", "switch.buffer_bytes=1000000")
@@ -88,26 +88,6 @@ def test_goodput_is_zero_during_a_stall_of_the_receivers_switch(tmp_path: Path) 
     assert within["delivered_bytes"].sum() == 0
     assert after["delivered_bytes"].sum() > 0
     _check_all_arrived(run.result)
-
-
-@pytest.mark.parametrize(
-    "fault", ["stall:tor2,at=30us,for=1s", "stall:h16,at=30us,for=1s", "restart:tor2,at=30us,down=1s"]
-)
-def test_with_a_fault_longer_than_the_run_unfinished_flows_are_reported(tmp_path: Path, fault: str) -> None:
-    result = run_incast(tmp_path, faults=(fault,), duration_ms=0.2).result
-    assert result.flows.completed < result.flows.total == 8
-    assert (result.unexplained_loss, counted(result.packets).in_flight) == (0, 0)
-
-
-def test_the_page_marks_the_faults_and_the_config_has_their_parameters(tmp_path: Path) -> None:
-    specs = ("restart:spine1,at=30us", "stall:h1,at=20us,for=10us")
-    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in plan_incast(faults=specs).config.fault_spans] == [
-        ("restart:spine1,at=30us,down=50us", 30.0, 80.0),
-        ("stall:h1,at=20us,for=10us,ring=1024", 20.0, 30.0),
-    ]
-    page = (run_incast(tmp_path, faults=specs).folder / "report.html").read_text()
-    assert "spine1 restarts" in page
-    assert "h1 stalled" in page
 
 
 @pytest.mark.parametrize(

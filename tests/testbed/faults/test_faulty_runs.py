@@ -24,9 +24,18 @@ ALL_IMPAIRMENTS = (
 )
 
 
-@pytest.mark.parametrize("scheme", ["gbn", "irn", "pfc", "sfc", "sfc-p", "sfc+hpcc"])
-def test_an_incast_survives_the_loss_of_an_uplink(tmp_path: Path, scheme: str) -> None:
-    result = run_incast(tmp_path, scheme, faults=("link:tor2-spine1,down=20us,up=100us",)).result
+_UPLINK = "link:tor2-spine1,down=20us,up=100us"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "fault"),
+    [
+        *((scheme, _UPLINK) for scheme in ("gbn", "irn", "pfc", "sfc", "sfc-p", "sfc+hpcc")),
+        ("sfc", "link:h16-tor2,down=30us,up=80us"),
+    ],
+)
+def test_an_incast_survives_a_dead_link(tmp_path: Path, scheme: str, fault: str) -> None:
+    result = run_incast(tmp_path, scheme, faults=(fault,)).result
     assert (result.flows.completed, result.flows.corrupted) == (8, 0)
     assert counted(result.drops)["link_down"] > 0
     assert result.unexplained_loss == 0
@@ -48,22 +57,24 @@ def test_a_longer_detection_loses_more(tmp_path: Path) -> None:
     assert lost[0] < lost[-1]
 
 
-def test_flows_without_any_route_are_reported_as_unfinished(tmp_path: Path) -> None:
-    """The receiver's ToR loses both uplinks permanently.
-
-    After timeouts of 1.3 ms senders repeat packets, which are dropped for lack of a route.
-    """
-    faults = [f"link:tor2-spine{number},down=30us" for number in (1, 2)]
-    result = run_incast(tmp_path, faults=faults, duration_ms=5.0).result
+@pytest.mark.parametrize(
+    ("scheme", "faults", "duration_ms", "reason"),
+    [
+        # without both uplinks, packets that senders repeat after timeouts of 1.3 ms have no route
+        ("sfc", ("link:tor2-spine1,down=30us", "link:tor2-spine2,down=30us"), 5.0, "no_route"),
+        ("irn", ("loss:h16,rate=100%",), 0.5, "link_loss"),
+        ("sfc", ("stall:tor2,at=30us,for=1s",), 0.2, None),
+        ("sfc", ("stall:h16,at=30us,for=1s",), 0.2, None),
+        ("sfc", ("restart:tor2,at=30us,down=1s",), 0.2, "restart"),
+    ],
+)
+def test_flows_that_a_fault_cuts_off_are_reported_as_unfinished(
+    tmp_path: Path, scheme: str, faults: tuple[str, ...], duration_ms: float, reason: str | None
+) -> None:
+    result = run_incast(tmp_path, scheme, faults=faults, duration_ms=duration_ms).result
     assert result.flows.completed < result.flows.total == 8
-    assert counted(result.drops)["no_route"] > 0
-    assert result.unexplained_loss == 0
-
-
-def test_a_receiver_whose_link_was_down_for_a_while_gets_all_data(tmp_path: Path) -> None:
-    result = run_incast(tmp_path, faults=("link:h16-tor2,down=30us,up=80us",)).result
-    assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
-    assert counted(result.drops)["link_down"] > 0
+    assert reason is None or counted(result.drops)[reason] > 0
+    assert (result.unexplained_loss, counted(result.packets).in_flight) == (0, 0)
 
 
 def test_a_run_does_not_wait_for_later_faults(tmp_path: Path) -> None:
@@ -75,7 +86,7 @@ def test_a_run_does_not_wait_for_later_faults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "faults",
     [
-        ("link:tor2-spine1,down=20us,up=100us",),
+        (_UPLINK,),
         ("restart:tor2,at=30us",),
         ("stall:tor2,at=30us,for=40us,ring=9",),
         ("stall:h16,at=30us,for=9us",),
@@ -87,14 +98,25 @@ def test_equal_seeds_give_equal_traces(tmp_path: Path, faults: tuple[str, ...]) 
     assert_same_run(*(run_incast(tmp_path, faults=faults).folder for _ in range(2)))
 
 
-def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
-    spec = "link:tor2-spine1,down=20us,up=100us"
-    config = plan_incast(faults=(spec,)).config
-    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.fault_spans] == [
-        (f"{spec},detect=50us", 20.0, 100.0)
-    ]
-    assert f"--fault {spec}" in config.command
-    assert "tor2-spine1 down" in (run_incast(tmp_path, faults=(spec,)).folder / "report.html").read_text()
+@pytest.mark.parametrize(
+    ("specs", "spans", "words"),
+    [
+        ((_UPLINK,), [(f"{_UPLINK},detect=50us", 20.0, 100.0)], ["tor2-spine1 down"]),
+        (
+            ("restart:spine1,at=30us", "stall:h1,at=20us,for=10us"),
+            [("restart:spine1,at=30us,down=50us", 30.0, 80.0), ("stall:h1,at=20us,for=10us,ring=1024", 20.0, 30.0)],
+            ["spine1 restarts", "h1 stalled"],
+        ),
+    ],
+)
+def test_config_and_page_have_the_faults_with_all_parameters(
+    tmp_path: Path, specs: tuple[str, ...], spans: list[tuple[str, float, float]], words: list[str]
+) -> None:
+    config = plan_incast(faults=specs).config
+    assert [(fault.spec, fault.begin_us, fault.end_us) for fault in config.fault_spans] == spans
+    assert all(f"--fault {spec}" in config.command for spec in specs)
+    page = (run_incast(tmp_path, faults=specs).folder / "report.html").read_text()
+    assert all(word in page for word in words)
 
 
 def test_a_fault_at_an_unknown_node_is_refused() -> None:
@@ -165,12 +187,6 @@ def test_loss_is_limited_to_its_direction_and_time(tmp_path: Path) -> None:
     assert (early.flows.completed, early.unexplained_loss) == (8, 0)
     assert counted(early.drops)["link_loss"] > 0
     assert "link_loss" not in counted(late.drops)
-
-
-def test_flows_that_lose_all_packets_are_reported_as_unfinished(tmp_path: Path) -> None:
-    result = run_incast(tmp_path, "irn", faults=("loss:h16,rate=100%",), duration_ms=0.5).result
-    assert (result.flows.completed, result.flows.total, result.unexplained_loss) == (0, 8, 0)
-    assert counted(result.drops)["link_loss"] > 0
 
 
 def test_no_frame_is_counted_twice_with_all_impairments_and_a_dead_link(tmp_path: Path) -> None:

@@ -9,13 +9,10 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
-from testbed.flows.ideal import ideal_fct_ns, ideal_fcts_ns
-from testbed.interrupt import Interrupt
+from testbed.flows.ideal import ideal_fct_ns, ideal_times_ns
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.virtual.simulation import simulate
+from tests.testbed.incasts import plan_incast, simulated
 from topologies.model import Link, Port
 from topologies.physics import passes_ns
 from topologies.routes import Paths
@@ -47,7 +44,7 @@ def test_the_ideal_of_many_flows_equals_that_of_each_path(topology: str) -> None
         for flow, path in zip(plan.flows, between, strict=True)
     ]
     assert len({len(path) for path in between}) == (1 if topology == "star" else 2)
-    assert ideal_fcts_ns(plan.topology, plan.columns, payload_bytes).tolist() == alone
+    assert ideal_times_ns(plan.topology, plan.columns, payload_bytes).acknowledged.tolist() == alone
 
 
 @pytest.mark.parametrize(
@@ -57,8 +54,5 @@ def test_the_ideal_of_many_flows_equals_that_of_each_path(topology: str) -> None
 )
 def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int, pass_ns: int) -> None:
     settings = ("degree=1", f"message_bytes={size}", f"placement={placement}", f"topology.pass_latency_ns={pass_ns}")
-    plan = plan_run(RunSpec("incast", scheme="sfc", clock="virtual", settings=parse_settings(settings)))
-    with Recorder(plan, tmp_path) as recorder:
-        simulate(plan, tmp_path, recorder, Silent(), Interrupt())
-    [slowdown] = recorder.traces()[0]["slowdown"]
+    [slowdown] = simulated(plan_incast("sfc", *settings), tmp_path).traces()[0]["slowdown"]
     assert slowdown == pytest.approx(1.0, abs=1e-4)

@@ -10,12 +10,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.appearing import await_file
+from tests.testbed.running import dask_cluster
 
 ROOT = Path(__file__).resolve().parents[3]
 SWEEP = "name: far\nscenario: incast\nschemes: [irn, sfc]\nsettings: {degree: 2, message_bytes: 2000}\n"
@@ -24,7 +23,6 @@ pytestmark = pytest.mark.skipif(not OPENSSL, reason="no openssl on the PATH to m
 
 
 def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """Create a key and a self-signed certificate, and return the certificate and the key."""
     certificate, key = folder / f"{name}.pem", folder / f"{name}-key.pem"
     words = [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
     subprocess.run([*words, "-keyout", str(key), "-out", str(certificate)], capture_output=True, check=True)
@@ -44,29 +42,14 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cluster(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a scheduler and a worker that speak TLS only, and yield the scheduler's address."""
     folder = tmp_path_factory.mktemp("cluster")
-    file = folder / "scheduler.json"
     tls = ["--protocol", "tls", "--tls-ca-file", str(certificates / "ours.pem")]
     tls += ["--tls-cert", str(certificates / "ours.pem"), "--tls-key", str(certificates / "ours-key.pem")]
-    with ExitStack() as stack:
-
-        def start(*words: str) -> subprocess.Popen[bytes]:
-            log = stack.enter_context((folder / f"{words[0]}.log").open("w"))
-            command = [sys.executable, "-m", "dask", *words, "--no-dashboard", *tls]
-            process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
-            stack.callback(process.wait)
-            stack.callback(process.terminate)
-            return process
-
-        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
-        await_file(folder, "scheduler.json", scheduler)
-        start("worker", "--scheduler-file", str(file), "--nthreads", "1", "--local-directory", str(folder / "scratch"))
-        address: str = json.loads(file.read_text())["address"]
+    with dask_cluster(folder, *tls) as address:
         assert address.startswith("tls://127.0.0.1:")
         yield address
 
 
 def _sweep(address: str, folder: Path, configuration: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run a sweep on the cluster, with an environment that configures Dask."""
     (folder / "sweep.yaml").write_text(SWEEP)
     words = ["sweep", str(folder / "sweep.yaml"), "--out", str(folder / "out"), "--scheduler", address]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DASK_")}
@@ -90,20 +73,17 @@ def _variables(certificates: Path, *, trusted: str = "ours", presented: str = "o
     }
 
 
-def test_jobs_run_over_tls_as_the_environment_configures_it(cluster: str, certificates: Path, tmp_path: Path) -> None:
-    """The jobs also run if Dask's configuration requires encryption."""
-    required = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
-    done = _sweep(cluster, tmp_path, _variables(certificates) | required)
-    assert done.returncode == 0, done.stderr
-    assert "2 run now" in done.stdout
-
-
-def test_jobs_run_over_tls_as_a_file_configures_it(cluster: str, certificates: Path, tmp_path: Path) -> None:
-    (tmp_path / "dask").mkdir()
-    client = {"cert": str(certificates / "ours.pem"), "key": str(certificates / "ours-key.pem")}
-    tls = {"ca-file": str(certificates / "ours.pem"), "client": client}
-    (tmp_path / "dask" / "tls.yaml").write_text(json.dumps({"distributed": {"comm": {"tls": tls}}}))
-    done = _sweep(cluster, tmp_path, {})
+@pytest.mark.parametrize("is_configured_by_file", [True, False])
+def test_jobs_run_over_tls(is_configured_by_file: bool, cluster: str, certificates: Path, tmp_path: Path) -> None:
+    """The environment also requires encryption."""
+    variables = _variables(certificates) | {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
+    if is_configured_by_file:
+        variables = {}
+        (tmp_path / "dask").mkdir()
+        client = {"cert": str(certificates / "ours.pem"), "key": str(certificates / "ours-key.pem")}
+        tls = {"ca-file": str(certificates / "ours.pem"), "client": client}
+        (tmp_path / "dask" / "tls.yaml").write_text(json.dumps({"distributed": {"comm": {"tls": tls}}}))
+    done = _sweep(cluster, tmp_path, variables)
     assert done.returncode == 0, done.stderr
     assert "2 run now" in done.stdout
 

@@ -29,14 +29,15 @@ Impostor = Callable[..., AgentProcess]
 def impostor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Impostor]:
     """Start a fake agent that prints these lines and then echoes its input on stderr."""
     impostors: list[AgentProcess] = []
+    start = RunChild.__init__
 
     def make(*lines: bytes, then: str = "for line in sys.stdin: print(line, end='', file=sys.stderr)") -> AgentProcess:
         code = f"import sys\nsys.stdout.buffer.write({b''.join(lines)!r})\nsys.stdout.flush()\n{then}"
 
-        def child(name: str, _: object, run_id: str, log: Path) -> RunChild:
-            return RunChild(name, [sys.executable, "-c", code], run_id, log)
+        def start_impostor(agent: RunChild, name: str, _: object, run_id: str, log: Path) -> None:
+            start(agent, name, [sys.executable, "-c", code], run_id, log)
 
-        monkeypatch.setattr(agents, "RunChild", child)
+        monkeypatch.setattr(RunChild, "__init__", start_impostor)
         impostors.append(AgentProcess(NOBODY, "test", tmp_path))
         return impostors[-1]
 
@@ -49,7 +50,7 @@ def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
     agent = impostor(event_line(Ready(0)), event_line(FlowReceived(1, False)), event_line(Stopped()))
     agent.wait_until_ready(Interrupt())
     assert agent.last_events() == [FlowReceived(1, False), Stopped()]
-    assert agent.failure is None
+    assert agent.problem is None
 
 
 @pytest.mark.parametrize(
@@ -68,15 +69,15 @@ def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
 def test_an_unreadable_message_is_a_failure_that_quotes_it(impostor: Impostor, line: bytes, reason: str) -> None:
     agent = impostor(event_line(FlowReceived(1, False)), line, event_line(FlowReceived(2, True)), event_line(Stopped()))
     assert agent.last_events() == [FlowReceived(1, False), FlowReceived(2, True), Stopped()]
-    assert agent.failure is not None
-    assert agent.failure.startswith("agent1 sent a message that cannot be read: ")
-    assert reason in agent.failure
+    assert agent.problem is not None
+    assert agent.problem.startswith("agent1 sent a message that cannot be read: ")
+    assert reason in agent.problem
 
 
 def test_a_refusal_is_a_failure(impostor: Impostor) -> None:
     agent = impostor(event_line(Refused("'start' comes a second time")), event_line(Stopped()))
     agent.last_events()
-    assert agent.failure == "agent1 refused a command: 'start' comes a second time"
+    assert agent.problem == "agent1 refused a command: 'start' comes a second time"
 
 
 @pytest.mark.parametrize(
@@ -94,14 +95,14 @@ def test_an_agent_that_does_not_get_ready_ends_the_run(impostor: Impostor, line:
 def test_an_agent_that_ends_without_a_report_is_named(impostor: Impostor) -> None:
     agent = impostor(event_line(FlowReceived(1, False)), then="sys.exit('crashed')")
     assert agent.last_events() == [FlowReceived(1, False)]
-    assert agent.failure is not None
-    assert agent.failure.startswith("before it had reported agent1 ended with status 1 (crashed; see ")
+    assert agent.problem is not None
+    assert agent.problem.startswith("before it had reported agent1 ended with status 1 (crashed; see ")
 
 
 def test_commands_arrive_as_lines(impostor: Impostor) -> None:
     agent = impostor()
-    agent.tell(Start(5))
-    agent.tell(Stop())
+    agent.send(Start(5))
+    agent.send(Stop())
     assert comes_true(lambda: "stop" in agent.last_words())
     assert agent.last_words() == '{"command":"stop"}'
 

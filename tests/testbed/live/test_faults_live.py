@@ -18,7 +18,7 @@ from testbed.live.session.session import open_network
 from testbed.prompt.judging import fidelity
 from testbed.prompt.terminal import Terminal
 from testbed.targets.bmv2.installation import missing_bmv2
-from testbed.targets.common.drops import DOWN
+from testbed.targets.common.statistics import DOWN
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET

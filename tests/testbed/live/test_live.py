@@ -96,19 +96,6 @@ def test_two_runs_in_parallel_do_not_collide(tmp_path: Path) -> None:
         assert json.loads(out)["flows"]["completed"] == 4
 
 
-def test_prompt_knows_every_host() -> None:
-    done = subprocess.run(
-        running.command("cli", "--topology", "star", "--set", "topology.hosts=3", "--dilation", "1000"),
-        input="pingall\nlink h1 s1 down\nh2 ping -c 1 -W 1 h1\nexit\n",
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert "0% dropped (6/6 received)" in done.stdout, done.stdout + done.stderr
-    assert "1 packets transmitted, 0 received" in done.stdout
-
-
 def test_iperf3_beside_an_incast_is_paused_by_bts(tmp_path: Path) -> None:
     words = ("--scheme", "sfc", "--scale", "ci", "--dilation", "10000", "--duration", "1")
     result = running.result_of("incast", *words, "--background", "iperf3", "--out", str(tmp_path))

@@ -12,19 +12,15 @@ import pytest
 
 from analysis.metrics.buffers import whole_buffer
 from analysis.report.physics import physics_rows
-from analysis.results.spec import RunSpec
 from analysis.results.stored import read_config
 from hosts.build import build_nics
 from hosts.transport.algorithms import resolved
 from hosts.transport.messages import OutgoingMessage
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
-from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunPlan, plan_network, plan_run
-from testbed.plan.settings import parse_settings
+from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.virtual.simulation import simulate
+from tests.testbed.incasts import plan_incast, simulated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +36,7 @@ _TELEMETRY = "trim_queue_packets: switches would drop packets that carry telemet
 
 def planned(scheme: str = "sfc", *settings: str, **request: Any) -> RunPlan:
     """Plan a virtual incast of 8 senders."""
-    words = (*request.pop("settings", ()), *settings)
-    return plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(words), **request))
+    return plan_incast(scheme, *request.pop("settings", ()), *settings, **request)
 
 
 def execute_plan(plan: RunPlan, tmp_path: Path) -> tuple[StoredRun, dict[str, Any], pl.DataFrame]:
@@ -102,13 +97,6 @@ def test_ndps_data_queue_holds_eight_packets_of_the_run(settings: tuple[str, ...
     assert planned("ndp", *settings).switch_settings.trim_queue_bytes == trim_queue_bytes
 
 
-@pytest.mark.parametrize("scale", ["ci", "laptop"])
-def test_ndps_data_queue_follows_the_larger_packets_of_small_scales(scale: str) -> None:
-    """Data-centre scenarios have a payload of 4000 B at these scales."""
-    plan = plan_run(RunSpec("hadoop-50", "ndp", scale=scale, clock="virtual"))
-    assert (plan.transport.payload_bytes, plan.switch_settings.trim_queue_bytes) == (4_000, 8 * 4_062)
-
-
 @pytest.mark.parametrize(
     ("scheme", "settings", "reason"),
     [
@@ -140,13 +128,6 @@ def test_timeouts_outlast_the_queue_of_the_slowest_host(setting: str) -> None:
     assert planned("gbn", slow).transport.rto_ns == 13_000_000
     assert planned("gbn").transport.rto_ns == 4_000_000
     assert resolved(planned("irn", slow).transport).loss_recovery_parameters["rto_high_ns"] == 13_000_000
-
-
-def test_a_shorter_rtt_needs_a_larger_dilation() -> None:
-    """A wake-up that is 1 ms late must be far below a base RTT in wall time."""
-    for topology in ("clos", "star"):
-        plan = plan_network(RunSpec("none", topology=topology))
-        assert plan.config.dilation * plan.transport.base_rtt_ns >= 20_000_000
 
 
 @pytest.mark.parametrize(
@@ -195,8 +176,7 @@ def test_the_ideal_time_considers_a_nic_that_is_slower_than_its_link(tmp_path: P
     flows = tmp_path / "one.csv"
     flows.write_text("src,dst,size_bytes,start_ns,tag\nh2,h15,250000,0,lone\nh3,h13,999,90000,lone\n")
     slower = "transport.line_rate_bps=40000000000"
-    plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings((MIXED, slower)), flow_file=flows))
-    _, _, table = execute_plan(plan, tmp_path)
+    _, _, table = execute_plan(planned("sfc", MIXED, slower, flow_file=flows), tmp_path)
     assert table["slowdown"].to_list() == pytest.approx([1.0, 1.0], abs=1e-4)
 
 
@@ -220,13 +200,9 @@ def test_a_lone_flow_is_as_fast_as_its_slowest_link(
     """
     flows = tmp_path / "one.csv"
     flows.write_text(f"src,dst,size_bytes,start_ns,tag\n{source},{receiver},250000,0,lone\n")
-    plan = plan_run(
-        RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings((MIXED,)), flow_file=flows)
-    )
+    plan = planned(scheme, MIXED, flow_file=flows)
     assert plan.config.physics.nic_rates_bps == {100 * GBPS: 8, 50 * GBPS: 8}
-    with Recorder(plan, tmp_path) as recorder:
-        simulate(plan, tmp_path, recorder, Silent(), Interrupt())
-    table, queues, _ = recorder.traces()
+    table, queues, _ = simulated(plan, tmp_path).traces()
     [slowdown] = table["slowdown"]
     assert slowdown == pytest.approx(1.0, abs=overhead)
     if receiver in ("h15", "h16"):

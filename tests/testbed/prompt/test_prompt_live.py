@@ -110,7 +110,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("switch tor1 start", "tor1 forwards"),
     ("pingpair", "0% dropped"),
     ("-switch tor1 start", "^tor1 runs already; `switch tor1 reboot` stops it and starts it again$"),
-    ("px import os; r = session.switches['tor1']._running; os.kill(getattr(r, '_host', r)._child.pid, 9)", ""),
+    ("px import os; r = session.switches['tor1']._running; os.kill(getattr(r, '_host', r).pid, 9)", ""),
     ("px while session.switches['tor1'].is_up: pass", ""),
     ("queues", r"(?s)^tor1 was ended by SIGKILL \(.*\); `switch tor1 start` starts it again\ntor2 at "),
     ("-queues tor1", r"^tor1 was ended by SIGKILL \(.*\); `switch tor1 start` starts it again$"),

@@ -12,11 +12,11 @@ from rich.console import Console
 from testbed.prompt import words
 from testbed.prompt.curve import curve
 from testbed.prompt.terminal import Terminal
-from testbed.prompt.verb import Known, Verb
+from testbed.prompt.verb import Completions, Verb
 from testbed.prompt.words import VerbError
 from wire.dilation import Dilation
 
-KNOWN: Known = {
+COMPLETIONS: Completions = {
     "HOST": lambda before: ("h1", "h2"),
     "SWITCH": lambda before: ("s1",),
     "PORT": lambda before: ("1", "2") if list(before) == ["s1"] else (),
@@ -72,7 +72,7 @@ PORTS = ("HOST on|off", "SWITCH PORT on|off")
     ],
 )
 def test_arguments_are_completed_from_the_forms(forms: Sequence[str], before: str, candidates: Sequence[str]) -> None:
-    assert _verb(*forms).candidates(before.split(), KNOWN) == candidates
+    assert _verb(*forms).candidates(before.split(), COMPLETIONS) == candidates
 
 
 @pytest.mark.parametrize(

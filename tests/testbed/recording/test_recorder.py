@@ -82,11 +82,11 @@ def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, t
             recorder.take(FlowReceived(flow.flow_id, corrupted=False))
         for flow in plan.flows[1:]:
             recorder.take(FlowSent(flow.flow_id, 1e6, 0.0, SendingCounts()))
-        assert (recorder.completed, recorder.is_complete) == (len(plan.flows) - 1, False)
+        assert (recorder.ends.completed, recorder.ends.is_complete) == (len(plan.flows) - 1, False)
         recorder.take(FlowSent(1, None, 0.0, SendingCounts()))
-        assert not recorder.is_complete
+        assert not recorder.ends.is_complete
         recorder.take(FlowSent(1, 1e6, 0.0, SendingCounts()))
-        assert recorder.is_complete
+        assert recorder.ends.is_complete
 
 
 def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> None:
@@ -97,11 +97,11 @@ def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> Non
         for flow in others:
             recorder.take(FlowSent(flow.flow_id, 1e6, 0.0, SendingCounts()))
         for flow in (early, late, never):
-            assert not recorder.is_complete
+            assert not recorder.ends.is_complete
             recorder.take(FlowSent(flow.flow_id, None, 0.0, SendingCounts(timeouts=9), gave_up=True))
         recorder.take(FlowReceived(late.flow_id, corrupted=False))
-        assert recorder.is_complete
-        assert (recorder.completed, recorder.undelivered) == (len(others), 0)
+        assert recorder.ends.is_complete
+        assert (recorder.ends.completed, recorder.ends.undelivered) == (len(others), 0)
     flows = read_trace(tmp_path / "flows.parquet", FLOWS)
     assert flows["finish_us"].null_count() == 3
     assert flows["timeouts"].to_list()[:4] == [9, 9, 9, 0]
@@ -114,11 +114,11 @@ def test_an_acknowledged_flow_without_a_receivers_record_is_undelivered(plan: Ru
             recorder.take(FlowReceived(flow.flow_id, corrupted=False))
         for flow in plan.flows:
             recorder.take(FlowSent(flow.flow_id, 1e6, 0.0, SendingCounts()))
-        assert (recorder.is_complete, recorder.undelivered) == (False, 2)
+        assert (recorder.ends.is_complete, recorder.ends.undelivered) == (False, 2)
         recorder.take(FlowReceived(first.flow_id, corrupted=False))
-        assert (recorder.is_complete, recorder.undelivered) == (False, 1)
+        assert (recorder.ends.is_complete, recorder.ends.undelivered) == (False, 1)
         recorder.take(FlowReceived(second.flow_id, corrupted=True))
-        assert (recorder.is_complete, recorder.undelivered) == (True, 0)
+        assert (recorder.ends.is_complete, recorder.ends.undelivered) == (True, 0)
 
 
 def test_goodput_and_signal_records_are_written_unchanged(plan: RunPlan, tmp_path: Path) -> None:

@@ -8,11 +8,8 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 import polars as pl
@@ -28,7 +25,7 @@ from testbed.jobs.task import Task, TaskEnd
 from testbed.sweep.run import run_sweep
 from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, labels_of_runs, read_sweep, results_table, unfinished
 from tests.appearing import await_file
-from tests.testbed.running import are_gone, children_of, started
+from tests.testbed.running import are_gone, children_of, dask_cluster, started
 from wire.input.validation import shown
 
 FILE = """
@@ -202,23 +199,8 @@ def test_a_complete_job_is_not_run_again(tmp_path: Path) -> None:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[str]:
-    """Start a Dask scheduler and two workers without this tree on their path, and yield the scheduler's address."""
-    dask = [sys.executable, "-m", "dask"]
-    file = tmp_path / "scheduler.json"
-    with ExitStack() as stack:
-
-        def start(*words: str) -> None:
-            log = stack.enter_context((tmp_path / f"{words[0]}.log").open("w"))
-            process = subprocess.Popen([*dask, *words], cwd=tmp_path, stdout=log, stderr=log)
-            stack.callback(process.wait)
-            stack.callback(process.terminate)
-
-        start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-        start("worker", "--scheduler-file", str(file), "--nworkers", "2", "--nthreads", "1", "--no-dashboard",
-              "--local-directory", str(tmp_path / "scratch"))  # fmt: skip
-        while not file.exists() or not file.read_text():
-            time.sleep(0.1)
-        yield json.loads(file.read_text())["address"]
+    with dask_cluster(tmp_path, workers=2) as address:
+        yield address
 
 
 def test_jobs_run_on_an_existing_cluster(cluster: str, tmp_path: Path) -> None:

@@ -13,17 +13,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.results.spec import RunSpec
 from native.modules import INTERPRETED
 from scenarios.traffic.sizes import load_sizes
-from testbed.jobs.job import Job, JobFailed
-from testbed.jobs.run_job import run_job
 from testbed.sweep.sweep import jobs_of, read_sweep
 from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES
 from tests.tree import ROOT
 
-NEEDED = (*FOLDERS, "compiled", "command", "processes", "reproduction", "runner.py")
-OTHERS = {"bench", "command", "compiled", "examples", "processes", "reproduction", "tests", "tools"}
+NEEDED = (*FOLDERS, "native", "cli", "processes", "reproduction", "runner.py")
+OTHERS = {"bench", "cli", "examples", "native", "processes", "reproduction", "tests", "tools"}
 """Folders whose code does not affect results."""
 SWEEP = "name: a\nscenario: incast\nschemes: [sfc]\nsettings: {message_bytes: 5000, degree: 2}\n"
 
@@ -77,15 +74,6 @@ def test_the_content_of_a_file_of_sizes_is_part_of_the_job(tmp_path: Path) -> No
         load_sizes.cache_clear()
         names += [job.name for job in jobs_of(read_sweep(file))]
     assert len(set(names)) == 2
-
-
-def test_a_job_is_not_run_by_other_code_than_it_was_planned_with(tmp_path: Path) -> None:
-    """The tree may be edited during a sweep, or a worker's machine may have another version."""
-    job = Job("label", RunSpec("incast", clock="virtual"), tmp_path, "name", code="0" * 64)
-    result = run_job(job)
-    assert isinstance(result, JobFailed)
-    assert "the code has changed" in result.reason
-    assert not list(tmp_path.iterdir())
 
 
 def test_every_folder_of_code_is_listed_as_relevant_or_not() -> None:

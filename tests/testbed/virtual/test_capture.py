@@ -6,22 +6,18 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.results.spec import RunSpec
 from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CapturedFrame, Direction, read_capture
 from testbed.execution.execute import execute
-from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
+from tests.testbed.incasts import plan_incast
 
 PLACES = ("h1", "tor1:h1", "tor1:spine1", "spine1:tor1")
 
 
 @pytest.fixture(scope="module")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[CapturedFrame]]:
-    """Execute a run and return its captured frames by interface."""
-    settings = ("degree=4", "message_bytes=30000")
-    plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings(settings), captures=PLACES))
+    plan = plan_incast("sfc", "degree=4", "message_bytes=30000", captures=PLACES)
     folder = execute(plan, tmp_path_factory.mktemp("runs"), Silent(), page=False).folder
     return {path.stem: list(read_capture(path)) for path in sorted((folder / "pcaps").iterdir())}
 

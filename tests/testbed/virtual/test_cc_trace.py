@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,28 +11,16 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.results.spec import RunSpec
 from telemetry.reader import read_trace
 from telemetry.schema import CONGESTION, SCHEMAS
-from testbed.execution.execute import Clock
-from testbed.interrupt import Interrupt
-from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.virtual.simulation import simulate
-from testbed.virtual.workers import simulate_shared
+from tests.testbed.incasts import plan_incast, simulated
 
 TRACE_SETTING = "transport.cc_trace_ns=500"
 
 
-def _ran(folder: Path, scheme: str, *settings: str, clock: Clock = simulate) -> Path:
-    """Run an incast, and return the folder with its traces."""
+def _ran(folder: Path, scheme: str, *settings: str) -> Path:
     folder.mkdir()
-    words = ("degree=6", "message_bytes=100000", *settings)
-    plan = plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(words)))
-    with Recorder(plan, folder) as recorder:
-        clock(plan, folder, recorder, Silent(), Interrupt())
+    simulated(plan_incast(scheme, "degree=6", "message_bytes=100000", *settings), folder)
     return folder
 
 
@@ -70,10 +57,3 @@ def test_a_control_without_limits_has_rows_for_its_round_trips(tmp_path: Path) -
     assert rows["rate_bps"].unique().to_list() == [100_000_000_000]
     rtts_us = rows["rtt_us"].drop_nulls().to_numpy()
     assert rtts_us.max() > rtts_us.min() >= 10
-
-
-def test_several_processes_write_the_same_rows(tmp_path: Path) -> None:
-    setting = "transport.cc_trace_rtt=0.2"
-    expected = _traced(_ran(tmp_path / "alone", "sfc+hpcc", setting))
-    shared = _traced(_ran(tmp_path / "shared", "sfc+hpcc", setting, clock=partial(simulate_shared, workers=2)))
-    assert_frame_equal(shared, expected)

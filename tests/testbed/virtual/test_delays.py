@@ -9,14 +9,8 @@ from typing import ClassVar
 
 import pytest
 
-from analysis.results.spec import RunSpec
 from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl
-from testbed.interrupt import Interrupt
-from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.virtual.simulation import simulate
+from tests.testbed.incasts import plan_incast, simulated
 from topologies.routes import Paths
 from wire.constants import INT_RECORD_BYTES, INT_SHIM_BYTES
 from wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
@@ -42,16 +36,13 @@ def _samples(monkeypatch: pytest.MonkeyPatch, folder: Path, *settings: str) -> t
     monkeypatch.setitem(CONGESTION_CONTROLS, "listener", Listener)
     monkeypatch.setattr(Listener, "samples", [])
     words = ("transport.congestion=listener", "switch.buffer_bytes=null", "window_us=0", *settings)
-    plan = plan_run(
-        RunSpec("incast", scheme="irn+none", clock="virtual", dilation=DILATION, settings=parse_settings(words))
-    )
+    plan = plan_incast("irn+none", *words, dilation=DILATION)
     path = Paths(plan.topology).between(plan.flows[0].src, plan.flows[0].dst)
     data_bytes, ack_bytes = data_frame_bytes(1_000, is_last=False) + STAMP_BYTES, ACK_FRAME_BYTES + STAMP_BYTES
     data_ns, ack_ns = (
         sum(8e9 * size_bytes / link.rate_bps + link.delay_ns for link in path) for size_bytes in (data_bytes, ack_bytes)
     )
-    with Recorder(plan, folder) as recorder:
-        simulate(plan, folder, recorder, Silent(), Interrupt())
+    simulated(plan, folder)
     return Listener.samples, data_ns, ack_ns
 
 

@@ -10,16 +10,14 @@ from typing import ClassVar
 import pytest
 
 from analysis.results.result import RunResult
-from analysis.results.spec import RunSpec
 from hosts.build import build_nics
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.nic import Nic
 from testbed.execution.execute import execute
-from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.virtual import part
 from tests.hosts.transport.fake_link import plain
+from tests.testbed.incasts import plan_incast
 from wire.addresses import parse_ip
 from wire.constants import DSCP_CONTROL, PSN_MASK
 from wire.roce.decoder import RoceHeader, parse_header
@@ -86,7 +84,7 @@ def _result(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: type[SilentNic], scheme: str, *settings: str
 ) -> RunResult:
     """Execute an 8:1 incast whose receiver has a NIC of this kind; return the result."""
-    plan = plan_run(RunSpec("incast", scheme=scheme, clock="virtual", settings=parse_settings(settings)))
+    plan = plan_incast(scheme, *settings)
     (receiver,) = {flow.dst for flow in plan.flows}
     host = plan.topology.host[receiver]
     assert int(host.ip) != VICTIM

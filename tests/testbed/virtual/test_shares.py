@@ -19,7 +19,6 @@ def _plan(scenario: str, *settings: str) -> RunPlan:
 
 
 def _bytes_of_nics(plan: RunPlan, share: Share) -> int:
-    """Return the bytes that the NICs of a share send and receive."""
     handled: Counter[str] = Counter()
     for flow in plan.flows:
         handled[flow.src] += flow.size_bytes

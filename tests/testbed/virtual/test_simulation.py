@@ -66,12 +66,6 @@ def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
     assert 0 < trace(run, "goodput")["delivered_bytes"].sum() < 8 * 250_000
 
 
-def test_flows_of_one_sender_share_its_wire(tmp_path: Path) -> None:
-    run = run_incast(tmp_path, "sfc", "flows_per_sender=5", "message_bytes=50000")
-    assert run.result.flows.completed == 40
-    assert trace(run, "flows")["src"].n_unique() == 8
-
-
 def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
     """The receiver's link is busy until the last message: 1000 of 1058 bytes of each frame are payload."""
     goodput = trace(run_incast(tmp_path, "irn"), "goodput")

@@ -20,14 +20,12 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from analysis.results.spec import RunSpec
 from cli.planning import shared_out
 from hosts.transport.loss_recovery.base import NEVER
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import execute
 from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
+from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import Progress, Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual import workers as module
@@ -38,7 +36,7 @@ from testbed.virtual.shares import shares
 from testbed.virtual.tasks import Task, WorkerReport
 from testbed.virtual.worker import HEAD, TELL_TURNS, Worker
 from testbed.virtual.workers import simulate_shared
-from tests.testbed.incasts import assert_same_run, trace
+from tests.testbed.incasts import assert_same_run, plan_incast, trace
 from tests.testbed.running import ROOT
 
 _RACKS = ("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=60000")
@@ -54,21 +52,15 @@ _FAULTS = (
 
 
 def _plan(scheme: str = "sfc", faults: tuple[str, ...] = (), settings: tuple[str, ...] = _RACKS) -> RunPlan:
-    request = RunSpec(
-        "incast",
-        scheme,
-        clock="virtual",
-        faults=faults,
-        settings=parse_settings(settings),
-        captures=("h1", "spine1"),
-        duration_ms=20.0,
-    )
-    return plan_run(request)
+    return plan_incast(scheme, *settings, faults=faults, captures=("h1", "spine1"), duration_ms=20.0)
 
 
 @pytest.mark.parametrize(
     ("scheme", "counts", "faults", "settings"),
-    [("sfc-est", (3,), (), _LOW), ("pfc", (2, 3), _FAULTS, ("switch.buffer_bytes=400000",))],
+    [
+        ("sfc-est+hpcc", (3,), (), (*_LOW, "transport.cc_trace_rtt=0.2")),
+        ("pfc", (2, 3), _FAULTS, ("switch.buffer_bytes=400000",)),
+    ],
 )
 def test_any_number_of_workers_gives_the_same_run(
     tmp_path: Path, scheme: str, counts: tuple[int, ...], faults: tuple[str, ...], settings: tuple[str, ...]

@@ -32,7 +32,6 @@ def _listen(end: Port, folder: Path, logs: Path) -> MagicMock:
 
 @pytest.fixture
 def captures_of_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Captures:
-    """Captures of a session without a network."""
     network: Any = SimpleNamespace(plan=SimpleNamespace(topology=Star(hosts=2).build()))
     session_captures = Captures(network, lambda: tmp_path, lambda: 0)
     monkeypatch.setattr(captures, "common_epoch_ns", lambda network: 0)

@@ -42,8 +42,8 @@ def test_queues_are_read_by_port_and_class(live: Live) -> None:
     queue = next(queue for queue in queues if queue.traffic_class == CLASS_DATA)
     assert (queue.port.number, queue.port.peer.node, queue.traffic_class, queue.held_bytes) == (1, "h1", 3, 2116)
     at_port = sum(queue.held_bytes for queue in queues if queue.port.number == 1)
-    assert reading.port_bytes(live, 1) == at_port
-    assert reading.buffer_bytes(live) == sum(queue.held_bytes for queue in queues) >= at_port
+    assert reading.register(live, "port_bytes", 1) == at_port
+    assert reading.register(live, "buffer_bytes", 0) == sum(queue.held_bytes for queue in queues) >= at_port
 
 
 class FillingLive(Live):
@@ -57,10 +57,10 @@ class FillingLive(Live):
 
 def test_queues_are_read_at_one_moment_while_they_fill(live: Live) -> None:
     """Depths of different moments would not add up, so one command reads all queues of a switch."""
-    before_bytes = reading.buffer_bytes(live)
+    before_bytes = reading.register(live, "buffer_bytes", 0)
     depths = list(reading.queue_depths(CLOS, FillingLive(live.bench)))
     assert sum(depth.held_bytes for depth in depths) == before_bytes
-    assert reading.buffer_bytes(live) > before_bytes
+    assert reading.register(live, "buffer_bytes", 0) > before_bytes
 
 
 def test_a_cached_pause_names_its_destination(live: Live) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 import pytest
@@ -19,11 +20,13 @@ from telemetry.queue_samples import samples_from_bytes
 from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
+from testbed.plan.switch_targets import SWITCH_TARGETS
 from testbed.targets import capabilities
 from testbed.targets.bmv2.installation import find_bmv2
 from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
-from testbed.targets.bmv2.probes import summary_of
-from testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate, worst_rate_error
+from testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate
+from testbed.targets.bmv2.target import Bmv2Target
+from testbed.targets.softswitch import SoftswitchTarget
 from topologies.shapes import shape
 from wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA
 from wire.dilation import Dilation
@@ -50,20 +53,6 @@ def test_slot_commands_leave_queues_unlimited_and_set_a_rate_for_every_port_and_
     assert first == "set_queue_depth 1000000000"
     assert len(rates) == 3 * 8
     assert "set_queue_rate 118 1 3" in rates
-
-
-def test_worst_rate_error_is_the_error_of_rounding_to_whole_packets() -> None:
-    """A rate of 118 instead of 118.15 packets/s is wrong by 0.13 %."""
-    topology = shape("star", {"hosts": 2}).build()
-    assert worst_rate_error(topology, 1000, Dilation(100_000)) == pytest.approx(0.0013, abs=1e-4)
-
-
-def test_summary_of_probes_has_percentiles_and_is_none_without_probes() -> None:
-    assert summary_of([]) is None
-    summary = summary_of(range(1, 101))
-    assert summary is not None
-    assert (summary.count, summary.p50_ns, summary.max_ns) == (100, 50.5, 100.0)
-    assert summary.p99_ns == pytest.approx(99.01)
 
 
 class FakeControl:
@@ -104,7 +93,6 @@ def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> Non
 
 
 def test_many_switches_are_polled_less_often() -> None:
-    """The polling interval grows with the number of switches, so the load of polling stays small."""
     assert poll_interval_ns(500_000_000, 4) == 50_000_000
     assert poll_interval_ns(20_000_000, 20) == 100_000_000
 
@@ -150,6 +138,11 @@ def test_bmv2_gets_a_larger_dilation_and_the_command_names_the_switch() -> None:
     assert "--switch bmv2" in bmv2.command
 
 
+def test_every_target_names_its_class() -> None:
+    classes = {name: resolve_name(target.implementation) for name, target in SWITCH_TARGETS.items()}
+    assert classes == {"soft": SoftswitchTarget, "bmv2": Bmv2Target}
+
+
 def test_acks_have_a_separate_queue_on_bmv2() -> None:
     """An ACK in a data queue of BMv2 would take the slot of a full packet."""
     priorities = [
@@ -181,7 +174,7 @@ def test_without_bmv2_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         capabilities,
         "CAPABILITIES",
-        [known for known in capabilities.CAPABILITIES if known.needed_for == capabilities.BMV2_RUN],
+        [capability for capability in capabilities.CAPABILITIES if capability.needed_for == capabilities.BMV2_RUN],
     )
     with pytest.raises(
         UsageError, match="--switch bmv2 needs BMv2: no simple_switch on the PATH, and no Docker engine"

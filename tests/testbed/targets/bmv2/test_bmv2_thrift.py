@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import pytest
 
-from testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError, interface
+from testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError
 
 
 class FakeServer:
@@ -78,44 +78,6 @@ def test_a_call_is_encoded_in_the_binary_protocol(server: FakeServer) -> None:
     assert _call(server, _reply(b"\x0a\x00\x00" + struct.pack(">q", 7))) == 7
     [request] = server.requests
     assert request == _head(1, "standard:bm_register_read", 0) + _i32(1, 0) + _string(2, b"depth") + _i32(3, 5) + b"\0"
-
-
-def test_a_table_entry_is_encoded_as_a_list_of_structs(server: FakeServer) -> None:
-    lpm = interface().Match(type=interface().MatchType.LPM, lpm=interface().Lpm(b"\x0a\x80\0\xff", 32))
-    any_of = interface().Match(type=interface().MatchType.RANGE, range=interface().Range(b"\0", b"\xff"))
-    server.answers.append(_reply(_i32(0, 4)))
-    with ThriftConnection("127.0.0.1", server.port) as connection:
-        arguments = (0, "t", [lpm, any_of], "a", [b"\x80", b""], interface().EntryOptions())
-        assert connection.call("standard", "bm_mt_add_entry", *arguments) == 4
-    [request] = server.requests
-    assert request == (
-        _head(1, "standard:bm_mt_add_entry", 0)
-        + _i32(1, 0)
-        + _string(2, b"t")
-        + b"\x0f\x00\x03\x0c" + struct.pack(">i", 2)
-        + _i32(1, 1) + b"\x0c\x00\x03" + _string(1, b"\x0a\x80\0\xff") + _i32(2, 32) + b"\0\0"
-        + _i32(1, 4) + b"\x0c\x00\x06" + _string(1, b"\0") + _string(2, b"\xff") + b"\0\0"
-        + _string(4, b"a")
-        + b"\x0f\x00\x05\x0b" + struct.pack(">ii", 2, 1) + b"\x80" + struct.pack(">i", 0)
-        + b"\x0c\x00\x06\0"
-        + b"\0"
-    )  # fmt: skip
-
-
-def test_answers_of_every_kind(server: FakeServer) -> None:
-    extra = b"\x0d\x00\x04\x0b\x0b" + struct.pack(">i", 1) + 2 * (struct.pack(">i", 1) + b"k")
-    port = _i32(1, 3) + _string(2, b"eth0") + b"\x02\x00\x03\x01" + extra + _i32(99, 5) + b"\0"
-    server.answers += [
-        _reply(b""),
-        _reply(b"\x0f\x00\x00\x0c" + struct.pack(">i", 1) + port),
-        _reply(b"\x0f\x00\x00\x0a" + struct.pack(">i3q", 3, 1, -2, 1 << 40)),
-    ]
-    with ThriftConnection("127.0.0.1", server.port) as connection:
-        assert connection.call("simple_switch", "mirroring_session_delete", 1) is None
-        [shown_port] = connection.call("standard", "bm_dev_mgr_show_ports")
-        assert (shown_port.number, shown_port.device, shown_port.is_up) == (3, "eth0", True)
-        assert connection.call("standard", "bm_register_read_all", 0, "r") == [1, -2, 1 << 40]
-    assert server.requests[0].startswith(_head(1, "simple_switch:mirroring_session_delete", 0))
 
 
 def test_a_declared_exception_becomes_a_refusal(server: FakeServer) -> None:
