@@ -64,3 +64,10 @@ def data_centre_scales(
 def data_centre_scenario(name: str, summary: str, scales: Mapping[ScaleName, Scale]) -> Scenario:
     """Return a scenario with data-centre traffic."""
     return Scenario(name, summary, DataCentre, scales)
+
+
+def tail_latency_scenario(name: str, sizes: str, load: float, ci_arrivals_us: float) -> Scenario:
+    """Return one of the three scenarios."""
+    workload = {"sizes": sizes, "load": load, "incast_load": 0.08}
+    summary = f"{sizes} messages at {round(100 * load)} % load plus 8 % of 128:1 incasts"
+    return data_centre_scenario(name, summary, data_centre_scales(workload, ci_arrivals_us))
