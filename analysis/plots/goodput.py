@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -13,26 +12,22 @@ from matplotlib.figure import Figure
 
 from analysis.metrics.buffers import natural_key
 from analysis.metrics.goodput import rates_without_gaps, tag_rates
-from analysis.plots.canvas import legend_name, new_figure, say, share_legend, styled
-from analysis.plots.faults import FaultMark, draw_faults
+from analysis.plots.canvas import (
+    PlottedRun,
+    draw_faults,
+    legend_name,
+    new_figure,
+    say,
+    share_legend,
+    styled,
+)
 from analysis.plots.palette import LineLook, numbered_looks
-from telemetry.reader import Rows
 
 MAXIMUM_PANELS = 4
 
 
-@dataclass(frozen=True)
-class GoodputRun:
-    """The data of one run in a goodput plot."""
-
-    label: str
-    flows: pl.DataFrame
-    goodput: Rows
-    faults: Sequence[FaultMark] = ()
-
-
 @styled
-def plot_goodput(runs: Sequence[GoodputRun]) -> Figure:
+def plot_goodput(runs: Sequence[PlottedRun]) -> Figure:
     """Plot the goodput of every traffic class, summed over its receivers. All panels have the same y axis."""
     shown = list(runs)[:MAXIMUM_PANELS]
     figure, panels = new_figure(max(1, len(shown)), height_inches=3.6)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.formatting import NOTHING, format_number, format_share
+from analysis.formatting import NOTHING, amount, format_number, format_share, markdown_table
 from analysis.plots.lateness import ErrorPoint
-from analysis.report.markdown import markdown_table
 from analysis.results.limits import (
     DEGRADED_ABOVE,
     ERROR_PER_LATENESS,
@@ -109,10 +108,9 @@ def _let_through(runs: Sequence[ValidatedRun]) -> Iterator[str]:
     ):
         errors = [abs(run.peak_error or 0) for run in runs if run.lateness is not None and low < run.lateness <= high]
         if errors:
-            noun = "run" if len(errors) == 1 else "runs"
             beyond = sum(error > allowed for error in errors)
             parts.append(
-                f"{len(errors)} {noun} {words}, error of the peak buffer at most {format_share(max(errors))}, "
+                f"{amount(len(errors), 'run')} {words}, error of the peak buffer at most {format_share(max(errors))}, "
                 f"above {format_share(allowed)} in {beyond}"
             )
     if parts:

@@ -15,10 +15,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from analysis.formatting import markdown_table
 from analysis.plots.canvas import write_png
 from analysis.plots.lateness import plot_error_against_lateness
 from analysis.report.error_curve import PICTURE, curve_points, error_section
-from analysis.report.markdown import markdown_table
 from analysis.report.validation import (
     HEADINGS,
     SPREAD_HEADING,

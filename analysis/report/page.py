@@ -18,14 +18,14 @@ from analysis.formatting import (
     format_us,
     format_wall,
 )
-from analysis.metrics.completion import CompletionFigures
 from analysis.metrics.figures import Interval
-from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
+from analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
 from analysis.results.comparison import Comparison, ComparisonRow, headline_class
 from analysis.results.completions import CompletionRow
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import LatenessFigures, RunResult, SpacingFigures, count_of
+from analysis.results.spec import RunConfig
 from analysis.results.stored import Run
 
 
@@ -395,3 +395,20 @@ def _class_table(labels: Sequence[str], results: Sequence[RunResult], classes: S
             if name in result.fct_slowdown
         ],
     )
+
+
+def program_rows(config: RunConfig | None) -> list[tuple[str, str]]:
+    """Return path and hash of the program, for a page."""
+    return [] if config is None else [("P4 program", f"{config.program.path}, SHA-256 {config.program.sha256}")]
+
+
+def program_tables(labels: Sequence[str], runs: Sequence[Run]) -> list[DataTable]:
+    """Return a table of all runs' programs if the user supplied at least one."""
+    programs = [None if run.config is None else run.config.program for run in runs]
+    if all(program is None or program.name is None for program in programs):
+        return []
+    rows = [
+        (label, program.path if program else "", program.sha256 if program else "")
+        for label, program in zip(labels, programs, strict=True)
+    ]
+    return [DataTable("P4 programs of the switches", ("run", "file", "SHA-256 of the compiled program"), rows)]

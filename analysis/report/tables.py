@@ -22,9 +22,8 @@ from analysis.formatting import (
     format_wall,
     three_digits,
 )
-from analysis.metrics.completion import CompletionFigures
+from analysis.metrics.flows import CompletionFigures
 from analysis.report.physics import physics_rows
-from analysis.report.programs import user_program_rows
 from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import Level, RunResult, count_of
@@ -40,8 +39,15 @@ def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
     verdict = Text.assemble((result.verdict, VERDICT_STYLES[result.verdict]))
     for reason in result.verdict_reasons:
         verdict.append(f"\n  {reason}")
-    figures = [*user_program_rows(config), *physics_rows(config), *key_figures(result)]
+    figures = [*_user_program_rows(config), *physics_rows(config), *key_figures(result)]
     return Group(Text(title, style="bold"), verdict, *_warnings(result.warnings), _figures(figures), _slowdowns(result))
+
+
+def _user_program_rows(config: RunConfig | None) -> list[tuple[str, str]]:
+    """Return path and hash of the program for the terminal, only if the user supplied the program."""
+    if config is None or config.program.name is None:
+        return []
+    return [("P4 program", f"{config.program.path}, SHA-256 {config.program.sha256[:12]}...")]
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:

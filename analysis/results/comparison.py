@@ -12,22 +12,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from analysis.metrics.figures import Figure
+from analysis.metrics.figures import Figure, Figures
 from analysis.metrics.flows import ALL_CLASSES
-from analysis.results.compared import INCAST_TAG, RATIOS, compared_figures, ratio_of
 from analysis.results.completions import CompletionRow, completion_rows
 from analysis.results.meaning import Contrast, Ratio, Side, sentence
-from analysis.results.over_seeds import Estimate, SchemeOverSeeds, over_seeds
-from analysis.results.result import Level, RunResult
+from analysis.results.over_seeds import (
+    INCAST_TAG,
+    RATIOS,
+    Estimate,
+    SchemeOverSeeds,
+    compared_figures,
+    over_seeds,
+    ratio_of,
+)
+from analysis.results.result import Level, RunResult, count_of
 
 _LABEL_FIELDS = ("scenario", "scale", "switch", "clock", "dilation", "seed")
 _ALIKE_FIELDS = ("scenario", "scale", "switch", "clock", "seed")
 
 
-class ComparisonRow(BaseModel):
+class ComparisonRow(Figures):
     """A run in a comparison. Slowdowns are for the main traffic class. Ratios are relative to the first run."""
-
-    model_config = ConfigDict(frozen=True)
 
     label: str
     scheme: str
@@ -52,10 +57,8 @@ class ComparisonRow(BaseModel):
     ratios: dict[str, Figure | None]
 
 
-class ClassRow(BaseModel):
+class ClassRow(Figures):
     """The slowdown of one traffic class in one run, or the mean over a scheme's seeds."""
-
-    model_config = ConfigDict(frozen=True)
 
     traffic_class: str
     label: str
@@ -78,10 +81,8 @@ class HeldClaim(BaseModel):
     holds: bool
 
 
-class Comparison(BaseModel):
+class Comparison(Figures):
     """Runs in the order given."""
-
-    model_config = ConfigDict(frozen=True)
 
     scenario: str
     traffic_class: str
@@ -291,3 +292,27 @@ def _warnings(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds:
             warnings.append(f"{label} is {result.verdict}: {' '.join(result.verdict_reasons)}")
         warnings += [f"{label}: {warning}" for warning in result.warnings]
     return warnings
+
+
+def result_row(result: RunResult) -> dict[str, object]:
+    """Return the figures of a run for a table of many runs."""
+    traffic_class = headline_class(result)
+    slowdown = result.fct_slowdown.get(traffic_class)
+    identity = ("scenario", "scheme", "scale", "clock", "dilation", "seed", "verdict")
+    figures = ("p50", "p95", "p99", "p99_9", "mean")
+    return {
+        **{name: getattr(result, name) for name in identity},
+        "flows_total": result.flows.total,
+        "flows_completed": result.flows.completed,
+        "traffic_class": traffic_class,
+        **{f"slowdown_{name}": getattr(slowdown, name) if slowdown else None for name in figures},
+        "max_buffer_bytes": result.max_buffer_bytes,
+        "throughput_gbps": result.throughput_gbps,
+        "drops": result.dropped,
+        "bts_sent": count_of(result.bts, "sent"),
+        "bts_suppressed": count_of(result.bts, "suppressed"),
+        "cache_hits": count_of(result.bts, "cache_hits"),
+        "pfc_sent": count_of(result.pfc, "sent"),
+        "pause_us": result.signals.pause_obeyed_us,
+        "wall_s": result.wall_s,
+    }

@@ -7,19 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, geometric_mean
 
-from pydantic import BaseModel, ConfigDict
-
-from analysis.metrics.completion import CompletionFigures
-from analysis.metrics.figures import Figure
+from analysis.metrics.figures import Figure, Figures
+from analysis.metrics.flows import CompletionFigures
 from analysis.results.result import RunResult
 
-_ONLY = 0
 
-
-class CompletionRow(BaseModel):
+class CompletionRow(Figures):
     """The completion of all messages of a tag in one run, or the mean over a scheme's seeds."""
-
-    model_config = ConfigDict(frozen=True)
 
     tag: str
     label: str
@@ -35,7 +29,7 @@ def completion_rows(results: Sequence[RunResult], labels: Sequence[str], *, has_
     """Yield the rows tag by tag, in the order of the runs. Runs without dependent messages have no rows."""
     runs: dict[str, dict[int, RunResult]] = {}
     for label, result in zip(labels, results, strict=True):
-        name, seed = (result.variant, result.seed) if has_seeds else (label, _ONLY)
+        name, seed = (result.variant, result.seed) if has_seeds else (label, 0)
         runs.setdefault(name, {})[seed] = result
     for tag in dict.fromkeys(tag for result in results for tag in result.completion):
         base: Mapping[int, CompletionFigures] | None = None

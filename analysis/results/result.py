@@ -18,9 +18,8 @@ from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, mode
 
 from analysis.formatting import variant_of
 from analysis.metrics.buffers import BufferFigures
-from analysis.metrics.completion import CompletionFigures
 from analysis.metrics.figures import Figure, Figures, Interval
-from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
+from analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
 from analysis.results.spec import ClockName
 from telemetry.atomic_file import replace_text
@@ -29,6 +28,7 @@ from wire.input.bounded_file import FileRefused, read_bounded_text
 from wire.input.validation import refusal
 
 Level = Literal["faithful", "degraded", "invalid"]
+LEVELS: tuple[Level, ...] = ("faithful", "degraded", "invalid")
 
 Counted = TypeVar("Counted")
 

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from analysis.results.result import LatenessFigures, Level, ResultError
+from analysis.results.result import LEVELS, LatenessFigures, ResultError
 from analysis.results.stored import Run
 from analysis.validation.metrics import METRICS, WHOLE_RUN, Metric
 from analysis.validation.record import MetricFinding, ValidatedRun
 
-_LEVELS: tuple[Level, ...] = ("faithful", "degraded", "invalid")
 _LAST_BITS = 1e-9
 """The relative error from rounding: figures are stored with nine significant digits."""
 _FLOW_COLUMNS = ("flow_id", "src", "dst", "tag", "size_bytes")
@@ -38,7 +37,7 @@ def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
         dilation_given=live.dilation_was_given,
         host_lateness=_p99_lateness(result.lateness.host),
         switch_lateness=_p99_lateness(result.lateness.switch),
-        verdict=max(virtual.result.verdict, result.verdict, key=_LEVELS.index),
+        verdict=max(virtual.result.verdict, result.verdict, key=LEVELS.index),
         verdict_reasons=(*_reasons("virtual", virtual), *_reasons("live", live)),
         metrics=tuple(finding for metric in METRICS for finding in _findings(metric, virtual, live)),
         virtual_command=virtual.command,

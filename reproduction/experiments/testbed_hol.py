@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Ratio
-from reproduction.model.experiment import Experiment, Grid
+from reproduction.model.experiment import GO_BACK_N, Experiment, Grid
 from reproduction.model.panels import CurveSelection, by_size, paper_figure, slowdown_distribution
 from reproduction.model.quantities import DROPS, slowdown
 from scenarios.paper.testbed_hol import SCENARIO

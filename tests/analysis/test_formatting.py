@@ -14,11 +14,6 @@ from analysis.formatting import (
     format_share,
     format_us,
 )
-from analysis.plots.palette import scheme_color
-
-
-def test_an_added_scheme_gets_the_same_colour_every_time() -> None:
-    assert scheme_color("mine") == scheme_color("mine+hpcc")
 
 
 @pytest.mark.parametrize(

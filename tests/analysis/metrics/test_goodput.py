@@ -16,9 +16,10 @@ from analysis.metrics.goodput import (
     sharing,
     tag_rates,
 )
-from analysis.plots.goodput import GoodputRun, plot_goodput
+from analysis.plots.canvas import PlottedRun
+from analysis.plots.goodput import plot_goodput
 from telemetry.schema import FLOWS, GOODPUT
-from tests.analysis.conftest import FlowsMaker
+from tests.analysis.conftest import make_flows, make_goodput
 
 
 def _flow(flow: int, dst: str, tag: str, start_us: float, finish_us: float | None) -> dict[str, object]:
@@ -82,10 +83,10 @@ def test_sharing_covers_flows_that_are_active_for_the_whole_interval() -> None:
     assert sharing(goodput, flows) == pytest.approx([1.0, 0.5])
 
 
-def test_the_plot_has_a_panel_per_run_and_a_line_per_class(make_flows: FlowsMaker, make_goodput: FlowsMaker) -> None:
+def test_the_plot_has_a_panel_per_run_and_a_line_per_class() -> None:
     flows = make_flows()
     figure = plot_goodput(
-        [GoodputRun("sfc", flows, make_goodput(flows)), GoodputRun("irn", FLOWS.empty(), GOODPUT.empty())]
+        [PlottedRun("sfc", "sfc", flows, goodput=make_goodput(flows)), PlottedRun("irn", "irn", FLOWS.empty())]
     )
     full, empty = figure.axes
     assert [line.get_label() for line in full.lines] == ["hadoop", "incast"]
@@ -95,6 +96,6 @@ def test_the_plot_has_a_panel_per_run_and_a_line_per_class(make_flows: FlowsMake
 
 def test_a_silent_interval_is_drawn_as_zero() -> None:
     goodput, flows = _frames([_flow(0, "h1", "a", 0, 40)], [(10, 20, 0, 12_500), (30, 40, 0, 12_500)])
-    [line] = plot_goodput([GoodputRun("sfc", flows, goodput)]).axes[0].lines
+    [line] = plot_goodput([PlottedRun("sfc", "sfc", flows, goodput=goodput)]).axes[0].lines
     assert list(np.asarray(line.get_xdata())) == [0.0, 10.0, 20.0, 30.0, 40.0]
     assert list(np.asarray(line.get_ydata())) == [0.0, 10.0, 0.0, 10.0, 0.0]

@@ -43,7 +43,6 @@ def test_pause_obeyed_by_hand() -> None:
 
 
 def test_summary_by_hand() -> None:
-    """The summary has counts, delays by cause, and requested pauses."""
     summary = signal_figures(TRACE)
     assert (summary.received, summary.obeyed) == (5, 4)
     assert summary.pause_asked_us == pytest.approx(134.0)
@@ -56,7 +55,6 @@ def test_summary_by_hand() -> None:
 
 
 def test_an_empty_trace_has_no_pauses() -> None:
-    """Runs without SFC have an empty trace."""
     summary = signal_figures(SIGNALS.empty())
     assert (summary.received, summary.obeyed, summary.feedback_delay_us) == (0, 0, {})
     assert (summary.pause_asked_us, summary.pause_obeyed_us) == (0.0, 0.0)
