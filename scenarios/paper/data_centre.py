@@ -30,11 +30,6 @@ SCALING_RULE = (
 SCALING_NOTE = f"{SCALING_RULE} Packets carry {SMALL_SCALE_PAYLOAD_BYTES:,} B."
 
 
-def shrunk_buffer_bytes(degree: int) -> int:
-    """Return the paper's 32 MB buffer scaled to an incast of `degree` senders."""
-    return PAPER_BUFFER_BYTES * degree // PAPER_DEGREE
-
-
 def data_centre_scales(
     workload: Mapping[str, Any], ci_arrivals_us: float, *, payload_bytes: int = SMALL_SCALE_PAYLOAD_BYTES
 ) -> dict[ScaleName, Scale]:
@@ -50,7 +45,7 @@ def data_centre_scales(
             "cooldown_us": 100.0,
             **workload,
         }
-        settings = {"buffer_bytes": shrunk_buffer_bytes(degree)}
+        settings = {"buffer_bytes": PAPER_BUFFER_BYTES * degree // PAPER_DEGREE}
         payload = {} if degree == PAPER_DEGREE else {"payload_bytes": payload_bytes}
         return Scale(topology, parameters, traffic, duration_ms=ms, switch=settings, transport=payload)
 
