@@ -24,15 +24,7 @@ from analysis.report.experiment import FIGURE_FILE
 from native.visible import visible
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.record import FILE_NAME, ClaimFinding, StoredReproduction, read_reproduction
-from reproduction.summaries import (
-    SCALES,
-    Summary,
-    merged,
-    own_arrivals_us,
-    read_summaries,
-    summary_of,
-    write_summaries,
-)
+from reproduction.summaries import SCALES, Summary, merged, own_arrivals_us, read_summaries, summary_of, write_summaries
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
 

@@ -15,15 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.plots.canvas import (
-    WIDTH_INCHES,
-    PlottedRun,
-    byte_scale,
-    new_figure,
-    say,
-    share_legend,
-    styled,
-)
+from analysis.plots.canvas import WIDTH_INCHES, PlottedRun, byte_scale, new_figure, say, share_legend, styled
 from analysis.plots.palette import numbered_looks
 from analysis.plots.series import Points
 from telemetry.reader import Rows, answer

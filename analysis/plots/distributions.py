@@ -15,14 +15,7 @@ from analysis.metrics.buffers import whole_buffers
 from analysis.metrics.goodput import receiver_throughput_gbps
 from analysis.metrics.percentiles import Values
 from analysis.metrics.signals import delays_us
-from analysis.plots.canvas import (
-    PlottedRun,
-    log_x,
-    new_figure,
-    say,
-    share_legend,
-    styled,
-)
+from analysis.plots.canvas import PlottedRun, log_x, new_figure, say, share_legend, styled
 from analysis.plots.palette import DASH_CYCLE, LineLook, different_looks, scheme_looks
 from analysis.plots.series import cumulative_shares
 from telemetry.reader import Rows

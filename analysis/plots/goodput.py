@@ -12,15 +12,7 @@ from matplotlib.figure import Figure
 
 from analysis.metrics.buffers import natural_key
 from analysis.metrics.goodput import rates_without_gaps, tag_rates
-from analysis.plots.canvas import (
-    PlottedRun,
-    draw_faults,
-    legend_name,
-    new_figure,
-    say,
-    share_legend,
-    styled,
-)
+from analysis.plots.canvas import PlottedRun, draw_faults, legend_name, new_figure, say, share_legend, styled
 from analysis.plots.palette import LineLook, numbered_looks
 
 MAXIMUM_PANELS = 4
@@ -29,12 +21,12 @@ MAXIMUM_PANELS = 4
 @styled
 def plot_goodput(runs: Sequence[PlottedRun]) -> Figure:
     """Plot the goodput of every traffic class, summed over its receivers. All panels have the same y axis."""
-    shown = list(runs)[:MAXIMUM_PANELS]
-    figure, panels = new_figure(max(1, len(shown)), height_inches=3.6)
-    rates = [tag_rates(run.goodput, run.flows) for run in shown]
+    plotted = list(runs)[:MAXIMUM_PANELS]
+    figure, panels = new_figure(max(1, len(plotted)), height_inches=3.6)
+    rates = [tag_rates(run.goodput, run.flows) for run in plotted]
     tags = sorted({tag for of_run in rates for tag in of_run["tag"].unique()}, key=natural_key)
     highest = max((float(of_run["gbps"].to_numpy().max()) for of_run in rates if of_run.height), default=1.0)
-    for axes, run, of_run in zip(panels, shown, rates, strict=True):
+    for axes, run, of_run in zip(panels, plotted, rates, strict=True):
         axes.set_title(run.label)
         axes.set_xlabel("Time (model µs)")
         axes.set_ylabel("Goodput (Gb/s)")

@@ -12,17 +12,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.plots.canvas import (
-    MUTED,
-    draw_faults,
-    draw_level,
-    log_x,
-    log_y,
-    new_figure,
-    say,
-    share_legend,
-    styled,
-)
+from analysis.plots.canvas import MUTED, draw_faults, draw_level, log_x, log_y, new_figure, say, share_legend, styled
 from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS, scheme_looks
 from analysis.plots.series import Steps, thin
 from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, INVALID_ABOVE

@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.metrics.buffers import QueueName, hottest_queue, switches, whole_buffers
+from analysis.metrics.buffers import hottest_queue, queue_series, switches, whole_buffers
 from analysis.metrics.flows import ALL_CLASSES, SizeBinFigures, of_class, size_bin_edges, slowdown_by_size
 from analysis.metrics.percentiles import minimum_count
 from analysis.plots.canvas import (
@@ -35,8 +35,8 @@ from analysis.plots.series import (
     bin_percentiles,
     buffer_steps,
     cumulative_slowdown,
+    high_water,
     hottest_buffer_steps,
-    queue_steps,
     thin,
 )
 from analysis.results.spec import FaultSpan
@@ -81,8 +81,9 @@ def plot_buffer(
     if backdrop:
         left.plot([], [], color=BACKDROP, label="other switches")
     queue = hottest_queue(queues, switch)
-    right.set_title(_queue_title(queue))
-    lines = [_Line("_queue", look, queue_steps(queues, queue))] if queue else []
+    where = f": {queue.switch} port {queue.port} class {queue.traffic_class}" if queue else ""
+    right.set_title(f"Fullest queue{where}")
+    lines = [_Line("_queue", look, high_water(queue_series(queues, queue)))] if queue else []
     _draw_steps(right, lines, fill=True, thresholds_bytes=thresholds_bytes or {})
     for axes in (left, right):
         draw_faults(axes, faults if whole.height else ())
@@ -189,12 +190,6 @@ def plot_fct_compared(runs: Sequence[PlottedRun], traffic_classes: Sequence[str]
         _draw_distribution(axes, lines)
     share_legend(figure)
     return figure
-
-
-def _queue_title(queue: QueueName | None) -> str:
-    if queue is None:
-        return "Fullest queue"
-    return f"Fullest queue: {queue.switch} port {queue.port} class {queue.traffic_class}"
 
 
 def _draw_steps(

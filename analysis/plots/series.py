@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analysis.formatting import format_bytes
-from analysis.metrics.buffers import QueueName, hottest_switch, queue_series, whole_buffer, whole_buffers
+from analysis.metrics.buffers import hottest_switch, whole_buffer, whole_buffers
 from analysis.metrics.flows import SizeBinFigures, slowdowns
 from telemetry.reader import Rows
 
@@ -58,11 +58,6 @@ def hottest_buffer_steps(queues: Rows) -> tuple[str, Steps] | None:
     whole = whole_buffers(queues)
     switch = hottest_switch(whole)
     return None if switch is None else (switch, buffer_steps(whole, switch))
-
-
-def queue_steps(queues: Rows, queue: QueueName) -> Steps:
-    """Return the high-water marks of one queue, which are zero for intervals in which it was empty."""
-    return high_water(queue_series(queues, queue))
 
 
 def cumulative_slowdown(flows: pl.DataFrame, limit: int = MAXIMUM_STEPS) -> tuple[Points, Points]:

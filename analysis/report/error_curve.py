@@ -12,13 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from analysis.formatting import NOTHING, amount, format_number, format_share, markdown_table
 from analysis.plots.lateness import ErrorPoint
-from analysis.results.limits import (
-    DEGRADED_ABOVE,
-    ERROR_PER_LATENESS,
-    FAITHFUL_ERROR,
-    INVALID_ABOVE,
-    TRUSTED_ERROR,
-)
+from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, FAITHFUL_ERROR, INVALID_ABOVE, TRUSTED_ERROR
 from analysis.validation.record import ValidatedRun
 
 HEADING = "## Error against lateness\n"
@@ -40,7 +34,11 @@ def error_section(runs: Sequence[ValidatedRun]) -> list[str]:
     if not curves:
         return [HEADING, _limits(), _NO_RUN]
     measured = [run for curve in curves.values() for run in curve]
-    tables = [part for name, curve in curves.items() for part in (f"### {name}, over D\n", _curve_table(curve))]
+    tables = [
+        part
+        for name, curve in curves.items()
+        for part in (f"### {name}, over D\n", markdown_table(_HEADINGS, map(_cells, curve)))
+    ]
     return [HEADING, _limits(), *_let_through(measured), _LEGEND, *tables]
 
 
@@ -65,10 +63,6 @@ def _curves(runs: Sequence[ValidatedRun]) -> Mapping[str, list[ValidatedRun]]:
         for name, curve in curves.items()
         if any(run.dilation_given for run in curve)
     }
-
-
-def _curve_table(curve: Sequence[ValidatedRun]) -> str:
-    return markdown_table(_HEADINGS, [_cells(run) for run in curve])
 
 
 def _cells(run: ValidatedRun) -> tuple[str, ...]:

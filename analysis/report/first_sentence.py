@@ -12,6 +12,7 @@ import polars as pl
 from analysis.formatting import amount, format_bytes, format_number, format_share, format_us
 from analysis.metrics.flows import active_span_us
 from analysis.results.comparison import Comparison, headline_class
+from analysis.results.over_seeds import mean_of
 from analysis.results.result import Level, RunResult
 from analysis.results.swept import Sweep
 from analysis.validation.record import Validation
@@ -100,7 +101,7 @@ def of_comparison(comparison: Comparison) -> str:
         _drops_of(comparison),
         f"{amount(len(comparison.rows), 'run')} of {comparison.scenario}",
         _wall_time(sum(walls) if walls else None),
-        _trust_in(comparison),
+        trust_in_runs([row.verdict for row in comparison.rows], [row.label for row in comparison.rows]),
     )
 
 
@@ -130,8 +131,7 @@ def _best(comparison: Comparison, name: str, title: str) -> str:
 def _figures(comparison: Comparison, name: str) -> Iterator[tuple[str, float | None]]:
     if comparison.over_seeds:
         for scheme in comparison.over_seeds:
-            estimate = scheme.figures[name]
-            yield scheme.scheme, None if estimate is None else estimate.mean
+            yield scheme.scheme, mean_of(scheme.figures[name])
         return
     for row in comparison.rows:
         yield row.label, getattr(row, name)
@@ -235,10 +235,6 @@ def _range(
         return f"{title}: {formatted(low[name])}"
     ends = (f"{formatted(run[name])} ({sweep.labels[run['job']]})" for run in (low, high))
     return f"{title}: {' to '.join(ends)}"
-
-
-def _trust_in(comparison: Comparison) -> str:
-    return trust_in_runs([row.verdict for row in comparison.rows], [row.label for row in comparison.rows])
 
 
 def trust_in_runs(verdicts: Sequence[Level], labels: Sequence[str], noun: str = "run") -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from analysis.formatting import (
     NOTHING,
-    flatten,
     format_bytes,
     format_count,
     format_number,
@@ -106,11 +105,6 @@ def setting_rows(result: RunResult) -> list[tuple[str, str]]:
     ]
 
 
-def configuration_rows(run: Run) -> list[tuple[str, str]]:
-    """Return config.json as dotted names and values."""
-    return [] if run.config is None else list(flatten(run.config.as_dict()).items())
-
-
 def comparison_tables(comparison: Comparison, results: Sequence[RunResult]) -> list[DataTable]:
     """Return a comparison page's tables: means over seeds, overview, then slowdown and buffers of every run."""
     labels = [row.label for row in comparison.rows]
@@ -146,19 +140,19 @@ _AVERAGED = (
 
 def _seeds_table(comparison: Comparison) -> DataTable:
     schemes = comparison.over_seeds
-    figures = [(name, title) for name, title in _AVERAGED if any(each.figures[name] for each in schemes)]
+    figures = [(name, title) for name, title in _AVERAGED if any(scheme.figures[name] for scheme in schemes)]
     return DataTable(
         "Means over seeds",
         (
             "figure",
-            *(each.scheme for each in schemes),
-            *(f"{each.scheme} / {schemes[0].scheme}" for each in schemes[1:]),
+            *(scheme.scheme for scheme in schemes),
+            *(f"{scheme.scheme} / {schemes[0].scheme}" for scheme in schemes[1:]),
         ),
         [
             (
                 title,
-                *(_estimate(each.figures[name], is_bytes=name.endswith("_bytes")) for each in schemes),
-                *(_estimate(each.ratios.get(name)) for each in schemes[1:]),
+                *(_estimate(scheme.figures[name], is_bytes=name.endswith("_bytes")) for scheme in schemes),
+                *(_estimate(scheme.ratios.get(name)) for scheme in schemes[1:]),
             )
             for name, title in figures
         ],
@@ -172,9 +166,11 @@ def _seeds_table(comparison: Comparison) -> DataTable:
 def _estimate(estimate: Estimate | None, *, is_bytes: bool = False) -> str:
     if estimate is None:
         return NOTHING
-    shown = format_bytes if is_bytes else format_number
-    interval = f" ({shown(estimate.interval[0])} to {shown(estimate.interval[1])})" if estimate.interval else ""
-    return f"{shown(estimate.mean)}{interval}"
+    format_value = format_bytes if is_bytes else format_number
+    interval = (
+        f" ({format_value(estimate.interval[0])} to {format_value(estimate.interval[1])})" if estimate.interval else ""
+    )
+    return f"{format_value(estimate.mean)}{interval}"
 
 
 def _interval(interval: Interval | None) -> str:
@@ -374,7 +370,7 @@ def _completion_tables(comparison: Comparison) -> list[DataTable]:
     note = "Time from the first ready message to the last acknowledgement. The ideal is for an otherwise idle network."
     means = " Means over the seeds, ratios seed by seed." if comparison.over_seeds else ""
     headings = ("tag", "run", "completion time", "ideal", "slowdown", "ratio")
-    rows = [_completion_row(each) for each in comparison.completion]
+    rows = [_completion_row(row) for row in comparison.completion]
     title = "Completion time of dependent messages"
     return [DataTable(title, headings, rows, note + means)] if rows else []
 

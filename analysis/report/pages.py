@@ -18,6 +18,7 @@ import polars as pl
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from analysis.formatting import flatten
 from analysis.metrics.buffers import whole_buffers
 from analysis.metrics.flows import ALL_CLASSES
 from analysis.plots import run as plots
@@ -91,7 +92,7 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
         plots=place_figures(folder, figures, captions, pictures=pictures),
         tables=[*page.run_tables(run.result), *physics_tables(run.config)],
         settings=[*page.setting_rows(run.result), *page.program_rows(run.config)],
-        configuration=page.configuration_rows(run),
+        configuration=[] if run.config is None else flatten(run.config.as_dict()).items(),
         command=run.command,
         files=_files(folder),
         result_json=run.result.to_json(),

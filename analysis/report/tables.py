@@ -58,18 +58,15 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     """
     fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
     table = Fitted(fill(comparison))
-    meaning = (Text(f"{said}\n", style="bold") for said in comparison.meaning)
+    meaning = (Text(f"{sentence}\n", style="bold") for sentence in comparison.meaning)
     others = [_class_table(comparison.other_classes)] if comparison.other_classes else []
     together = [_completion_table(comparison)] if comparison.completion else []
-    return Group(table, *others, *together, *meaning, *_claims(comparison), *_warnings(comparison.warnings))
+    claims = [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
+    return Group(table, *others, *together, *meaning, *claims, *_warnings(comparison.warnings))
 
 
 def _warnings(sentences: Sequence[str]) -> list[Text]:
     return [Text(f"! {sentence}", style="yellow") for sentence in sentences]
-
-
-def _claims(comparison: Comparison) -> list[RenderableType]:
-    return [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
 
 
 def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]) -> Table:
@@ -142,7 +139,7 @@ def _class_table(rows: Sequence[ClassRow]) -> Fitted:
 
 def _fill_averages(comparison: Comparison) -> Table:
     """Return the table of means over seeds, with half the width of their confidence intervals."""
-    seeds = max(len(each.seeds) for each in comparison.over_seeds)
+    seeds = max(len(scheme.seeds) for scheme in comparison.over_seeds)
     title = f"slowdown of {comparison.traffic_class} flows, mean of {seeds} seeds ± 95 % interval"
     names = ["p50_slowdown", "p99_slowdown", "max_buffer_bytes"]
     headings = ["P50", "P99", "peak buffer"]
@@ -150,9 +147,9 @@ def _fill_averages(comparison: Comparison) -> Table:
         names += ["incast_p50_slowdown", "incast_last_slowdown"]
         headings += ["incast\nP50", "incast\nlast"]
     table = _comparison_head(comparison, title, headings)
-    for each in comparison.over_seeds:
-        cells = (format_estimate(name, each.figures[name]) for name in names)
-        table.add_row(*_names(each.scheme, each.verdict), *cells)
+    for scheme in comparison.over_seeds:
+        cells = (format_estimate(name, scheme.figures[name]) for name in names)
+        table.add_row(*_names(scheme.scheme, scheme.verdict), *cells)
     return table
 
 
@@ -160,10 +157,10 @@ def format_estimate(name: str, estimate: Estimate | None) -> str:
     """Return a mean and half its interval, such as 11.3 ±0.8 or 701 ±12 KB; with a single run the mean alone."""
     if estimate is None:
         return NOTHING
-    shown = format_bytes if name.endswith("_bytes") else format_number
+    format_value = format_bytes if name.endswith("_bytes") else format_number
     if estimate.interval is None:
-        return shown(estimate.mean)
-    value, _, unit = shown(estimate.mean).partition(" ")
+        return format_value(estimate.mean)
+    value, _, unit = format_value(estimate.mean).partition(" ")
     half = (estimate.interval[1] - estimate.interval[0]) / 2
     scale = BYTE_SCALES.get(unit, 1.0)
     return f"{value} ±{three_digits(half / scale)} {unit}".rstrip()

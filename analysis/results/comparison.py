@@ -19,9 +19,9 @@ from analysis.results.meaning import Contrast, Ratio, Side, sentence
 from analysis.results.over_seeds import (
     INCAST_TAG,
     RATIOS,
-    Estimate,
     SchemeOverSeeds,
     compared_figures,
+    mean_of,
     over_seeds,
     ratio_of,
 )
@@ -104,7 +104,7 @@ class Comparison(Figures):
     @property
     def claim_rows(self) -> list[tuple[str, str, str, bool]]:
         """The claims as table rows: claim, expected, measured, whether it holds."""
-        return [(each.claim, each.expected, each.measured, each.holds) for each in self.claims]
+        return [(claim.claim, claim.expected, claim.measured, claim.holds) for claim in self.claims]
 
     @property
     def has_incast(self) -> bool:
@@ -133,60 +133,39 @@ def compare(
         rows.append(_row(label, result, traffic_class, rows[0] if rows else None))
     classes = dict.fromkeys(name for result in results for name in result.fct_slowdown if name != ALL_CLASSES)
     averaged = over_seeds(results, traffic_class)
-    contrasts = _seed_contrasts(averaged, traffic_class) if averaged else _contrasts(rows, traffic_class)
+    names = ", ".join(missing_schemes)
+    interrupted = [f"Interrupted before these schemes were run: {names}."] if names else []
     return Comparison(
         scenario=", ".join(dict.fromkeys(result.scenario for result in results)),
         traffic_class=traffic_class,
         traffic_classes=tuple(classes),
         rows=tuple(rows),
-        warnings=(*_missing(missing_schemes), *_warnings(results, labels, has_seeds=bool(averaged))),
+        warnings=(*interrupted, *_warnings(results, labels, has_seeds=bool(averaged))),
         missing_schemes=tuple(missing_schemes),
         over_seeds=averaged,
-        meaning=tuple(said for contrast in contrasts if (said := sentence(contrast)) is not None),
+        meaning=tuple(filter(None, map(sentence, _contrasts(rows, averaged, traffic_class)))),
         other_classes=tuple(_other_classes(results, labels, classes, traffic_class)),
         completion=tuple(completion_rows(results, labels, has_seeds=bool(averaged))),
         claims=tuple(claims),
     )
 
 
-def _contrasts(rows: Sequence[ComparisonRow], traffic_class: str) -> list[Contrast]:
-    """Return the comparison of each run with the first run."""
+def _contrasts(
+    rows: Sequence[ComparisonRow], schemes: Sequence[SchemeOverSeeds], traffic_class: str
+) -> Iterator[Contrast]:
+    """Yield the comparison of each scheme with the first by their means over seeds; without seeds, of each run."""
+    if schemes:
+        means = ({name: mean_of(estimate) for name, estimate in scheme.figures.items()} for scheme in schemes)
+        sides = [Side(scheme.scheme, figures, scheme.verdict) for scheme, figures in zip(schemes, means, strict=True)]
+        for side, scheme in zip(sides[1:], schemes[1:], strict=True):
+            by_name = scheme.ratios.items()
+            ratios = {name: Ratio(ratio.mean, ratio.interval) if ratio else None for name, ratio in by_name}
+            yield Contrast(sides[0], side, ratios, traffic_class, len(scheme.seeds))
+        return
     sides = [Side(row.label, row.model_dump(include=set(RATIOS)), row.verdict) for row in rows]
-    return [
-        Contrast(
-            sides[0],
-            side,
-            {name: None if ratio is None else Ratio(ratio) for name, ratio in row.ratios.items()},
-            traffic_class,
-        )
-        for side, row in zip(sides[1:], rows[1:], strict=True)
-    ]
-
-
-def _seed_contrasts(schemes: Sequence[SchemeOverSeeds], traffic_class: str) -> list[Contrast]:
-    """Return the comparison of each scheme with the first scheme, by their means over the seeds."""
-    sides = [
-        Side(
-            scheme.scheme,
-            {name: estimate.mean if estimate else None for name, estimate in scheme.figures.items()},
-            scheme.verdict,
-        )
-        for scheme in schemes
-    ]
-    return [
-        Contrast(
-            sides[0],
-            side,
-            {name: _ratio_over_seeds(ratio) for name, ratio in scheme.ratios.items()},
-            traffic_class,
-            len(scheme.seeds),
-        )
-        for side, scheme in zip(sides[1:], schemes[1:], strict=True)
-    ]
-
-
-def _ratio_over_seeds(estimate: Estimate | None) -> Ratio | None:
-    return None if estimate is None else Ratio(estimate.mean, estimate.interval)
+    for side, row in zip(sides[1:], rows[1:], strict=True):
+        single = {name: None if ratio is None else Ratio(ratio) for name, ratio in row.ratios.items()}
+        yield Contrast(sides[0], side, single, traffic_class)
 
 
 def run_labels(results: Sequence[RunResult]) -> list[str]:
@@ -250,7 +229,7 @@ def _class_over_seeds(name: str, scheme: SchemeOverSeeds, results: Sequence[RunR
         if result.variant == scheme.scheme and name in result.fct_slowdown
     ]
     estimates = (scheme.figures[f"{figure}_slowdown"] for figure in ("p50", "p95", "p99"))
-    means = tuple(None if estimate is None else estimate.mean for estimate in estimates)
+    means = tuple(map(mean_of, estimates))
     completed, flows = sum(figures.completed for figures in by_run), sum(figures.flows for figures in by_run)
     return _class_row(name, scheme.scheme, completed, flows, means)
 
@@ -271,10 +250,6 @@ def _class_row(name: str, label: str, completed: int, flows: int, percentiles: S
 def _exists(name: str, figures: Mapping[str, float | None], base: Mapping[str, float | None]) -> bool:
     """Return whether the comparison has a ratio of this figure. Without an incast there are no ratios of the incast."""
     return not name.startswith(INCAST_TAG) or figures[name] is not None or base[name] is not None
-
-
-def _missing(schemes: Sequence[str]) -> list[str]:
-    return [f"Interrupted before these schemes were run: {', '.join(schemes)}."] if schemes else []
 
 
 def _warnings(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds: bool) -> list[str]:

@@ -83,6 +83,11 @@ class SchemeOverSeeds(Figures):
     ratios: dict[str, Estimate | None]
 
 
+def mean_of(estimate: Estimate | None) -> float | None:
+    """Return the mean, or None without an estimate."""
+    return None if estimate is None else estimate.mean
+
+
 def over_seeds(results: Sequence[RunResult], traffic_class: str) -> tuple[SchemeOverSeeds, ...]:
     """Return the schemes in order of first appearance, if there are at least two seeds.
 

@@ -204,10 +204,6 @@ class RunResult(Figures):
         """Packets dropped for any reason; None if drops were not counted."""
         return None if self.drops is None else sum(self.drops.values())
 
-    def to_json(self) -> str:
-        """Return the text of result.json, with a newline at the end."""
-        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
-
 
 def count_of(counts: PacketCounts | BtsCounts | PfcCounts | None, name: str) -> int | None:
     """Return the count `name`, or None if the counters were not read."""

@@ -34,7 +34,7 @@ def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
         place=place,
         seed=result.seed,
         dilation=result.dilation,
-        dilation_given=live.dilation_was_given,
+        dilation_given=live.config is not None and live.config.dilation_given,
         host_lateness=_p99_lateness(result.lateness.host),
         switch_lateness=_p99_lateness(result.lateness.switch),
         verdict=max(virtual.result.verdict, result.verdict, key=LEVELS.index),
@@ -115,19 +115,16 @@ def _findings(metric: Metric, virtual: Run, live: Run) -> Iterator[MetricFinding
 
 
 def _finding(metric: Metric, name: str, virtual: float | None, live: float | None) -> MetricFinding:
-    if virtual is None or live is None:
-        return MetricFinding(
-            metric=name, unit=metric.unit, virtual=virtual, live=live, difference=None, share=None, tolerance=None,
-            within=False,
-        )  # fmt: skip
-    difference, tolerance = live - virtual, metric.tolerance.around(virtual)
+    difference = tolerance = None
+    if virtual is not None and live is not None:
+        difference, tolerance = live - virtual, metric.tolerance.around(virtual)
     return MetricFinding(
         metric=name,
         unit=metric.unit,
         virtual=virtual,
         live=live,
         difference=difference,
-        share=difference / virtual if virtual else None,
+        share=difference / virtual if difference is not None and virtual else None,
         tolerance=tolerance,
-        within=abs(difference) <= tolerance * (1 + _LAST_BITS),
+        within=difference is not None and tolerance is not None and abs(difference) <= tolerance * (1 + _LAST_BITS),
     )

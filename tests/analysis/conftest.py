@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ import pytest
 
 from analysis.results.build import build_result
 from analysis.results.counters import Lateness, RunCounters, Spacing
-from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
+from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, RunResult, read_result, write_result
 from analysis.results.spec import CONFIG_FILE, P4Program, Physics, RunConfig
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
 from telemetry.writer import write_trace
 
 FolderMaker = Callable[..., Path]
@@ -118,6 +118,12 @@ def make_goodput(flows: pl.DataFrame, interval_us: float = 100.0) -> pl.DataFram
     return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row")
 
 
+def trace_of(schema: TraceSchema, rows: Sequence[dict[str, Any]], **usual: object) -> pl.DataFrame:
+    """Return rows of a trace. Columns that are neither in a row nor in `usual` are null."""
+    whole = [{**dict.fromkeys(schema.column_names), **usual, **row} for row in rows]
+    return pl.DataFrame(whole, schema=dict(schema.dtypes))
+
+
 CONFIG = RunConfig(
     scenario="hadoop-50",
     scheme="sfc",
@@ -159,41 +165,43 @@ COUNTERS = RunCounters(
 )
 
 
-def _run_folder(
-    root: Path,
-    scheme: str = "sfc",
-    *,
-    load: float = 1.0,
-    peak_bytes: float = 3e6,
-    flows: pl.DataFrame | None = None,
-    config: Mapping[str, Any] | None = None,
-    counters: dict[str, object] | None = None,
-) -> Path:
-    folder = root / f"hadoop-50-{scheme}-{len(list(root.iterdir()))}"
-    folder.mkdir()
-    frames = {
-        "flows": make_flows(load=load) if flows is None else flows,
-        "queues": make_queues(peak_bytes),
-        "signals": make_signals() if scheme.startswith("sfc") else SIGNALS.empty(),
-    }
-    for schema in (FLOWS, QUEUES, SIGNALS):
-        write_trace(folder / schema.file_name, schema, frames[schema.name])
-    write_trace(folder / GOODPUT.file_name, GOODPUT, make_goodput(frames["flows"]))
-    command = f"./runner.py run hadoop-50 --scheme {scheme} --seed 7 --set 'q th=2 BDP'"
-    run_config = replace(CONFIG, scheme=scheme, command=command, **(config or {}))
-    counted = RunCounters(**{**COUNTERS.__dict__, **(counters or {})})
-    write_result(folder, build_result(run_config, counted, **frames))
-    (folder / CONFIG_FILE).write_text(run_config.to_json())
-    return folder
-
-
 @pytest.fixture
 def make_run_folder(tmp_path: Path) -> FolderMaker:
     """Return a function that creates a complete run folder below the test's directory."""
     root = tmp_path / "runs"
     root.mkdir()
 
-    def make(scheme: str = "sfc", **options: object) -> Path:
-        return _run_folder(root, scheme, **options)  # type: ignore[arg-type]
+    def make(
+        scheme: str = "sfc",
+        *,
+        load: float = 1.0,
+        peak_bytes: float = 3e6,
+        flows: pl.DataFrame | None = None,
+        config: Mapping[str, Any] | None = None,
+        counters: dict[str, object] | None = None,
+    ) -> Path:
+        folder = root / f"hadoop-50-{scheme}-{len(list(root.iterdir()))}"
+        folder.mkdir()
+        frames = {
+            "flows": make_flows(load=load) if flows is None else flows,
+            "queues": make_queues(peak_bytes),
+            "signals": make_signals() if scheme.startswith("sfc") else SIGNALS.empty(),
+        }
+        for schema in (FLOWS, QUEUES, SIGNALS):
+            write_trace(folder / schema.file_name, schema, frames[schema.name])
+        write_trace(folder / GOODPUT.file_name, GOODPUT, make_goodput(frames["flows"]))
+        command = f"./runner.py run hadoop-50 --scheme {scheme} --seed 7 --set 'q th=2 BDP'"
+        run_config = replace(CONFIG, scheme=scheme, command=command, **(config or {}))
+        counted = RunCounters(**{**COUNTERS.__dict__, **(counters or {})})
+        write_result(folder, build_result(run_config, counted, **frames))
+        (folder / CONFIG_FILE).write_text(run_config.to_json())
+        return folder
 
     return make
+
+
+@pytest.fixture
+def results(make_run_folder: FolderMaker) -> list[RunResult]:
+    """Return the results of irn and sfc with the same flows. SFC has the lower load and the smaller buffer."""
+    folders = [make_run_folder("irn", load=2.0, peak_bytes=8e6), make_run_folder("sfc", load=0.5, peak_bytes=2e6)]
+    return [read_result(folder) for folder in folders]

@@ -21,22 +21,23 @@ from analysis.metrics.flows import (
     traffic_classes,
 )
 from telemetry.schema import FLOWS
+from tests.analysis.conftest import trace_of
 
 
 def flow_trace(*rows: tuple[str, int, float, float | None, float]) -> pl.DataFrame:
     """Return flows from (tag, size, start, finish, ideal)."""
-    return pl.DataFrame(
-        [
-            {
-                "flow_id": number, "src": "h1", "dst": "h2", "tag": tag, "size_bytes": size, "start_us": start,
-                "finish_us": finish, "fct_us": None if finish is None else finish - start, "ideal_fct_us": ideal,
-                "slowdown": None if finish is None else (finish - start) / ideal, "packets_sent": 1,
-                "packets_resent": 0, "bytes_resent": 0, "timeouts": 0, "naks": 0, "paused_us": 0.0, "corrupted": False,
-            }
-            for number, (tag, size, start, finish, ideal) in enumerate(rows)
-        ],
-        schema=dict(FLOWS.dtypes),
-    )  # fmt: skip
+    named = [
+        {
+            "flow_id": number,
+            "tag": tag,
+            "size_bytes": size,
+            "start_us": start,
+            "finish_us": finish,
+            "slowdown": None if finish is None else (finish - start) / ideal,
+        }
+        for number, (tag, size, start, finish, ideal) in enumerate(rows)
+    ]
+    return trace_of(FLOWS, named)
 
 
 THREE = flow_trace(

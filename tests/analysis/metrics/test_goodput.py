@@ -19,19 +19,17 @@ from analysis.metrics.goodput import (
 from analysis.plots.canvas import PlottedRun
 from analysis.plots.goodput import plot_goodput
 from telemetry.schema import FLOWS, GOODPUT
-from tests.analysis.conftest import make_flows, make_goodput
+from tests.analysis.conftest import make_flows, make_goodput, trace_of
 
 
 def _flow(flow: int, dst: str, tag: str, start_us: float, finish_us: float | None) -> dict[str, object]:
-    zeros = {column.name: 0 for column in FLOWS.columns}
-    return zeros | {"flow_id": flow, "src": "h9", "dst": dst, "tag": tag, "start_us": start_us, "finish_us": finish_us,
-                    "fct_us": None, "slowdown": None, "corrupted": False}  # fmt: skip
+    return {"flow_id": flow, "dst": dst, "tag": tag, "start_us": start_us, "finish_us": finish_us}
 
 
 def _frames(
     flows: list[dict[str, object]], rows: list[tuple[float, float, int, int]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row"), pl.DataFrame(flows, schema=dict(FLOWS.dtypes))
+    return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row"), trace_of(FLOWS, flows)
 
 
 def test_receiver_throughput_by_hand() -> None:

@@ -79,12 +79,6 @@ def test_missing_and_truncated_files_are_reported_and_the_rest_is_read(make_run_
 # Comparisons
 
 
-@pytest.fixture
-def results(make_run_folder: FolderMaker) -> list[RunResult]:
-    folders = [make_run_folder("irn", load=2.0, peak_bytes=8e6), make_run_folder("sfc", load=0.5, peak_bytes=2e6)]
-    return [read_result(folder) for folder in folders]
-
-
 def test_ratios_are_relative_to_the_first_run(results: list[RunResult]) -> None:
     first, second = compare(results).rows
     assert set(first.ratios.values()) == {1.0}

@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.fidelity import Verdict, judge
-from analysis.results.limits import (
-    DEGRADED_ABOVE,
-    ERROR_PER_LATENESS,
-    FAITHFUL_ERROR,
-    INVALID_ABOVE,
-    TRUSTED_ERROR,
-)
+from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, FAITHFUL_ERROR, INVALID_ABOVE, TRUSTED_ERROR
 from analysis.results.result import BtsCounts, FlowCounts, PacketCounts, PfcCounts
 from analysis.validation.metrics import METRIC
 from tests.analysis.conftest import CONFIG as RUN_CONFIG

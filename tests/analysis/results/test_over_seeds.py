@@ -71,10 +71,9 @@ def test_a_scheme_has_the_worst_verdict_of_its_runs(result: RunResult) -> None:
     assert comparison.meaning[0].startswith("Not reliable (sfc is invalid): sfc compared with irn")
 
 
-def test_the_sentence_follows_the_figures(make_run_folder: FolderMaker) -> None:
+def test_the_sentence_follows_the_figures(results: list[RunResult]) -> None:
     """The same two runs in reverse order give the opposite statements."""
-    irn = read_result(make_run_folder("irn", load=2.0, peak_bytes=8e6))
-    sfc = read_result(make_run_folder("sfc", load=0.5, peak_bytes=2e6))
+    irn, sfc = results
     [better], [worse] = compare([irn, sfc]).meaning, compare([sfc, irn]).meaning
     for text in (
         "the slowest hadoop flows finish earlier",
