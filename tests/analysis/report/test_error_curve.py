@@ -12,8 +12,7 @@ import pytest
 
 from analysis.plots.lateness import plot_error_against_lateness
 from analysis.report import fidelity
-from analysis.report.error_curve import PICTURE, curve_points, error_section
-from analysis.report.fidelity import document, main, merged
+from analysis.report.fidelity import PICTURE, curve_points, document, error_section, main, merged
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import ValidatedRun, Validation, write_validation

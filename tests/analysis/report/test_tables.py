@@ -11,8 +11,7 @@ import pytest
 
 from analysis.formatting import format_number
 from analysis.life.events import LifeEvent
-from analysis.report.life import life_table
-from analysis.report.tables import comparison_table, format_estimate, key_figures, run_table
+from analysis.report.tables import comparison_table, format_estimate, key_figures, life_table, run_table
 from analysis.results.comparison import compare
 from analysis.results.result import read_result, write_result
 from tests.analysis.conftest import FolderMaker, make_flows
