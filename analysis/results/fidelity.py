@@ -174,20 +174,14 @@ def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Findin
     events = counters.host_events
     if undelivered := events.get("messages_undelivered", 0):
         verb = "was" if undelivered == 1 else "were"
-        yield (
-            _Weight.INVALID,
-            f"{amount(undelivered, 'message')} {verb} acknowledged to the end but not received.",
-        )
+        yield _Weight.INVALID, f"{amount(undelivered, 'message')} {verb} acknowledged to the end but not received."
     if refused := events.get("acknowledgements_refused", 0):
         yield (
             _Weight.DEGRADED,
             f"{amount(refused, 'acknowledgement')} refused: they acknowledge packets that were never sent.",
         )
     if failed := events.get("messages_failed", 0):
-        yield (
-            _Weight.NOTE,
-            f"{amount(failed, 'message')} given up: too many consecutive timeouts without an answer.",
-        )
+        yield _Weight.NOTE, f"{amount(failed, 'message')} given up: too many consecutive timeouts without an answer."
     if counters.interrupted:
         yield _Weight.DEGRADED, "The run was interrupted; figures cover what was measured until then."
     for sentence in unfinished_flows(flows):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for the colours of schemes and for formatted numbers."""
+"""Tests for formatted numbers and flattened trees."""
 
 from __future__ import annotations
 
