@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Formats bytes, durations, ratios and other numbers. Units are decimal, as in the paper (1 KB = 1000 B)."""
+"""Formats bytes, durations, ratios, other numbers, and tables. Units are decimal, as in the paper (1 KB = 1000 B)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 NOTHING = "-"
 """The text for a figure that does not exist or has too few samples."""
@@ -97,3 +97,15 @@ def flatten(tree: object, path: str = "") -> dict[str, str]:
 def variant_of(scheme: str, program: str | None) -> str:
     """Return the name of the scheme, and of the P4 program unless it is the testbed's own."""
     return scheme if program is None else f"{scheme} ({program})"
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table as text, with a newline at the end."""
+    lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
+    lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def amount(number: int, noun: str) -> str:
+    """Return a number and its noun, such as 1 run or 1,234 flows."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.report.markdown import markdown_table
+from analysis.formatting import markdown_table
 from bench.instruments.benchmark import Figure, Target
 from bench.report import SCHEMA, value_text
 from telemetry.atomic_file import replace_text

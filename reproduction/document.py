@@ -16,28 +16,22 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from analysis.formatting import NOTHING, three_digits
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from analysis.formatting import NOTHING, markdown_table, three_digits
 from analysis.report.experiment import FIGURE_FILE
-from analysis.report.markdown import markdown_table
 from native.visible import visible
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.record import FILE_NAME, ClaimFinding, StoredReproduction, read_reproduction
-from reproduction.remarks import Remark, Remarks, read_remarks
-from reproduction.summaries import (
-    SCALES,
-    Summary,
-    merged,
-    own_arrivals_us,
-    read_summaries,
-    summary_of,
-    write_summaries,
-)
+from reproduction.summaries import SCALES, Summary, merged, own_arrivals_us, read_summaries, summary_of, write_summaries
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "reproduction"
 PICTURES = ROOT / "docs" / "images" / "reproduction"
+REMARKS = ROOT / "docs" / "stored" / "reproduction-remarks.yaml"
 SUMMARY_PAGE = "README.md"
 
 _SOURCE = """\
@@ -91,6 +85,28 @@ At scale paper every network has the paper's size. Messages arrive for as long a
 (`--set arrivals_us`) with which a run takes roughly a quarter of an hour on two cores. Each run was one process, and
 two to four runs shared the two cores, so the times include waiting for the other runs.
 """
+
+
+class Remark(BaseModel):
+    """A reason why a claim does not hold, and the test of this reason."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    reason: str
+    found: str
+    """The result of the runs, whether they confirm the reason or refute it."""
+    runs: tuple[str, ...] = Field(min_length=1)
+    """The runs that tested the reason, as typed after `./runner.py`."""
+
+
+Remarks = Mapping[str, Mapping[str, Remark]]
+"""Remarks by experiment and by the text of the claim."""
+
+
+def read_remarks() -> Remarks:
+    """Read the reasons why claims do not hold, with the runs that tested each reason."""
+    form: TypeAdapter[Remarks] = TypeAdapter(Remarks)
+    return form.validate_python(yaml.safe_load(REMARKS.read_text(encoding="utf-8")))
 
 
 def below(folders: Sequence[Path]) -> list[tuple[Summary, StoredReproduction]]:
@@ -245,7 +261,8 @@ def _experiment_page(
         lines += _figure(summary, pictures)
         rows = [(finding.claim, finding.paper, finding.measured, _yes_or_no(finding)) for finding in summary.claims]
         lines += ["", markdown_table(("claim", "paper", "measured", "holds"), rows)]
-        lines += [f"{_held([summary])} claims hold. {_verdicts(summary)}{_run_times(summary)}"]
+        verdicts = f"Verdict of the {summary.runs} runs: {', '.join(summary.verdicts) or NOTHING}."
+        lines += [f"{_held([summary])} claims hold. {verdicts}{_run_times(summary)}"]
         lines += [f"Failed: {failure}" for failure in summary.failures]
     return "\n".join([*lines, *_reasons(scales, remarks)]) + "\n"
 
@@ -256,10 +273,6 @@ def _shortened(summary: Summary) -> list[str]:
     if summary.arrivals_us is None or scale_us is None:
         return []
     return ["", f"Messages arrive for {summary.arrivals_us / 1000:g} ms instead of {scale_us / 1000:g} ms."]
-
-
-def _verdicts(summary: Summary) -> str:
-    return f"Verdict of the {summary.runs} runs: {', '.join(summary.verdicts) or NOTHING}."
 
 
 def _run_times(summary: Summary) -> str:

@@ -16,9 +16,9 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel
 
-from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_experiment_page
+from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
+from analysis.results.comparison import result_row
 from analysis.results.result import ResultError
-from analysis.results.row import result_row
 from analysis.results.spec import P4Program
 from analysis.results.stored import load_run
 from reproduction.catalogue import EXPERIMENTS
@@ -177,7 +177,7 @@ def write_reproduction(folder: Path, experiment: Experiment, reproduction: Repro
         title=reproduction.title,
         paper_place=reproduction.paper_place,
         scale=reproduction.scale,
-        claims=[ClaimRow(row.claim, row.paper, row.measured, row.holds) for row in reproduction.claims],
+        claims=[(row.claim, row.paper, row.measured, row.holds) for row in reproduction.claims],
         runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in reproduction.runs],
         remarks=reproduction.notes,
         command=reproduction.command,

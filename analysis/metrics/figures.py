@@ -7,6 +7,7 @@ Metrics return such models, and result.json, reports and plots use the same obje
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
@@ -28,3 +29,7 @@ class Figures(BaseModel):
     """A group of figures. None: too few samples for the figure, or not measured."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def to_json(self) -> str:
+        """Return the figures as the text of a JSON file, with a newline at the end."""
+        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Percentiles and their confidence intervals, if there are enough samples.
+"""Percentiles, means and their confidence intervals, if there are enough samples.
 
 A percentile p needs ceil(100 / (100 - p)) samples, so that at least one sample is expected above it: 2 for P50, 20 for
 P95, 100 for P99 and 1000 for P99.9. With fewer samples it is None.
@@ -9,6 +9,8 @@ P95, 100 for P99 and 1000 for P99.9. With fewer samples it is None.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from statistics import fmean, stdev
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,3 +63,39 @@ def mean(values: Values) -> float | None:
 def largest(values: Values) -> float | None:
     """Return the largest value, or None without values."""
     return float(values.max()) if values.size else None
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the 95 % confidence interval of the mean of independent values; None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    center, half = fmean(values), quantile(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return center - half, center + half
+
+
+def quantile(freedom: int) -> float:
+    """Return the limit that |t| exceeds with a probability of 5 %, for Student's t.
+
+    SciPy has this function, too, but would be the largest dependency of the testbed.
+    """
+    low, high = 0.0, 1e6
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, freedom) < 0.95 else (low, middle)
+    return high
+
+
+def _within(limit: float, freedom: int) -> float:
+    """Return the probability that |t| <= limit, for integer degrees of freedom.
+
+    The formulas are 26.7.3 and 26.7.4 of Abramowitz and Stegun.
+    """
+    angle = math.atan(limit / math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    is_odd = freedom % 2 == 1
+    term = cosine if is_odd else 1.0
+    total = term if freedom > 1 else 0.0
+    for power in range(3 if is_odd else 2, freedom - 1, 2):
+        term *= cosine**2 * (power - 1) / power
+        total += term
+    return 2 / math.pi * (angle + sine * total) if is_odd else sine * total

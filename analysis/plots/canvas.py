@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Functions that all plots share: the style, axes with their units, legends and PNG files."""
+"""Functions that all plots share: the style, axes with their units, marks of faults, legends and PNG files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backend_bases import FigureCanvasBase
@@ -21,8 +23,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from analysis.formatting import three_digits
 from analysis.plots.palette import DASH_CYCLE
+from analysis.results.spec import FaultSpan
 from native.visible import visible
 from telemetry.atomic_file import replace_file
+from telemetry.reader import Rows
+from telemetry.schema import CONGESTION, GOODPUT, QUEUES, SIGNALS
 
 WIDTH_PIXELS = 1280
 WIDTH_INCHES = 10.0
@@ -77,6 +82,22 @@ _EDGE = 1.001
 
 Arguments = ParamSpec("Arguments")
 Drawn = TypeVar("Drawn", Figure, dict[str, Figure])
+
+
+@dataclass(frozen=True)
+class PlottedRun:
+    """The data of one run in a plot. A plot reads only the traces that it needs."""
+
+    label: str
+    scheme: str
+    flows: pl.DataFrame
+    queues: Rows = field(default_factory=QUEUES.empty)
+    signals: Rows = field(default_factory=SIGNALS.empty)
+    goodput: Rows = field(default_factory=GOODPUT.empty)
+    congestion: Rows = field(default_factory=CONGESTION.empty)
+    window_us: tuple[float, float] | None = None
+    """The window of start times that is measured; None for all flows."""
+    faults: Sequence[FaultSpan] = ()
 
 
 def styled(plot: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
@@ -158,6 +179,31 @@ def draw_level(axes: Axes, name: str, value: float) -> None:
         color=MUTED,
         fontsize=9,
     )
+
+
+def draw_faults(axes: Axes, faults: Iterable[FaultSpan]) -> None:
+    """Shade the faults without changing the time axis. Faults that begin after its end are left out."""
+    left, right = axes.get_xlim()
+    for fault in sorted(faults, key=lambda fault: fault.begin_us):
+        end_us = right if fault.end_us is None else min(fault.end_us, right)
+        if fault.begin_us >= right:
+            continue
+        axes.axvspan(fault.begin_us, end_us, color=MUTED, alpha=0.12, linewidth=0)
+        axes.axvline(fault.begin_us, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
+        axes.annotate(
+            fault.label,
+            (fault.begin_us, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(3, -4),
+            textcoords="offset points",
+            va="top",
+            ha="right",
+            rotation=90,
+            rotation_mode="anchor",
+            color=MUTED,
+            fontsize=9,
+        )
+    axes.set_xlim(left, right)
 
 
 def say(axes: Axes, text: str) -> None:

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.plots.canvas import WIDTH_INCHES, byte_scale, new_figure, say, share_legend, styled
+from analysis.plots.canvas import WIDTH_INCHES, PlottedRun, byte_scale, new_figure, say, share_legend, styled
 from analysis.plots.palette import numbered_looks
 from analysis.plots.series import Points
 from telemetry.reader import Rows, answer
@@ -25,14 +25,6 @@ MAXIMUM_POINTS = 500
 """The most points of a line, which is more than the width of a panel in pixels."""
 _PANELS_IN_A_ROW = 4
 _PANEL_INCHES = 3.6
-
-
-@dataclass(frozen=True)
-class TracedRun:
-    """The name of one run in a comparison, and its trace `cc`."""
-
-    label: str
-    congestion: Rows
 
 
 @dataclass(frozen=True)
@@ -60,25 +52,26 @@ def _quantities(traces: Sequence[pl.DataFrame]) -> tuple[_Quantity, _Quantity, _
 def plot_congestion(congestion: Rows, flows: pl.DataFrame) -> Figure:
     """Plot window, rate and round trip of a run: one panel per quantity, one line for each of the largest flows."""
     figure, panels = new_figure(3, height_inches=_PANEL_INCHES)
-    shown = _largest([congestion], flows)
-    traced = _rows_of(congestion, shown)
+    flow_ids = _largest([congestion], flows)
+    traced = _rows_of(congestion, flow_ids)
     for axes, quantity in zip(panels, _quantities([traced]), strict=True):
         axes.set_title(quantity.title)
-        _panel(axes, traced, shown, quantity)
+        _panel(axes, traced, flow_ids, quantity)
     share_legend(figure)
     return figure
 
 
 @styled
-def plot_congestion_compared(runs: Sequence[TracedRun], flows: pl.DataFrame) -> dict[str, Figure]:
+def plot_congestion_compared(runs: Sequence[PlottedRun]) -> dict[str, Figure]:
     """Plot window, rate and round trip, one figure per quantity: one panel per run, with equal scales and flows."""
-    shown = _largest([run.congestion for run in runs], flows)
-    traces = [_rows_of(run.congestion, shown) for run in runs]
-    return {quantity.name: _side_by_side(runs, traces, shown, quantity) for quantity in _quantities(traces)}
+    flows = pl.concat([run.flows for run in runs]).unique("flow_id")
+    flow_ids = _largest([run.congestion for run in runs], flows)
+    traces = [_rows_of(run.congestion, flow_ids) for run in runs]
+    return {quantity.name: _side_by_side(runs, traces, flow_ids, quantity) for quantity in _quantities(traces)}
 
 
 def _side_by_side(
-    runs: Sequence[TracedRun], traces: Sequence[pl.DataFrame], shown: list[int], quantity: _Quantity
+    runs: Sequence[PlottedRun], traces: Sequence[pl.DataFrame], flow_ids: list[int], quantity: _Quantity
 ) -> Figure:
     rows = ceil(len(runs) / _PANELS_IN_A_ROW)
     figure = Figure(figsize=(WIDTH_INCHES, _PANEL_INCHES * rows))
@@ -88,7 +81,7 @@ def _side_by_side(
         axes = figure.add_subplot(rows, min(len(runs), _PANELS_IN_A_ROW), number)
         axes.set_title(run.label)
         axes.set_ylabel(quantity.title)
-        if _panel(axes, traced, shown, quantity):
+        if _panel(axes, traced, flow_ids, quantity):
             drawn.append(axes)
     for axes in drawn:
         axes.set_xlim(0, max(other.get_xlim()[1] for other in drawn))
@@ -97,8 +90,8 @@ def _side_by_side(
     return figure
 
 
-def _rows_of(congestion: Rows, shown: list[int]) -> pl.DataFrame:
-    return answer(congestion.lazy().filter(pl.col("flow_id").is_in(shown)))
+def _rows_of(congestion: Rows, flow_ids: list[int]) -> pl.DataFrame:
+    return answer(congestion.lazy().filter(pl.col("flow_id").is_in(flow_ids)))
 
 
 def _largest(traces: Sequence[Rows], flows: pl.DataFrame) -> list[int]:
@@ -109,11 +102,11 @@ def _largest(traces: Sequence[Rows], flows: pl.DataFrame) -> list[int]:
     return ordered["flow_id"].head(MAXIMUM_FLOWS).to_list()
 
 
-def _panel(axes: Axes, traced: pl.DataFrame, shown: list[int], quantity: _Quantity) -> bool:
+def _panel(axes: Axes, traced: pl.DataFrame, flow_ids: list[int], quantity: _Quantity) -> bool:
     """Draw a line for each flow that has values, and return whether any flow has values."""
     axes.set_xlabel("Time (model µs)")
     drawn = False
-    for flow_id, look in zip(shown, numbered_looks(len(shown)), strict=True):
+    for flow_id, look in zip(flow_ids, numbered_looks(len(flow_ids)), strict=True):
         rows = traced.filter(pl.col("flow_id") == flow_id).select("time_us", value=quantity.value).drop_nulls()
         times_us, values = (_thinned(rows[name].to_numpy()) for name in ("time_us", "value"))
         if values.size:

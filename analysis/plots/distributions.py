@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -16,26 +15,13 @@ from analysis.metrics.buffers import whole_buffers
 from analysis.metrics.goodput import receiver_throughput_gbps
 from analysis.metrics.percentiles import Values
 from analysis.metrics.signals import delays_us
-from analysis.plots.canvas import log_x, new_figure, say, share_legend, styled
+from analysis.plots.canvas import PlottedRun, log_x, new_figure, say, share_legend, styled
 from analysis.plots.palette import DASH_CYCLE, LineLook, different_looks, scheme_looks
-from analysis.plots.series import MAXIMUM_STEPS
+from analysis.plots.series import cumulative_shares
 from telemetry.reader import Rows
 
 NEAR_CAUSES = ("cache", "estimator")
 """Causes of BTS that come from the sender's own ToR; all others come from the congested switch."""
-
-
-@dataclass(frozen=True)
-class DistributedRun:
-    """The data of one run in these plots."""
-
-    label: str
-    scheme: str
-    flows: pl.DataFrame
-    queues: Rows
-    signals: Rows
-    goodput: Rows
-    window_us: tuple[float, float] | None = None
 
 
 def buffer_samples(queues: Rows) -> Values:
@@ -53,7 +39,7 @@ def feedback_delays_us(signals: Rows, *, near: bool) -> Values:
 
 
 @styled
-def plot_distributions(runs: Sequence[DistributedRun]) -> Figure:
+def plot_distributions(runs: Sequence[PlottedRun]) -> Figure:
     """Plot the CDFs of buffer occupancy per switch, receiver throughput, and feedback delay (near and remote).
 
     The throughput panel is left out if no run has several receivers, the delay panel if no BTS reached a host.
@@ -81,7 +67,7 @@ def plot_distributions(runs: Sequence[DistributedRun]) -> Figure:
     return figure
 
 
-def _delay_lines(labelled: Sequence[tuple[DistributedRun, LineLook]]) -> list[tuple[str, LineLook, Values]]:
+def _delay_lines(labelled: Sequence[tuple[PlottedRun, LineLook]]) -> list[tuple[str, LineLook, Values]]:
     """Return a line for the remote and a line for the near delays of each run that has any."""
     looks = [look for _, look in labelled]
     near_looks = different_looks([LineLook(look.color, DASH_CYCLE[2]) for look in looks], looks)
@@ -105,9 +91,7 @@ def _draw(axes: Axes, lines: Sequence[tuple[str, LineLook, Values]], name: str, 
         say(axes, empty)
         return
     for label, look, values in drawn:
-        shares = np.arange(1, values.size + 1) / values.size
-        selected = np.unique(np.linspace(0, values.size - 1, min(values.size, MAXIMUM_STEPS)).astype(np.int64))
-        x = np.concatenate([values[:1], values[selected]])
-        y = np.concatenate([[0.0], shares[selected]])
-        axes.step(x, y, where="post", color=look.color, linestyle=look.dashes, label=label)
+        axes.step(
+            *cumulative_shares(values, values.size), where="post", color=look.color, linestyle=look.dashes, label=label
+        )
     axes.set_xlim(left=0)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -13,33 +12,21 @@ from matplotlib.figure import Figure
 
 from analysis.metrics.buffers import natural_key
 from analysis.metrics.goodput import rates_without_gaps, tag_rates
-from analysis.plots.canvas import legend_name, new_figure, say, share_legend, styled
-from analysis.plots.faults import FaultMark, draw_faults
+from analysis.plots.canvas import PlottedRun, draw_faults, legend_name, new_figure, say, share_legend, styled
 from analysis.plots.palette import LineLook, numbered_looks
-from telemetry.reader import Rows
 
 MAXIMUM_PANELS = 4
 
 
-@dataclass(frozen=True)
-class GoodputRun:
-    """The data of one run in a goodput plot."""
-
-    label: str
-    flows: pl.DataFrame
-    goodput: Rows
-    faults: Sequence[FaultMark] = ()
-
-
 @styled
-def plot_goodput(runs: Sequence[GoodputRun]) -> Figure:
+def plot_goodput(runs: Sequence[PlottedRun]) -> Figure:
     """Plot the goodput of every traffic class, summed over its receivers. All panels have the same y axis."""
-    shown = list(runs)[:MAXIMUM_PANELS]
-    figure, panels = new_figure(max(1, len(shown)), height_inches=3.6)
-    rates = [tag_rates(run.goodput, run.flows) for run in shown]
+    plotted = list(runs)[:MAXIMUM_PANELS]
+    figure, panels = new_figure(max(1, len(plotted)), height_inches=3.6)
+    rates = [tag_rates(run.goodput, run.flows) for run in plotted]
     tags = sorted({tag for of_run in rates for tag in of_run["tag"].unique()}, key=natural_key)
     highest = max((float(of_run["gbps"].to_numpy().max()) for of_run in rates if of_run.height), default=1.0)
-    for axes, run, of_run in zip(panels, shown, rates, strict=True):
+    for axes, run, of_run in zip(panels, plotted, rates, strict=True):
         axes.set_title(run.label)
         axes.set_xlabel("Time (model µs)")
         axes.set_ylabel("Goodput (Gb/s)")

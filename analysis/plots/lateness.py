@@ -12,11 +12,11 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.plots.canvas import MUTED, draw_level, log_x, log_y, new_figure, say, share_legend, styled
-from analysis.plots.faults import FaultMark, draw_faults
+from analysis.plots.canvas import MUTED, draw_faults, draw_level, log_x, log_y, new_figure, say, share_legend, styled
 from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS, scheme_looks
 from analysis.plots.series import Steps, thin
 from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, INVALID_ABOVE
+from analysis.results.spec import FaultSpan
 
 _LEAST_PERCENT = 0.1
 """The lowest value of the logarithmic axes. Smaller values are drawn there."""
@@ -30,7 +30,7 @@ PART_NAMES = {"host": "hosts", "switch": "switches"}
 
 
 @styled
-def plot_lateness(lateness: pl.DataFrame, *, base_rtt_us: float, faults: Sequence[FaultMark] = ()) -> Figure:
+def plot_lateness(lateness: pl.DataFrame, *, base_rtt_us: float, faults: Sequence[FaultSpan] = ()) -> Figure:
     """Plot the highest lateness of hosts and of switches in each interval, and the verdict's limits for the P99."""
     figure, (axes,) = new_figure(1, height_inches=3.6)
     axes.set_title("Lateness over time")

@@ -128,8 +128,10 @@ def different_looks(wanted: Iterable[LineLook], drawn: Iterable[LineLook] = ()) 
     first_new = len(taken)
     usual = {look.color for look in (*wanted, *taken)}
     for look in wanted:
-        different = (each for each in _variants(look, usual) if not any(_look_alike(each, other) for other in taken))
-        unequal = (each for each in _variants(look, usual) if each not in taken)
+        different = (
+            variant for variant in _variants(look, usual) if not any(_look_alike(variant, other) for other in taken)
+        )
+        unequal = (variant for variant in _variants(look, usual) if variant not in taken)
         taken.append(next(different, None) or next(unequal, look))
     return taken[first_new:]
 

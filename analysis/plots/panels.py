@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from analysis.plots import palette
 from analysis.plots.canvas import MUTED, STYLE, WIDTH_INCHES, log_y, say, share_legend, styled, visible_labels
 from analysis.plots.palette import DASH_CYCLE, SOLID, Dashes, LineLook, different_looks, scheme_color
-from analysis.plots.series import MAXIMUM_STEPS, Points, Steps, thin
+from analysis.plots.series import Points, Steps, cumulative_shares, thin
 
 Kind = Literal["points", "marks", "steps", "shares"]
 """The kind of a panel: points joined by lines, points only, step curves (each value ends at its time), or a CDF."""
@@ -90,24 +90,16 @@ class Panel:
         return [curve for curve in self.curves if np.isfinite(curve.x if self.kind == "shares" else curve.y).any()]
 
 
-_SCHEME_DASHES = {
-    "irn": DASH_CYCLE[2],
-    "onramp": DASH_CYCLE[1],
-    "pfc": DASH_CYCLE[1],
-    "ndp": DASH_CYCLE[1],
-    "egress-bts": DASH_CYCLE[4],
-    "ingress-bts": DASH_CYCLE[3],
-    "sfc-est": DASH_CYCLE[3],
+_SCHEME_LOOKS = {
+    "irn": (DASH_CYCLE[2], "o"),
+    "onramp": (DASH_CYCLE[1], "s"),
+    "pfc": (DASH_CYCLE[1], "s"),
+    "ndp": (DASH_CYCLE[1], "s"),
+    "egress-bts": (DASH_CYCLE[4], "v"),
+    "ingress-bts": (DASH_CYCLE[3], "D"),
+    "sfc-est": (DASH_CYCLE[3], "D"),
 }
-_SCHEME_MARKERS = {
-    "irn": "o",
-    "onramp": "s",
-    "pfc": "s",
-    "ndp": "s",
-    "egress-bts": "v",
-    "ingress-bts": "D",
-    "sfc-est": "D",
-}
+"""The dashes and the marker of a scheme. Other schemes, such as SFC, have solid lines and triangles."""
 
 
 def scheme_looks(schemes: Sequence[str]) -> list[CurveLook]:
@@ -117,15 +109,12 @@ def scheme_looks(schemes: Sequence[str]) -> list[CurveLook]:
     figure have different congestion controls.
     """
     names, controls = ([scheme.partition("+")[place] for scheme in schemes] for place in (0, 2))
-    lines = different_looks(LineLook(scheme_color(name), _SCHEME_DASHES.get(name, SOLID)) for name in names)
-    has_one_control = len(set(controls)) == 1
-    return _with_markers(
-        lines,
-        [
-            (_SCHEME_MARKERS.get(name, "^"), has_one_control or control != "dcqcn")
-            for name, control in zip(names, controls, strict=True)
-        ],
+    usual = [_SCHEME_LOOKS.get(name, (SOLID, "^")) for name in names]
+    lines = different_looks(
+        LineLook(scheme_color(name), dashes) for name, (dashes, _) in zip(names, usual, strict=True)
     )
+    is_filled = [len(set(controls)) == 1 or control != "dcqcn" for control in controls]
+    return _with_markers(lines, [(marker, filled) for (_, marker), filled in zip(usual, is_filled, strict=True)])
 
 
 def numbered_looks(count: int) -> list[CurveLook]:
@@ -232,22 +221,14 @@ def _draw_curve(axes: Axes, kind: Kind, curve: Curve, marker_points: float) -> N
     if kind in ("points", "marks"):
         axes.plot(curve.x, curve.y, **style)
         return
-    x, y = _thinned(curve) if kind == "steps" else _shares(curve.x)
+    if kind == "steps":
+        steps = thin(Steps(curve.x, curve.y))
+        x, y = steps.times_us, steps.values
+    else:
+        x, y = cumulative_shares(curve.x, curve.x.size)
     every = max(1, x.size // _MARKERS_PER_CURVE)
     where: Literal["pre", "post"] = "pre" if kind == "steps" else "post"
     axes.step(x, y, where=where, linewidth=1.5, markevery=(every // 2, every), **style)
-
-
-def _thinned(curve: Curve) -> tuple[Points, Points]:
-    steps = thin(Steps(curve.x, curve.y))
-    return steps.times_us, steps.values
-
-
-def _shares(values: Points) -> tuple[Points, Points]:
-    """Return the points of the CDF of ascending values, thinned. The curve begins with share 0 at the lowest value."""
-    shares = np.arange(1, values.size + 1) / values.size
-    selected = np.unique(np.linspace(0, values.size - 1, min(values.size, MAXIMUM_STEPS)).astype(np.int64))
-    return np.concatenate([values[:1], values[selected]]), np.concatenate([[0.0], shares[selected]])
 
 
 def _name_places(axes: Axes, ticks: Sequence[str]) -> None:

@@ -12,11 +12,13 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.metrics.buffers import QueueName, hottest_queue, switches, whole_buffers
+from analysis.metrics.buffers import hottest_queue, queue_series, switches, whole_buffers
 from analysis.metrics.flows import ALL_CLASSES, SizeBinFigures, of_class, size_bin_edges, slowdown_by_size
 from analysis.metrics.percentiles import minimum_count
 from analysis.plots.canvas import (
+    PlottedRun,
     byte_axis,
+    draw_faults,
     draw_level,
     legend_name,
     log_x,
@@ -26,7 +28,6 @@ from analysis.plots.canvas import (
     share_legend,
     styled,
 )
-from analysis.plots.faults import FaultMark, draw_faults
 from analysis.plots.palette import BACKDROP, DASH_CYCLE, LineLook, scheme_color, scheme_looks
 from analysis.plots.series import (
     Steps,
@@ -34,10 +35,11 @@ from analysis.plots.series import (
     bin_percentiles,
     buffer_steps,
     cumulative_slowdown,
+    high_water,
     hottest_buffer_steps,
-    queue_steps,
     thin,
 )
+from analysis.results.spec import FaultSpan
 from telemetry.reader import Rows
 
 PERCENT_MARKERS = {50: "o", 95: "s", 99: "^"}
@@ -48,16 +50,6 @@ _BACKDROP_STEPS = 200
 MAXIMUM_CLASS_PANELS = 3
 _LEVEL_SPACING = 0.07
 """The share of the axis that the name of a level takes up."""
-
-
-@dataclass(frozen=True)
-class PlottedRun:
-    """The data of one run in a comparison plot."""
-
-    label: str
-    scheme: str
-    flows: pl.DataFrame
-    queues: Rows
 
 
 @dataclass(frozen=True)
@@ -73,7 +65,7 @@ def plot_buffer(
     *,
     scheme: str,
     thresholds_bytes: Mapping[str, int] | None = None,
-    faults: Sequence[FaultMark] = (),
+    faults: Sequence[FaultSpan] = (),
 ) -> Figure:
     """Plot high-water marks over time: the shared buffer of the fullest switch (left) and its fullest queue (right)."""
     figure, (left, right) = new_figure(2)
@@ -89,8 +81,9 @@ def plot_buffer(
     if backdrop:
         left.plot([], [], color=BACKDROP, label="other switches")
     queue = hottest_queue(queues, switch)
-    right.set_title(_queue_title(queue))
-    lines = [_Line("_queue", look, queue_steps(queues, queue))] if queue else []
+    where = f": {queue.switch} port {queue.port} class {queue.traffic_class}" if queue else ""
+    right.set_title(f"Fullest queue{where}")
+    lines = [_Line("_queue", look, high_water(queue_series(queues, queue)))] if queue else []
     _draw_steps(right, lines, fill=True, thresholds_bytes=thresholds_bytes or {})
     for axes in (left, right):
         draw_faults(axes, faults if whole.height else ())
@@ -126,11 +119,7 @@ def plot_fct(flows: pl.DataFrame, *, scheme: str, traffic_class: str = ALL_CLASS
 
 
 @styled
-def plot_buffers_compared(
-    runs: Sequence[PlottedRun],
-    thresholds_bytes: Mapping[str, int] | None = None,
-    faults: Sequence[FaultMark] = (),
-) -> Figure:
+def plot_buffers_compared(runs: Sequence[PlottedRun], faults: Sequence[FaultSpan] = ()) -> Figure:
     """Plot the high-water marks of each run's fullest switch over time."""
     figure, (axes,) = new_figure(1)
     axes.set_title("Shared buffer of the fullest switch")
@@ -139,14 +128,14 @@ def plot_buffers_compared(
         hottest = hottest_buffer_steps(run.queues)
         if hottest:
             lines.append(_Line(f"{run.label} ({hottest[0]})", look, hottest[1]))
-    _draw_steps(axes, lines, thresholds_bytes=thresholds_bytes or {})
+    _draw_steps(axes, lines)
     draw_faults(axes, faults if lines else ())
     share_legend(figure, columns=4)
     return figure
 
 
 @styled
-def plot_beside_incast(runs: Sequence[PlottedRun], traffic_class: str, faults: Sequence[FaultMark] = ()) -> Figure:
+def plot_beside_incast(runs: Sequence[PlottedRun], traffic_class: str, faults: Sequence[FaultSpan] = ()) -> Figure:
     """Plot the effect of an incast on other traffic.
 
     Left: the FCT slowdown of the other traffic. Right: the buffer of the fullest switch over time.
@@ -201,12 +190,6 @@ def plot_fct_compared(runs: Sequence[PlottedRun], traffic_classes: Sequence[str]
         _draw_distribution(axes, lines)
     share_legend(figure)
     return figure
-
-
-def _queue_title(queue: QueueName | None) -> str:
-    if queue is None:
-        return "Fullest queue"
-    return f"Fullest queue: {queue.switch} port {queue.port} class {queue.traffic_class}"
 
 
 def _draw_steps(
@@ -297,14 +280,7 @@ def _draw_distribution(axes: Axes, lines: Sequence[tuple[str, LineLook, pl.DataF
     low = min(float(values[0]) for _, _, values, _ in drawn)
     high = max(float(values[-1]) for _, _, values, _ in drawn)
     for label, look, values, shares in drawn:
-        axes.step(
-            np.concatenate([values[:1], values]),
-            np.concatenate([[0.0], shares]),
-            where="post",
-            color=look.color,
-            linestyle=look.dashes,
-            label=label,
-        )
+        axes.step(values, shares, where="post", color=look.color, linestyle=look.dashes, label=label)
     log_x(axes, min(low, 1.0) / 1.03, max(high, 2.0) * 1.1)
 
 
@@ -321,8 +297,9 @@ def _draw_tail(axes: Axes, lines: Sequence[tuple[str, LineLook, pl.DataFrame]]) 
         say(axes, "no flow completed")
         return
     for label, look, _, values, shares in drawn:
-        slower = 100 * (1 - np.concatenate([[0.0], shares[:-1]]))
-        axes.step(values, slower, where="pre", color=look.color, linestyle=look.dashes, label=label)
+        axes.step(
+            values[1:], 100 * (1 - shares[:-1]), where="pre", color=look.color, linestyle=look.dashes, label=label
+        )
     for name, percent in (("P50", 50.0), ("P99", 1.0)):
         draw_level(axes, name, percent)
     log_y(axes, 80 / max(curve[2] for curve in drawn), 125)

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analysis.formatting import format_bytes
-from analysis.metrics.buffers import QueueName, hottest_switch, queue_series, whole_buffer, whole_buffers
+from analysis.metrics.buffers import hottest_switch, whole_buffer, whole_buffers
 from analysis.metrics.flows import SizeBinFigures, slowdowns
 from telemetry.reader import Rows
 
@@ -60,25 +60,19 @@ def hottest_buffer_steps(queues: Rows) -> tuple[str, Steps] | None:
     return None if switch is None else (switch, buffer_steps(whole, switch))
 
 
-def queue_steps(queues: Rows, queue: QueueName) -> Steps:
-    """Return the high-water marks of one queue, which are zero for intervals in which it was empty."""
-    return high_water(queue_series(queues, queue))
-
-
 def cumulative_slowdown(flows: pl.DataFrame, limit: int = MAXIMUM_STEPS) -> tuple[Points, Points]:
-    """Return the slowdowns in ascending order, and for each the share of flows with at most this slowdown (the CDF).
+    """Return the points of the CDF of slowdowns. If some flows did not complete, the last share is below 1."""
+    return cumulative_shares(slowdowns(flows), flows.height, limit)
 
-    If some flows did not complete, the last share is below 1. Long series are thinned, but keep their first and last
-    point.
+
+def cumulative_shares(values: Points, count: int, limit: int = MAXIMUM_STEPS) -> tuple[Points, Points]:
+    """Return the points of a CDF: ascending values, and for each the share of `count` with at most this value.
+
+    The curve begins with share 0 at the lowest value. Long series are thinned, but keep their first and last point.
     """
-    values = slowdowns(flows)
-    if values.size == 0:
-        return values, values
-    shares = np.arange(1, values.size + 1) / flows.height
-    if values.size > limit:
-        selected = np.unique(np.linspace(0, values.size - 1, limit).astype(np.int64))
-        values, shares = values[selected], shares[selected]
-    return values, shares
+    selected = np.unique(np.linspace(0, values.size - 1, min(values.size, limit)).astype(np.int64))
+    shares = (selected + 1) / count
+    return np.concatenate([values[:1], values[selected]]), np.concatenate([np.zeros(min(1, values.size)), shares])
 
 
 def bin_labels(bins: Sequence[SizeBinFigures]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -22,18 +23,7 @@ from telemetry.atomic_file import replace_text
 FIGURE_FILE = "figure.png"
 
 
-@dataclass(frozen=True)
-class ClaimRow:
-    """A claim with the paper's value, the measured value and whether it holds."""
-
-    claim: str
-    paper: str
-    measured: str
-    holds: bool
-
-
-@dataclass(frozen=True)
-class RunLink:
+class RunLink(NamedTuple):
     """A run that the claims were evaluated on."""
 
     label: str
@@ -50,7 +40,8 @@ class ExperimentPage:
     title: str
     paper_place: str
     scale: str
-    claims: Sequence[ClaimRow]
+    claims: Sequence[tuple[str, str, str, bool]]
+    """Claim, the paper's value, the measured value, and whether the claim holds."""
     runs: Sequence[RunLink]
     remarks: Sequence[str]
     """Remarks needed to interpret the figures."""
@@ -66,7 +57,9 @@ def write_experiment_page(
 ) -> Path:
     """Write report.html, two CSV files and the figure (caption, plot) as PNG into a folder; return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_csv(folder / "claims.csv", pl.DataFrame([vars(row) for row in page.claims], orient="row"))
+    write_csv(
+        folder / "claims.csv", pl.DataFrame(page.claims, schema=["claim", "paper", "measured", "holds"], orient="row")
+    )
     write_csv(folder / "runs.csv", runs)
     name = Path(FIGURE_FILE).stem
     caption, drawn = figure or ("", None)
@@ -74,10 +67,9 @@ def write_experiment_page(
     html = render(
         "experiment.html.j2",
         page=page,
-        first_sentence=of_experiment({row.claim: row.holds for row in page.claims}, runs.to_dicts(), trust),
-        claims=[(row.claim, row.paper, row.measured, row.holds) for row in page.claims],
+        first_sentence=of_experiment({claim: holds for claim, *_, holds in page.claims}, runs.to_dicts(), trust),
         plots=place_figures(folder, {name: drawn}, {name: caption}) if drawn else [],
-        runs=[run_row(folder, run.label, run.folder, run.command, run.verdict) for run in page.runs],
+        runs=[run_row(folder, *run) for run in page.runs],
     )
     replace_text(folder / REPORT_FILE, html)
     return folder / REPORT_FILE

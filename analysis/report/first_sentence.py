@@ -9,9 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from analysis.formatting import format_bytes, format_number, format_share, format_us
+from analysis.formatting import amount, format_bytes, format_number, format_share, format_us
 from analysis.metrics.flows import active_span_us
 from analysis.results.comparison import Comparison, headline_class
+from analysis.results.over_seeds import mean_of
 from analysis.results.result import Level, RunResult
 from analysis.results.swept import Sweep
 from analysis.validation.record import Validation
@@ -38,7 +39,7 @@ def _completed(result: RunResult, flows: pl.DataFrame) -> str:
     if not total:
         return "No flows"
     if not completed:
-        return f"None of {_counted(total, 'flow')} completed"
+        return f"None of {amount(total, 'flow')} completed"
     span_us = active_span_us(flows)
     duration = f" in {format_us(span_us)}" if span_us else ""
     if completed < total:
@@ -78,7 +79,7 @@ def _pauses(result: RunResult, flows: pl.DataFrame) -> str:
 def _drops(dropped: int | None) -> str:
     if dropped is None:
         return "Drops: not counted"
-    return _counted(dropped, "dropped packet") if dropped else "No drops"
+    return amount(dropped, "dropped packet") if dropped else "No drops"
 
 
 def _wall_time(wall_s: float | None, title: str = "Wall time") -> str:
@@ -98,9 +99,9 @@ def of_comparison(comparison: Comparison) -> str:
         *(measurements if any(measurements) else [_NOT_MEASURED]),
         _pauses_by_bts([row.model_dump() for row in comparison.rows]),
         _drops_of(comparison),
-        f"{_counted(len(comparison.rows), 'run')} of {comparison.scenario}",
+        f"{amount(len(comparison.rows), 'run')} of {comparison.scenario}",
         _wall_time(sum(walls) if walls else None),
-        _trust_in(comparison),
+        trust_in_runs([row.verdict for row in comparison.rows], [row.label for row in comparison.rows]),
     )
 
 
@@ -130,8 +131,7 @@ def _best(comparison: Comparison, name: str, title: str) -> str:
 def _figures(comparison: Comparison, name: str) -> Iterator[tuple[str, float | None]]:
     if comparison.over_seeds:
         for scheme in comparison.over_seeds:
-            estimate = scheme.figures[name]
-            yield scheme.scheme, None if estimate is None else estimate.mean
+            yield scheme.scheme, mean_of(scheme.figures[name])
         return
     for row in comparison.rows:
         yield row.label, getattr(row, name)
@@ -154,14 +154,14 @@ def _drops_of(comparison: Comparison) -> str:
     if len(known) < len(counts):
         return "Drops: not counted in every run"
     by_run = [f"{row.label} {row.drops:,}" for row in comparison.rows if row.drops]
-    return f"{_counted(sum(known), 'dropped packet')} ({_some(by_run)})" if by_run else "No drops"
+    return f"{amount(sum(known), 'dropped packet')} ({_some(by_run)})" if by_run else "No drops"
 
 
 def of_sweep(sweep: Sweep) -> str:
     """Return the summary of a sweep: the ranges of slowdown and peak buffer, totals, and unreliable runs."""
     runs = sweep.runs.to_dicts()
-    jobs = _counted(sweep.table.height, "job")
-    counted = jobs if sweep.table.height == len(runs) else f"{jobs} ({_counted(len(runs), 'distinct run')})"
+    jobs = amount(sweep.table.height, "job")
+    counted = jobs if sweep.table.height == len(runs) else f"{jobs} ({amount(len(runs), 'distinct run')})"
     tail = _range(sweep, runs, "slowdown_p99", "P99 slowdown", format_number) or _range(
         sweep, runs, "slowdown_p50", "Median slowdown", format_number
     )
@@ -177,7 +177,7 @@ def of_sweep(sweep: Sweep) -> str:
 def of_experiment(claims: Mapping[str, bool], runs: Sequence[Mapping[str, Any]], trust: str) -> str:
     """Return the summary of an experiment: claims that do not hold, totals over `runs` (rows of runs.csv), `trust`."""
     failing = [claim for claim, holds in claims.items() if not holds]
-    total = _counted(len(claims), "claim")
+    total = amount(len(claims), "claim")
     if not claims:
         outcome = "No claims were evaluated"
     elif not failing:
@@ -187,7 +187,7 @@ def of_experiment(claims: Mapping[str, bool], runs: Sequence[Mapping[str, Any]],
         outcome = f"{len(claims) - len(failing)} of {total} {verb}. Does not hold: {'; '.join(failing)}"
     if not runs:
         return _paragraph(outcome, "No run has completed, so there is no verdict")
-    return _paragraph(outcome, _counted(len(runs), "run"), *_costs(runs), trust)
+    return _paragraph(outcome, amount(len(runs), "run"), *_costs(runs), trust)
 
 
 def of_validation(validation: Validation, outside: Sequence[str]) -> str:
@@ -200,10 +200,10 @@ def of_validation(validation: Validation, outside: Sequence[str]) -> str:
         return "No live run was compared with a virtual run, so there is no verdict."
     total = sum(len(run.metrics) for run in runs)
     within = f"{total - len(outside):,} of {total:,}" if outside else f"all {total:,}"
-    pairs = _counted(len(runs), "pair")
+    pairs = amount(len(runs), "pair")
     errors = [abs(run.peak_error) for run in runs if run.peak_error is not None]
     if failures:
-        trust = f"Verdict: incomplete, {_counted(failures, 'pair')} could not be compared"
+        trust = f"Verdict: incomplete, {amount(failures, 'pair')} could not be compared"
     else:
         trust = trust_in_runs([run.verdict for run in runs], [run.label for run in runs], "pair")
     return _paragraph(
@@ -219,7 +219,7 @@ def _costs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return pauses, drops and wall time over all runs."""
     drops = [run["drops"] or 0 for run in runs]
     affected = sum(count > 0 for count in drops)
-    dropped = f"{_counted(sum(drops), 'dropped packet')} in {_counted(affected, 'run')}" if affected else "No drops"
+    dropped = f"{amount(sum(drops), 'dropped packet')} in {amount(affected, 'run')}" if affected else "No drops"
     return [_pauses_by_bts(runs), dropped, _wall_time(sum(run["wall_s"] or 0.0 for run in runs))]
 
 
@@ -237,10 +237,6 @@ def _range(
     return f"{title}: {' to '.join(ends)}"
 
 
-def _trust_in(comparison: Comparison) -> str:
-    return trust_in_runs([row.verdict for row in comparison.rows], [row.label for row in comparison.rows])
-
-
 def trust_in_runs(verdicts: Sequence[Level], labels: Sequence[str], noun: str = "run") -> str:
     """Return the worst verdict among several runs (or pairs of runs), and the runs that have it."""
     by_level: dict[Level, list[str]] = {}
@@ -248,7 +244,7 @@ def trust_in_runs(verdicts: Sequence[Level], labels: Sequence[str], noun: str = 
         by_level.setdefault(verdict, []).append(label)
     for level in ("invalid", "degraded"):
         if level in by_level:
-            counted = f"{len(by_level[level])} of {_counted(len(verdicts), noun)}"
+            counted = f"{len(by_level[level])} of {amount(len(verdicts), noun)}"
             return f"Verdict: {level} in {counted} ({_some(by_level[level])})"
     return f"Verdict: faithful (all {noun}s)" if len(verdicts) > 1 else "Verdict: faithful"
 
@@ -260,7 +256,3 @@ def _some(names: Sequence[str], separator: str = ", ") -> str:
 
 def _paragraph(*sentences: str) -> str:
     return " ".join(f"{sentence}." for sentence in sentences if sentence)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from analysis.formatting import (
     NOTHING,
-    flatten,
     format_bytes,
     format_count,
     format_number,
@@ -18,14 +17,14 @@ from analysis.formatting import (
     format_us,
     format_wall,
 )
-from analysis.metrics.completion import CompletionFigures
 from analysis.metrics.figures import Interval
-from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
+from analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
 from analysis.results.comparison import Comparison, ComparisonRow, headline_class
 from analysis.results.completions import CompletionRow
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import LatenessFigures, RunResult, SpacingFigures, count_of
+from analysis.results.spec import RunConfig
 from analysis.results.stored import Run
 
 
@@ -106,11 +105,6 @@ def setting_rows(result: RunResult) -> list[tuple[str, str]]:
     ]
 
 
-def configuration_rows(run: Run) -> list[tuple[str, str]]:
-    """Return config.json as dotted names and values."""
-    return [] if run.config is None else list(flatten(run.config.as_dict()).items())
-
-
 def comparison_tables(comparison: Comparison, results: Sequence[RunResult]) -> list[DataTable]:
     """Return a comparison page's tables: means over seeds, overview, then slowdown and buffers of every run."""
     labels = [row.label for row in comparison.rows]
@@ -146,19 +140,19 @@ _AVERAGED = (
 
 def _seeds_table(comparison: Comparison) -> DataTable:
     schemes = comparison.over_seeds
-    figures = [(name, title) for name, title in _AVERAGED if any(each.figures[name] for each in schemes)]
+    figures = [(name, title) for name, title in _AVERAGED if any(scheme.figures[name] for scheme in schemes)]
     return DataTable(
         "Means over seeds",
         (
             "figure",
-            *(each.scheme for each in schemes),
-            *(f"{each.scheme} / {schemes[0].scheme}" for each in schemes[1:]),
+            *(scheme.scheme for scheme in schemes),
+            *(f"{scheme.scheme} / {schemes[0].scheme}" for scheme in schemes[1:]),
         ),
         [
             (
                 title,
-                *(_estimate(each.figures[name], is_bytes=name.endswith("_bytes")) for each in schemes),
-                *(_estimate(each.ratios.get(name)) for each in schemes[1:]),
+                *(_estimate(scheme.figures[name], is_bytes=name.endswith("_bytes")) for scheme in schemes),
+                *(_estimate(scheme.ratios.get(name)) for scheme in schemes[1:]),
             )
             for name, title in figures
         ],
@@ -172,9 +166,11 @@ def _seeds_table(comparison: Comparison) -> DataTable:
 def _estimate(estimate: Estimate | None, *, is_bytes: bool = False) -> str:
     if estimate is None:
         return NOTHING
-    shown = format_bytes if is_bytes else format_number
-    interval = f" ({shown(estimate.interval[0])} to {shown(estimate.interval[1])})" if estimate.interval else ""
-    return f"{shown(estimate.mean)}{interval}"
+    format_value = format_bytes if is_bytes else format_number
+    interval = (
+        f" ({format_value(estimate.interval[0])} to {format_value(estimate.interval[1])})" if estimate.interval else ""
+    )
+    return f"{format_value(estimate.mean)}{interval}"
 
 
 def _interval(interval: Interval | None) -> str:
@@ -374,7 +370,7 @@ def _completion_tables(comparison: Comparison) -> list[DataTable]:
     note = "Time from the first ready message to the last acknowledgement. The ideal is for an otherwise idle network."
     means = " Means over the seeds, ratios seed by seed." if comparison.over_seeds else ""
     headings = ("tag", "run", "completion time", "ideal", "slowdown", "ratio")
-    rows = [_completion_row(each) for each in comparison.completion]
+    rows = [_completion_row(row) for row in comparison.completion]
     title = "Completion time of dependent messages"
     return [DataTable(title, headings, rows, note + means)] if rows else []
 
@@ -395,3 +391,20 @@ def _class_table(labels: Sequence[str], results: Sequence[RunResult], classes: S
             if name in result.fct_slowdown
         ],
     )
+
+
+def program_rows(config: RunConfig | None) -> list[tuple[str, str]]:
+    """Return path and hash of the program, for a page."""
+    return [] if config is None else [("P4 program", f"{config.program.path}, SHA-256 {config.program.sha256}")]
+
+
+def program_tables(labels: Sequence[str], runs: Sequence[Run]) -> list[DataTable]:
+    """Return a table of all runs' programs if the user supplied at least one."""
+    programs = [None if run.config is None else run.config.program for run in runs]
+    if all(program is None or program.name is None for program in programs):
+        return []
+    rows = [
+        (label, program.path if program else "", program.sha256 if program else "")
+        for label, program in zip(labels, programs, strict=True)
+    ]
+    return [DataTable("P4 programs of the switches", ("run", "file", "SHA-256 of the compiled program"), rows)]

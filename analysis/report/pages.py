@@ -18,19 +18,18 @@ import polars as pl
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from analysis.formatting import flatten
 from analysis.metrics.buffers import whole_buffers
 from analysis.metrics.flows import ALL_CLASSES
 from analysis.plots import run as plots
-from analysis.plots.canvas import write_png
-from analysis.plots.congestion import TracedRun, plot_congestion, plot_congestion_compared
-from analysis.plots.distributions import DistributedRun, plot_distributions
-from analysis.plots.faults import FaultMark
-from analysis.plots.goodput import GoodputRun, plot_goodput
+from analysis.plots.canvas import PlottedRun, write_png
+from analysis.plots.congestion import plot_congestion, plot_congestion_compared
+from analysis.plots.distributions import plot_distributions
+from analysis.plots.goodput import plot_goodput
 from analysis.plots.lateness import plot_lateness
 from analysis.plots.svg import color_variables, to_svg
 from analysis.report import first_sentence, page
 from analysis.report.physics import physics_tables
-from analysis.report.programs import program_rows, program_tables
 from analysis.results.comparison import Comparison, HeldClaim, compare, headline_class
 from analysis.results.result import RESULT_FILE, RunResult, read_result
 from analysis.results.spec import CONFIG_FILE
@@ -60,17 +59,18 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
     """
     run = load_run(folder)
     scheme, traffic_class = run.result.scheme, headline_class(run.result)
+    plotted = _plotted(scheme, run)
     figures = {
         "buffer": plots.plot_buffer(
-            run.queues, scheme=scheme, thresholds_bytes=run.thresholds_bytes, faults=_faults(run)
+            run.queues, scheme=scheme, thresholds_bytes=run.thresholds_bytes, faults=run.fault_spans
         ),
         "fct": plots.plot_fct(run.flows, scheme=scheme, traffic_class=traffic_class),
-        "distributions": plot_distributions([_distributed(scheme, run)]),
-        "goodput": plot_goodput([GoodputRun(scheme, run.flows, run.goodput, _faults(run))]),
+        "distributions": plot_distributions([plotted]),
+        "goodput": plot_goodput([plotted]),
     }
     if run.lateness.height:
         base_rtt_us = run.result.base_rtt_us
-        figures["lateness"] = plot_lateness(run.lateness, base_rtt_us=base_rtt_us, faults=_faults(run))
+        figures["lateness"] = plot_lateness(run.lateness, base_rtt_us=base_rtt_us, faults=run.fault_spans)
     if answer(run.congestion.head(1)).height:
         figures["congestion"] = plot_congestion(run.congestion, run.flows)
     captions = {
@@ -91,8 +91,8 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
         cards=page.run_cards(run.result),
         plots=place_figures(folder, figures, captions, pictures=pictures),
         tables=[*page.run_tables(run.result), *physics_tables(run.config)],
-        settings=[*page.setting_rows(run.result), *program_rows(run.config)],
-        configuration=page.configuration_rows(run),
+        settings=[*page.setting_rows(run.result), *page.program_rows(run.config)],
+        configuration=[] if run.config is None else flatten(run.config.as_dict()).items(),
         command=run.command,
         files=_files(folder),
         result_json=run.result.to_json(),
@@ -128,7 +128,10 @@ def write_comparison_report(
             f"{row.label}: {text}" for row, run in zip(comparison.rows, runs, strict=True) for text in run.problems
         ],
         plots=place_figures(out, figures, captions),
-        tables=[*page.comparison_tables(comparison, results), *program_tables(labels, [run.config for run in runs])],
+        tables=[
+            *page.comparison_tables(comparison, results),
+            *page.program_tables(labels, runs),
+        ],
         runs=[
             run_row(out, row.label, run.folder, run.command, row.verdict)
             for row, run in zip(comparison.rows, runs, strict=True)
@@ -169,9 +172,9 @@ def _comparison_rows(comparison: Comparison) -> pl.DataFrame:
 
 def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[dict[str, Figure], dict[str, str]]:
     shown = _shown_in_plots(comparison, runs)
-    plotted = [plots.PlottedRun(label, run.result.scheme, run.flows, run.queues) for label, run in shown]
+    plotted = [_plotted(label, run) for label, run in shown]
     classes = comparison.traffic_classes or (ALL_CLASSES,)
-    faults = _faults(runs[0])
+    faults = runs[0].fault_spans  # compared runs have the same faults
     figures = {
         **(
             {"beside_incast": plots.plot_beside_incast(plotted, comparison.traffic_class, faults=faults)}
@@ -180,12 +183,10 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
         ),
         "fct_by_size": plots.plot_fct_by_size_compared(plotted, comparison.traffic_class),
         "fct": plots.plot_fct_compared(plotted, classes),
-        "distributions": plot_distributions([_distributed(label, run) for label, run in shown]),
+        "distributions": plot_distributions(plotted),
     }
-    traced = [TracedRun(label, run.congestion) for label, run in shown]
     if any(answer(run.congestion.head(1)).height for _, run in shown):
-        compared = plot_congestion_compared(traced, pl.concat([run.flows for _, run in shown]).unique("flow_id"))
-        figures |= {f"cc_{name}": figure for name, figure in compared.items()}
+        figures |= {f"cc_{name}": figure for name, figure in plot_congestion_compared(plotted).items()}
     if not any(np.size(line.get_xdata()) > 1 for axes in figures["fct_by_size"].axes for line in axes.lines):
         del figures["fct_by_size"]  # flows too few for the tail of any size, or all of one size
     captions = {
@@ -222,15 +223,18 @@ def _shown_in_plots(comparison: Comparison, runs: Sequence[Run]) -> list[tuple[s
     ]
 
 
-def _faults(run: Run) -> list[FaultMark]:
-    """Return the injected faults of a run, in order of time. Compared runs have the same faults."""
-    marks = [FaultMark(each.label, each.begin_us, each.end_us) for each in run.fault_spans]
-    return sorted(marks, key=lambda mark: mark.begin_us)
-
-
-def _distributed(label: str, run: Run) -> DistributedRun:
-    window = run.result.measured_window_us
-    return DistributedRun(label, run.result.scheme, run.flows, run.queues, run.signals, run.goodput, window)
+def _plotted(label: str, run: Run) -> PlottedRun:
+    return PlottedRun(
+        label,
+        run.result.scheme,
+        run.flows,
+        run.queues,
+        run.signals,
+        run.goodput,
+        run.congestion,
+        run.result.measured_window_us,
+        run.fault_spans,
+    )
 
 
 def place_figures(

@@ -50,12 +50,13 @@ def write_sweep_page(folder: Path, failures: Sequence[str] = ()) -> Path:
     """
     sweep = read_sweep_results(folder)
     drawn = {f"over-{_word(axis)}": _over(sweep, axis) for axis in sweep.axes if len(_places(sweep, axis)) > 1}
+    program = [f"P4 program of the switches: {sweep.program}."] if sweep.program else []
     write_csv(folder / CSV_FILE, _flat(sweep.table))
     html = render(
         "sweep.html.j2",
         sweep=sweep,
         first=of_sweep(sweep),
-        notes=[*_program(sweep), *shared_runs(sweep.table)],
+        notes=[*program, *shared_runs(sweep.table)],
         failures=failures,
         plots=place_figures(
             folder,
@@ -69,10 +70,6 @@ def write_sweep_page(folder: Path, failures: Sequence[str] = ()) -> Path:
     return folder / REPORT_FILE
 
 
-def _program(sweep: Sweep) -> list[str]:
-    return [f"P4 program of the switches: {sweep.program}."] if sweep.program else []
-
-
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
     """Return the table with lists converted to text, because CSV has no lists."""
     nested = [name for name, kind in table.schema.items() if kind.is_nested()]
@@ -81,8 +78,8 @@ def _flat(table: pl.DataFrame) -> pl.DataFrame:
 
 def _places(sweep: Sweep, axis: str) -> list[Any]:
     """Return the values of an axis: numbers in ascending order, others in file order."""
-    found: dict[str, Any] = {str(value): value for value in sweep.table[AXIS + axis].to_list()}
-    values = list(found.values())
+    by_text: dict[str, Any] = {str(value): value for value in sweep.table[AXIS + axis].to_list()}
+    values = list(by_text.values())
     return sorted(values) if all(isinstance(value, (int, float)) for value in values) else values
 
 
@@ -91,14 +88,10 @@ def _word(axis: str) -> str:
     return re.sub(r"\W+", "-", axis)
 
 
-def _short(axis: str) -> str:
-    return axis.rpartition(".")[2]
-
-
 def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
     """Return the plot over an axis, and its caption."""
     places = _places(sweep, axis)
-    others = [each for each in sweep.axes if each != axis and len(_places(sweep, each)) > 1]
+    others = [other for other in sweep.axes if other != axis and len(_places(sweep, other)) > 1]
     groups, is_cut = _shown(list(_groups(sweep, others)))
     figure_name, title = _tail(sweep.table)
     lines = [_line(group, groups, axis, others, places, figure_name) for group in groups]
@@ -116,12 +109,12 @@ def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
 
 def _groups(sweep: Sweep, others: Sequence[str]) -> Iterator[_Group]:
     """Yield one group per scheme and place on the other axes; a single group if the scheme ignores those axes."""
-    found: dict[tuple[str, Place], list[Row]] = {}
+    rows_of: dict[tuple[str, Place], list[Row]] = {}
     for row in sweep.table.iter_rows(named=True):
-        place = tuple(place_text(row[AXIS + each]) for each in others)
-        found.setdefault((row["scheme"], place), []).append(row)
+        place = tuple(place_text(row[AXIS + other]) for other in others)
+        rows_of.setdefault((row["scheme"], place), []).append(row)
     seen: set[frozenset[str]] = set()
-    for (scheme, place), rows in found.items():
+    for (scheme, place), rows in rows_of.items():
         group = _Group(scheme, place, rows)
         if group.runs not in seen:
             seen.add(group.runs)
@@ -138,10 +131,12 @@ def _shown(groups: list[_Group]) -> tuple[list[_Group], bool]:
 def _line(
     group: _Group, groups: Sequence[_Group], axis: str, others: Sequence[str], places: Sequence[Any], slowdown: str
 ) -> AxisLine:
-    own = [each.others for each in groups if each.scheme == group.scheme]
+    own = [other.others for other in groups if other.scheme == group.scheme]
     differs = [len({place[number] for place in own}) > 1 for number in range(len(others))]
     where = [
-        f"{_short(name)} {value}" for name, value, is_read in zip(others, group.others, differs, strict=True) if is_read
+        f"{name.rpartition('.')[2]} {value}"
+        for name, value, is_read in zip(others, group.others, differs, strict=True)
+        if is_read
     ]
     at_place = [[row for row in group.rows if row[AXIS + axis] == place] for place in places]
     return AxisLine(

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -22,9 +23,9 @@ from analysis.formatting import (
     format_wall,
     three_digits,
 )
-from analysis.metrics.completion import CompletionFigures
+from analysis.life.events import LifeEvent
+from analysis.metrics.flows import CompletionFigures
 from analysis.report.physics import physics_rows
-from analysis.report.programs import user_program_rows
 from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import Level, RunResult, count_of
@@ -40,8 +41,15 @@ def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
     verdict = Text.assemble((result.verdict, VERDICT_STYLES[result.verdict]))
     for reason in result.verdict_reasons:
         verdict.append(f"\n  {reason}")
-    figures = [*user_program_rows(config), *physics_rows(config), *key_figures(result)]
+    figures = [*_user_program_rows(config), *physics_rows(config), *key_figures(result)]
     return Group(Text(title, style="bold"), verdict, *_warnings(result.warnings), _figures(figures), _slowdowns(result))
+
+
+def _user_program_rows(config: RunConfig | None) -> list[tuple[str, str]]:
+    """Return path and hash of the program for the terminal, only if the user supplied the program."""
+    if config is None or config.program.name is None:
+        return []
+    return [("P4 program", f"{config.program.path}, SHA-256 {config.program.sha256[:12]}...")]
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
@@ -52,18 +60,15 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     """
     fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
     table = Fitted(fill(comparison))
-    meaning = (Text(f"{said}\n", style="bold") for said in comparison.meaning)
+    meaning = (Text(f"{sentence}\n", style="bold") for sentence in comparison.meaning)
     others = [_class_table(comparison.other_classes)] if comparison.other_classes else []
     together = [_completion_table(comparison)] if comparison.completion else []
-    return Group(table, *others, *together, *meaning, *_claims(comparison), *_warnings(comparison.warnings))
+    claims = [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
+    return Group(table, *others, *together, *meaning, *claims, *_warnings(comparison.warnings))
 
 
 def _warnings(sentences: Sequence[str]) -> list[Text]:
     return [Text(f"! {sentence}", style="yellow") for sentence in sentences]
-
-
-def _claims(comparison: Comparison) -> list[RenderableType]:
-    return [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
 
 
 def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]) -> Table:
@@ -136,7 +141,7 @@ def _class_table(rows: Sequence[ClassRow]) -> Fitted:
 
 def _fill_averages(comparison: Comparison) -> Table:
     """Return the table of means over seeds, with half the width of their confidence intervals."""
-    seeds = max(len(each.seeds) for each in comparison.over_seeds)
+    seeds = max(len(scheme.seeds) for scheme in comparison.over_seeds)
     title = f"slowdown of {comparison.traffic_class} flows, mean of {seeds} seeds ± 95 % interval"
     names = ["p50_slowdown", "p99_slowdown", "max_buffer_bytes"]
     headings = ["P50", "P99", "peak buffer"]
@@ -144,9 +149,9 @@ def _fill_averages(comparison: Comparison) -> Table:
         names += ["incast_p50_slowdown", "incast_last_slowdown"]
         headings += ["incast\nP50", "incast\nlast"]
     table = _comparison_head(comparison, title, headings)
-    for each in comparison.over_seeds:
-        cells = (format_estimate(name, each.figures[name]) for name in names)
-        table.add_row(*_names(each.scheme, each.verdict), *cells)
+    for scheme in comparison.over_seeds:
+        cells = (format_estimate(name, scheme.figures[name]) for name in names)
+        table.add_row(*_names(scheme.scheme, scheme.verdict), *cells)
     return table
 
 
@@ -154,10 +159,10 @@ def format_estimate(name: str, estimate: Estimate | None) -> str:
     """Return a mean and half its interval, such as 11.3 ±0.8 or 701 ±12 KB; with a single run the mean alone."""
     if estimate is None:
         return NOTHING
-    shown = format_bytes if name.endswith("_bytes") else format_number
+    format_value = format_bytes if name.endswith("_bytes") else format_number
     if estimate.interval is None:
-        return shown(estimate.mean)
-    value, _, unit = shown(estimate.mean).partition(" ")
+        return format_value(estimate.mean)
+    value, _, unit = format_value(estimate.mean).partition(" ")
     half = (estimate.interval[1] - estimate.interval[0]) / 2
     scale = BYTE_SCALES.get(unit, 1.0)
     return f"{value} ±{three_digits(half / scale)} {unit}".rstrip()
@@ -243,3 +248,34 @@ def _slowdowns(result: RunResult) -> Fitted:
         cells = (format_number(value) for value in (figures.p50, figures.p95, figures.p99, figures.mean))
         table.add_row(Text(name), f"{figures.completed}/{figures.flows}", *cells)
     return Fitted(table)
+
+
+_STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost": "red", "acknowledged": "green"}
+
+
+def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[LifeEvent]) -> RenderableType:
+    """Return a title with the flow and its FCT, and a table with one row per event."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table.add_column("model µs", justify="right")
+    table.add_column("node")
+    table.add_column("event")
+    table.add_column("", ratio=PROSE)
+    for event in events:
+        name = Text(event.what, style=_STYLES.get(event.what, ""))
+        table.add_row(f"{event.time_us:,.2f}", Text(event.where), name, Text(event.detail))
+    return Group(Text(_title(result, flow), style="bold"), Text(_cost(flow)), Fitted(table, keys=3))
+
+
+def _title(result: RunResult, flow: Mapping[str, Any]) -> str:
+    size = format_bytes(flow["size_bytes"])
+    run = f"{result.scenario} · {result.variant} · {result.clock} clock"
+    return f"flow {flow['flow_id']} ({flow['tag']}): {size} from {flow['src']} to {flow['dst']} · {run}"
+
+
+def _cost(flow: Mapping[str, Any]) -> str:
+    outcome = "did not finish" if flow["fct_us"] is None else f"FCT {format_us(flow['fct_us'])}"
+    slowdown = "" if flow["slowdown"] is None else f", slowdown {format_number(flow['slowdown'])}"
+    if flow["packets_sent"] is None:
+        return f"{outcome}{slowdown}; packets and pauses not counted"
+    packets = f"{format_count(flow['packets_sent'])} packets sent, {format_count(flow['packets_resent'])} resent"
+    return f"{outcome}{slowdown}; {packets}; paused for {format_us(flow['paused_us'])}"

@@ -13,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.formatting import NOTHING, format_number, format_share
-from analysis.plots.run import PlottedRun, plot_buffers_compared
+from analysis.plots.canvas import PlottedRun
+from analysis.plots.run import plot_buffers_compared
 from analysis.report import first_sentence
 from analysis.report.page import DataTable
 from analysis.report.pages import REPORT_FILE, place_figures, relative_link, render

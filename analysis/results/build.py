@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from analysis.metrics.buffers import buffer_by_switch, natural_key
-from analysis.metrics.completion import completion_by_tag
 from analysis.metrics.flows import (
     SizeBinFigures,
+    completion_by_tag,
     of_class,
     size_bin_edges,
     slowdown_by_class,
@@ -178,27 +178,26 @@ def _flow_counts(flows: pl.DataFrame) -> FlowCounts:
 
 
 def _lateness(lateness: Lateness | None, config: RunConfig) -> LatenessFigures | None:
-    if lateness is None:
-        return None
-    wall_ns_per_model_us = 1000 * config.dilation
-    return LatenessFigures(
-        p50_us=lateness.p50_ns / wall_ns_per_model_us,
-        p99_us=lateness.p99_ns / wall_ns_per_model_us,
-        max_us=lateness.max_ns / wall_ns_per_model_us,
-        p99_of_base_rtt=lateness_share(lateness.p99_ns, config.base_rtt_us, config.dilation),
-    )
+    return None if lateness is None else LatenessFigures(**_in_model_time(lateness, config))
 
 
 def _spacing(spacing: Spacing | None, config: RunConfig) -> SpacingFigures | None:
     if spacing is None:
         return None
-    wall_ns_per_model_us = 1000 * config.dilation
     return SpacingFigures(
+        **_in_model_time(spacing, config),
         pairs=spacing.count,
-        p50_us=spacing.p50_ns / wall_ns_per_model_us,
-        p99_us=spacing.p99_ns / wall_ns_per_model_us,
-        max_us=spacing.max_ns / wall_ns_per_model_us,
-        ideal_us=spacing.ideal_ns / wall_ns_per_model_us,
-        p99_of_base_rtt=lateness_share(spacing.p99_ns, config.base_rtt_us, config.dilation),
+        ideal_us=spacing.ideal_ns / (1000 * config.dilation),
         p99_of_ideal=spacing.p99_ns / spacing.ideal_ns,
     )
+
+
+def _in_model_time(part: Lateness | Spacing, config: RunConfig) -> dict[str, float]:
+    """Return the fields of LatenessFigures."""
+    wall_ns_per_model_us = 1000 * config.dilation
+    return {
+        "p50_us": part.p50_ns / wall_ns_per_model_us,
+        "p99_us": part.p99_ns / wall_ns_per_model_us,
+        "max_us": part.max_ns / wall_ns_per_model_us,
+        "p99_of_base_rtt": lateness_share(part.p99_ns, config.base_rtt_us, config.dilation),
+    }

@@ -12,22 +12,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from analysis.metrics.figures import Figure
+from analysis.metrics.figures import Figure, Figures
 from analysis.metrics.flows import ALL_CLASSES
-from analysis.results.compared import INCAST_TAG, RATIOS, compared_figures, ratio_of
 from analysis.results.completions import CompletionRow, completion_rows
 from analysis.results.meaning import Contrast, Ratio, Side, sentence
-from analysis.results.over_seeds import Estimate, SchemeOverSeeds, over_seeds
-from analysis.results.result import Level, RunResult
+from analysis.results.over_seeds import (
+    INCAST_TAG,
+    RATIOS,
+    SchemeOverSeeds,
+    compared_figures,
+    mean_of,
+    over_seeds,
+    ratio_of,
+)
+from analysis.results.result import Level, RunResult, count_of
 
 _LABEL_FIELDS = ("scenario", "scale", "switch", "clock", "dilation", "seed")
 _ALIKE_FIELDS = ("scenario", "scale", "switch", "clock", "seed")
 
 
-class ComparisonRow(BaseModel):
+class ComparisonRow(Figures):
     """A run in a comparison. Slowdowns are for the main traffic class. Ratios are relative to the first run."""
-
-    model_config = ConfigDict(frozen=True)
 
     label: str
     scheme: str
@@ -52,10 +57,8 @@ class ComparisonRow(BaseModel):
     ratios: dict[str, Figure | None]
 
 
-class ClassRow(BaseModel):
+class ClassRow(Figures):
     """The slowdown of one traffic class in one run, or the mean over a scheme's seeds."""
-
-    model_config = ConfigDict(frozen=True)
 
     traffic_class: str
     label: str
@@ -78,10 +81,8 @@ class HeldClaim(BaseModel):
     holds: bool
 
 
-class Comparison(BaseModel):
+class Comparison(Figures):
     """Runs in the order given."""
-
-    model_config = ConfigDict(frozen=True)
 
     scenario: str
     traffic_class: str
@@ -103,7 +104,7 @@ class Comparison(BaseModel):
     @property
     def claim_rows(self) -> list[tuple[str, str, str, bool]]:
         """The claims as table rows: claim, expected, measured, whether it holds."""
-        return [(each.claim, each.expected, each.measured, each.holds) for each in self.claims]
+        return [(claim.claim, claim.expected, claim.measured, claim.holds) for claim in self.claims]
 
     @property
     def has_incast(self) -> bool:
@@ -132,60 +133,39 @@ def compare(
         rows.append(_row(label, result, traffic_class, rows[0] if rows else None))
     classes = dict.fromkeys(name for result in results for name in result.fct_slowdown if name != ALL_CLASSES)
     averaged = over_seeds(results, traffic_class)
-    contrasts = _seed_contrasts(averaged, traffic_class) if averaged else _contrasts(rows, traffic_class)
+    names = ", ".join(missing_schemes)
+    interrupted = [f"Interrupted before these schemes were run: {names}."] if names else []
     return Comparison(
         scenario=", ".join(dict.fromkeys(result.scenario for result in results)),
         traffic_class=traffic_class,
         traffic_classes=tuple(classes),
         rows=tuple(rows),
-        warnings=(*_missing(missing_schemes), *_warnings(results, labels, has_seeds=bool(averaged))),
+        warnings=(*interrupted, *_warnings(results, labels, has_seeds=bool(averaged))),
         missing_schemes=tuple(missing_schemes),
         over_seeds=averaged,
-        meaning=tuple(said for contrast in contrasts if (said := sentence(contrast)) is not None),
+        meaning=tuple(filter(None, map(sentence, _contrasts(rows, averaged, traffic_class)))),
         other_classes=tuple(_other_classes(results, labels, classes, traffic_class)),
         completion=tuple(completion_rows(results, labels, has_seeds=bool(averaged))),
         claims=tuple(claims),
     )
 
 
-def _contrasts(rows: Sequence[ComparisonRow], traffic_class: str) -> list[Contrast]:
-    """Return the comparison of each run with the first run."""
+def _contrasts(
+    rows: Sequence[ComparisonRow], schemes: Sequence[SchemeOverSeeds], traffic_class: str
+) -> Iterator[Contrast]:
+    """Yield the comparison of each scheme with the first by their means over seeds; without seeds, of each run."""
+    if schemes:
+        means = ({name: mean_of(estimate) for name, estimate in scheme.figures.items()} for scheme in schemes)
+        sides = [Side(scheme.scheme, figures, scheme.verdict) for scheme, figures in zip(schemes, means, strict=True)]
+        for side, scheme in zip(sides[1:], schemes[1:], strict=True):
+            by_name = scheme.ratios.items()
+            ratios = {name: Ratio(ratio.mean, ratio.interval) if ratio else None for name, ratio in by_name}
+            yield Contrast(sides[0], side, ratios, traffic_class, len(scheme.seeds))
+        return
     sides = [Side(row.label, row.model_dump(include=set(RATIOS)), row.verdict) for row in rows]
-    return [
-        Contrast(
-            sides[0],
-            side,
-            {name: None if ratio is None else Ratio(ratio) for name, ratio in row.ratios.items()},
-            traffic_class,
-        )
-        for side, row in zip(sides[1:], rows[1:], strict=True)
-    ]
-
-
-def _seed_contrasts(schemes: Sequence[SchemeOverSeeds], traffic_class: str) -> list[Contrast]:
-    """Return the comparison of each scheme with the first scheme, by their means over the seeds."""
-    sides = [
-        Side(
-            scheme.scheme,
-            {name: estimate.mean if estimate else None for name, estimate in scheme.figures.items()},
-            scheme.verdict,
-        )
-        for scheme in schemes
-    ]
-    return [
-        Contrast(
-            sides[0],
-            side,
-            {name: _ratio_over_seeds(ratio) for name, ratio in scheme.ratios.items()},
-            traffic_class,
-            len(scheme.seeds),
-        )
-        for side, scheme in zip(sides[1:], schemes[1:], strict=True)
-    ]
-
-
-def _ratio_over_seeds(estimate: Estimate | None) -> Ratio | None:
-    return None if estimate is None else Ratio(estimate.mean, estimate.interval)
+    for side, row in zip(sides[1:], rows[1:], strict=True):
+        single = {name: None if ratio is None else Ratio(ratio) for name, ratio in row.ratios.items()}
+        yield Contrast(sides[0], side, single, traffic_class)
 
 
 def run_labels(results: Sequence[RunResult]) -> list[str]:
@@ -249,7 +229,7 @@ def _class_over_seeds(name: str, scheme: SchemeOverSeeds, results: Sequence[RunR
         if result.variant == scheme.scheme and name in result.fct_slowdown
     ]
     estimates = (scheme.figures[f"{figure}_slowdown"] for figure in ("p50", "p95", "p99"))
-    means = tuple(None if estimate is None else estimate.mean for estimate in estimates)
+    means = tuple(map(mean_of, estimates))
     completed, flows = sum(figures.completed for figures in by_run), sum(figures.flows for figures in by_run)
     return _class_row(name, scheme.scheme, completed, flows, means)
 
@@ -272,10 +252,6 @@ def _exists(name: str, figures: Mapping[str, float | None], base: Mapping[str, f
     return not name.startswith(INCAST_TAG) or figures[name] is not None or base[name] is not None
 
 
-def _missing(schemes: Sequence[str]) -> list[str]:
-    return [f"Interrupted before these schemes were run: {', '.join(schemes)}."] if schemes else []
-
-
 def _warnings(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds: bool) -> list[str]:
     warnings = []
     for name in (name for name in _ALIKE_FIELDS if not (has_seeds and name == "seed")):
@@ -291,3 +267,27 @@ def _warnings(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds:
             warnings.append(f"{label} is {result.verdict}: {' '.join(result.verdict_reasons)}")
         warnings += [f"{label}: {warning}" for warning in result.warnings]
     return warnings
+
+
+def result_row(result: RunResult) -> dict[str, object]:
+    """Return the figures of a run for a table of many runs."""
+    traffic_class = headline_class(result)
+    slowdown = result.fct_slowdown.get(traffic_class)
+    identity = ("scenario", "scheme", "scale", "clock", "dilation", "seed", "verdict")
+    figures = ("p50", "p95", "p99", "p99_9", "mean")
+    return {
+        **{name: getattr(result, name) for name in identity},
+        "flows_total": result.flows.total,
+        "flows_completed": result.flows.completed,
+        "traffic_class": traffic_class,
+        **{f"slowdown_{name}": getattr(slowdown, name) if slowdown else None for name in figures},
+        "max_buffer_bytes": result.max_buffer_bytes,
+        "throughput_gbps": result.throughput_gbps,
+        "drops": result.dropped,
+        "bts_sent": count_of(result.bts, "sent"),
+        "bts_suppressed": count_of(result.bts, "suppressed"),
+        "cache_hits": count_of(result.bts, "cache_hits"),
+        "pfc_sent": count_of(result.pfc, "sent"),
+        "pause_us": result.signals.pause_obeyed_us,
+        "wall_s": result.wall_s,
+    }

@@ -7,19 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, geometric_mean
 
-from pydantic import BaseModel, ConfigDict
-
-from analysis.metrics.completion import CompletionFigures
-from analysis.metrics.figures import Figure
+from analysis.metrics.figures import Figure, Figures
+from analysis.metrics.flows import CompletionFigures
 from analysis.results.result import RunResult
 
-_ONLY = 0
 
-
-class CompletionRow(BaseModel):
+class CompletionRow(Figures):
     """The completion of all messages of a tag in one run, or the mean over a scheme's seeds."""
-
-    model_config = ConfigDict(frozen=True)
 
     tag: str
     label: str
@@ -35,28 +29,28 @@ def completion_rows(results: Sequence[RunResult], labels: Sequence[str], *, has_
     """Yield the rows tag by tag, in the order of the runs. Runs without dependent messages have no rows."""
     runs: dict[str, dict[int, RunResult]] = {}
     for label, result in zip(labels, results, strict=True):
-        name, seed = (result.variant, result.seed) if has_seeds else (label, _ONLY)
+        name, seed = (result.variant, result.seed) if has_seeds else (label, 0)
         runs.setdefault(name, {})[seed] = result
     for tag in dict.fromkeys(tag for result in results for tag in result.completion):
         base: Mapping[int, CompletionFigures] | None = None
         for name, by_seed in runs.items():
-            found = {seed: run.completion[tag] for seed, run in by_seed.items() if tag in run.completion}
-            base = found if base is None else base
-            if found:
-                yield _row(tag, name, found, base)
+            figures_of = {seed: run.completion[tag] for seed, run in by_seed.items() if tag in run.completion}
+            base = figures_of if base is None else base
+            if figures_of:
+                yield _row(tag, name, figures_of, base)
 
 
 def _row(
-    tag: str, label: str, found: Mapping[int, CompletionFigures], base: Mapping[int, CompletionFigures]
+    tag: str, label: str, figures_of: Mapping[int, CompletionFigures], base: Mapping[int, CompletionFigures]
 ) -> CompletionRow:
-    ratios = [_ratio(each, base.get(seed)) for seed, each in found.items()]
+    ratios = [_ratio(figures, base.get(seed)) for seed, figures in figures_of.items()]
     known = [ratio for ratio in ratios if ratio is not None]
     return CompletionRow(
         tag=tag,
         label=label,
-        took_us=_mean([each.took_us for each in found.values()]),
-        ideal_us=fmean(each.ideal_us for each in found.values()),
-        slowdown=_mean([each.slowdown for each in found.values()]),
+        took_us=_mean([figures.took_us for figures in figures_of.values()]),
+        ideal_us=fmean(figures.ideal_us for figures in figures_of.values()),
+        slowdown=_mean([figures.slowdown for figures in figures_of.values()]),
         ratio=geometric_mean(known) if len(known) == len(ratios) else None,
     )
 

@@ -32,6 +32,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from analysis.formatting import amount
 from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.result import FlowCounts, Level
@@ -94,15 +95,15 @@ def _packet_findings(counters: RunCounters) -> Iterable[_Finding]:
     if counters.unbalanced:
         yield _Weight.NOTE, counters.unbalanced
     elif loss > 0:
-        yield _Weight.INVALID, f"{_count(loss, 'packet')} lost that no drop counter explains."
+        yield _Weight.INVALID, f"{amount(loss, 'packet')} lost that no drop counter explains."
     elif loss < 0:
-        yield _Weight.INVALID, f"{_count(-loss, 'packet')} more received or dropped than sent."
+        yield _Weight.INVALID, f"{amount(-loss, 'packet')} more received or dropped than sent."
     elif counters.packets.sent:
-        yield _Weight.EVIDENCE, f"Every one of {_count(counters.packets.sent, 'packet')} sent is accounted for."
+        yield _Weight.EVIDENCE, f"Every one of {amount(counters.packets.sent, 'packet')} sent is accounted for."
     if counters.kernel_drops > 0:
         yield (
             _Weight.INVALID,
-            f"The kernel dropped {_count(counters.kernel_drops, 'packet')} outside the modelled queues.",
+            f"The kernel dropped {amount(counters.kernel_drops, 'packet')} outside the modelled queues.",
         )
 
 
@@ -169,18 +170,18 @@ def faithful_dilation(config: RunConfig, counters: RunCounters) -> int | None:
 
 def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Finding]:
     if flows.corrupted > 0:
-        yield _Weight.INVALID, f"{_count(flows.corrupted, 'message')} arrived corrupted."
+        yield _Weight.INVALID, f"{amount(flows.corrupted, 'message')} arrived corrupted."
     events = counters.host_events
     if undelivered := events.get("messages_undelivered", 0):
         verb = "was" if undelivered == 1 else "were"
-        yield _Weight.INVALID, f"{_count(undelivered, 'message')} {verb} acknowledged to the end but not received."
+        yield _Weight.INVALID, f"{amount(undelivered, 'message')} {verb} acknowledged to the end but not received."
     if refused := events.get("acknowledgements_refused", 0):
         yield (
             _Weight.DEGRADED,
-            f"{_count(refused, 'acknowledgement')} refused: they acknowledge packets that were never sent.",
+            f"{amount(refused, 'acknowledgement')} refused: they acknowledge packets that were never sent.",
         )
     if failed := events.get("messages_failed", 0):
-        yield _Weight.NOTE, f"{_count(failed, 'message')} given up: too many consecutive timeouts without an answer."
+        yield _Weight.NOTE, f"{amount(failed, 'message')} given up: too many consecutive timeouts without an answer."
     if counters.interrupted:
         yield _Weight.DEGRADED, "The run was interrupted; figures cover what was measured until then."
     for sentence in unfinished_flows(flows):
@@ -193,13 +194,9 @@ def unfinished_flows(flows: FlowCounts) -> Iterable[str]:
     if unfinished > 0:
         never = flows.never_started
         waited = f"; {never} of them never started because the messages they wait for did not complete" if never else ""
-        yield f"{unfinished} of {_count(flows.total, 'flow')} did not finish{waited}."
+        yield f"{unfinished} of {amount(flows.total, 'flow')} did not finish{waited}."
 
 
 def lateness_share(wall_ns: float, base_rtt_us: float, dilation: int) -> float:
     """Return a wall duration as a share of the dilated base RTT."""
     return wall_ns / (base_rtt_us * 1000 * dilation)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

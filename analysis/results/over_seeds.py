@@ -10,24 +10,56 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
-from pydantic import BaseModel, ConfigDict
-
-from analysis.metrics.figures import Figure, Interval
-from analysis.metrics.student import mean_interval
-from analysis.results.compared import RATIOS, compared_figures, ratio_of
-from analysis.results.result import Level, RunResult
+from analysis.metrics.figures import Figure, Figures, Interval
+from analysis.metrics.percentiles import mean_interval
+from analysis.results.result import LEVELS, Level, RunResult, count_of
 
 _ALIKE_FIELDS = ("scenario", "scale", "switch", "clock")
-_WORST_LAST: tuple[Level, ...] = ("faithful", "degraded", "invalid")
 
 FiguresBySeed = Mapping[int, Mapping[str, float | None]]
 
 
-class Estimate(BaseModel):
-    """A mean over runs."""
+INCAST_TAG = "incast"
+"""Tag of synthetic incast flows; the paper measures FCT for the other traffic."""
 
-    model_config = ConfigDict(frozen=True)
+RATIOS = (
+    "max_buffer_bytes",
+    "p50_slowdown",
+    "p99_slowdown",
+    "incast_p50_slowdown",
+    "incast_last_slowdown",
+    "throughput_gbps",
+)
+"""Figures for which the ratio to the first scheme is meaningful."""
+
+
+def compared_figures(result: RunResult, traffic_class: str) -> Mapping[str, float | None]:
+    """Return the slowdowns of a traffic class and of the incast (unless it is that class). Missing figures are None."""
+    slowdown = result.fct_slowdown.get(traffic_class)
+    incast = result.fct_slowdown.get(INCAST_TAG) if traffic_class != INCAST_TAG else None
+    return {
+        "p50_slowdown": slowdown.p50 if slowdown else None,
+        "p95_slowdown": slowdown.p95 if slowdown else None,
+        "p99_slowdown": slowdown.p99 if slowdown else None,
+        "max_buffer_bytes": result.max_buffer_bytes,
+        "incast_p50_slowdown": incast.p50 if incast else None,
+        "incast_last_slowdown": incast.max if incast else None,
+        "throughput_gbps": result.throughput_gbps,
+        "drops": result.dropped,
+        "bts_sent": count_of(result.bts, "sent"),
+        "pfc_sent": count_of(result.pfc, "sent"),
+    }
+
+
+def ratio_of(value: float | None, base: float | None) -> float | None:
+    """Return value / base, or None if either is missing or the base is zero."""
+    return None if value is None or not base else value / base
+
+
+class Estimate(Figures):
+    """A mean over runs."""
 
     mean: Figure
     interval: Interval | None
@@ -36,11 +68,9 @@ class Estimate(BaseModel):
     """The number of runs that have the figure."""
 
 
-class SchemeOverSeeds(BaseModel):
+class SchemeOverSeeds(Figures):
     """The means over a scheme's runs. A figure is None if no run has it. Ratios are geometric means, relative to the
     first scheme."""
-
-    model_config = ConfigDict(frozen=True)
 
     scheme: str
     """The scheme, and the P4 program if the user supplied one."""
@@ -51,6 +81,11 @@ class SchemeOverSeeds(BaseModel):
     flows_total: int
     figures: dict[str, Estimate | None]
     ratios: dict[str, Estimate | None]
+
+
+def mean_of(estimate: Estimate | None) -> float | None:
+    """Return the mean, or None without an estimate."""
+    return None if estimate is None else estimate.mean
 
 
 def over_seeds(results: Sequence[RunResult], traffic_class: str) -> tuple[SchemeOverSeeds, ...]:
@@ -81,7 +116,7 @@ def _summary(
     return SchemeOverSeeds(
         scheme=scheme,
         seeds=tuple(runs),
-        verdict=max((run.verdict for run in runs.values()), key=_WORST_LAST.index),
+        verdict=max((run.verdict for run in runs.values()), key=LEVELS.index),
         flows_completed=sum(run.flows.completed for run in runs.values()),
         flows_total=sum(run.flows.total for run in runs.values()),
         figures={name: _estimate([by_name[name] for by_name in figures.values()]) for name in names},
@@ -96,7 +131,7 @@ def _estimate(values: Sequence[float | None]) -> Estimate | None:
     known = [float(value) for value in values if value is not None]
     if not known:
         return None
-    return Estimate(mean=math.fsum(known) / len(known), interval=mean_interval(known), runs=len(known))
+    return Estimate(mean=fmean(known), interval=mean_interval(known), runs=len(known))
 
 
 def _geometric(ratios: Sequence[float | None]) -> Estimate | None:
@@ -107,7 +142,7 @@ def _geometric(ratios: Sequence[float | None]) -> Estimate | None:
     logs = [math.log(ratio) for ratio in known]
     interval = mean_interval(logs)
     return Estimate(
-        mean=math.exp(math.fsum(logs) / len(logs)),
+        mean=math.exp(fmean(logs)),
         interval=None if interval is None else (_exp(interval[0]), _exp(interval[1])),
         runs=len(logs),
     )

@@ -18,9 +18,8 @@ from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, mode
 
 from analysis.formatting import variant_of
 from analysis.metrics.buffers import BufferFigures
-from analysis.metrics.completion import CompletionFigures
 from analysis.metrics.figures import Figure, Figures, Interval
-from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
+from analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
 from analysis.results.spec import ClockName
 from telemetry.atomic_file import replace_text
@@ -29,6 +28,7 @@ from wire.input.bounded_file import FileRefused, read_bounded_text
 from wire.input.validation import refusal
 
 Level = Literal["faithful", "degraded", "invalid"]
+LEVELS: tuple[Level, ...] = ("faithful", "degraded", "invalid")
 
 Counted = TypeVar("Counted")
 
@@ -203,10 +203,6 @@ class RunResult(Figures):
     def dropped(self) -> int | None:
         """Packets dropped for any reason; None if drops were not counted."""
         return None if self.drops is None else sum(self.drops.values())
-
-    def to_json(self) -> str:
-        """Return the text of result.json, with a newline at the end."""
-        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
 
 
 def count_of(counts: PacketCounts | BtsCounts | PfcCounts | None, name: str) -> int | None:

@@ -59,11 +59,6 @@ class Run:
         return () if self.config is None else self.config.fault_spans
 
     @property
-    def dilation_was_given(self) -> bool:
-        """Whether a person asked for the run's D; otherwise it was chosen for the run."""
-        return self.config is not None and self.config.dilation_given
-
-    @property
     def command(self) -> str:
         """The command that repeats the run; without config.json, one made from the result."""
         if self.config is not None:

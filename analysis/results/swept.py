@@ -14,7 +14,9 @@ import polars as pl
 from polars.exceptions import PolarsError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from analysis.formatting import amount
 from analysis.results.result import MAX_FILE_BYTES, ResultError
+from analysis.results.spec import P4Program
 from wire.input.bounded_file import FileRefused, read_bounded_text
 
 SWEEP_FILE = "sweep.json"
@@ -28,15 +30,6 @@ _NEEDED = {
 }
 
 
-class _Program(BaseModel):
-    """The P4 program that the user supplied."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    path: str
-    sha256: str
-
-
 class _SweepSettings(BaseModel):
     """The fields of sweep.json that a page shows."""
 
@@ -44,7 +37,7 @@ class _SweepSettings(BaseModel):
 
     name: str
     scenario: str
-    program: _Program | None = None
+    program: P4Program | None = None
 
 
 @dataclass(frozen=True)
@@ -122,9 +115,7 @@ def shared_runs(table: pl.DataFrame) -> tuple[str, ...]:
     for scheme, rows in rows_of.items():
         first = {row["job"]: row for row in reversed(rows)}
         unread = [axis for axis in axes if any(row[AXIS + axis] != first[row["job"]][AXIS + axis] for row in rows)]
-        noun = "run" if len(first) == 1 else "runs"
         if unread:
-            sentences.append(
-                f"{', '.join(unread)} does not affect {scheme}: its {len(rows)} jobs share {len(first)} {noun}."
-            )
+            shared = amount(len(first), "run")
+            sentences.append(f"{', '.join(unread)} does not affect {scheme}: its {len(rows)} jobs share {shared}.")
     return tuple(sentences)

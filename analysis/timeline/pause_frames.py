@@ -35,46 +35,37 @@ class _Pause:
     quanta: int
 
 
-class PauseTracks:
-    """The tracks of pauses at captured ports. A track appears with the first PFC frame of its port and direction."""
+def write_pauses(file: PerfettoFile, nodes: Mapping[str, int], port: CapturedPort) -> None:
+    """Write the pauses at one port. CaptureError or OSError for a capture that cannot be read.
 
-    def __init__(self, file: PerfettoFile, nodes: Mapping[str, int]) -> None:
-        self._file = file
-        self._nodes = nodes
-
-    def write(self, port: CapturedPort) -> None:
-        """Write the pauses at one port. CaptureError or OSError for a capture that cannot be read."""
-        pauses: dict[tuple[Direction, int], _Pause] = {}
-        tracks: dict[tuple[Direction, int], int] = {}
-        for seen in read_capture(port.path):
-            frame = unpack_frame(seen.frame)
-            time_ns = _model_ns(seen)
-            if frame is None or time_ns is None or seen.direction not in _DIRECTIONS:
-                continue
-            for traffic_class, quanta in frame.pause_quanta.items():
-                key = seen.direction, traffic_class
-                if key not in tracks:
-                    tracks[key] = self._add_track(port, seen.direction)
-                if key in pauses:
-                    self._write_pause(tracks[key], traffic_class, pauses.pop(key), time_ns)
-                if quanta:
-                    end_ns = min(LONGEST_NS, time_ns + quanta_ns(quanta, port.rate_bps))
-                    pauses[key] = _Pause(time_ns, end_ns, quanta)
-        for (direction, traffic_class), pause in pauses.items():
-            self._write_pause(tracks[direction, traffic_class], traffic_class, pause, pause.end_ns)
-
-    def _add_track(self, port: CapturedPort, direction: Direction) -> int:
-        name = f"{_DIRECTIONS[direction]} {port.peer}"
-        if port.number:
-            name = f"port {port.number}: {name}"
-        return self._file.track(name, self._nodes[port.node])
-
-    def _write_pause(self, track: int, traffic_class: int, pause: _Pause, next_ns: int) -> None:
-        """Write a pause, which ends at the next frame for its class or when its time is over."""
-        self._file.begin(track, pause.begin_ns, f"class {traffic_class} paused", {"quanta": pause.quanta})
-        self._file.end(track, max(pause.begin_ns, min(pause.end_ns, next_ns)))
+    A track appears with the first PFC frame of its direction.
+    """
+    pauses: dict[tuple[Direction, int], _Pause] = {}
+    tracks: dict[tuple[Direction, int], int] = {}
+    for captured in read_capture(port.path):
+        frame, time_ns, direction = unpack_frame(captured.frame), _model_ns(captured), captured.direction
+        if frame is None or time_ns is None or direction not in _DIRECTIONS:
+            continue
+        for traffic_class, quanta in frame.pause_quanta.items():
+            key = direction, traffic_class
+            if key not in tracks:
+                prefix = f"port {port.number}: " if port.number else ""
+                tracks[key] = file.track(f"{prefix}{_DIRECTIONS[direction]} {port.peer}", nodes[port.node])
+            if key in pauses:
+                _write_pause(file, tracks[key], traffic_class, pauses.pop(key), time_ns)
+            if quanta:
+                end_ns = min(LONGEST_NS, time_ns + quanta_ns(quanta, port.rate_bps))
+                pauses[key] = _Pause(time_ns, end_ns, quanta)
+    for (direction, traffic_class), pause in pauses.items():
+        _write_pause(file, tracks[direction, traffic_class], traffic_class, pause, pause.end_ns)
 
 
-def _model_ns(seen: CapturedFrame) -> int | None:
-    time_us = None if seen.interface.clock is None else seen.interface.clock.model_us(seen.time_ns)
+def _write_pause(file: PerfettoFile, track: int, traffic_class: int, pause: _Pause, next_ns: int) -> None:
+    """Write a pause, which ends at the next frame for its class or when its time is over."""
+    file.begin(track, pause.begin_ns, f"class {traffic_class} paused", {"quanta": pause.quanta})
+    file.end(track, max(pause.begin_ns, min(pause.end_ns, next_ns)))
+
+
+def _model_ns(captured: CapturedFrame) -> int | None:
+    time_us = None if captured.interface.clock is None else captured.interface.clock.model_us(captured.time_ns)
     return None if time_us is None else as_ns(time_us)

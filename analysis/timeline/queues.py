@@ -57,34 +57,24 @@ class _SwitchCounters:
         self._shown = {queue: value for queue, value in values.items() if value}
 
 
-class QueueTracks:
-    """The counters of all switches. `peers`: the neighbour at each port, by switch and port number."""
-
-    def __init__(
-        self,
-        file: PerfettoFile,
-        nodes: Mapping[str, int],
-        queues: pl.LazyFrame,
-        peers: Mapping[tuple[str, int], str],
-    ) -> None:
-        self._queues = queues
-        names = answer(queues.select("switch", "port", "class").unique()).sort("switch", "port", "class")
-        has_classes = names.filter(pl.col("port") != WHOLE_BUFFER)["class"].n_unique() > 1
-        tracks: dict[str, dict[Queue, int]] = {}
-        for switch, port, traffic_class in names.iter_rows():
-            name = _name(port, traffic_class if has_classes else None, peers.get((switch, port)))
-            track = file.counter(name, nodes[switch], BYTES, _MEANING)
-            tracks.setdefault(switch, {})[port, traffic_class] = track
-        self._switches = {switch: _SwitchCounters(file, of_switch) for switch, of_switch in tracks.items()}
-
-    def write(self) -> None:
-        """Write all samples. The rows of one switch are in the order of time."""
-        columns = (in_ns("time_us"), "switch", "port", "class", "depth_bytes", "high_water_bytes")
-        for batch in batches(self._queues.select(*columns)):
-            for time_ns, switch, port, traffic_class, depth_bytes, peak_bytes in batch.iter_rows():
-                self._switches[switch].add(time_ns, (port, traffic_class), depth_bytes, peak_bytes)
-        for switch_counters in self._switches.values():
-            switch_counters.finish()
+def write_queues(
+    file: PerfettoFile, nodes: Mapping[str, int], queues: pl.LazyFrame, peers: Mapping[tuple[str, int], str]
+) -> None:
+    """Write the samples of all switches. `peers`: the neighbour at each port, by switch and port number."""
+    names = answer(queues.select("switch", "port", "class").unique()).sort("switch", "port", "class")
+    has_classes = names.filter(pl.col("port") != WHOLE_BUFFER)["class"].n_unique() > 1
+    tracks: dict[str, dict[Queue, int]] = {}
+    for switch, port, traffic_class in names.iter_rows():
+        name = _name(port, traffic_class if has_classes else None, peers.get((switch, port)))
+        track = file.counter(name, nodes[switch], BYTES, _MEANING)
+        tracks.setdefault(switch, {})[port, traffic_class] = track
+    counters = {switch: _SwitchCounters(file, of_switch) for switch, of_switch in tracks.items()}
+    columns = (in_ns("time_us"), "switch", "port", "class", "depth_bytes", "high_water_bytes")
+    for batch in batches(queues.select(*columns)):
+        for time_ns, switch, port, traffic_class, depth_bytes, peak_bytes in batch.iter_rows():
+            counters[switch].add(time_ns, (port, traffic_class), depth_bytes, peak_bytes)
+    for switch_counters in counters.values():
+        switch_counters.finish()
 
 
 def _name(port: int, traffic_class: int | None, peer: str | None) -> str:

@@ -18,35 +18,22 @@ _GOODPUT = {
 }
 
 
-class GoodputTracks:
-    """The counters of each host's goodput, sent and received."""
+def write_goodput(file: PerfettoFile, nodes: Mapping[str, int], flows: pl.DataFrame, goodput: pl.LazyFrame) -> None:
+    """Write each host's goodput, sent and received. A host without a row in an interval transferred nothing then."""
+    for end, (name, meaning) in _GOODPUT.items():
+        for (host,), rates in _rates(flows, goodput, end).group_by("host", maintain_order=True):
+            _write_host(file, file.counter(name, nodes[str(host)], "Gb/s", meaning), rates)
 
-    def __init__(
-        self, file: PerfettoFile, nodes: Mapping[str, int], flows: pl.DataFrame, goodput: pl.LazyFrame
-    ) -> None:
-        self._file = file
-        self._rates = {end: _rates(flows, goodput, end) for end in _GOODPUT}
-        self._tracks = {
-            (end, host): file.counter(*_GOODPUT[end][:1], nodes[host], "Gb/s", _GOODPUT[end][1])
-            for end, rates in self._rates.items()
-            for host in rates["host"].unique(maintain_order=True)
-        }
 
-    def write(self) -> None:
-        """Write all intervals. A host without a row in an interval transferred nothing then."""
-        for end, rates in self._rates.items():
-            for (host,), of_host in rates.group_by("host", maintain_order=True):
-                self._write_host(self._tracks[end, str(host)], of_host)
-
-    def _write_host(self, track: int, rates: pl.DataFrame) -> None:
-        last_ns = 0
-        self._file.count(track, 0, 0)
-        for from_ns, until_ns, gbps in rates.select("from_ns", "until_ns", "gbps").iter_rows():
-            if from_ns > last_ns:
-                self._file.count(track, last_ns, 0)
-            self._file.count(track, from_ns, gbps)
-            last_ns = until_ns
-        self._file.count(track, last_ns, 0)
+def _write_host(file: PerfettoFile, track: int, rates: pl.DataFrame) -> None:
+    last_ns = 0
+    file.count(track, 0, 0)
+    for from_ns, until_ns, gbps in rates.select("from_ns", "until_ns", "gbps").iter_rows():
+        if from_ns > last_ns:
+            file.count(track, last_ns, 0)
+        file.count(track, from_ns, gbps)
+        last_ns = until_ns
+    file.count(track, last_ns, 0)
 
 
 def _rates(flows: pl.DataFrame, goodput: pl.LazyFrame, end: str) -> pl.DataFrame:
@@ -64,57 +51,38 @@ def _rates(flows: pl.DataFrame, goodput: pl.LazyFrame, end: str) -> pl.DataFrame
     return answer(rates)
 
 
-class CongestionTracks:
-    """The counters of the window, rate and round trip of each flow that cc.parquet has."""
-
-    def __init__(
-        self, file: PerfettoFile, nodes: Mapping[str, int], flows: pl.DataFrame, congestion: pl.LazyFrame
-    ) -> None:
-        self._file = file
-        self._congestion = congestion
-        columns = pl.col("cwnd_bytes", "rtt_us").is_not_null().any()
-        traced = answer(congestion.group_by("flow_id").agg(columns).sort("flow_id"))
-        groups: dict[str, int] = {}
-        self._tracks: dict[tuple[int, str], int] = {}
-        for row in traced.join(flows.select("flow_id", "src"), on="flow_id").sort("flow_id").iter_rows(named=True):
-            host, flow = row["src"], row["flow_id"]
-            if host not in groups:
-                groups[host] = file.track("congestion control", nodes[host], "The state of each flow's control.")
-            if row["cwnd_bytes"]:
-                self._tracks[flow, "cwnd_bytes"] = file.counter(f"flow {flow} window", groups[host], BYTES)
-            self._tracks[flow, "rate_bps"] = file.counter(f"flow {flow} rate", groups[host], "Gb/s")
-            if row["rtt_us"]:
-                self._tracks[flow, "rtt_us"] = file.counter(f"flow {flow} round trip", groups[host], "µs")
-
-    def write(self) -> None:
-        """Write all rows. A null, such as the window of a control without one, is left out."""
-        columns = (in_ns("time_us"), "flow_id", "cwnd_bytes", "rate_bps", "rtt_us")
-        for batch in batches(self._congestion.select(*columns)):
-            for time_ns, flow, cwnd_bytes, rate_bps, rtt_us in batch.iter_rows():
-                self._set(flow, "cwnd_bytes", time_ns, cwnd_bytes)
-                self._set(flow, "rate_bps", time_ns, rate_bps / 1e9)
-                self._set(flow, "rtt_us", time_ns, rtt_us)
-
-    def _set(self, flow: int, column: str, time_ns: int, value: float | None) -> None:
-        track = self._tracks.get((flow, column))
-        if track is not None and value is not None:
-            self._file.count(track, time_ns, value)
+def write_congestion(
+    file: PerfettoFile, nodes: Mapping[str, int], flows: pl.DataFrame, congestion: pl.LazyFrame
+) -> None:
+    """Write the window, rate and round trip of each flow in cc.parquet, without nulls such as a missing window."""
+    has_values = pl.col("cwnd_bytes", "rtt_us").is_not_null().any()
+    traced = answer(congestion.group_by("flow_id").agg(has_values).sort("flow_id"))
+    groups: dict[str, int] = {}
+    tracks: dict[tuple[int, str], int] = {}
+    for row in traced.join(flows.select("flow_id", "src"), on="flow_id").sort("flow_id").iter_rows(named=True):
+        host, flow = row["src"], row["flow_id"]
+        if host not in groups:
+            groups[host] = file.track("congestion control", nodes[host], "The state of each flow's control.")
+        if row["cwnd_bytes"]:
+            tracks[flow, "cwnd_bytes"] = file.counter(f"flow {flow} window", groups[host], BYTES)
+        tracks[flow, "gbps"] = file.counter(f"flow {flow} rate", groups[host], "Gb/s")
+        if row["rtt_us"]:
+            tracks[flow, "rtt_us"] = file.counter(f"flow {flow} round trip", groups[host], "µs")
+    columns = (in_ns("time_us"), "flow_id", "cwnd_bytes", (pl.col("rate_bps") / 1e9).alias("gbps"), "rtt_us")
+    for batch in batches(congestion.select(*columns)):
+        for time_ns, flow, *values in batch.iter_rows():
+            for name, value in zip(batch.columns[2:], values, strict=True):
+                if value is not None and (flow, name) in tracks:
+                    file.count(tracks[flow, name], time_ns, value)
 
 
-class LatenessTracks:
-    """The counters of how late the latest frame of each interval was. `run`: the track for processes of hosts."""
-
-    def __init__(self, file: PerfettoFile, nodes: Mapping[str, int], run: int, lateness: pl.DataFrame) -> None:
-        self._file = file
-        self._lateness = lateness.with_columns(in_ns("time_us"))
-        self._tracks: dict[tuple[str, str], int] = {}
-        for part, node in lateness.select("part", "node").unique().sort("part", "node").iter_rows():
-            is_switch = part == "switch" and node in nodes
-            name, parent = ("lateness", nodes[node]) if is_switch else (f"lateness of {node}", run)
-            meaning = "How late the latest frame of each interval left, at the end of the interval."
-            self._tracks[part, node] = file.counter(name, parent, "µs", meaning)
-
-    def write(self) -> None:
-        """Write all intervals."""
-        for time_ns, part, node, max_us in self._lateness.select("time_ns", "part", "node", "max_us").iter_rows():
-            self._file.count(self._tracks[part, node], time_ns, max_us)
+def write_lateness(file: PerfettoFile, nodes: Mapping[str, int], run: int, lateness: pl.DataFrame) -> None:
+    """Write how late the latest frame of each interval was. `run`: the track for processes of hosts."""
+    tracks: dict[tuple[str, str], int] = {}
+    for part, node in lateness.select("part", "node").unique().sort("part", "node").iter_rows():
+        is_switch = part == "switch" and node in nodes
+        name, parent = ("lateness", nodes[node]) if is_switch else (f"lateness of {node}", run)
+        meaning = "How late the latest frame of each interval left, at the end of the interval."
+        tracks[part, node] = file.counter(name, parent, "µs", meaning)
+    for time_ns, part, node, max_us in lateness.select(in_ns("time_us"), "part", "node", "max_us").iter_rows():
+        file.count(tracks[part, node], time_ns, max_us)

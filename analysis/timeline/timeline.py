@@ -13,10 +13,10 @@ from analysis.metrics.buffers import natural_key
 from analysis.results.result import RunResult, count_of
 from analysis.results.stored import Run
 from analysis.timeline.flows import FlowTracks
-from analysis.timeline.pause_frames import CapturedPort, PauseTracks
+from analysis.timeline.pause_frames import CapturedPort, write_pauses
 from analysis.timeline.perfetto_file import Argument, PerfettoFile
-from analysis.timeline.queues import QueueTracks
-from analysis.timeline.rates import CongestionTracks, GoodputTracks, LatenessTracks
+from analysis.timeline.queues import write_queues
+from analysis.timeline.rates import write_congestion, write_goodput, write_lateness
 from analysis.timeline.rows import as_ns
 from telemetry.captures.pcapng import CaptureError
 from telemetry.reader import answer
@@ -37,16 +37,20 @@ def write_timeline(
     root = perfetto.track(_name(run.result), description="The whole run, with its verdict and totals.")
     _write_run(perfetto, root, run)
     nodes = {name: perfetto.track(name, root) for name in _nodes(run, captures)}
-    parts = (
-        FlowTracks(perfetto, nodes, run.flows, run.signals),
-        QueueTracks(perfetto, nodes, run.queues, peers),
-        GoodputTracks(perfetto, nodes, run.flows, run.goodput),
-        CongestionTracks(perfetto, nodes, run.flows, run.congestion),
-        LatenessTracks(perfetto, nodes, root, run.lateness),
-    )
-    for part in parts:
-        part.write()
-    return _write_captures(PauseTracks(perfetto, nodes), captures)
+    FlowTracks(perfetto, nodes, run.flows, run.signals).write()
+    write_queues(perfetto, nodes, run.queues, peers)
+    write_goodput(perfetto, nodes, run.flows, run.goodput)
+    write_congestion(perfetto, nodes, run.flows, run.congestion)
+    write_lateness(perfetto, nodes, root, run.lateness)
+    problems = []
+    for port in captures:
+        try:
+            write_pauses(perfetto, nodes, port)
+        except CaptureError as error:
+            problems.append(f"{error}.")
+        except OSError as error:
+            problems.append(f"{port.path} cannot be read ({error.strerror}).")
+    return problems
 
 
 def _write_run(perfetto: PerfettoFile, root: int, run: Run) -> None:
@@ -104,15 +108,3 @@ def _nodes(run: Run, captures: Sequence[CapturedPort]) -> list[str]:
     switches = {*signals["switch"], *queues["switch"]}
     hosts = {*run.flows["src"], *run.flows["dst"], *signals["host"], *(port.node for port in captures)} - switches
     return [*sorted(switches, key=natural_key), *sorted(hosts, key=natural_key)]
-
-
-def _write_captures(tracks: PauseTracks, captures: Sequence[CapturedPort]) -> list[str]:
-    problems = []
-    for port in captures:
-        try:
-            tracks.write(port)
-        except CaptureError as error:
-            problems.append(f"{error}.")
-        except OSError as error:
-            problems.append(f"{port.path} cannot be read ({error.strerror}).")
-    return problems

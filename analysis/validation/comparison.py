@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from analysis.results.result import LatenessFigures, Level, ResultError
+from analysis.results.result import LEVELS, LatenessFigures, ResultError
 from analysis.results.stored import Run
 from analysis.validation.metrics import METRICS, WHOLE_RUN, Metric
 from analysis.validation.record import MetricFinding, ValidatedRun
 
-_LEVELS: tuple[Level, ...] = ("faithful", "degraded", "invalid")
 _LAST_BITS = 1e-9
 """The relative error from rounding: figures are stored with nine significant digits."""
 _FLOW_COLUMNS = ("flow_id", "src", "dst", "tag", "size_bytes")
@@ -35,10 +34,10 @@ def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
         place=place,
         seed=result.seed,
         dilation=result.dilation,
-        dilation_given=live.dilation_was_given,
+        dilation_given=live.config is not None and live.config.dilation_given,
         host_lateness=_p99_lateness(result.lateness.host),
         switch_lateness=_p99_lateness(result.lateness.switch),
-        verdict=max(virtual.result.verdict, result.verdict, key=_LEVELS.index),
+        verdict=max(virtual.result.verdict, result.verdict, key=LEVELS.index),
         verdict_reasons=(*_reasons("virtual", virtual), *_reasons("live", live)),
         metrics=tuple(finding for metric in METRICS for finding in _findings(metric, virtual, live)),
         virtual_command=virtual.command,
@@ -116,19 +115,16 @@ def _findings(metric: Metric, virtual: Run, live: Run) -> Iterator[MetricFinding
 
 
 def _finding(metric: Metric, name: str, virtual: float | None, live: float | None) -> MetricFinding:
-    if virtual is None or live is None:
-        return MetricFinding(
-            metric=name, unit=metric.unit, virtual=virtual, live=live, difference=None, share=None, tolerance=None,
-            within=False,
-        )  # fmt: skip
-    difference, tolerance = live - virtual, metric.tolerance.around(virtual)
+    difference = tolerance = None
+    if virtual is not None and live is not None:
+        difference, tolerance = live - virtual, metric.tolerance.around(virtual)
     return MetricFinding(
         metric=name,
         unit=metric.unit,
         virtual=virtual,
         live=live,
         difference=difference,
-        share=difference / virtual if virtual else None,
+        share=difference / virtual if difference is not None and virtual else None,
         tolerance=tolerance,
-        within=abs(difference) <= tolerance * (1 + _LAST_BITS),
+        within=difference is not None and tolerance is not None and abs(difference) <= tolerance * (1 + _LAST_BITS),
     )

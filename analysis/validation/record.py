@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal
 
@@ -144,10 +143,6 @@ class Validation(Figures):
     def is_within(self) -> bool:
         """Whether every figure of every run is within its tolerance."""
         return not any(run.outside for run in self.runs)
-
-    def to_json(self) -> str:
-        """Return the text of the file, with a newline at the end."""
-        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
 
 
 def is_validation(folder: Path) -> bool:

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from analysis.report.pages import write_run_report
 from analysis.results.build import build_result
 from analysis.results.counters import RunCounters
@@ -63,19 +65,19 @@ class Costs:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - began_s
 
 
+@dataclass
 class BookkeepingBenchmark(Benchmark):
     """Costs of a run with about `flows` flows."""
 
     name = "bookkeeping"
     summary = "CPU time of planning, recording and reporting a run of the paper's 512 hosts"
 
-    def __init__(self, flows: int = FLOWS) -> None:
-        self._flows = flows
+    flows: int = FLOWS
 
     def run(self) -> list[Figure]:
-        costs = measure(self._flows)
+        costs = measure(self.flows)
         figures = [Figure(stage, seconds, "s") for stage, seconds in costs.seconds.items()]
-        target = Target(MOST_SECONDS, "at most") if self._flows >= FLOWS else None
+        target = Target(MOST_SECONDS, "at most") if self.flows >= FLOWS else None
         note = f"{costs.flows:,} flows"
         return [
             *figures,
@@ -108,12 +110,13 @@ def _record(plan: RunPlan, folder: Path, costs: Costs, intervals: int) -> None:
         write_inputs(plan, folder)
         recorder = Recorder(plan, folder)
     recorder.begin(0)
-    before_bytes = _resident_bytes()
+    process = psutil.Process()
+    before_bytes = process.memory_info().rss
     for batch in record_batches(plan):
         with costs.stage("taking records"):
             for record in batch:
                 recorder.take(record)
-    costs.recording_bytes = max(0, _resident_bytes() - before_bytes)
+    costs.recording_bytes = max(0, process.memory_info().rss - before_bytes)
     for switch, samples in queue_samples(plan, intervals):
         recorder.queue_samples(switch, samples)
     with costs.stage("traces"):
@@ -125,8 +128,3 @@ def _record(plan: RunPlan, folder: Path, costs: Costs, intervals: int) -> None:
         recorder.remove_journal()
     with costs.stage("report"):
         write_run_report(folder)
-
-
-def _resident_bytes() -> int:
-    kilobytes = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS"))
-    return int(kilobytes.split()[1]) * 1024

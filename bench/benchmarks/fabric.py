@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -18,23 +19,21 @@ from testbed.targets.common.commands import PROGRAM
 SETTINGS = ("topology.tors=8", "topology.hosts_per_tor=16", "topology.spines=16", "degree=64")
 """64 of 128 hosts send 250 KB each."""
 
-_ROUNDS = 9
 
-
+@dataclass
 class FabricBenchmark(Benchmark):
     """CPU time of one thread per replayed frame, without the set-up of the switches."""
 
     name = "fabric"
     summary = "packets/s of only the switches of a virtual 64:1 incast, driven from C"
 
-    def __init__(self, settings: tuple[str, ...] = SETTINGS, rounds: int = _ROUNDS) -> None:
-        self._settings = settings
-        self._rounds = rounds
+    settings: tuple[str, ...] = SETTINGS
+    rounds: int = 9
 
     def run(self) -> list[Figure]:
         with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
-            network, frames = record_switches(incast_request(*self._settings), Path(name))
-            result = answer([tool("replay"), str(build_library(PROGRAM)), network, frames, str(self._rounds)], 600.0)
+            network, frames = record_switches(incast_request(*self.settings), Path(name))
+            result = answer([tool("replay"), str(build_library(PROGRAM)), network, frames, str(self.rounds)], 600.0)
         per_packet_ns = median(result["cpu_ns"]) / result["frames"]
         note = f"{result['frames']:,} frames from hosts, {result['departures']:,} to hosts, digest {result['digest']}"
         return [

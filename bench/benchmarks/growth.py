@@ -9,6 +9,7 @@ no growth.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import linear_regression, median
 
 import numpy as np
@@ -16,58 +17,48 @@ import numpy as np
 from bench.instruments.benchmark import Benchmark, Figure
 from bench.instruments.simulated import Simulated, incast_request, simulated
 
-HOSTS = (64, 128, 256, 512, 1024)
-MESSAGE_BYTES = (62_500, 125_000, 250_000, 500_000, 1_000_000)
-DEGREES = (8, 16, 32, 64)
 _HOSTS_PER_TOR = 16
 _SPINES = 8
 _DEGREE = 32
 _USUAL_HOSTS = 128
-_ROUNDS = 3
 
 
+@dataclass
 class GrowthBenchmark(Benchmark):
     """Incasts with the scheme sfc. All points of an axis are measured once per round; medians over rounds count."""
 
     name = "growth"
     summary = "CPU time of virtual incasts against hosts, packets and degree, with the exponent of each"
 
-    def __init__(
-        self,
-        hosts: Sequence[int] = HOSTS,
-        message_bytes: Sequence[int] = MESSAGE_BYTES,
-        degrees: Sequence[int] = DEGREES,
-        rounds: int = _ROUNDS,
-    ) -> None:
-        self._hosts = hosts
-        self._message_bytes = message_bytes
-        self._degrees = degrees
-        self._rounds = rounds
+    hosts: Sequence[int] = (64, 128, 256, 512, 1024)
+    message_bytes: Sequence[int] = (62_500, 125_000, 250_000, 500_000, 1_000_000)
+    degrees: Sequence[int] = (8, 16, 32, 64)
+    rounds: int = 3
 
     def run(self) -> list[Figure]:
-        usual_bytes = self._message_bytes[len(self._message_bytes) // 2]
+        usual_bytes = self.message_bytes[len(self.message_bytes) // 2]
         total_bytes = _DEGREE * usual_bytes
         return [
             *self._axis(
                 "hosts",
-                {size: _settings(hosts=size, message_bytes=usual_bytes) for size in self._hosts},
+                {size: _settings(hosts=size, message_bytes=usual_bytes) for size in self.hosts},
                 f"{_DEGREE}:1 x {usual_bytes:,} B",
             ),
             *self._axis(
                 "packets",
-                {_DEGREE * size // 1000: _settings(message_bytes=size) for size in self._message_bytes},
+                {_DEGREE * size // 1000: _settings(message_bytes=size) for size in self.message_bytes},
                 f"{_DEGREE}:1, {_USUAL_HOSTS} hosts, longer messages",
             ),
             *self._axis(
                 "degree",
-                {size: _settings(degree=size, message_bytes=total_bytes // size) for size in self._degrees},
+                {size: _settings(degree=size, message_bytes=total_bytes // size) for size in self.degrees},
                 f"{_USUAL_HOSTS} hosts, {total_bytes // 1_000_000} MB in all",
             ),
         ]
 
     def _axis(self, name: str, points: dict[int, Sequence[str]], description: str) -> list[Figure]:
         measurements: dict[int, list[Simulated]] = {size: [] for size in points}
-        for _ in range(self._rounds):
+        for _ in range(self.rounds):
             for size, settings in points.items():
                 measurements[size].append(simulated(incast_request(*settings)))
         costs_s = {size: median(run.cpu_s for run in runs) for size, runs in measurements.items()}
@@ -82,7 +73,7 @@ class GrowthBenchmark(Benchmark):
             Figure(
                 f"{name}: exponent",
                 exponent(list(costs_s), list(costs_s.values())),
-                note=f"{description}; medians of {self._rounds}",
+                note=f"{description}; medians of {self.rounds}",
             ),
         ]
 

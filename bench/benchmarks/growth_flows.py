@@ -5,26 +5,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bench.benchmarks.bookkeeping import Costs, measure
 from bench.benchmarks.growth import exponent
 from bench.instruments.benchmark import Benchmark, Figure
 
-COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 
-
+@dataclass
 class GrowthFlowsBenchmark(Benchmark):
     """The exponent of each stage. Only the two largest flow counts are used, since fixed costs dominate the smaller."""
 
     name = "growth-flows"
     summary = "growth of planning, recording and reporting with 1e3 to 1e6 flows, as an exponent"
 
-    def __init__(self, counts: Sequence[int] = COUNTS) -> None:
-        self._counts = counts
+    counts: Sequence[int] = (1_000, 10_000, 100_000, 1_000_000)
 
     def run(self) -> list[Figure]:
-        measure(self._counts[0])  # a warm-up run: imports and caches would count as cost
-        costs = [measure(count) for count in self._counts]
+        measure(self.counts[0])  # a warm-up run: imports and caches would count as cost
+        costs = [measure(count) for count in self.counts]
         return [
             *(_growth(stage, [run.seconds[stage] for run in costs], costs) for stage in costs[0].seconds),
             _growth("together", [run.total_s for run in costs], costs),

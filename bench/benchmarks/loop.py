@@ -37,20 +37,17 @@ class Pace:
     packets: int
 
 
-PACES = (Pace("many at a time", 8, 1_000, 4_000), Pace("one at a time", 8, 20_000, 500))
-
-
+@dataclass
 class LoopBenchmark(Benchmark):
     """Data packets per second of CPU time through the live event loop, for each load. Needs root."""
 
     name = "loop"
     summary = "data packets/s per core of the live loop, sockets and kernel included"
 
-    def __init__(self, paces: tuple[Pace, ...] = PACES) -> None:
-        self._paces = paces
+    paces: tuple[Pace, ...] = (Pace("many at a time", 8, 1_000, 4_000), Pace("one at a time", 8, 20_000, 500))
 
     def run(self) -> list[Figure]:
-        return [_measure(pace) for pace in self._paces]
+        return [_measure(pace) for pace in self.paces]
 
 
 def _measure(pace: Pace) -> Figure:

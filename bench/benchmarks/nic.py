@@ -9,6 +9,7 @@ separately. The sender's cost includes receiving the acknowledgement, the receiv
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 from bench.instruments.benchmark import Benchmark, Figure
 from hosts.transport.algorithms import Algorithms
@@ -18,25 +19,24 @@ from hosts.transport.settings import TransportSettings
 from wire.dilation import Dilation
 
 QUEUE_PAIRS = (1, 32, 500)
-_FRAMES = 100_000
 _MACS = (0x0200_0000_0001, 0x0200_0000_0002)
 _IPS = (0x0A00_0001, 0x0A00_0002)
 _DELAY_NS = 5_000
 
 
+@dataclass
 class NicBenchmark(Benchmark):
     """Frames per second of this thread's CPU time, which is the rate per core."""
 
     name = "nic"
     summary = "frames/s per core of the sans-IO NIC, sending and receiving"
 
-    def __init__(self, frames: int = _FRAMES) -> None:
-        self._frames = frames
+    frames: int = 100_000
 
     def run(self) -> list[Figure]:
         figures: list[Figure] = []
         for queue_pairs in QUEUE_PAIRS:
-            wire = _Wire(queue_pairs, self._frames)
+            wire = _Wire(queue_pairs, self.frames)
             wire.run()
             for side, spent_ns in (("sender", wire.sender_ns), ("receiver", wire.receiver_ns)):
                 rate = wire.data_frames * 1e9 / spent_ns

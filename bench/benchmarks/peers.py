@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from analysis.results.spec import RunSpec
@@ -25,21 +25,20 @@ OF_HTSIM = Target(0.5, "at least")
 OF_NS3 = Target(8.0, "at least")
 TWO_OF_HTSIM = Target(1.0, "at least")
 _VARIABLES = {"htsim": HTSIM_VARIABLE, "ns-3": NS3_VARIABLE}
-_ROUNDS = 3
 _PROCESSES = 2
 _LONGER = 10
 """Factor between the message sizes of the long and the short incast in several processes."""
 
 
+@dataclass
 class PeersBenchmark(Benchmark):
     """Comparison by CPU time, which other work on the machine affects least. Skipped without a peer or if one fails."""
 
     name = "peers"
     summary = "data packets/s of a virtual 64:1 incast, compared with htsim and ns-3 (set in environment variables)"
 
-    def __init__(self, race: Race | None = None, rounds: int = _ROUNDS) -> None:
-        self._race = race or Race()
-        self._rounds = rounds
+    race: Race = field(default_factory=Race)
+    rounds: int = 3
 
     def run(self) -> list[Figure]:
         contestants = self._contestants()
@@ -48,12 +47,12 @@ class PeersBenchmark(Benchmark):
             raise Skipped(", ".join(absent))
         spent_s: dict[str, list[float]] = {name: [] for name in contestants}
         try:
-            for _ in range(self._rounds):
+            for _ in range(self.rounds):
                 for name, measure in contestants.items():
                     spent_s[name].append(measure())
         except RaceError as error:
             raise Skipped(str(error)) from error
-        rates = {name: self._race.data_packets / median(times) for name, times in spent_s.items()}
+        rates = {name: self.race.data_packets / median(times) for name, times in spent_s.items()}
         notes = {name: f"median of {len(times)}" for name, times in spent_s.items()}
         notes["ours"] = "; ".join([notes["ours"], *absent])
         figures = [Figure(name, rate, "data packets/s", note=notes[name]) for name, rate in rates.items()]
@@ -67,15 +66,15 @@ class PeersBenchmark(Benchmark):
         if (os.cpu_count() or 1) < _PROCESSES:
             return []
         name = f"ours, {_PROCESSES} processes"
-        rate = median(processes_rate(self._race, _PROCESSES) for _ in range(self._rounds))
-        figures = [Figure(name, rate, "data packets/s", note=f"wall time, median of {self._rounds}")]
+        rate = median(processes_rate(self.race, _PROCESSES) for _ in range(self.rounds))
+        figures = [Figure(name, rate, "data packets/s", note=f"wall time, median of {self.rounds}")]
         for peer, target in (("htsim", TWO_OF_HTSIM), ("ns-3", OF_NS3)):
             if peer in rates:
                 figures.append(Figure(f"{name} / {peer}", rate / rates[peer], target=target))
         return figures
 
     def _contestants(self) -> Mapping[str, Callable[[], float]]:
-        race = self._race
+        race = self.race
         contestants: dict[str, Callable[[], float]] = {"ours": lambda: ours_cpu_s(race)}
         if binary := os.environ.get(HTSIM_VARIABLE):
             contestants["htsim"] = lambda: htsim_cpu_s(binary, race)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.benchmarks.switch import FRAME_BYTES
@@ -27,17 +28,16 @@ from testbed.control_plane.settings import SwitchSettings
 from testbed.targets.common.commands import PROGRAM
 
 SMALL_FRAME_BYTES = 64
-_PACKETS = 1_000_000
 
 
+@dataclass
 class PipelineBenchmark(Benchmark):
     """Packets per second of one thread's CPU time, which is the rate per core."""
 
     name = "pipeline"
     summary = "packets/s per core of the compiled SFC program, without I/O"
 
-    def __init__(self, packets: int = _PACKETS) -> None:
-        self._packets = packets
+    packets: int = 1_000_000
 
     def run(self) -> list[Figure]:
         cases: Sequence[tuple[str, SwitchSettings, int]] = (
@@ -52,7 +52,7 @@ class PipelineBenchmark(Benchmark):
         with tempfile.TemporaryDirectory(prefix="sfc-bench-") as folder:
             commands = write_lines(Path(folder) / "commands", entries(topology, settings) + unlimited_wires())
             frames = write_frames(Path(folder) / "frames", data_frames(topology, [frame_bytes] * FLOWS))
-            words = [str(build_library(PROGRAM)), commands, frames, str(IN_PORT), str(self._packets)]
+            words = [str(build_library(PROGRAM)), commands, frames, str(IN_PORT), str(self.packets)]
             result = answer([tool("pipeline"), *words])
         if result["left"] != result["packets"]:
             raise RuntimeError(f"{result['packets'] - result['left']} packets did not come through")

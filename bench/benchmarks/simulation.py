@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
@@ -21,24 +22,24 @@ from softswitch.engine import Fabric
 _CALLS_INTO_C = ("run", "put", "next_timer_ns")
 
 
+@dataclass
 class SimulationBenchmark(Benchmark):
     """The scenario incast with the scheme sfc at `scale`."""
 
     name = "simulation"
     summary = "wall time of a virtual incast, and the shares of hosts and switches"
 
-    def __init__(self, scale: str = "paper") -> None:
-        self._scale = scale
+    scale: str = "paper"
 
     def run(self) -> list[Figure]:
-        request = RunSpec("incast", scheme="sfc", clock="virtual", scale=self._scale)
+        request = RunSpec("incast", scheme="sfc", clock="virtual", scale=self.scale)
         counters = simulated(request).counters
         packets = counters.packets.sent
         with _timed_fabric() as spent:
             timed = simulated(request).counters
         share = spent[0] / 1e9 / timed.wall_s
         return [
-            Figure("wall time", counters.wall_s, "s", note=f"{packets:,} packets from hosts, scale {self._scale}"),
+            Figure("wall time", counters.wall_s, "s", note=f"{packets:,} packets from hosts, scale {self.scale}"),
             Figure("rate", packets / counters.wall_s, "packets/s"),
             Figure("C switches", 100 * share, "% of wall time", note="including the calls into C"),
             Figure("Python hosts and event queue", 100 * (1 - share), "% of wall time"),

@@ -23,19 +23,16 @@ MOST_SECONDS = 60.0
 
 
 class StartupBenchmark(Benchmark):
-    """Seconds per network; `hosts` are keys of NETWORKS. Needs root and Mininet."""
+    """Seconds per network. Needs root and Mininet."""
 
     name = "startup"
     summary = "seconds to start and stop Mininet networks of 48, 192 and 512 hosts"
-
-    def __init__(self, hosts: tuple[int, ...] = tuple(NETWORKS)) -> None:
-        self._hosts = hosts
 
     def run(self) -> list[Figure]:
         require_root()
         if importlib.util.find_spec("mininet") is None:
             raise Skipped("Mininet is not installed")
-        return [self._measure(count) for count in self._hosts]
+        return [self._measure(count) for count in NETWORKS]
 
     def _measure(self, count: int) -> Figure:
         from testbed.live.emulation import emulation

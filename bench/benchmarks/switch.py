@@ -48,6 +48,7 @@ _FIRST_GUESS_PPS = 150_000
 _NETWORK = (("source0", "in0"), ("out0", "sink0"))
 _BMV2_QUEUE_PACKETS = 100_000
 _START_SECONDS = 15.0
+_THRIFT_PORT = 9090
 
 Contestant = Callable[[Path], AbstractContextManager[int]]
 """Starts a contestant in a folder, and yields the ID of its process."""
@@ -168,15 +169,14 @@ def _bmv2(folder: Path) -> Iterator[int]:
     BMv2 reads the state of its ports from sysfs. sysfs shows the network namespace in which it was mounted, so it is
     mounted again here.
     """
-    port = _free_port()
-    arguments = ["simple_switch", "--thrift-port", str(port), "--log-level", "off"]
+    arguments = ["simple_switch", "--log-level", "off"]
     arguments += ["-i", f"{IN_PORT}@in0", "-i", f"{OUT_PORT}@out0", str(PROGRAM), "--", "--priority-queues", "8"]
     shell = f"mount -t sysfs sysfs /sys && exec {shlex.join(arguments)}"
     with running(["unshare", "--mount", "sh", "-c", shell], ready=None) as process:
-        _wait_until_listening(port)
+        _wait_until_listening()
         lines = [f"set_queue_depth {_BMV2_QUEUE_PACKETS}", *entries(rack(), sfc_settings())]
         done = subprocess.run(
-            ["simple_switch_CLI", "--thrift-port", str(port)],
+            ["simple_switch_CLI"],
             input="\n".join([*lines, ""]),
             capture_output=True,
             text=True,
@@ -188,19 +188,14 @@ def _bmv2(folder: Path) -> Iterator[int]:
         yield process.pid
 
 
-def _wait_until_listening(port: int) -> None:
+def _wait_until_listening() -> None:
+    """Wait for BMv2's default Thrift port, which is free because the network is private."""
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            socket.create_connection(("127.0.0.1", _THRIFT_PORT), timeout=1).close()
             return
         except OSError:
             if time.monotonic() > deadline:
                 raise RuntimeError("simple_switch does not listen") from None
             time.sleep(0.05)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -9,6 +9,7 @@ kernel's receive timestamps at the far end of the port's veth pair are the arriv
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,6 @@ ARRIVAL = np.dtype([("time_ns", "<i8"), ("length", "<u4"), ("dscp", "<u4")])
 """The record that `traffic record` (bench/programs/traffic.c) writes for each frame."""
 
 _NETWORK = (("source0", "in0"), ("out0", "sink0"))
-_SECONDS = 4.0
 _OFFERED = 10
 _WINDOWS = 4
 _QUIET_MS = 2000
@@ -46,38 +46,37 @@ _PATTERN_FRAMES = 4096
 _SEED = 1
 
 
+@dataclass
 class WireBenchmark(Benchmark):
     """Rate, spacing and loss on one port. Needs root."""
 
     name = "wire"
     summary = "two classes and mixed frame sizes on one port: spacing, and bits/s compared with the configured rate"
 
-    def __init__(self, rate_bps: int = RATE_BPS, seconds: float = _SECONDS) -> None:
-        self._rate_bps = rate_bps
-        self._seconds = seconds
+    seconds: float = 4.0
 
     def run(self) -> list[Figure]:
         require_root()
         with tempfile.TemporaryDirectory(prefix="sfc-bench-") as folder, veth_pairs(_NETWORK):
             arrivals, sent = self._measure(Path(folder))
-        return wire_figures(arrivals, sent, self._rate_bps)
+        return wire_figures(arrivals, sent, RATE_BPS)
 
     def _measure(self, folder: Path) -> tuple[npt.NDArray[np.void], int]:
         topology = rack()
         lengths = np.random.default_rng(_SEED).integers(max(64, FRAME_OVERHEAD), 1501, _PATTERN_FRAMES)
         frames = data_frames(topology, [int(length) for length in lengths], (DSCP_DATA, DSCP_CONTROL))
         mean_bits = 8 * sum(map(len, frames)) / len(frames)
-        count = int(self._seconds * self._rate_bps / mean_bits)
+        count = int(self.seconds * RATE_BPS / mean_bits)
         settings = sfc_settings(bts="off", pause_cache=False, buffer_bytes=None)
-        lines = entries(topology, settings) + unlimited_wires() + [f"port_rate {OUT_PORT} {self._rate_bps}"]
+        lines = entries(topology, settings) + unlimited_wires() + [f"port_rate {OUT_PORT} {RATE_BPS}"]
         switch = [str(build_executable(PROGRAM)), "--commands", write_lines(folder / "commands", lines)]
         switch += ["--die-with-parent", "--realtime", "-i", f"{IN_PORT}@in0", "-i", f"{OUT_PORT}@out0"]
         record = [tool("traffic"), "record", "sink0", str(folder / "arrivals"), str(count), str(_QUIET_MS)]
         pattern = write_frames(folder / "frames", frames)
-        offered_pps = str(int(_OFFERED * self._rate_bps / mean_bits))
+        offered_pps = str(int(_OFFERED * RATE_BPS / mean_bits))
         with running(switch), running(record) as recorder:
             answer([tool("traffic"), "send", "source0", "sink0", pattern, offered_pps, str(count)])
-            recorder.wait(_QUIET_MS / 1000 + self._seconds)
+            recorder.wait(_QUIET_MS / 1000 + self.seconds)
         return np.fromfile(folder / "arrivals", ARRIVAL), count
 
 

@@ -54,15 +54,13 @@ class LosslessRate:
     """Whether the generator was the limit, so that the true rate may be higher."""
 
 
-def find_lossless_rate(
-    offer: Callable[[int], Trial], trials: int, floor_pps: float = 0.0, known: LosslessRate | None = None
-) -> LosslessRate:
+def find_lossless_rate(offer: Callable[[int], Trial], trials: int, known: LosslessRate | None = None) -> LosslessRate:
     """Bisect the offered rate and return the highest one without loss. `offer(0)` sends as fast as possible.
 
-    `floor_pps` is a rate that is known to pass. `known` is the result of an earlier search, which is never lowered.
+    `known` is the result of an earlier search, which is never lowered.
     """
     overloaded = offer(0)
-    best_pps = max(floor_pps, known.pps if known else 0.0)
+    best_pps = known.pps if known else 0.0
     if overloaded.is_lossless:
         return LosslessRate(max(best_pps, overloaded.offered_pps), overloaded.carried_pps, True)
     carried_pps = max(overloaded.carried_pps, known.overloaded_pps if known else 0.0)

@@ -7,19 +7,8 @@ from __future__ import annotations
 from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
 from reproduction.model.panels import CurveSelection, over_axis, paper_figure
-from reproduction.model.quantities import (
-    DROPS,
-    HEADER_QUEUE_DROPS,
-    RECEIVER_THROUGHPUT,
-    RETURNED_HEADERS,
-    slowdown,
-)
-from scenarios.paper.data_centre import (
-    CI_DEGREE,
-    LAPTOP_DEGREE,
-    PAPER_DEGREE,
-    SCALING_RULE,
-)
+from reproduction.model.quantities import DROPS, HEADER_QUEUE_DROPS, RECEIVER_THROUGHPUT, RETURNED_HEADERS, slowdown
+from scenarios.paper.data_centre import CI_DEGREE, LAPTOP_DEGREE, PAPER_DEGREE, SCALING_RULE
 from scenarios.paper.ndp import SCENARIO
 
 _SFC, _NDP = "sfc+hpcc", "ndp"

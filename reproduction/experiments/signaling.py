@@ -13,9 +13,18 @@ from numpy.typing import NDArray
 from analysis.formatting import format_bytes
 from analysis.metrics.buffers import whole_buffer
 from analysis.results.stored import Run
-from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Judged, Ratio
-from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results, config_of
+from reproduction.model.experiment import (
+    GO_BACK_N,
+    Axis,
+    Experiment,
+    Grid,
+    Grids,
+    Measured,
+    NotMeasured,
+    Results,
+    config_of,
+)
 from reproduction.model.panels import CurveSelection, over_time, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER, Quantity
 from scenarios.paper.signaling import DEGREE, SCENARIO

@@ -26,9 +26,6 @@ def _grid(degrees: tuple[int, ...]) -> Grid:
     return Grid(_SCHEMES, (Axis.of(_SYNC, "window_us", _PAPER_SYNC_US), Axis.of(_DEGREE, "degree", degrees)))
 
 
-_GRIDS = {"ci": _grid((8, 16, 32)), "laptop": _grid((16, 32, 64)), "paper": _grid(_PAPER_DEGREES)}
-
-
 def _degrees(results: Results) -> tuple[int, ...]:
     return tuple(dict.fromkeys(measurement.point.place[_DEGREE] for measurement in results.of(_SFC)))
 
@@ -45,33 +42,17 @@ def _benefit_grows(results: Results) -> Measured:
     return Measured(ratios[1], ratios[1] < ratios[0], text)
 
 
-def _below_drops(scheme: str, sync: int) -> Judged:
-    claims = {
-        (_ESTIMATOR, 0): (
-            "SFC with the estimator keeps the largest synchronized incast below the drop depth",
-            "below 16 MB",
-        ),
-        (_SFC, 25): (
-            "SFC without the estimator keeps the largest incast below the drop depth if its senders start within 25 us",
-            "not needed at 25 us or more",
-        ),
-    }
+def _below_drops(claim: str, paper: str, scheme: str, sync: int, divisor: int = 1) -> Judged:
+    """Return the claim that an incast of the largest degree divided by `divisor` stays below the drop depth."""
 
     def judge(results: Results) -> Measured:
-        degree = max(_degrees(results))
+        largest = max(_degrees(results))
+        degree = largest // divisor
         peak = PEAK_BUFFER.measure(results.at(scheme, {_SYNC: sync, _DEGREE: degree}))
-        limit = _DROP_DEPTH_BYTES * degree / _LARGEST
+        limit = _DROP_DEPTH_BYTES * largest / _LARGEST
         return Measured(peak, peak < limit, f"{format_bytes(peak)} (limit {format_bytes(limit)} at {degree}:1)")
 
-    return Judged(*claims[scheme, sync], judge)
-
-
-def _cache_alone(results: Results) -> Measured:
-    """Compare SFC's peak without the estimator, synchronized and at half the largest degree, with the drop depth."""
-    largest = max(_degrees(results))
-    peak = PEAK_BUFFER.measure(results.at(_SFC, {_SYNC: 0, _DEGREE: largest // 2}))
-    limit = _DROP_DEPTH_BYTES * largest / _LARGEST
-    return Measured(peak, peak < limit, f"{format_bytes(peak)} (limit {format_bytes(limit)} at {largest // 2}:1)")
+    return Judged(claim, paper, judge)
 
 
 def _drop_level(results: Results) -> tuple[str, float]:
@@ -89,7 +70,7 @@ EXPERIMENT = Experiment(
     "has the lowest peak throughout, and its benefit is larger for less synchronized incasts. With the estimator even "
     "the synchronized 256:1 incast stays below the line.",
     scenario=SCENARIO,
-    grids={"ci": _GRIDS["ci"], "laptop": _GRIDS["laptop"], "paper": _GRIDS["paper"]},
+    grids={"ci": _grid((8, 16, 32)), "laptop": _grid((16, 32, 64)), "paper": _grid(_PAPER_DEGREES)},
     claims=(
         Ratio(
             "SFC's peak buffer is at most that without flow control, at every degree and interval",
@@ -112,12 +93,24 @@ EXPERIMENT = Experiment(
             "larger benefit",
             _benefit_grows,
         ),
-        _below_drops(_ESTIMATOR, 0),
-        _below_drops(_SFC, 25),
-        Judged(
+        _below_drops(
+            "SFC with the estimator keeps the largest synchronized incast below the drop depth",
+            "below 16 MB",
+            _ESTIMATOR,
+            0,
+        ),
+        _below_drops(
+            "SFC without the estimator keeps the largest incast below the drop depth if its senders start within 25 us",
+            "not needed at 25 us or more",
+            _SFC,
+            25,
+        ),
+        _below_drops(
             "The pause cache alone keeps a synchronized incast of half the largest degree below the drop depth",
             "128:1 under the drop point (App. B.4)",
-            _cache_alone,
+            _SFC,
+            0,
+            divisor=2,
         ),
         Ratio(
             "When senders start within 100 us, SFC's peak buffer with the estimator is at most 1.05 times that without",

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+from analysis.plots.distributions import buffer_samples
 from reproduction.model.claims import Bound, Ratio, SameDistribution
 from reproduction.model.experiment import Claim, Experiment, Grid
-from reproduction.model.panels import buffer_distribution, by_size, flow_controls, paper_figure, receiver_distribution
-from reproduction.model.quantities import DROPS, PEAK_BUFFER, receiver_quantile, slowdown
+from reproduction.model.panels import by_size, distribution, flow_controls, paper_figure
+from reproduction.model.quantities import DROPS, PEAK_BUFFER, receiver_quantile, receivers_gbps, slowdown
 from scenarios.model.scenario import Scenario
 from scenarios.paper.data_centre import SCALING_NOTE
 
@@ -82,8 +83,10 @@ def tail_latency(scenario: Scenario, traffic: str, paper: str) -> Experiment:
             "10 us; throughput of each receiver from the start of its first flow to the end of its last. A "
             "percentile is missing where too few flows finished.",
             by_size("P99; hollow: P95", CURVES, 95, 99),
-            buffer_distribution("switch buffers", CURVES),
-            receiver_distribution("receivers", CURVES),
+            distribution(
+                "switch buffers", CURVES, "Buffer used per switch (MB)", lambda run: buffer_samples(run.queues) / 1e6
+            ),
+            distribution("receivers", CURVES, "Throughput (Gb/s)", receivers_gbps),
         ),
         notes=(
             SCALING_NOTE,

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from reproduction.experiments.settings import GO_BACK_N
+from analysis.metrics.flows import of_class, slowdowns
 from reproduction.model.claims import Bound, Ratio
-from reproduction.model.experiment import Experiment, Grid
-from reproduction.model.panels import CurveSelection, by_size, paper_figure, slowdown_distribution
+from reproduction.model.experiment import GO_BACK_N, Experiment, Grid
+from reproduction.model.panels import CurveSelection, by_size, distribution, paper_figure
 from reproduction.model.quantities import DROPS, slowdown
 from scenarios.paper.testbed_hol import SCENARIO
 from scenarios.traffic.incast import TAG as INCAST
@@ -51,7 +51,7 @@ EXPERIMENT = Experiment(
     figure=paper_figure(
         "P95 FCT slowdown of the all-to-all traffic by message size, and FCT slowdown of the incast's messages.",
         by_size("all-to-all, P95", _CURVES, 95),
-        slowdown_distribution("incast", _CURVES, INCAST),
+        distribution("incast", _CURVES, "FCT slowdown", lambda run: slowdowns(of_class(run.flows, INCAST))),
     ),
     notes=("The network and the incast are the paper's at every scale. The traffic lasts for a shorter time.",),
 )

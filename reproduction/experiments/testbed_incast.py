@@ -11,9 +11,8 @@ enough for a feedback delay of 6 us.
 from __future__ import annotations
 
 from analysis.results.stored import Run
-from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Ratio
-from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Results, config_of
+from reproduction.model.experiment import GO_BACK_N, Axis, Experiment, Grid, Grids, Results, config_of
 from reproduction.model.panels import CurveSelection, Level, over_time, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER, STEADY_BUFFER
 from scenarios.paper.testbed_incast import SCENARIO

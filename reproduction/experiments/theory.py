@@ -18,7 +18,6 @@ import polars as pl
 from analysis.formatting import format_bytes
 from analysis.results.result import counted
 from analysis.results.stored import Run
-from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.bounds import (
     Bottleneck,
     b_ack,
@@ -32,7 +31,7 @@ from reproduction.model.bounds import (
     cache_miss_ns,
 )
 from reproduction.model.claims import Judged
-from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
+from reproduction.model.experiment import GO_BACK_N, Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
 from scenarios.paper.theory import LATE, PAYLOAD_BYTES, SCENARIO
 from telemetry.reader import answer
 from wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
@@ -184,10 +183,6 @@ def _emitted(run: Run) -> float:
     return _RATE_BPS * delay_us / 8e6
 
 
-def _is_within_a_packet(difference_packets: float) -> bool:
-    return abs(difference_packets) <= 1.0
-
-
 def _formula_check(
     scheme: str,
     bounds: Mapping[str, float],
@@ -210,12 +205,10 @@ def _formula_check(
             f"{min(differences):+.2f} to {max(differences):+.2f} packets from the formula over {len(amounts)} cases "
             f"({format_bytes(amounts[worst])} vs. {format_bytes(bound)} in {name})"
         )
-        is_near = [_is_within_a_packet(difference) for difference in differences]
+        is_near = [abs(difference) <= 1 for difference in differences]
         if refined is not None and not all(is_near):
             remaining = _packets(amounts, refined)
-            is_near = [
-                near or _is_within_a_packet(difference) for near, difference in zip(is_near, remaining, strict=True)
-            ]
+            is_near = [near or abs(difference) <= 1 for near, difference in zip(is_near, remaining, strict=True)]
             text += f"; {reason}: {min(remaining):+.2f} to {max(remaining):+.2f}"
         return Measured(differences[worst], all(is_near), text)
 

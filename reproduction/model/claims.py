@@ -32,11 +32,7 @@ class Ratio:
     def check(self, results: Results) -> Measured:
         ratios = []
         for measurement in _chosen(results, self.scheme, self.where):
-            base_run = results.at(self.base, measurement.point.place)
-            value, base = (self.of.measure(run) for run in (measurement.run, base_run))
-            if not base:
-                raise NotMeasured(f"{self.of.name} of {self.base} is zero")
-            ratios.append((value / base, f"{self.of.write(value)} vs. {self.of.write(base)}", measurement))
+            ratios.append((*_ratio(self.of, measurement, results, self.base), measurement))
         worst = _worst([ratio for ratio, *_ in ratios], self.at_least, self.at_most)
         ratio, values, measurement = ratios[worst]
         text = f"{format_ratio(ratio)} ({values}{_place(measurement, len(ratios))})"
@@ -144,12 +140,9 @@ class SameDistribution:
     def check(self, results: Results) -> Measured:
         ratios = []
         for measurement in _chosen(results, self.scheme, self.where):
-            base_run = results.at(self.base, measurement.point.place)
             for quantity in self.each_of:
-                value, base = (quantity.measure(run) for run in (measurement.run, base_run))
-                if not base:
-                    raise NotMeasured(f"{quantity.name} of {self.base} is zero")
-                ratios.append((value / base, f"{quantity.name}: {quantity.write(value)} vs. {quantity.write(base)}"))
+                ratio, values = _ratio(quantity, measurement, results, self.base)
+                ratios.append((ratio, f"{quantity.name}: {values}"))
         ratio, values = max(ratios, key=lambda pair: abs(pair[0] - 1))
         text = f"{format_ratio(ratio)} ({values}; largest difference of {len(ratios)})"
         return Measured(ratio, abs(ratio - 1) <= self.within, text)
@@ -172,6 +165,14 @@ def _chosen(results: Results, scheme: str, where: Mapping[str, Any]) -> list[Mea
     if not chosen:
         raise NotMeasured(f"{scheme} was not run at {dict(where)}")
     return chosen
+
+
+def _ratio(of: Quantity, measurement: Measurement, results: Results, base: str) -> tuple[float, str]:
+    """Return the ratio of a run's quantity to that of the base scheme at the same place, and both values as text."""
+    value, divisor = of.measure(measurement.run), of.measure(results.at(base, measurement.point.place))
+    if not divisor:
+        raise NotMeasured(f"{of.name} of {base} is zero")
+    return value / divisor, f"{of.write(value)} vs. {of.write(divisor)}"
 
 
 def _line(chosen: list[Measurement], of: Quantity, axis: str) -> tuple[float, float]:

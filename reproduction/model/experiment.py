@@ -22,6 +22,10 @@ from scenarios.model.scenario import ScaleName, Scenario
 ClockName = Literal["real", "virtual"]
 
 
+GO_BACK_N = {"transport.loss_recovery": "go-back-n", "transport.loss_recovery_parameters": {}}
+"""The loss recovery of the paper's testbed, which replaces the scheme's own."""
+
+
 class NotMeasured(Exception):
     """Raised if a claim needs a run or a value that does not exist; the text names it."""
 

@@ -13,10 +13,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from analysis.metrics.buffers import natural_key
-from analysis.metrics.flows import ALL_CLASSES, SIZE_BIN_COUNT, of_class, size_bin_edges, slowdown_by_size, slowdowns
+from analysis.metrics.flows import ALL_CLASSES, SIZE_BIN_COUNT, of_class, size_bin_edges, slowdown_by_size
 from analysis.metrics.goodput import rates_without_gaps, tag_rates
 from analysis.metrics.percentiles import Values, minimum_count
-from analysis.plots.distributions import buffer_samples
 from analysis.plots.panels import (
     Curve,
     CurveLook,
@@ -31,7 +30,7 @@ from analysis.plots.series import bin_labels, bin_percentiles, buffer_steps, hot
 from analysis.results.comparison import headline_class
 from analysis.results.stored import Run
 from reproduction.model.experiment import FigureSpec, Measurement, NotMeasured, Results
-from reproduction.model.quantities import Quantity, measured_flows, receivers_gbps
+from reproduction.model.quantities import Quantity, measured_flows
 
 PanelMaker = Callable[[Results], Panel]
 Level = Callable[[Results], tuple[str, float]]
@@ -151,7 +150,9 @@ def _bins(flows: Sequence[pl.DataFrame], percent: int) -> int:
     return max(1, min(SIZE_BIN_COUNT, fewest // minimum_count(percent)))
 
 
-def _distribution(title: str, selection: CurveSelection, x_label: str, measure: Callable[[Run], Values]) -> PanelMaker:
+def distribution(title: str, selection: CurveSelection, x_label: str, measure: Callable[[Run], Values]) -> PanelMaker:
+    """Make a panel of the distribution of values in a run."""
+
     def make(results: Results) -> Panel:
         curves = []
         for name, look, measurement in selection.runs(results):
@@ -162,21 +163,6 @@ def _distribution(title: str, selection: CurveSelection, x_label: str, measure: 
         return Panel(title, x_label, "Cumulative share", "shares", curves)
 
     return make
-
-
-def buffer_distribution(title: str, selection: CurveSelection) -> PanelMaker:
-    """Make a panel of the distribution of the peak shared buffer per switch and sampling interval."""
-    return _distribution(title, selection, "Buffer used per switch (MB)", lambda run: buffer_samples(run.queues) / 1e6)
-
-
-def receiver_distribution(title: str, selection: CurveSelection) -> PanelMaker:
-    """Make a panel of the distribution of receivers' throughput, measured as in the claims."""
-    return _distribution(title, selection, "Throughput (Gb/s)", receivers_gbps)
-
-
-def slowdown_distribution(title: str, selection: CurveSelection, tag: str) -> PanelMaker:
-    """Make a panel of the distribution of the FCT slowdowns of a class's finished flows."""
-    return _distribution(title, selection, "FCT slowdown", lambda run: slowdowns(of_class(run.flows, tag)))
 
 
 def over_axis(title: str, selection: CurveSelection, axis: str, of: Quantity, level: Level | None = None) -> PanelMaker:

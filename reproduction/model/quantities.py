@@ -125,6 +125,8 @@ def _bts_cut(run: Run) -> float:
     return 100 * bts.suppressed / triggered
 
 
+_COUNT = "{:,.0f}".format
+
 PEAK_BUFFER = Quantity("peak buffer", lambda run: float(counted(run.result.max_buffer_bytes)), format_bytes, "MB", 1e6)
 STEADY_BUFFER = Quantity("steady buffer", _steady, format_bytes, "MB", 1e6)
 MEAN_P99_OVER_SIZES = Quantity("P99 FCT slowdown, mean over sizes", _mean_p99_over_sizes)
@@ -132,27 +134,21 @@ RECEIVER_THROUGHPUT = Quantity(
     "mean receiver throughput", _receivers, lambda value: f"{format_number(value)} Gb/s", "Gb/s"
 )
 BTS_TRIGGERED = Quantity(
-    "BTS triggered",
-    lambda run: float(counted(run.result.bts).sent + counted(run.result.bts).suppressed),
-    lambda value: f"{value:,.0f}",
+    "BTS triggered", lambda run: float(counted(run.result.bts).sent + counted(run.result.bts).suppressed), _COUNT
 )
 BTS_CUT = Quantity("BTS suppressed", _bts_cut, lambda value: f"{value:.3g} %", "%")
-DROPS = Quantity("packets dropped", lambda run: float(counted(run.result.dropped)), lambda value: f"{value:,.0f}")
+DROPS = Quantity("packets dropped", lambda run: float(counted(run.result.dropped)), _COUNT)
 HEADER_QUEUE_DROPS = Quantity(
     "control packets dropped by a full header queue",
     lambda run: float(counted(run.result.drops).get(DropReason.HEADER_QUEUE_FULL.label, 0)),
-    lambda value: f"{value:,.0f}",
+    _COUNT,
 )
 RETURNED_HEADERS = Quantity(
     "headers returned to their senders",
     lambda run: float(counted(run.result.switch_events).get(TrimEvent.RETURNED.label, 0)),
-    lambda value: f"{value:,.0f}",
+    _COUNT,
 )
 SUPPRESSION_ENTRIES = Quantity(
-    "suppression entries",
-    lambda run: float(counted(run.result.bts).max_suppression_entries),
-    lambda value: f"{value:,.0f}",
+    "suppression entries", lambda run: float(counted(run.result.bts).max_suppression_entries), _COUNT
 )
-CACHE_ENTRIES = Quantity(
-    "cache entries", lambda run: float(counted(run.result.bts).max_cache_entries), lambda value: f"{value:,.0f}"
-)
+CACHE_ENTRIES = Quantity("cache entries", lambda run: float(counted(run.result.bts).max_cache_entries), _COUNT)

@@ -30,11 +30,6 @@ SCALING_RULE = (
 SCALING_NOTE = f"{SCALING_RULE} Packets carry {SMALL_SCALE_PAYLOAD_BYTES:,} B."
 
 
-def shrunk_buffer_bytes(degree: int) -> int:
-    """Return the paper's 32 MB buffer scaled to an incast of `degree` senders."""
-    return PAPER_BUFFER_BYTES * degree // PAPER_DEGREE
-
-
 def data_centre_scales(
     workload: Mapping[str, Any], ci_arrivals_us: float, *, payload_bytes: int = SMALL_SCALE_PAYLOAD_BYTES
 ) -> dict[ScaleName, Scale]:
@@ -50,7 +45,7 @@ def data_centre_scales(
             "cooldown_us": 100.0,
             **workload,
         }
-        settings = {"buffer_bytes": shrunk_buffer_bytes(degree)}
+        settings = {"buffer_bytes": PAPER_BUFFER_BYTES * degree // PAPER_DEGREE}
         payload = {} if degree == PAPER_DEGREE else {"payload_bytes": payload_bytes}
         return Scale(topology, parameters, traffic, duration_ms=ms, switch=settings, transport=payload)
 
@@ -64,3 +59,10 @@ def data_centre_scales(
 def data_centre_scenario(name: str, summary: str, scales: Mapping[ScaleName, Scale]) -> Scenario:
     """Return a scenario with data-centre traffic."""
     return Scenario(name, summary, DataCentre, scales)
+
+
+def tail_latency_scenario(name: str, sizes: str, load: float, ci_arrivals_us: float) -> Scenario:
+    """Return one of the three scenarios."""
+    workload = {"sizes": sizes, "load": load, "incast_load": 0.08}
+    summary = f"{sizes} messages at {round(100 * load)} % load plus 8 % of 128:1 incasts"
+    return data_centre_scenario(name, summary, data_centre_scales(workload, ci_arrivals_us))

@@ -7,13 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scenarios.model.scenario import Scale
-from scenarios.paper.data_centre import (
-    CI_DEGREE,
-    LAPTOP_DEGREE,
-    PAPER_DEGREE,
-    data_centre_scales,
-    data_centre_scenario,
-)
+from scenarios.paper.data_centre import CI_DEGREE, LAPTOP_DEGREE, PAPER_DEGREE, data_centre_scales, data_centre_scenario
 from wire.constants import DEFAULT_PAYLOAD_BYTES
 
 

@@ -4,6 +4,6 @@
 
 from __future__ import annotations
 
-from scenarios.paper.tail_latency import tail_latency_scenario
+from scenarios.paper.data_centre import tail_latency_scenario
 
 SCENARIO = tail_latency_scenario("rpc-30", "rpc", 0.3, ci_arrivals_us=700.0)

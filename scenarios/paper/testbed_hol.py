@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from scenarios.model.flow import MAX_QUEUE_PAIRS, FlowRequest
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
-from scenarios.paper.testbed_nics import NICS
+from scenarios.paper.testbed_incast import NICS
 from scenarios.traffic.arrivals import all_to_all, on_standing_pairs
 from scenarios.traffic.incast import TAG as INCAST
 from scenarios.traffic.sizes import load_sizes

@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 from scenarios.model.scenario import Scale, Scenario
-from scenarios.paper.testbed_nics import NICS
 from scenarios.traffic.incast import Incast
+
+NICS = {"congestion_notice": "cnp"}
+"""Host settings of the paper's testbed: RoCEv2 NICs report marked packets in CNPs. The hosts of the HPCC simulator,
+which the paper's simulations use, report them in acknowledgements."""
 
 
 def _scale(message_bytes: int) -> Scale:

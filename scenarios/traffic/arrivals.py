@@ -88,15 +88,10 @@ class IncastEvents:
     degree: int
     message_bytes: int
     window_ns: float
-    flows_per_sender: int = 1
-
-    @property
-    def event_bytes(self) -> int:
-        return self.degree * self.flows_per_sender * self.message_bytes
 
     def mean_gap_ns(self, load: float, total_rate_bps: float) -> float:
         """Return the mean time between events at which their load is this share of all hosts' line rates together."""
-        return 8 * self.event_bytes / (load * total_rate_bps) * _NS
+        return 8 * self.degree * self.message_bytes / (load * total_rate_bps) * _NS
 
     def highest_share(self, load: float, rates_bps: Sequence[int]) -> float:
         """Return the highest share of its own rate that any host sends in incasts of this load.
@@ -121,9 +116,8 @@ class IncastEvents:
         for begin_ns in begins_ns:
             receiver, *senders = self._members(rates_bps, random)
             for sender in senders:
-                for offset_ns in random.uniform(0, self.window_ns, self.flows_per_sender):
-                    start_ns = int(begin_ns) + round(offset_ns)
-                    yield FlowRequest(hosts[sender], hosts[receiver], self.message_bytes, start_ns, tag)
+                start_ns = int(begin_ns) + round(random.uniform(0, self.window_ns))
+                yield FlowRequest(hosts[sender], hosts[receiver], self.message_bytes, start_ns, tag)
 
     def _members(self, rates_bps: Sequence[int], random: np.random.Generator) -> Iterable[int]:
         """Draw the positions of a receiver and of its senders."""

@@ -12,7 +12,7 @@ from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError, Workload
 from scenarios.traffic.arrivals import IncastEvents, all_to_all, even_times_ns, poisson_times_ns
 from scenarios.traffic.incast import TAG as INCAST
-from scenarios.traffic.sizes import SizeDistribution, load_sizes
+from scenarios.traffic.sizes import load_sizes
 from topologies.model import Topology
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class DataCentre(Workload):
         until_ns = self.arrivals_us * 1000
         requests: list[FlowRequest] = []
         if self.load:
-            requests += all_to_all(hosts, rates_bps, self._sizes(), self.load, until_ns, background, self.tag)
+            requests += all_to_all(hosts, rates_bps, load_sizes(self.sizes), self.load, until_ns, background, self.tag)
         if self.incast_load:
             if self.incast_degree >= len(hosts):
                 raise ScenarioError(
@@ -103,11 +103,10 @@ class DataCentre(Workload):
     def _check_count(self, total_rate_bps: int) -> None:
         """Refuse a workload with too many messages before the first message is drawn."""
         arriving_bytes = total_rate_bps * self.arrivals_us / 8e6
-        messages = arriving_bytes * (self.load / self._sizes().mean_bytes + self.incast_load / self.incast_bytes)
+        messages = arriving_bytes * (
+            self.load / load_sizes(self.sizes).mean_bytes + self.incast_load / self.incast_bytes
+        )
         if messages > MOST_MESSAGES:
             raise ScenarioError(
                 f"about {messages:.0f} messages in {self.arrivals_us:g} us; a scenario has at most {MOST_MESSAGES}"
             )
-
-    def _sizes(self) -> SizeDistribution:
-        return load_sizes(self.sizes)

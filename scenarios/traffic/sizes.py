@@ -79,12 +79,6 @@ class SizeDistribution:
         sizes = np.interp(random.uniform(0, 100, count), self.percents, self.sizes)
         return np.maximum(sizes.astype(np.int64), 1)
 
-    def share_at_most(self, size_bytes: float) -> float:
-        """Return the share of messages of at most this size, 0 to 1."""
-        import numpy as np
-
-        return float(np.interp(size_bytes, self.sizes, self.percents)) / 100
-
 
 def from_knots(name: str, knots: Sequence[Knot]) -> SizeDistribution:
     """Build a distribution from rows of the format. SizeError names the row that is invalid or does not rise."""

@@ -22,8 +22,8 @@ from typing import Annotated, Any
 import polars as pl
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
+from analysis.results.comparison import result_row
 from analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
-from analysis.results.row import result_row
 from analysis.results.spec import ClockName, P4Program, RunSpec
 from analysis.results.swept import AXIS
 from testbed.errors import UsageError

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,15 @@ import pytest
 
 from analysis.results.build import build_result
 from analysis.results.counters import Lateness, RunCounters, Spacing
-from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
+from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, RunResult, read_result, write_result
 from analysis.results.spec import CONFIG_FILE, P4Program, Physics, RunConfig
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
 from telemetry.writer import write_trace
 
-FlowsMaker = Callable[..., pl.DataFrame]
 FolderMaker = Callable[..., Path]
 
 
-def _flows(count: int = 2000, incast: int = 256, seed: int = 1, load: float = 1.0) -> pl.DataFrame:
+def make_flows(count: int = 2000, incast: int = 256, seed: int = 1, load: float = 1.0) -> pl.DataFrame:
     """Return background flows of Hadoop-like sizes and incast flows of 250 kB. Some of both do not finish."""
     random = np.random.default_rng(seed)
     # Sizes, starts and tags do not depend on the load, as in runs of one flow file under several schemes.
@@ -62,7 +61,7 @@ def _flows(count: int = 2000, incast: int = 256, seed: int = 1, load: float = 1.
     return frame.select(FLOWS.column_names).cast(pl.Schema(FLOWS.dtypes))
 
 
-def _queues(peak_bytes: float = 3e6, duration_us: float = 4000, seed: int = 1) -> pl.DataFrame:
+def make_queues(peak_bytes: float = 3e6, duration_us: float = 4000, seed: int = 1) -> pl.DataFrame:
     """Return samples of three switches, every 10 us. The queue to h32 has nearly all of tor2's buffer and varies."""
     random = np.random.default_rng(seed)
     times = np.arange(10.0, duration_us + 1, 10.0)
@@ -80,7 +79,7 @@ def _queues(peak_bytes: float = 3e6, duration_us: float = 4000, seed: int = 1) -
     return pl.DataFrame(rows, schema=dict(QUEUES.dtypes))
 
 
-def _signals(count: int = 300, seed: int = 1) -> pl.DataFrame:
+def make_signals(count: int = 300, seed: int = 1) -> pl.DataFrame:
     random = np.random.default_rng(seed)
     sent = np.sort(random.uniform(0, 3900, count))
     cached = random.random(count) < 0.3
@@ -104,7 +103,7 @@ def _signals(count: int = 300, seed: int = 1) -> pl.DataFrame:
     return frame.select(SIGNALS.column_names).cast(pl.Schema(SIGNALS.dtypes))
 
 
-def _goodput(flows: pl.DataFrame, interval_us: float = 100.0) -> pl.DataFrame:
+def make_goodput(flows: pl.DataFrame, interval_us: float = 100.0) -> pl.DataFrame:
     """Distribute the bytes of each completed flow evenly over the intervals in which it is active."""
     rows = []
     for flow, size, start, finish in flows.select("flow_id", "size_bytes", "start_us", "finish_us").iter_rows():
@@ -117,6 +116,12 @@ def _goodput(flows: pl.DataFrame, interval_us: float = 100.0) -> pl.DataFrame:
             for slot in slots
         ]
     return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row")
+
+
+def trace_of(schema: TraceSchema, rows: Sequence[dict[str, Any]], **usual: object) -> pl.DataFrame:
+    """Return rows of a trace. Columns that are neither in a row nor in `usual` are null."""
+    whole = [{**dict.fromkeys(schema.column_names), **usual, **row} for row in rows]
+    return pl.DataFrame(whole, schema=dict(schema.dtypes))
 
 
 CONFIG = RunConfig(
@@ -160,77 +165,43 @@ COUNTERS = RunCounters(
 )
 
 
-def _run_folder(
-    root: Path,
-    scheme: str = "sfc",
-    *,
-    load: float = 1.0,
-    peak_bytes: float = 3e6,
-    flows: pl.DataFrame | None = None,
-    config: Mapping[str, Any] | None = None,
-    counters: dict[str, object] | None = None,
-) -> Path:
-    folder = root / f"hadoop-50-{scheme}-{len(list(root.iterdir()))}"
-    folder.mkdir()
-    frames = {
-        "flows": _flows(load=load) if flows is None else flows,
-        "queues": _queues(peak_bytes),
-        "signals": _signals() if scheme.startswith("sfc") else SIGNALS.empty(),
-    }
-    for schema in (FLOWS, QUEUES, SIGNALS):
-        write_trace(folder / schema.file_name, schema, frames[schema.name])
-    write_trace(folder / GOODPUT.file_name, GOODPUT, _goodput(frames["flows"]))
-    command = f"./runner.py run hadoop-50 --scheme {scheme} --seed 7 --set 'q th=2 BDP'"
-    run_config = replace(CONFIG, scheme=scheme, command=command, **(config or {}))
-    counted = RunCounters(**{**COUNTERS.__dict__, **(counters or {})})
-    write_result(folder, build_result(run_config, counted, **frames))
-    (folder / CONFIG_FILE).write_text(run_config.to_json())
-    return folder
-
-
-@pytest.fixture
-def make_flows() -> FlowsMaker:
-    """Return a function that creates a flows trace."""
-    return _flows
-
-
-@pytest.fixture
-def make_queues() -> FlowsMaker:
-    """Return a function that creates a queues trace."""
-    return _queues
-
-
-@pytest.fixture
-def make_signals() -> FlowsMaker:
-    """Return a function that creates a signals trace."""
-    return _signals
-
-
-@pytest.fixture
-def make_goodput() -> FlowsMaker:
-    """Return a function that creates a goodput trace of flows."""
-    return _goodput
-
-
-@pytest.fixture
-def config() -> RunConfig:
-    """A run's configuration."""
-    return CONFIG
-
-
-@pytest.fixture
-def counters() -> RunCounters:
-    """Return counters without unexplained loss."""
-    return COUNTERS
-
-
 @pytest.fixture
 def make_run_folder(tmp_path: Path) -> FolderMaker:
     """Return a function that creates a complete run folder below the test's directory."""
     root = tmp_path / "runs"
     root.mkdir()
 
-    def make(scheme: str = "sfc", **options: object) -> Path:
-        return _run_folder(root, scheme, **options)  # type: ignore[arg-type]
+    def make(
+        scheme: str = "sfc",
+        *,
+        load: float = 1.0,
+        peak_bytes: float = 3e6,
+        flows: pl.DataFrame | None = None,
+        config: Mapping[str, Any] | None = None,
+        counters: dict[str, object] | None = None,
+    ) -> Path:
+        folder = root / f"hadoop-50-{scheme}-{len(list(root.iterdir()))}"
+        folder.mkdir()
+        frames = {
+            "flows": make_flows(load=load) if flows is None else flows,
+            "queues": make_queues(peak_bytes),
+            "signals": make_signals() if scheme.startswith("sfc") else SIGNALS.empty(),
+        }
+        for schema in (FLOWS, QUEUES, SIGNALS):
+            write_trace(folder / schema.file_name, schema, frames[schema.name])
+        write_trace(folder / GOODPUT.file_name, GOODPUT, make_goodput(frames["flows"]))
+        command = f"./runner.py run hadoop-50 --scheme {scheme} --seed 7 --set 'q th=2 BDP'"
+        run_config = replace(CONFIG, scheme=scheme, command=command, **(config or {}))
+        counted = RunCounters(**{**COUNTERS.__dict__, **(counters or {})})
+        write_result(folder, build_result(run_config, counted, **frames))
+        (folder / CONFIG_FILE).write_text(run_config.to_json())
+        return folder
 
     return make
+
+
+@pytest.fixture
+def results(make_run_folder: FolderMaker) -> list[RunResult]:
+    """Return the results of irn and sfc with the same flows. SFC has the lower load and the smaller buffer."""
+    folders = [make_run_folder("irn", load=2.0, peak_bytes=8e6), make_run_folder("sfc", load=0.5, peak_bytes=2e6)]
+    return [read_result(folder) for folder in folders]

@@ -18,7 +18,7 @@ from bench.__main__ import main
 from bench.benchmarks import growth_flows, peers
 from bench.benchmarks.bookkeeping import BookkeepingBenchmark, Costs
 from bench.benchmarks.fabric import FabricBenchmark
-from bench.benchmarks.growth import GrowthBenchmark, exponent
+from bench.benchmarks.growth import GrowthBenchmark
 from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
 from bench.benchmarks.loop import LoopBenchmark, Pace
 from bench.benchmarks.nic import NicBenchmark
@@ -142,11 +142,6 @@ def test_fabric_benchmark_replays_what_hosts_sent() -> None:
     assert runs[0][0].note == runs[1][0].note
     frames = 2 * 9 + 2 * 9
     assert runs[0][0].note.startswith(f"{frames} frames from hosts, {frames} to hosts")
-
-
-def test_exponent_of_a_power_law_is_exact() -> None:
-    sizes = [64.0, 128.0, 256.0]
-    assert exponent(sizes, [3 * size**1.5 for size in sizes]) == pytest.approx(1.5)
 
 
 def test_growth_benchmark_has_an_exponent_per_axis() -> None:

@@ -16,9 +16,8 @@ import polars as pl
 import pytest
 
 from analysis.metrics.buffers import BufferFigures
-from analysis.metrics.completion import CompletionFigures
 from analysis.metrics.figures import Figures
-from analysis.metrics.flows import SlowdownFigures
+from analysis.metrics.flows import CompletionFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
 from analysis.results import result as stored
 from scenarios.traffic.flow_file import FILE_NAME

@@ -183,10 +183,6 @@ def _read_by_argparse(program: Callable[[list[str]], object], words: Sequence[st
     return output.getvalue().strip()
 
 
-def _simple_switch(words: Sequence[str]) -> Complaint:
-    return _read_by_argparse(read_options, words)
-
-
 def _p4c(words: Sequence[str]) -> Complaint:
     return None if tuple(words[: len(LANGUAGE)]) == LANGUAGE else f"our P4 is compiled with {' '.join(LANGUAGE)}"
 
@@ -199,12 +195,9 @@ def _docker(words: Sequence[str]) -> Complaint:
     if words[0] == "build":
         return None if (ROOT / "Dockerfile").exists() and words[-1] == "." else "the Dockerfile does not exist"
     if words[0] == "run":
-        return _inside(words[words.index("sfc-testbed") + 1 :])
+        inner = words[words.index("sfc-testbed") + 1 :]
+        return complaint_about(inner) if inner else None
     return None if words[0] in ("exec", "import", "pull") else f"unknown command docker {words[0]}"
-
-
-def _inside(words: Sequence[str]) -> Complaint:
-    return complaint_about(words) if words else None
 
 
 def _vagrant(words: Sequence[str]) -> Complaint:
@@ -226,10 +219,6 @@ def _wireshark(words: Sequence[str]) -> Complaint:
     return f"the script declares no {unknown[0]}" if unknown else None
 
 
-def _accept(_: Sequence[str]) -> Complaint:
-    """Accept any arguments for a program of the operating system."""
-
-
 _PROGRAMS: Mapping[str, Callable[[Sequence[str]], Complaint]] = {
     **dict.fromkeys(RUNNER, _runner),
     **dict.fromkeys((".venv/bin/python", "python", "python3"), _python),
@@ -238,8 +227,8 @@ _PROGRAMS: Mapping[str, Callable[[Sequence[str]], Complaint]] = {
     "make": _make,
     "mpirun": _mpirun,
     "p4c-bm2-ss": _p4c,
-    "softswitch/simple_switch": _simple_switch,
+    "softswitch/simple_switch": lambda words: _read_by_argparse(read_options, words),
     "tools/provision.sh": _provision,
     "vagrant": _vagrant,
-    **dict.fromkeys(_SYSTEM_PROGRAMS, _accept),
+    **dict.fromkeys(_SYSTEM_PROGRAMS, lambda _: None),
 }

@@ -19,9 +19,7 @@ from reproduction.model.claims import Bound, Linear, Ratio, Spread, SteeperThan
 from reproduction.model.experiment import Axis, Claim, Grid, Grids, Measurement, Point, Results, judge
 from reproduction.model.quantities import STEADY_BUFFER, Quantity
 from scenarios.schemes import resolve_scheme
-from tests.analysis.conftest import FlowsMaker, make_flows, make_queues
-
-__all__ = ["make_flows", "make_queues"]
+from tests.analysis.conftest import make_flows, make_queues
 
 
 class _Run:
@@ -140,7 +138,7 @@ def test_a_bound_reports_the_value_nearest_to_it_whether_it_holds_or_not() -> No
         assert judge(Bound("c", "p", FIGURE, "sfc", at_least=limit), GROWING).value == min(figures)
 
 
-def test_the_steady_buffer_ignores_flows_that_never_started(make_flows: FlowsMaker, make_queues: FlowsMaker) -> None:
+def test_the_steady_buffer_ignores_flows_that_never_started() -> None:
     """A flow that waits for others may have no start time."""
     flows, queues = make_flows(), make_queues()
     is_waiting = pl.col("flow_id") == 5

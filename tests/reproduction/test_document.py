@@ -11,9 +11,8 @@ import pytest
 
 from reproduction import document
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import SUMMARY_PAGE, below, main, pages_of
+from reproduction.document import SUMMARY_PAGE, Remark, below, main, pages_of
 from reproduction.record import ClaimFinding, Reproduction, RunOfExperiment, StoredReproduction
-from reproduction.remarks import Remark
 from reproduction.summaries import Summary, merged, read_summaries, summary_of, write_summaries
 
 

@@ -13,9 +13,7 @@ from reproduction.catalogue import EXPERIMENTS
 from reproduction.model.experiment import Measurement, Results
 from reproduction.model.panels import CurveSelection, beside_paper
 from reproduction.model.quantities import PEAK_BUFFER
-from tests.analysis.conftest import FlowsMaker, make_flows, make_goodput, make_queues
-
-__all__ = ["make_flows", "make_goodput", "make_queues"]
+from tests.analysis.conftest import make_flows, make_goodput, make_queues
 
 _THREE = ["IRN (no FC)", "OnRamp", "SFC"]
 _TAIL = (3, _THREE)
@@ -42,8 +40,8 @@ FIGURES = {
 """The number of panels and the curve names. The made-up runs of `fairness` have two classes instead of four groups."""
 
 
-def _run(flows: FlowsMaker, queues: FlowsMaker, goodput: FlowsMaker) -> Any:
-    frame = flows(incast=60)
+def _run() -> Any:
+    flows, queues = make_flows(incast=60), make_queues(duration_us=400)
     bins = [SimpleNamespace(p99=3.0)]
     result = SimpleNamespace(
         fct_slowdown={"hadoop": SimpleNamespace(flows=2_000), "incast": SimpleNamespace(flows=60)},
@@ -52,17 +50,16 @@ def _run(flows: FlowsMaker, queues: FlowsMaker, goodput: FlowsMaker) -> Any:
         max_buffer_bytes=1_000_000,
         bts=SimpleNamespace(sent=20, suppressed=80, max_suppression_entries=30, max_cache_entries=2),
     )
-    trace = queues(duration_us=400).with_columns(switch=queues(duration_us=400)["switch"].replace("tor2", "s2"))
-    return SimpleNamespace(flows=frame.drop_nulls(), queues=trace, goodput=goodput(frame), result=result, config=None)
+    trace = queues.with_columns(switch=queues["switch"].replace("tor2", "s2"))
+    goodput = make_goodput(flows)
+    return SimpleNamespace(flows=flows.drop_nulls(), queues=trace, goodput=goodput, result=result, config=None)
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_has_the_panels_axis_labels_and_curve_names_of_the_paper(
-    name: str, make_flows: FlowsMaker, make_queues: FlowsMaker, make_goodput: FlowsMaker
-) -> None:
+def test_a_figure_has_the_panels_axis_labels_and_curve_names_of_the_paper(name: str) -> None:
     experiment = EXPERIMENTS[name]
     assert experiment.figure is not None
-    run = _run(make_flows, make_queues, make_goodput)
+    run = _run()
     results = Results("ci", tuple(Measurement(point, run) for point in experiment.grids["ci"].points()))
     figure = experiment.figure.draw(results)
     panels, names = FIGURES[name]

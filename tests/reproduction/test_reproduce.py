@@ -16,12 +16,11 @@ from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from cli.verbs.reproduce import say_left_out, settings_of
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import below, pages_of
+from reproduction.document import below, pages_of, read_remarks
 from reproduction.jobs import jobs_of
 from reproduction.judge import findings
 from reproduction.model.experiment import Measurement, Point, Results
 from reproduction.record import Reproduction
-from reproduction.remarks import read_remarks
 from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings

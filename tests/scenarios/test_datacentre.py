@@ -27,7 +27,6 @@ def _flows(seed: int = 1, **fields: object) -> list[FlowRequest]:
 
 
 def test_offered_load_matches_the_setting() -> None:
-    """The offered bytes match the load within the sampling error."""
     flows = _flows(sizes="storage", load=0.4, incast_load=0, arrivals_us=20_000)
     offered = 8 * sum(flow.size_bytes for flow in flows) / 20e-3
     expected = 0.4 * 16 * HOST_BPS

@@ -49,7 +49,6 @@ def test_exact_mean_is_the_published_one(name: str) -> None:
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_sample_mean_is_within_sampling_error(name: str) -> None:
-    """The mean of 200 000 draws lies within four standard errors, and sizes are between 1 B and the largest."""
     sizes = load_sizes(name)
     samples = sizes.sample(200_000, np.random.default_rng(5))
     error = samples.std() / np.sqrt(samples.size)
@@ -67,13 +66,6 @@ def test_rpc_table_has_the_published_points() -> None:
         assert percent_of_size[size] == pytest.approx(percent, abs=1e-4)
 
 
-def test_hadoop_shape_is_the_published_one() -> None:
-    """Half of the messages are up to 700 B, nine of ten up to one BDP."""
-    hadoop = load_sizes("hadoop")
-    assert hadoop.share_at_most(700) == pytest.approx(0.5)
-    assert hadoop.share_at_most(125_000) == pytest.approx(0.901, abs=1e-3)
-
-
 @given(
     st.lists(st.integers(1, 10**6), min_size=1, max_size=12, unique=True),
     st.lists(st.floats(0.01, 99.9), min_size=1, max_size=12),
@@ -81,7 +73,6 @@ def test_hadoop_shape_is_the_published_one() -> None:
 )
 @settings(max_examples=50, deadline=None)
 def test_samples_follow_any_distribution(sizes: list[int], percents: list[float], seed: int) -> None:
-    """The share of samples up to a point is that point's percentage, within sampling error."""
     count = min(len(sizes), len(percents))
     rising = zip(sorted(sizes)[:count], sorted(percents)[:count], strict=True)
     knots = [Knot(0, 0.0), *(Knot(size, percent) for size, percent in rising), Knot(10**7, 100.0)]

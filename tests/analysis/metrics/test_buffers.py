@@ -85,10 +85,3 @@ def test_the_mean_is_between_the_lowest_and_the_highest_depth(steps: list[tuple[
     mean = time_weighted_mean(times, depths)
     assert mean is not None
     assert depths.min() - 1e-6 <= mean <= depths.max() + 1e-6
-
-
-@given(st.integers(1, 40), st.integers(0, 10**6))
-def test_a_constant_depth_is_its_own_mean(count: int, depth: int) -> None:
-    """A depth that never changes is the mean, with even and uneven intervals."""
-    times = np.cumsum(np.arange(1.0, count + 1.0))
-    assert time_weighted_mean(times, np.full(count, float(depth))) == pytest.approx(depth)

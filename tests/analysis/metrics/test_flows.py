@@ -21,22 +21,23 @@ from analysis.metrics.flows import (
     traffic_classes,
 )
 from telemetry.schema import FLOWS
+from tests.analysis.conftest import trace_of
 
 
 def flow_trace(*rows: tuple[str, int, float, float | None, float]) -> pl.DataFrame:
     """Return flows from (tag, size, start, finish, ideal)."""
-    return pl.DataFrame(
-        [
-            {
-                "flow_id": number, "src": "h1", "dst": "h2", "tag": tag, "size_bytes": size, "start_us": start,
-                "finish_us": finish, "fct_us": None if finish is None else finish - start, "ideal_fct_us": ideal,
-                "slowdown": None if finish is None else (finish - start) / ideal, "packets_sent": 1,
-                "packets_resent": 0, "bytes_resent": 0, "timeouts": 0, "naks": 0, "paused_us": 0.0, "corrupted": False,
-            }
-            for number, (tag, size, start, finish, ideal) in enumerate(rows)
-        ],
-        schema=dict(FLOWS.dtypes),
-    )  # fmt: skip
+    named = [
+        {
+            "flow_id": number,
+            "tag": tag,
+            "size_bytes": size,
+            "start_us": start,
+            "finish_us": finish,
+            "slowdown": None if finish is None else (finish - start) / ideal,
+        }
+        for number, (tag, size, start, finish, ideal) in enumerate(rows)
+    ]
+    return trace_of(FLOWS, named)
 
 
 THREE = flow_trace(
@@ -87,7 +88,6 @@ def test_without_completed_flows_there_is_no_throughput() -> None:
 
 
 def test_the_measured_window_is_half_open() -> None:
-    """A flow that starts at the end of the window is outside."""
     assert started_between(THREE, 5.0, 10.0)["size_bytes"].to_list() == [3000]
 
 
@@ -99,7 +99,6 @@ def test_ten_sizes_make_ten_bins() -> None:
 
 
 def test_one_size_makes_one_bin() -> None:
-    """Incast messages of one size share one bin, from 0 to that size."""
     flows = flow_trace(*[("incast", 250_000, 0.0, 1.0, 1.0)] * 20)
     (only,) = slowdown_by_size(flows, size_bin_edges(flows))
     assert (only.low_bytes, only.high_bytes, only.flows) == (0, 250_000, 20)
@@ -121,7 +120,6 @@ sizes = st.lists(st.integers(1, 10**7), min_size=1, max_size=200)
 
 @given(sizes, st.integers(1, 12))
 def test_every_flow_is_in_exactly_one_bin(values: list[int], count: int) -> None:
-    """Bins ascend, cover all sizes, and contain every flow once."""
     flows = flow_trace(*[("w", size, 0.0, 2.0, 1.0) for size in values])
     edges = size_bin_edges(flows, count)
     assert 1 <= len(edges) <= count
@@ -132,7 +130,6 @@ def test_every_flow_is_in_exactly_one_bin(values: list[int], count: int) -> None
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.one_of(st.none(), st.floats(1, 100))), max_size=60))
 def test_classes_partition_the_flows(rows: list[tuple[str, float | None]]) -> None:
-    """The counts of flows and completions of the classes add up to the counts of `all`."""
     flows = flow_trace(*[(tag, 10, 0.0, finish, 1.0) for tag, finish in rows])
     summaries = slowdown_by_class(flows)
     total = summaries.pop("all", None)

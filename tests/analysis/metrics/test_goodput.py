@@ -16,21 +16,20 @@ from analysis.metrics.goodput import (
     sharing,
     tag_rates,
 )
-from analysis.plots.goodput import GoodputRun, plot_goodput
+from analysis.plots.canvas import PlottedRun
+from analysis.plots.goodput import plot_goodput
 from telemetry.schema import FLOWS, GOODPUT
-from tests.analysis.conftest import FlowsMaker
+from tests.analysis.conftest import make_flows, make_goodput, trace_of
 
 
 def _flow(flow: int, dst: str, tag: str, start_us: float, finish_us: float | None) -> dict[str, object]:
-    zeros = {column.name: 0 for column in FLOWS.columns}
-    return zeros | {"flow_id": flow, "src": "h9", "dst": dst, "tag": tag, "start_us": start_us, "finish_us": finish_us,
-                    "fct_us": None, "slowdown": None, "corrupted": False}  # fmt: skip
+    return {"flow_id": flow, "dst": dst, "tag": tag, "start_us": start_us, "finish_us": finish_us}
 
 
 def _frames(
     flows: list[dict[str, object]], rows: list[tuple[float, float, int, int]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row"), pl.DataFrame(flows, schema=dict(FLOWS.dtypes))
+    return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row"), trace_of(FLOWS, flows)
 
 
 def test_receiver_throughput_by_hand() -> None:
@@ -82,10 +81,10 @@ def test_sharing_covers_flows_that_are_active_for_the_whole_interval() -> None:
     assert sharing(goodput, flows) == pytest.approx([1.0, 0.5])
 
 
-def test_the_plot_has_a_panel_per_run_and_a_line_per_class(make_flows: FlowsMaker, make_goodput: FlowsMaker) -> None:
+def test_the_plot_has_a_panel_per_run_and_a_line_per_class() -> None:
     flows = make_flows()
     figure = plot_goodput(
-        [GoodputRun("sfc", flows, make_goodput(flows)), GoodputRun("irn", FLOWS.empty(), GOODPUT.empty())]
+        [PlottedRun("sfc", "sfc", flows, goodput=make_goodput(flows)), PlottedRun("irn", "irn", FLOWS.empty())]
     )
     full, empty = figure.axes
     assert [line.get_label() for line in full.lines] == ["hadoop", "incast"]
@@ -95,6 +94,6 @@ def test_the_plot_has_a_panel_per_run_and_a_line_per_class(make_flows: FlowsMake
 
 def test_a_silent_interval_is_drawn_as_zero() -> None:
     goodput, flows = _frames([_flow(0, "h1", "a", 0, 40)], [(10, 20, 0, 12_500), (30, 40, 0, 12_500)])
-    [line] = plot_goodput([GoodputRun("sfc", flows, goodput)]).axes[0].lines
+    [line] = plot_goodput([PlottedRun("sfc", "sfc", flows, goodput=goodput)]).axes[0].lines
     assert list(np.asarray(line.get_xdata())) == [0.0, 10.0, 20.0, 30.0, 40.0]
     assert list(np.asarray(line.get_ydata())) == [0.0, 10.0, 0.0, 10.0, 0.0]

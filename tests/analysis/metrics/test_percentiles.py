@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for percentiles: the minimum sample size and the values."""
+"""Tests for percentiles, means and their confidence intervals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.metrics.percentiles import confidence_interval, largest, mean, minimum_count, percentile
+from analysis.metrics.percentiles import (
+    confidence_interval,
+    largest,
+    mean,
+    mean_interval,
+    minimum_count,
+    percentile,
+    quantile,
+)
 
 samples = st.lists(st.floats(0, 1e9), max_size=300).map(lambda values: np.array(values, dtype=np.float64))
 
@@ -85,3 +93,21 @@ def test_an_interval_contains_its_percentile(values: np.ndarray, percent: int) -
         value = percentile(values, percent)
         assert value is not None
         assert interval[0] <= value <= interval[1]
+
+
+@pytest.mark.parametrize(("freedom", "expected"), [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262), (30, 2.042)])
+def test_quantiles_equal_published_tables(freedom: int, expected: float) -> None:
+    """Odd and even degrees of freedom have different formulas."""
+    assert quantile(freedom) == pytest.approx(expected, abs=5e-4)
+
+
+def test_intervals_contain_the_mean_with_the_stated_probability() -> None:
+    random = np.random.default_rng(1)
+    intervals = [mean_interval(list(row)) for row in random.normal(3.0, 2.0, (4000, 5))]
+    hits = sum(low <= 3.0 <= high for low, high in (interval for interval in intervals if interval))
+    assert 0.94 < hits / len(intervals) < 0.96
+
+
+def test_one_value_has_no_interval() -> None:
+    assert mean_interval([2.0]) is None
+    assert mean_interval([2.0, 2.0, 2.0]) == (2.0, 2.0)

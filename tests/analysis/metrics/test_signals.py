@@ -11,21 +11,15 @@ from hypothesis import strategies as st
 
 from analysis.metrics.signals import pause_obeyed_us, signal_figures
 from telemetry.schema import SIGNALS
+from tests.analysis.conftest import trace_of
 
 
 def signal_trace(*rows: tuple[float, float, str, int | None, str, float, bool]) -> pl.DataFrame:
     """Return signals from (sent, received, host, flow, cause, pause, obeyed)."""
-    return pl.DataFrame(
-        [
-            {
-                "sent_us": sent, "received_us": received, "host": host, "flow_id": flow, "switch": "tor1",
-                "cause": cause, "pause_us": pause, "queue_depth_bytes": 1, "cacheable": True, "obeyed": obeyed,
-                "paused_until_us": received + pause if obeyed else None,
-            }
-            for sent, received, host, flow, cause, pause, obeyed in rows
-        ],
-        schema=dict(SIGNALS.dtypes),
-    )  # fmt: skip
+    names = ("sent_us", "received_us", "host", "flow_id", "cause", "pause_us", "obeyed")
+    named = [dict(zip(names, row, strict=True)) for row in rows]
+    until = pl.when("obeyed").then(pl.col("received_us") + pl.col("pause_us"))
+    return trace_of(SIGNALS, named).with_columns(paused_until_us=until)
 
 
 TRACE = signal_trace(
@@ -43,7 +37,6 @@ def test_pause_obeyed_by_hand() -> None:
 
 
 def test_summary_by_hand() -> None:
-    """The summary has counts, delays by cause, and requested pauses."""
     summary = signal_figures(TRACE)
     assert (summary.received, summary.obeyed) == (5, 4)
     assert summary.pause_asked_us == pytest.approx(134.0)
@@ -56,7 +49,6 @@ def test_summary_by_hand() -> None:
 
 
 def test_an_empty_trace_has_no_pauses() -> None:
-    """Runs without SFC have an empty trace."""
     summary = signal_figures(SIGNALS.empty())
     assert (summary.received, summary.obeyed, summary.feedback_delay_us) == (0, 0, {})
     assert (summary.pause_asked_us, summary.pause_obeyed_us) == (0.0, 0.0)

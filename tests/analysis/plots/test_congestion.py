@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.plots.congestion import MAXIMUM_FLOWS, TracedRun, plot_congestion, plot_congestion_compared
+from analysis.plots.canvas import PlottedRun
+from analysis.plots.congestion import MAXIMUM_FLOWS, plot_congestion, plot_congestion_compared
 from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.results.stored import load_run
 from telemetry.schema import CONGESTION, FLOWS
@@ -51,8 +52,9 @@ def test_the_largest_flows_are_drawn() -> None:
 
 def test_compared_runs_are_side_by_side_on_one_scale_with_the_same_flows() -> None:
     slower = ROWS.with_columns(pl.col("rate_bps") // 2, pl.col("time_us") * 2)
-    runs = [TracedRun("irn", ROWS), TracedRun("irn+mine", slower), TracedRun("sfc", CONGESTION.empty())]
-    figures = plot_congestion_compared(runs, FLOWS.empty())
+    traces = {"irn": ROWS, "irn+mine": slower, "sfc": CONGESTION.empty()}
+    runs = [PlottedRun(name, name, FLOWS.empty(), congestion=trace) for name, trace in traces.items()]
+    figures = plot_congestion_compared(runs)
     assert list(figures) == ["window", "rate", "round_trip"]
     for figure in figures.values():
         assert [axes.get_title(loc="left") for axes in figure.axes] == ["irn", "irn+mine", "sfc"]
@@ -68,8 +70,8 @@ def test_compared_runs_are_side_by_side_on_one_scale_with_the_same_flows() -> No
 
 @pytest.mark.parametrize("count", [1, 4, 5, 12])
 def test_many_compared_runs_have_a_panel_each(count: int) -> None:
-    runs = [TracedRun(f"irn #{number}", ROWS) for number in range(count)]
-    assert [len(figure.axes) for figure in plot_congestion_compared(runs, FLOWS.empty()).values()] == [count] * 3
+    runs = [PlottedRun(f"irn #{number}", "irn", FLOWS.empty(), congestion=ROWS) for number in range(count)]
+    assert [len(figure.axes) for figure in plot_congestion_compared(runs).values()] == [count] * 3
 
 
 def test_a_comparison_page_shows_congestion_control_of_traced_runs(

@@ -8,13 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.plots.distributions import DistributedRun, buffer_samples, feedback_delays_us, plot_distributions
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
-from tests.analysis.conftest import FlowsMaker
+from analysis.plots.canvas import PlottedRun
+from analysis.plots.distributions import buffer_samples, feedback_delays_us, plot_distributions
+from telemetry.schema import FLOWS
+from tests.analysis.conftest import make_flows, make_goodput, make_queues, make_signals
 from tests.analysis.plots.looks import MANY_SCHEMES, assert_curves_differ
 
 
-def test_near_and_remote_feedback_are_told_apart(make_signals: FlowsMaker) -> None:
+def test_near_and_remote_feedback_are_told_apart() -> None:
     """BTS from cache and estimator come from near the source, all others from the congested switch."""
     signals = make_signals()
     near, remote = (feedback_delays_us(signals, near=is_near) for is_near in (True, False))
@@ -22,48 +23,36 @@ def test_near_and_remote_feedback_are_told_apart(make_signals: FlowsMaker) -> No
     assert near.max() < remote.min()
 
 
-def test_buffer_samples_cover_every_switch(make_queues: FlowsMaker) -> None:
-    """Samples come from whole-buffer rows only, in ascending order."""
+def test_buffer_samples_cover_every_switch() -> None:
     queues = make_queues()
     samples = buffer_samples(queues)
     assert samples.size == queues.filter(pl.col("port") == -1).height
     assert (np.diff(samples) >= 0).all()
 
 
-def test_the_figure_has_three_panels_with_units(
-    make_flows: FlowsMaker, make_queues: FlowsMaker, make_signals: FlowsMaker, make_goodput: FlowsMaker
-) -> None:
-    """The panels are buffers, receivers and feedback. An empty run has one panel with a text."""
-    run = DistributedRun(
-        "sfc", "sfc", make_flows(), make_queues(), make_signals(), make_goodput(make_flows()), (100.0, 3000.0)
+def test_the_figure_has_three_panels_with_units() -> None:
+    run = PlottedRun(
+        "sfc", "sfc", make_flows(), make_queues(), make_signals(), make_goodput(make_flows()), window_us=(100.0, 3000.0)
     )
     labels = [axes.get_xlabel() for axes in plot_distributions([run]).axes]
     assert labels == ["Buffer used (MB)", "Throughput (Gb/s)", "Delay (model µs)"]
-    empty = DistributedRun("irn", "irn", FLOWS.empty(), QUEUES.empty(), SIGNALS.empty(), GOODPUT.empty())
+    empty = PlottedRun("irn", "irn", FLOWS.empty())
     [panel] = plot_distributions([empty]).axes
     assert [text.get_text() for text in panel.texts] == ["nothing was queued"]
 
 
 @pytest.mark.parametrize("schemes", [*MANY_SCHEMES[:4], ("sfc", "sfc+hpcc", "sfc+dcqcn"), ("sfc",) * 6])
-def test_remote_and_near_delays_of_several_runs_can_be_told_apart(
-    schemes: tuple[str, ...],
-    make_flows: FlowsMaker,
-    make_queues: FlowsMaker,
-    make_signals: FlowsMaker,
-    make_goodput: FlowsMaker,
-) -> None:
+def test_remote_and_near_delays_of_several_runs_can_be_told_apart(schemes: tuple[str, ...]) -> None:
     flows = make_flows(count=100, incast=50)
     traces = (flows, make_queues(), make_signals(), make_goodput(flows))
-    runs = [DistributedRun(f"{scheme} #{number}", scheme, *traces) for number, scheme in enumerate(schemes)]
+    runs = [PlottedRun(f"{scheme} #{number}", scheme, *traces) for number, scheme in enumerate(schemes)]
     assert_curves_differ(plot_distributions(runs))
 
 
-def test_the_panel_of_receivers_is_left_out_for_one_receiver(
-    make_flows: FlowsMaker, make_queues: FlowsMaker, make_signals: FlowsMaker, make_goodput: FlowsMaker
-) -> None:
+def test_the_panel_of_receivers_is_left_out_for_one_receiver() -> None:
     flows = make_flows().with_columns(dst=pl.lit("h32"))
     signals = make_signals().head(1)
-    run = DistributedRun("sfc", "sfc", flows, make_queues(), signals, make_goodput(flows))
+    run = PlottedRun("sfc", "sfc", flows, make_queues(), signals, make_goodput(flows))
     buffers, delays = plot_distributions([run]).axes
     assert (buffers.get_xlabel(), delays.get_xlabel()) == ("Buffer used (MB)", "Delay (model µs)")
     [line] = delays.lines

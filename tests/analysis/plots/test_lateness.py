@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.plots.faults import FaultMark
 from analysis.plots.lateness import plot_lateness
 from analysis.report.pages import write_run_report
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
+from analysis.results.spec import FaultSpan
 from analysis.results.stored import load_run
 from telemetry.schema import LATENESS
 from telemetry.writer import write_trace
@@ -30,7 +30,7 @@ ROWS = pl.DataFrame(
 
 
 def test_the_highest_lateness_of_hosts_and_switches_is_drawn_with_the_limits() -> None:
-    [axes] = plot_lateness(ROWS, base_rtt_us=10.0, faults=[FaultMark("down", 5, 8)]).axes
+    [axes] = plot_lateness(ROWS, base_rtt_us=10.0, faults=[FaultSpan(spec="", label="down", begin_us=5, end_us=8)]).axes
     curves = {line.get_label(): np.asarray(line.get_ydata()).tolist() for line in axes.lines}
     assert curves["hosts"] == pytest.approx([3, 60])
     assert curves["switches"] == pytest.approx([0.2, 0.4])

@@ -106,7 +106,6 @@ def test_a_cdf_begins_at_the_lowest_value_and_ends_at_one() -> None:
 
 
 def test_a_panel_without_points_shows_a_text() -> None:
-    """A curve without finite values has no points."""
     panel = Panel(
         "peak", "Degree", "MB", "points", [Curve("SFC", LOOK, np.arange(2.0), np.full(2, np.nan))], (), empty="no"
     )

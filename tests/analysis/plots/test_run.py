@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
@@ -16,20 +15,18 @@ from hypothesis import strategies as st
 from matplotlib.patches import Rectangle
 
 from analysis.plots import run as plots
-from analysis.plots.canvas import WIDTH_PIXELS, log_x, log_y, new_figure, write_png
-from analysis.plots.faults import FaultMark
-from analysis.plots.goodput import GoodputRun, plot_goodput
+from analysis.plots.canvas import WIDTH_PIXELS, PlottedRun, log_x, log_y, new_figure, write_png
+from analysis.plots.goodput import plot_goodput
 from analysis.plots.palette import SCHEME_COLORS
 from analysis.plots.series import Steps, cumulative_slowdown, thin
+from analysis.results.spec import FaultSpan
 from telemetry.schema import FLOWS, QUEUES
+from tests.analysis.conftest import make_flows, make_goodput, make_queues
 from tests.analysis.plots.looks import MANY_SCHEMES, assert_curves_differ
-
-Maker = Callable[..., pl.DataFrame]
 
 
 @given(st.lists(st.floats(0, 1e9), max_size=200), st.integers(1, 50))
 def test_thinning_keeps_peak_span_and_order(values: list[float], limit: int) -> None:
-    """The highest value, the last time and the order of times do not change."""
     steps = Steps(np.arange(1.0, len(values) + 1.0), np.array(values, dtype=np.float64))
     thinned = thin(steps, limit)
     assert thinned.values.size == thinned.times_us.size == min(len(values), limit)
@@ -39,8 +36,7 @@ def test_thinning_keeps_peak_span_and_order(values: list[float], limit: int) -> 
         assert thinned.times_us[-1] == len(values)
 
 
-def test_the_distribution_ends_at_the_completed_share(make_flows: Maker) -> None:
-    """Unfinished flows keep the curve below 1, with and without thinning."""
+def test_the_distribution_ends_at_the_completed_share() -> None:
     flows = make_flows()
     share = flows["finish_us"].is_not_null().mean()
     for limit in (50, 10_000):
@@ -52,8 +48,7 @@ def test_the_distribution_ends_at_the_completed_share(make_flows: Maker) -> None
     assert cumulative_slowdown(FLOWS.empty())[0].size == 0
 
 
-def test_buffer_plot_has_units_and_thresholds(make_queues: Maker) -> None:
-    """The plot has model time, bytes, the scheme's colour and the threshold lines."""
+def test_buffer_plot_has_units_and_thresholds() -> None:
     figure = plots.plot_buffer(make_queues(), scheme="sfc", thresholds_bytes={"Q_th": 250_000})
     left, right = figure.axes
     assert left.get_xlabel() == "Time (model µs)"
@@ -67,20 +62,14 @@ def test_buffer_plot_has_units_and_thresholds(make_queues: Maker) -> None:
 
 
 @pytest.mark.parametrize(("peak_bytes", "names"), [(400_000, ["Q_th", "Q_tg"]), (4_000_000, ["Q_th, Q_tg", ""])])
-def test_names_of_levels_do_not_overlap(make_queues: Maker, peak_bytes: int, names: list[str]) -> None:
+def test_names_of_levels_do_not_overlap(peak_bytes: int, names: list[str]) -> None:
     levels = {"Q_tg": 125_000, "Q_th": 250_000}
     figure = plots.plot_buffer(make_queues(peak_bytes=peak_bytes), scheme="sfc", thresholds_bytes=levels)
     assert [text.get_text() for text in figure.axes[1].texts] == names
     plots.plot_buffer(make_queues(peak_bytes=0), scheme="sfc", thresholds_bytes={"Q_th": 0, "Q_tg": -1})
 
 
-def test_small_buffers_are_drawn_in_kilobytes(make_queues: Maker) -> None:
-    figure = plots.plot_buffer(make_queues(peak_bytes=50_000), scheme="sfc")
-    assert figure.axes[0].get_ylabel() == "High-water mark (KB)"
-
-
-def test_fct_plot_shows_each_percentile_and_class(make_flows: Maker) -> None:
-    """The left plot has three percentiles, the right one every tag."""
+def test_fct_plot_shows_each_percentile_and_class() -> None:
     figure = plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop")
     left, right = figure.axes
     assert left.get_legend_handles_labels()[1] == ["P50", "P95", "P99"]
@@ -88,14 +77,14 @@ def test_fct_plot_shows_each_percentile_and_class(make_flows: Maker) -> None:
     assert (left.get_ylabel(), right.get_xlabel()) == ("FCT slowdown", "FCT slowdown")
 
 
-def test_a_percentile_without_samples_is_not_drawn(make_flows: Maker) -> None:
+def test_a_percentile_without_samples_is_not_drawn() -> None:
     """50 flows per bin are enough for a P95 but not for a P99."""
     figure = plots.plot_fct(make_flows(count=500, incast=0), scheme="sfc", traffic_class="hadoop")
     assert figure.axes[0].get_legend_handles_labels()[1] == ["P50", "P95"]
 
 
 def test_plots_of_empty_traces_show_a_text() -> None:
-    empty_run = plots.PlottedRun("sfc", "sfc", FLOWS.empty(), QUEUES.empty())
+    empty_run = PlottedRun("sfc", "sfc", FLOWS.empty())
     texts = [
         text.get_text()
         for figure in (
@@ -120,8 +109,8 @@ def test_plots_of_empty_traces_show_a_text() -> None:
     ]
 
 
-def test_comparisons_keep_the_colour_of_each_scheme(make_flows: Maker, make_queues: Maker) -> None:
-    runs = [plots.PlottedRun(name, name, make_flows(), make_queues()) for name in ("irn", "sfc")]
+def test_comparisons_keep_the_colour_of_each_scheme() -> None:
+    runs = [PlottedRun(name, name, make_flows(), make_queues()) for name in ("irn", "sfc")]
     for figure in (
         plots.plot_buffers_compared(runs),
         plots.plot_fct_by_size_compared(runs, "hadoop"),
@@ -134,39 +123,37 @@ def test_comparisons_keep_the_colour_of_each_scheme(make_flows: Maker, make_queu
 
 
 @pytest.mark.parametrize("schemes", MANY_SCHEMES, ids=",".join)
-def test_curves_of_a_comparison_can_be_told_apart(
-    schemes: tuple[str, ...], make_flows: Maker, make_queues: Maker
-) -> None:
+def test_curves_of_a_comparison_can_be_told_apart(schemes: tuple[str, ...]) -> None:
     flows, queues = make_flows(), make_queues()
-    runs = [plots.PlottedRun(f"{scheme} #{number}", scheme, flows, queues) for number, scheme in enumerate(schemes)]
+    runs = [PlottedRun(f"{scheme} #{number}", scheme, flows, queues) for number, scheme in enumerate(schemes)]
     assert_curves_differ(plots.plot_buffers_compared(runs))
     assert_curves_differ(plots.plot_beside_incast(runs, "hadoop"))
     assert_curves_differ(plots.plot_fct_by_size_compared(runs, "hadoop"))
     assert_curves_differ(plots.plot_fct_compared(runs, ["hadoop", "incast"]))
 
 
-def test_curves_of_many_traffic_classes_can_be_told_apart(make_flows: Maker) -> None:
+def test_curves_of_many_traffic_classes_can_be_told_apart() -> None:
     flows = make_flows().with_columns(tag=pl.format("class {}", pl.col("flow_id") % 12))
     assert_curves_differ(plots.plot_fct(flows, scheme="sfc"))
 
 
-def test_a_traffic_class_whose_name_begins_with_an_underscore_is_in_the_legend(make_flows: Maker) -> None:
+def test_a_traffic_class_whose_name_begins_with_an_underscore_is_in_the_legend() -> None:
     flows = make_flows().with_columns(tag=pl.lit("_mine"))
     legend = plots.plot_fct(flows, scheme="sfc").axes[1].get_legend()
     assert legend is not None
     assert [text.get_text().strip() for text in legend.get_texts()] == ["_mine"]
 
 
-def test_compared_percentiles_share_one_scale(make_flows: Maker, make_queues: Maker) -> None:
-    runs = [plots.PlottedRun("irn", "irn", make_flows(load=3), make_queues())]
+def test_compared_percentiles_share_one_scale() -> None:
+    runs = [PlottedRun("irn", "irn", make_flows(load=3), make_queues())]
     p95, p99 = plots.plot_fct_by_size_compared(runs, "hadoop").axes
     assert p95.get_ylim() == p99.get_ylim()
 
 
-def test_the_plot_beside_an_incast_includes_the_lowest_slowdown(make_flows: Maker, make_queues: Maker) -> None:
+def test_the_plot_beside_an_incast_includes_the_lowest_slowdown() -> None:
     flows, queues = make_flows(), make_queues()
     faster = flows.with_columns(slowdown=pl.col("slowdown") / 4)
-    runs = [plots.PlottedRun("irn", "irn", flows, queues), plots.PlottedRun("sfc", "sfc", faster, queues)]
+    runs = [PlottedRun("irn", "irn", flows, queues), PlottedRun("sfc", "sfc", faster, queues)]
     left, _ = plots.plot_beside_incast(runs, "hadoop").axes
     assert left.get_xlim()[0] <= faster["slowdown"].drop_nulls().to_numpy().min()
 
@@ -179,7 +166,7 @@ def test_a_logarithmic_axis_has_only_visible_ticks() -> None:
     assert axes.get_yticks().tolist() == [1, 2, 5, 10, 20, 50, 100, 200]
 
 
-def test_a_png_is_1280_pixels_wide(tmp_path: Path, make_queues: Maker) -> None:
+def test_a_png_is_1280_pixels_wide(tmp_path: Path) -> None:
     """No temporary file remains."""
     write_png(plots.plot_buffer(make_queues(), scheme="sfc"), tmp_path / "buffer.png")
     header = (tmp_path / "buffer.png").read_bytes()[:24]
@@ -188,23 +175,26 @@ def test_a_png_is_1280_pixels_wide(tmp_path: Path, make_queues: Maker) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["buffer.png"]
 
 
-def test_plots_leave_global_settings_alone(make_flows: Maker) -> None:
+def test_plots_leave_global_settings_alone() -> None:
     """A notebook that imports this package keeps its own style."""
     before = dict(mpl.rcParams)
     plots.plot_fct(make_flows(count=50), scheme="sfc")
     assert dict(mpl.rcParams) == before
 
 
-def test_faults_are_shaded_from_begin_to_end(make_queues: Maker) -> None:
+def test_faults_are_shaded_from_begin_to_end() -> None:
     queues = make_queues()
     bare = plots.plot_buffer(queues, scheme="sfc").axes[0]
     left, right = bare.get_xlim()
-    marks = [
-        FaultMark("tor1-spine1 down", right / 4, right / 2),
-        FaultMark("h1-tor1 down", right / 2, None),
-        FaultMark("after the run", 2 * right, None),
+    faults = [
+        FaultSpan(spec="", label=label, begin_us=begin_us, end_us=end_us)
+        for label, begin_us, end_us in (
+            ("tor1-spine1 down", right / 4, right / 2),
+            ("h1-tor1 down", right / 2, None),
+            ("after the run", 2 * right, None),
+        )
     ]
-    for axes in plots.plot_buffer(queues, scheme="sfc", faults=marks).axes:
+    for axes in plots.plot_buffer(queues, scheme="sfc", faults=faults).axes:
         shades = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
         assert [(shade.get_x(), shade.get_x() + shade.get_width()) for shade in shades] == [
             pytest.approx((right / 4, right / 2)),
@@ -216,16 +206,8 @@ def test_faults_are_shaded_from_begin_to_end(make_queues: Maker) -> None:
         assert axes.get_xlim() == (left, right)
 
 
-def test_goodput_curves_of_many_traffic_classes_can_be_told_apart(make_flows: Maker, make_goodput: Maker) -> None:
+def test_goodput_curves_of_many_traffic_classes_can_be_told_apart() -> None:
     flows = make_flows(count=200, incast=0).with_columns(tag=pl.format("class {}", pl.col("flow_id") % 12))
-    figure = plot_goodput([GoodputRun("sfc", flows, make_goodput(flows))])
+    figure = plot_goodput([PlottedRun("sfc", "sfc", flows, goodput=make_goodput(flows))])
     assert_curves_differ(figure)
     assert len(figure.axes[0].get_lines()) == 12
-
-
-def test_a_goodput_class_whose_name_begins_with_an_underscore_is_in_the_legend(
-    make_flows: Maker, make_goodput: Maker
-) -> None:
-    flows = make_flows(count=50, incast=0).with_columns(tag=pl.lit("_mine"))
-    [legend] = plot_goodput([GoodputRun("sfc", flows, make_goodput(flows))]).legends
-    assert [text.get_text().strip() for text in legend.get_texts()] == ["_mine"]

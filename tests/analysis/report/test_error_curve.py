@@ -12,8 +12,7 @@ import pytest
 
 from analysis.plots.lateness import plot_error_against_lateness
 from analysis.report import fidelity
-from analysis.report.error_curve import PICTURE, curve_points, error_section
-from analysis.report.fidelity import document, main, merged
+from analysis.report.fidelity import PICTURE, curve_points, document, error_section, main, merged
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import ValidatedRun, Validation, write_validation
@@ -62,7 +61,6 @@ def test_runs_with_a_given_dilation_stay_out_of_the_main_tables() -> None:
 
 
 def test_the_table_has_lateness_error_wall_time_and_verdict() -> None:
-    """Errors are signed, and the verdict follows the current limits."""
     run = _run(1_000, late=0.2, peak_bytes=11_700)
     [late, early] = _rows("\n".join(error_section([run, _run(2_000, late=0.1)])))
     assert late[:5] == ["1,000", str(run.seed), "20 %", "10 %", "+30 %"]
@@ -79,7 +77,6 @@ def test_a_scenario_without_given_dilations_has_no_curve() -> None:
 
 
 def test_the_largest_error_within_each_limit_is_reported() -> None:
-    """The text has the largest error in each range, and the number of runs above the permitted error."""
     runs = [
         _run(9_000, late=DEGRADED_ABOVE, peak_bytes=9_090),
         _run(8_000, late=DEGRADED_ABOVE / 2, peak_bytes=9_180),

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 from matplotlib.figure import Figure
 
-from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_experiment_page
+from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
 
 
 def test_a_run_is_linked_if_it_has_a_page(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_page_goes_from_the_paper_to_the_command_that_repeats_it(tmp_path: Pat
         "Incast",
         "Fig. 2",
         "ci",
-        claims=[ClaimRow("the peak grows", "linear", "R² 1.000", True), ClaimRow("it falls", "soon", "later", False)],
+        claims=[("the peak grows", "linear", "R² 1.000", True), ("it falls", "soon", "later", False)],
         runs=[RunLink(scheme, tmp_path / scheme, "./runner.py run incast", "faithful") for scheme in ("irn", "sfc")],
         remarks=["Mind the scale."],
         command="./runner.py reproduce incast --scale ci --seed 1",

@@ -46,20 +46,15 @@ def test_run_summary_names_what_was_not_measured(make_run_folder: FolderMaker) -
     )
 
 
-def _results(make_run_folder: FolderMaker) -> list[RunResult]:
-    folders = [make_run_folder("irn", load=2.0, peak_bytes=8e6), make_run_folder("sfc", load=0.5, peak_bytes=2e6)]
-    return [load_run(folder).result for folder in folders]
-
-
-def test_comparison_summary_names_the_best_run(make_run_folder: FolderMaker) -> None:
-    assert of_comparison(compare(_results(make_run_folder))) == (
+def test_comparison_summary_names_the_best_run(results: list[RunResult]) -> None:
+    assert of_comparison(compare(results)) == (
         "P99 slowdown of hadoop flows: lowest with sfc, 1.97 (irn: 4.87). "
         "Peak buffer: lowest with sfc, 1.68 MB (irn: 6.71 MB). Mean pause per flow in the run with BTS: 4.47 µs. "
         "80 dropped packets (irn 40, sfc 40). 2 runs of hadoop-50. Wall time: 82.5 s. Verdict: faithful (all runs)."
     )
 
 
-def test_comparison_summary_names_degraded_runs(make_run_folder: FolderMaker) -> None:
-    irn, sfc = _results(make_run_folder)
+def test_comparison_summary_names_degraded_runs(results: list[RunResult]) -> None:
+    irn, sfc = results
     comparison = compare([irn, sfc.model_copy(update={"verdict": "degraded"})])
     assert of_comparison(comparison).endswith(" Verdict: degraded in 1 of 2 runs (sfc).")

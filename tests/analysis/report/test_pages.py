@@ -22,7 +22,7 @@ from analysis.results.result import RunResult, counted, read_result, write_resul
 from analysis.results.stored import Run, load_run
 from telemetry import reader
 from telemetry.schema import FLOWS
-from tests.analysis.conftest import FlowsMaker, FolderMaker
+from tests.analysis.conftest import FolderMaker, make_flows
 from tests.analysis.narrow import printed
 
 
@@ -54,7 +54,6 @@ class Page(HTMLParser):
 
 
 def test_a_complete_folder_has_no_problems(make_run_folder: FolderMaker) -> None:
-    """Traces, configuration, thresholds and command are read."""
     run = load_run(make_run_folder("sfc"))
     assert run.problems == ()
     assert run.thresholds_bytes == {"Q_th": 250_000, "Q_tg": 125_000}
@@ -63,7 +62,6 @@ def test_a_complete_folder_has_no_problems(make_run_folder: FolderMaker) -> None
 
 
 def test_missing_and_truncated_files_are_reported_and_the_rest_is_read(make_run_folder: FolderMaker) -> None:
-    """The run was interrupted: one trace is missing, one is truncated, and there is no configuration."""
     folder = make_run_folder("sfc")
     (folder / "signals.parquet").unlink()
     (folder / "config.json").unlink()
@@ -79,13 +77,6 @@ def test_missing_and_truncated_files_are_reported_and_the_rest_is_read(make_run_
 
 
 # Comparisons
-
-
-@pytest.fixture
-def results(make_run_folder: FolderMaker) -> list[RunResult]:
-    """Return the results of irn and sfc with the same flows."""
-    folders = [make_run_folder("irn", load=2.0, peak_bytes=8e6), make_run_folder("sfc", load=0.5, peak_bytes=2e6)]
-    return [read_result(folder) for folder in folders]
 
 
 def test_ratios_are_relative_to_the_first_run(results: list[RunResult]) -> None:
@@ -104,7 +95,6 @@ def test_the_headline_class_is_the_traffic_beside_the_incast(results: list[RunRe
 
 
 def test_differences_between_runs_give_warnings(results: list[RunResult]) -> None:
-    """Seed, number of flows and verdict differ."""
     assert compare(results).warnings == ()
     flows = results[1].flows.model_copy(update={"total": 3000})
     changes = {"seed": 8, "flows": flows, "verdict": "invalid", "verdict_reasons": ("Lost.",)}
@@ -117,7 +107,6 @@ def test_differences_between_runs_give_warnings(results: list[RunResult]) -> Non
 
 
 def test_a_ratio_to_zero_is_none(results: list[RunResult]) -> None:
-    """The first run has no buffer use and no slowdown."""
     idle = results[0].model_copy(update={"max_buffer_bytes": 0, "fct_slowdown": {}})
     row = compare([idle, results[1]]).rows[1]
     assert row.ratios["max_buffer_bytes"] is None
@@ -125,7 +114,6 @@ def test_a_ratio_to_zero_is_none(results: list[RunResult]) -> None:
 
 
 def test_labels_contain_the_differences(results: list[RunResult]) -> None:
-    """A unique scheme is its label. A repeated scheme gets its seed, and identical runs are numbered."""
     irn, sfc = results
     assert run_labels([irn, sfc]) == ["irn", "sfc"]
     reseeded = sfc.model_copy(update={"seed": 8})
@@ -133,16 +121,10 @@ def test_labels_contain_the_differences(results: list[RunResult]) -> None:
     assert run_labels([sfc, sfc]) == ["sfc #1", "sfc #2"]
 
 
-def test_a_comparison_needs_a_run() -> None:
-    with pytest.raises(ValueError, match="no runs to compare"):
-        compare([])
-
-
 # Terminal
 
 
 def test_run_table_shows_the_figures(results: list[RunResult]) -> None:
-    """The table has the verdict with reasons, the peak buffer and the slowdown of each class."""
     text = printed(run_table(results[1], None), 120)
     assert "faithful" in text
     assert results[1].verdict_reasons[0] in text
@@ -179,7 +161,6 @@ def test_a_window_below_one_packet_is_a_warning_on_the_pages(make_run_folder: Fo
 
 
 def test_comparison_table_fits_a_terminal(results: list[RunResult]) -> None:
-    """The table has schemes as rows, all text at 110 columns, and warnings below."""
     comparison = compare([results[0], results[1].model_copy(update={"seed": 8})])
     text = printed(comparison_table(comparison), 110)
     assert "…" not in text
@@ -194,7 +175,6 @@ def test_comparison_table_fits_a_terminal(results: list[RunResult]) -> None:
 
 
 def test_run_report_contains_the_figures_of_the_result(make_run_folder: FolderMaker) -> None:
-    """The page has all of result.json, and the key figures as text."""
     folder = make_run_folder("sfc")
     page = Page(write_run_report(folder))
     result = read_result(folder)
@@ -259,14 +239,12 @@ def test_long_traces_give_the_same_page_and_are_read_in_parts(
 
 
 def test_an_empty_run_has_a_report(make_run_folder: FolderMaker) -> None:
-    """Plots and tables without flows say so."""
     page = Page(write_run_report(make_run_folder("sfc", flows=FLOWS.empty())))
     assert "no flow completed" in page.text
     assert "No data." in page.text
 
 
 def test_the_plotted_figures_are_written_as_csv(make_run_folder: FolderMaker) -> None:
-    """The CSV files have the whole-buffer samples, and the slowdown of all sizes and of each bin."""
     folder = make_run_folder("sfc")
     write_run_report(folder)
     with (folder / "fct_slowdown.csv").open(newline="") as file:
@@ -282,7 +260,6 @@ def test_the_plotted_figures_are_written_as_csv(make_run_folder: FolderMaker) ->
 
 
 def test_comparison_report_shows_every_run(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """The page has a row, a command and a working link for each run, and no external addresses."""
     folders = [make_run_folder(scheme, load=load) for scheme, load in (("irn", 2.0), ("onramp", 1.0), ("sfc", 0.5))]
     for folder in folders:
         write_run_report(folder)
@@ -307,7 +284,7 @@ def test_comparison_report_shows_every_run(make_run_folder: FolderMaker, tmp_pat
 
 
 def test_with_several_seeds_only_plotted_traces_stay_in_memory(
-    make_run_folder: FolderMaker, make_flows: FlowsMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_run_folder: FolderMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dropped: list[tuple[str, int]] = []
 

@@ -24,7 +24,7 @@ from matplotlib.image import imread
 from numpy.typing import NDArray
 
 from analysis.plots.palette import IN_THE_DARK, scheme_color
-from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_experiment_page
+from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
 from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.report.sweep import write_sweep_page
 from analysis.results.result import BtsCounts, PfcCounts
@@ -183,8 +183,8 @@ def _experiment_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
         paper_place="Fig. 1",
         scale="ci",
         claims=[
-            ClaimRow("the cache lowers the queue further", "lower still", "0.27x (1.69 MB against 6.19 MB)", True),
-            ClaimRow("egress BTS peaks where OnRamp settles", "equal", "2x (12 MB against 6 MB)", False),
+            ("the cache lowers the queue further", "lower still", "0.27x (1.69 MB against 6.19 MB)", True),
+            ("egress BTS peaks where OnRamp settles", "equal", "2x (12 MB against 6 MB)", False),
         ],
         runs=[RunLink("sfc", folder, "./runner.py run signaling --scheme sfc --seed 1", "faithful")],
         remarks=["A remark of some length that has to be broken into lines on a narrow screen, as remarks are."],

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from analysis.report.sweep import write_sweep_page
+from analysis.results.comparison import result_row
 from analysis.results.result import ResultError, read_result
-from analysis.results.row import result_row
 from analysis.results.swept import SWEEP_FILE, TABLE_FILE, is_sweep, shared_runs
 from tests.analysis.conftest import FolderMaker
 

@@ -11,11 +11,10 @@ import pytest
 
 from analysis.formatting import format_number
 from analysis.life.events import LifeEvent
-from analysis.report.life import life_table
-from analysis.report.tables import comparison_table, format_estimate, key_figures, run_table
+from analysis.report.tables import comparison_table, format_estimate, key_figures, life_table, run_table
 from analysis.results.comparison import compare
 from analysis.results.result import read_result, write_result
-from tests.analysis.conftest import FlowsMaker, FolderMaker
+from tests.analysis.conftest import FolderMaker, make_flows
 from tests.analysis.narrow import lost, printed
 
 EXPECTED = Path(__file__).parents[1] / "results" / "expected-result.json"
@@ -33,7 +32,6 @@ def test_trimmed_packets_are_reported_if_switches_trim(tmp_path: Path) -> None:
 def test_a_comparison_over_seeds_shows_every_figure_on_a_narrow_terminal(
     make_run_folder: FolderMaker, width: int
 ) -> None:
-    """The table has the means and half intervals of schemes with long names."""
     first = read_result(make_run_folder("irn"))
     buffers = {("egress-bts+dcqcn", 1): 1_230_000, ("egress-bts+dcqcn", 2): 4_560_000, ("irn", 1): 1, ("irn", 2): 2}
     comparison = compare(
@@ -57,9 +55,7 @@ def test_a_comparison_over_seeds_shows_every_figure_on_a_narrow_terminal(
 
 
 @pytest.mark.parametrize("width", [80, 60])
-def test_tables_of_a_run_and_of_a_comparison_show_every_word(
-    make_run_folder: FolderMaker, make_flows: FlowsMaker, width: int
-) -> None:
+def test_tables_of_a_run_and_of_a_comparison_show_every_word(make_run_folder: FolderMaker, width: int) -> None:
     alone = make_flows().with_columns(tag=pl.lit("hadoop"))
     for flows in (make_flows(), alone):
         results = [
@@ -69,7 +65,7 @@ def test_tables_of_a_run_and_of_a_comparison_show_every_word(
         assert lost(run_table(results[1], None), width) == []
 
 
-def test_every_class_is_in_the_table_of_a_comparison(make_run_folder: FolderMaker, make_flows: FlowsMaker) -> None:
+def test_every_class_is_in_the_table_of_a_comparison(make_run_folder: FolderMaker) -> None:
     third = (
         pl.when((pl.col("tag") == "hadoop") & (pl.col("flow_id") % 3 == 0)).then(pl.lit("rpc")).otherwise(pl.col("tag"))
     )
@@ -100,7 +96,6 @@ FLOW = {
 
 @pytest.mark.parametrize("width", [80, 60])
 def test_the_life_of_a_flow_loses_no_word_on_a_narrow_terminal(make_run_folder: FolderMaker, width: int) -> None:
-    """Sentences take the remaining width."""
     detail = "for 12.5 us, 310 KB in the queue, Q_th is 250 KB; the older end, 96.00, no longer holds"
     events = [LifeEvent(12_345.67, "tor2", "BTS", detail), LifeEvent(12_348.67, "h1", "paused", "until 12,361.17")]
     assert lost(life_table(read_result(make_run_folder("sfc")), FLOW, events), width) == []

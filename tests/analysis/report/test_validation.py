@@ -41,7 +41,6 @@ def test_tables_mark_figures_outside_their_tolerance(make_run_folder: FolderMake
 
 
 def test_a_summary_fits_80_columns(make_run_folder: FolderMaker) -> None:
-    """The name of a run does not wrap."""
     run = _run(make_run_folder, peak_bytes=4.5e6).model_copy(update={"dilation": 100_000})
     text = printed(validation_summary(Validation(runs=(run,))))
     [row] = [line for line in text.splitlines() if "hadoop-50 sfc" in line]

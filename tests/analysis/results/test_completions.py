@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.metrics.completion import CompletionFigures
+from analysis.metrics.flows import CompletionFigures
 from analysis.report.page import comparison_tables
 from analysis.report.tables import comparison_table
 from analysis.results.comparison import compare

@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.fidelity import Verdict, judge
-from analysis.results.limits import (
-    DEGRADED_ABOVE,
-    ERROR_PER_LATENESS,
-    FAITHFUL_ERROR,
-    INVALID_ABOVE,
-    TRUSTED_ERROR,
-)
+from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, FAITHFUL_ERROR, INVALID_ABOVE, TRUSTED_ERROR
 from analysis.results.result import BtsCounts, FlowCounts, PacketCounts, PfcCounts
 from analysis.validation.metrics import METRIC
 from tests.analysis.conftest import CONFIG as RUN_CONFIG
@@ -124,7 +118,6 @@ def test_a_late_run_advises_a_sufficient_dilation(who: str) -> None:
 
 
 def test_a_backlog_does_not_increase_the_advised_dilation() -> None:
-    """A lateness of one, ten and a thousand base RTTs gives the same dilation."""
     behind = [judged(host_lateness=Lateness(0, times * RTT_WALL_NS, 0)).faithful_dilation for times in (1, 10, 1_000)]
     assert behind == [next_step(10_000 / math.sqrt(DEGRADED_ABOVE))] * 3
 
@@ -172,7 +165,6 @@ def test_an_incomplete_packet_balance_does_not_affect_the_verdict(received: int)
 
 
 def test_unfinished_flows_are_noted_and_do_not_affect_the_verdict() -> None:
-    """Some scenarios have endless flows."""
     verdict = judged(completed=4)
     assert verdict.level == "faithful"
     assert verdict.reasons[-1] == "6 of 10 flows did not finish."

@@ -20,7 +20,6 @@ Buffers = dict[tuple[str, int], int]
 
 @pytest.fixture
 def result(make_run_folder: FolderMaker) -> RunResult:
-    """Return the result of a run with an incast and other flows."""
     return read_result(make_run_folder("irn"))
 
 
@@ -65,7 +64,6 @@ def test_only_runs_that_differ_in_scheme_and_seed_alone_are_averaged(result: Run
 
 
 def test_a_scheme_has_the_worst_verdict_of_its_runs(result: RunResult) -> None:
-    """The sentence begins with the verdict."""
     runs = [result.model_copy(update={"scheme": scheme, "seed": seed}) for seed in (1, 2) for scheme in ("irn", "sfc")]
     runs[3] = runs[3].model_copy(update={"verdict": "invalid"})
     comparison = compare(runs)
@@ -73,10 +71,9 @@ def test_a_scheme_has_the_worst_verdict_of_its_runs(result: RunResult) -> None:
     assert comparison.meaning[0].startswith("Not reliable (sfc is invalid): sfc compared with irn")
 
 
-def test_the_sentence_follows_the_figures(make_run_folder: FolderMaker) -> None:
+def test_the_sentence_follows_the_figures(results: list[RunResult]) -> None:
     """The same two runs in reverse order give the opposite statements."""
-    irn = read_result(make_run_folder("irn", load=2.0, peak_bytes=8e6))
-    sfc = read_result(make_run_folder("sfc", load=0.5, peak_bytes=2e6))
+    irn, sfc = results
     [better], [worse] = compare([irn, sfc]).meaning, compare([sfc, irn]).meaning
     for text in (
         "the slowest hadoop flows finish earlier",

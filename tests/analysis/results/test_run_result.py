@@ -4,12 +4,7 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import itertools
 import json
-import pkgutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,134 +13,69 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import analysis.metrics
-import analysis.results
-from analysis.metrics.flows import SlowdownFigures
 from analysis.results.build import build_result
-from analysis.results.counters import Lateness, RunCounters
+from analysis.results.counters import Lateness
 from analysis.results.result import PacketCounts, ResultError, read_result, write_result
-from analysis.results.spec import RunConfig
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
-from tests.analysis.conftest import COUNTERS
+from tests.analysis.conftest import CONFIG, COUNTERS, make_flows, make_queues, make_signals
 
-Maker = Callable[..., pl.DataFrame]
 EMPTY = {"flows": FLOWS.empty(), "queues": QUEUES.empty(), "signals": SIGNALS.empty()}
 EXPECTED = Path(__file__).with_name("expected-result.json")
 
 
 @pytest.fixture
-def traces(make_flows: Maker, make_queues: Maker, make_signals: Maker) -> dict[str, pl.DataFrame]:
-    """Return the three traces of one run."""
+def traces() -> dict[str, pl.DataFrame]:
     return {"flows": make_flows(), "queues": make_queues(), "signals": make_signals()}
 
 
-def test_the_result_has_all_fields(config: RunConfig, counters: RunCounters, traces: dict[str, pl.DataFrame]) -> None:
-    """The values agree with traces and counters."""
-    content = json.loads(build_result(config, counters, **traces).to_json())
-    assert (content["schema"], content["schema_version"]) == ("sfc-testbed.result", 1)
-    assert (content["scenario"], content["scheme"], content["switch"]) == ("hadoop-50", "sfc", "soft")
-    assert (content["clock"], content["dilation"], content["seed"]) == ("real", 10_000, 7)
-    assert content["verdict"] == "faithful"
-    finished = traces["flows"]["finish_us"].is_not_null()
-    assert content["flows"] == {
-        "total": 2256, "completed": finished.sum(), "corrupted": 0, "timeouts": 0, "packets_resent": 0,
-    }  # fmt: skip
-    assert list(content["fct_slowdown"]) == ["all", "hadoop", "incast"]
-    assert {"p50", "p95", "p99", "mean"} <= content["fct_slowdown"]["hadoop"].keys()
-    whole = traces["queues"].filter(pl.col("port") == -1)
-    assert content["max_buffer_bytes"] == whole["high_water_bytes"].max() == content["buffer_bytes"]["tor2"]["max"]
-    assert list(content["buffer_bytes"]) == ["spine1", "tor1", "tor2"]
-    assert content["drops"] == {"bloom_false": 2, "tail_drop": 38}
-    assert content["unexplained_loss"] == 0
-    assert content["bts"] == {
-        "sent": 510, "suppressed": 2210, "cache_hits": 153, "max_suppression_entries": 61, "max_cache_entries": 4,
-    }  # fmt: skip
-    assert content["pfc"] == {"sent": 0}
-    assert content["signals"]["received"] == 300
-    assert content["lateness"]["host"] == {"p50_us": 0.009, "p99_us": 0.24, "max_us": 0.51, "p99_of_base_rtt": 0.024}
-    assert content["packets_per_s"] == pytest.approx(400_000 / 41.25)
-
-
-def test_a_written_result_is_read_unchanged(
-    tmp_path: Path, config: RunConfig, counters: RunCounters, traces: dict[str, pl.DataFrame]
-) -> None:
-    result = build_result(config, counters, **traces)
+def test_a_written_result_is_read_unchanged(tmp_path: Path, traces: dict[str, pl.DataFrame]) -> None:
+    result = build_result(CONFIG, COUNTERS, **traces)
     path = write_result(tmp_path, result)
     assert read_result(tmp_path) == result
     assert read_result(tmp_path).to_json() == path.read_text(encoding="utf-8")
 
 
-def test_identical_runs_differ_in_speed_only(
-    config: RunConfig, counters: RunCounters, traces: dict[str, pl.DataFrame]
-) -> None:
+def test_identical_runs_differ_in_speed_only(traces: dict[str, pl.DataFrame]) -> None:
     """Another order of rows and another wall time change two lines of result.json."""
     shuffled = {name: frame.sample(fraction=1.0, shuffle=True, seed=3) for name, frame in traces.items()}
-    backwards = dict(reversed(list(counters.drops.items())))
-    one = build_result(config, counters, **traces).to_json().splitlines()
-    other = build_result(config, replace(counters, wall_s=3.0, drops=backwards), **shuffled).to_json().splitlines()
+    backwards = dict(reversed(list(COUNTERS.drops.items())))
+    one = build_result(CONFIG, COUNTERS, **traces).to_json().splitlines()
+    other = build_result(CONFIG, replace(COUNTERS, wall_s=3.0, drops=backwards), **shuffled).to_json().splitlines()
     changed = [line.split(":")[0].strip() for line, twin in zip(one, other, strict=True) if line != twin]
     assert changed == ['"wall_s"', '"packets_per_s"']
 
 
-def test_the_file_of_a_result_does_not_change_between_releases(
-    config: RunConfig, counters: RunCounters, make_flows: Maker, make_queues: Maker, make_signals: Maker
-) -> None:
+def test_the_file_of_a_result_does_not_change_between_releases() -> None:
     """Users compare stored results with later ones, so equal traces and counters must give identical files."""
     result = build_result(
-        config, counters, flows=make_flows(60, 30), queues=make_queues(duration_us=1200), signals=make_signals(40)
+        CONFIG, COUNTERS, flows=make_flows(60, 30), queues=make_queues(duration_us=1200), signals=make_signals(40)
     )
     assert result.to_json() == EXPECTED.read_text(encoding="utf-8")
 
 
-def _fields(kind: type) -> frozenset[str]:
-    annotated = {field for base in kind.__mro__ for field in getattr(base, "__annotations__", ())}
-    return frozenset(field for field in annotated if not field.startswith(("_", "model_")))
-
-
-def test_no_figures_are_defined_twice() -> None:
-    modules = [
-        importlib.import_module(f"{package.__name__}.{module.name}")
-        for package in (analysis.metrics, analysis.results)
-        for module in pkgutil.iter_modules(package.__path__)
-    ]
-    kinds = [
-        kind
-        for module in modules
-        for _, kind in inspect.getmembers(module, inspect.isclass)
-        if kind.__module__ == module.__name__ and len(_fields(kind)) > 3
-    ]
-    assert SlowdownFigures in kinds
-    assert not [
-        (one, other)
-        for one, other in itertools.permutations(kinds, 2)
-        if _fields(one) <= _fields(other) and not issubclass(other, one)
-    ]
-
-
-def test_floats_have_nine_significant_digits(config: RunConfig, counters: RunCounters) -> None:
+def test_floats_have_nine_significant_digits() -> None:
     """Floats are rounded, and there is no negative zero."""
-    content = json.loads(build_result(config, replace(counters, wall_s=1 / 3), **EMPTY).to_json())
+    content = json.loads(build_result(CONFIG, replace(COUNTERS, wall_s=1 / 3), **EMPTY).to_json())
     assert content["wall_s"] == 0.333333333
-    late = replace(counters, host_lateness=Lateness(-0.0, 0.0, 0.0))
-    assert '"p50_us": 0.0' in build_result(config, late, **EMPTY).to_json()
+    late = replace(COUNTERS, host_lateness=Lateness(-0.0, 0.0, 0.0))
+    assert '"p50_us": 0.0' in build_result(CONFIG, late, **EMPTY).to_json()
 
 
-def test_empty_traces_make_a_result(config: RunConfig, counters: RunCounters) -> None:
+def test_empty_traces_make_a_result() -> None:
     """A run that was stopped before it sent a packet has no figures and is invalid."""
     nothing = PacketCounts(sent=0, received=0, switch_generated=0, switch_absorbed=0, in_flight=0)
-    stopped = replace(counters, packets=nothing, drops={}, interrupted=True, wall_s=0.0)
-    result = build_result(config, stopped, **EMPTY)
+    stopped = replace(COUNTERS, packets=nothing, drops={}, interrupted=True, wall_s=0.0)
+    result = build_result(CONFIG, stopped, **EMPTY)
     assert (result.verdict, result.interrupted) == ("invalid", True)
     assert result.verdict_reasons[0] == "No packet was sent, so nothing was measured."
     assert (result.fct_slowdown, result.buffer_bytes, result.max_buffer_bytes) == ({}, {}, None)
     assert (result.throughput_gbps, result.packets_per_s) == (0.0, 0.0)
 
 
-def test_warm_up_counts_in_totals_only(config: RunConfig, counters: RunCounters, make_flows: Maker) -> None:
-    """Flows outside the window are left out of slowdown and throughput."""
+def test_warm_up_counts_in_totals_only() -> None:
     flows = make_flows()
-    windowed = replace(config, measured_window_us=(1000.0, 2000.0))
-    result = build_result(windowed, counters, flows=flows, queues=QUEUES.empty(), signals=SIGNALS.empty())
+    windowed = replace(CONFIG, measured_window_us=(1000.0, 2000.0))
+    result = build_result(windowed, COUNTERS, flows=flows, queues=QUEUES.empty(), signals=SIGNALS.empty())
     inside = flows.filter((pl.col("start_us") >= 1000) & (pl.col("start_us") < 2000))
     assert result.measured_window_us == (1000.0, 2000.0)
     assert result.flows.total == 2256

@@ -11,20 +11,21 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import FaultSpan, Retry, RunConfig, config_of
+from tests.analysis.conftest import CONFIG
 
 SPAN = FaultSpan(spec="loss:all,rate=1%", label="all loss 1%", begin_us=20.0, end_us=None)
 
 
 @pytest.fixture
-def rich(config: RunConfig) -> RunConfig:
+def rich() -> RunConfig:
     return replace(
-        config,
+        CONFIG,
         settings={"degree": 3, "switch.q_th_bdp": 1.5},
         captures=("h1", "tor1:3"),
         flow_file=Path("flows.csv"),
         faults=(SPAN.spec,),
         fault_spans=(SPAN,),
-        retry=Retry("incast-sfc-1", config.dilation),
+        retry=Retry("incast-sfc-1", CONFIG.dilation),
         measured_window_us=(10.0, 20.0),
     )
 

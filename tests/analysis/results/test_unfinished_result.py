@@ -4,45 +4,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from analysis.formatting import NOT_MEASURED
 from analysis.report.page import comparison_tables, run_cards, run_tables
 from analysis.report.tables import key_figures
 from analysis.results.build import build_result, build_unfinished_result
-from analysis.results.comparison import compare
-from analysis.results.counters import RunCounters
+from analysis.results.comparison import compare, result_row
 from analysis.results.result import ResultError, RunResult, counted, read_result
-from analysis.results.row import result_row
-from analysis.results.spec import RunConfig
 from telemetry.journal import JOURNAL_FOLDER
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
+from tests.analysis.conftest import CONFIG, COUNTERS, make_flows, make_queues, make_signals
 
-Maker = Callable[..., pl.DataFrame]
 UNCOUNTED = ("packets", "drops", "unexplained_loss", "kernel_drops", "bts", "pfc", "switch_events", "wall_s")
 
 
 @pytest.fixture
-def unfinished(config: RunConfig, make_flows: Maker, make_queues: Maker, make_signals: Maker) -> RunResult:
+def unfinished() -> RunResult:
     """Return the result of a run that was killed after it had written traces."""
     return build_unfinished_result(
-        config, ["The runner was killed."], flows=make_flows(), queues=make_queues(), signals=make_signals()
+        CONFIG, ["The runner was killed."], flows=make_flows(), queues=make_queues(), signals=make_signals()
     )
 
 
-def test_figures_from_traces_exist_and_figures_from_counters_do_not(
-    unfinished: RunResult,
-    config: RunConfig,
-    counters: RunCounters,
-    make_flows: Maker,
-    make_queues: Maker,
-    make_signals: Maker,
-) -> None:
-    whole = build_result(config, counters, flows=make_flows(), queues=make_queues(), signals=make_signals())
+def test_figures_from_traces_exist_and_figures_from_counters_do_not(unfinished: RunResult) -> None:
+    whole = build_result(CONFIG, COUNTERS, flows=make_flows(), queues=make_queues(), signals=make_signals())
     for name in (
         "fct_slowdown",
         "fct_slowdown_by_size",
@@ -72,10 +60,8 @@ def test_tables_show_missing_figures_as_not_measured(unfinished: RunResult) -> N
     assert (row["drops"], row["bts_sent"], row["pfc_sent"], row["wall_s"]) == (None,) * 4
 
 
-def test_an_unfinished_result_can_be_compared_with_complete_ones(
-    unfinished: RunResult, config: RunConfig, counters: RunCounters, make_flows: Maker
-) -> None:
-    whole = build_result(config, counters, flows=make_flows(), queues=QUEUES.empty(), signals=SIGNALS.empty())
+def test_an_unfinished_result_can_be_compared_with_complete_ones(unfinished: RunResult) -> None:
+    whole = build_result(CONFIG, COUNTERS, flows=make_flows(), queues=QUEUES.empty(), signals=SIGNALS.empty())
     comparison = compare([whole, unfinished])
     assert any("The runner was killed." in warning for warning in comparison.warnings)
     overview = comparison_tables(comparison, [whole, unfinished])[0]
@@ -83,9 +69,9 @@ def test_an_unfinished_result_can_be_compared_with_complete_ones(
     assert overview.rows[0][-4] != "-"
 
 
-def test_missing_counters_give_no_figures(config: RunConfig) -> None:
+def test_missing_counters_give_no_figures() -> None:
     unmeasured = build_unfinished_result(
-        config, ["Killed."], flows=FLOWS.empty(), queues=QUEUES.empty(), signals=SIGNALS.empty()
+        CONFIG, ["Killed."], flows=FLOWS.empty(), queues=QUEUES.empty(), signals=SIGNALS.empty()
     )
     assert unmeasured.max_buffer_bytes is None
     assert {card.name: card.value for card in run_cards(unmeasured)}["Peak buffer"] == "-"

@@ -18,8 +18,8 @@ from analysis.timeline.pause_frames import CapturedPort
 from analysis.timeline.timeline import write_timeline
 from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CaptureWriter, Direction
-from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
-from tests.analysis.conftest import CONFIG, FolderMaker
+from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, WHOLE_BUFFER
+from tests.analysis.conftest import CONFIG, FolderMaker, trace_of
 from tests.analysis.timeline.reading import Slice, Timeline, read_timeline
 from wire.pfc import pack_frame, quanta_ns
 
@@ -28,26 +28,22 @@ Draw = Callable[..., Timeline]
 ROOT = "hadoop-50 sfc"
 
 
-def _frame(schema: TraceSchema, rows: Sequence[dict[str, Any]], **usual: object) -> pl.DataFrame:
-    """Return rows of a trace. Missing columns have default values."""
-    whole = [{**dict.fromkeys(schema.column_names), **usual, **row} for row in rows]
-    return pl.DataFrame(whole, schema=dict(schema.dtypes)) if rows else schema.empty()
-
-
 def _flows(*rows: dict[str, Any]) -> pl.DataFrame:
     numbered = [{"flow_id": number, **row} for number, row in enumerate(rows, 1)]
-    return _frame(FLOWS, numbered, src="h1", dst="h9", tag="incast", size_bytes=2000, ideal_fct_us=4.0, corrupted=False)
+    return trace_of(
+        FLOWS, numbered, src="h1", dst="h9", tag="incast", size_bytes=2000, ideal_fct_us=4.0, corrupted=False
+    )
 
 
 def _signals(*rows: dict[str, Any]) -> pl.DataFrame:
     usual = {"host": "h1", "flow_id": 1, "switch": "tor2", "cause": "queue", "pause_us": 5.0, "queue_depth_bytes": 9000}
-    return _frame(SIGNALS, rows, cacheable=True, obeyed=True, **usual)
+    return trace_of(SIGNALS, rows, cacheable=True, obeyed=True, **usual)
 
 
 def _queues(*rows: tuple[float, int, int, int, int]) -> pl.DataFrame:
     """Return queue rows of tor2 from (time, port, class, depth, high-water mark)."""
     names = ("time_us", "port", "class", "depth_bytes", "high_water_bytes")
-    return _frame(QUEUES, [dict(zip(names, row, strict=True)) for row in rows], switch="tor2")
+    return trace_of(QUEUES, [dict(zip(names, row, strict=True)) for row in rows], switch="tor2")
 
 
 @pytest.fixture
@@ -186,7 +182,7 @@ def test_counters_name_the_class_if_there_are_several(draw: Draw) -> None:
 def test_goodput_is_zero_where_an_interval_has_no_row(draw: Draw) -> None:
     flows = _flows({"start_us": 0.0, "finish_us": 9.0}, {"start_us": 0.0, "finish_us": 9.0, "src": "h2"})
     usual = {"from_us": 2.0, "until_us": 4.0, "flow_id": 1, "delivered_bytes": 12_500}
-    goodput = _frame(GOODPUT, [usual, usual | {"flow_id": 2}, usual | {"from_us": 6.0, "until_us": 8.0}])
+    goodput = trace_of(GOODPUT, [usual, usual | {"flow_id": 2}, usual | {"from_us": 6.0, "until_us": 8.0}])
     counters = draw(flows=flows, goodput=goodput).counters
     assert counters[ROOT, "h1", "goodput sent"] == [
         (0, 0), (0, 0), (2000, 50.0), (4000, 0), (6000, 50.0), (8000, 0)
@@ -199,7 +195,7 @@ def test_a_congestion_control_has_counters_of_its_traced_columns(draw: Draw) -> 
         {"time_us": 1.0, "rate_bps": 50_000_000_000},
         {"time_us": 2.0, "rate_bps": 25_000_000_000, "rtt_us": 12.5},
     ]
-    timeline = draw(flows=_flows({"start_us": 0.0}), congestion=_frame(CONGESTION, rows, flow_id=1))
+    timeline = draw(flows=_flows({"start_us": 0.0}), congestion=trace_of(CONGESTION, rows, flow_id=1))
     group = (ROOT, "h1", "congestion control")
     assert timeline.counters == {
         (*group, "flow 1 rate"): [(1000, 50.0), (2000, 25.0)],
@@ -212,7 +208,7 @@ def test_lateness_of_a_switch_is_at_the_switch_and_of_hosts_at_the_run(draw: Dra
         {"time_us": 10.0, "part": "switch", "node": "tor2", "max_us": 0.5},
         {"time_us": 10.0, "part": "host", "node": "agent1", "max_us": 1.5},
     ]
-    timeline = draw(queues=_queues((10.0, -1, -1, 0, 0)), lateness=_frame(LATENESS, rows, departures=1))
+    timeline = draw(queues=_queues((10.0, -1, -1, 0, 0)), lateness=trace_of(LATENESS, rows, departures=1))
     assert timeline.counters[ROOT, "tor2", "lateness"] == [(10_000, 0.5)]
     assert timeline.counters[ROOT, "lateness of agent1"] == [(10_000, 1.5)]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.metrics.completion import CompletionFigures
+from analysis.metrics.flows import CompletionFigures
 from analysis.results.counters import Lateness
 from analysis.results.limits import DEGRADED_ABOVE
 from analysis.results.result import BtsCounts, ResultError

@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from analysis.results.comparison import result_row
 from analysis.results.result import read_result
-from analysis.results.row import result_row
 from analysis.results.stored import load_run
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import Validation, write_validation

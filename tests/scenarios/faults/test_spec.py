@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from scenarios.faults.fault import FaultError
-from scenarios.faults.kinds import FAULTS, LinkDown
+from scenarios.faults.kinds import LinkDown
 from scenarios.faults.spec import parse_fault, parse_faults
 from topologies.shapes import shape
 
@@ -30,6 +30,12 @@ def test_link_fault_has_its_times_and_the_default_detection_time() -> None:
         "restart:spine1,at=0us,down=0us,detect=10us",
         "stall:spine2,at=200us,for=1500ns,ring=1024",
         "stall:h1,at=1ms,for=30us,ring=0",
+        "loss:tor1-spine1,rate=1%,from=0us",
+        "bts-loss:all,rate=10%,from=20us,until=100us,seed=7",
+        "corrupt:tor1,rate=0.1%,from=0us,towards=tor1,seed=2147483647",
+        "duplicate:h1-tor1#1,rate=50%,from=0us",
+        "reorder:all,rate=1%,from=0us,by=1us",
+        "jitter:all,rate=100%,from=0us,max=300ns",
     ],
 )
 def test_a_fault_formats_to_its_specification(text: str) -> None:
@@ -77,6 +83,24 @@ def test_a_fault_names_all_parallel_links_or_one_of_them() -> None:
         ("stall:h1,at=1us,for=1us,ring=few", "ring: must be a whole number"),
         ("stall:h1,at=1us,for=1us,ring=-1", "ring: must be a whole number"),
         ("stall:h1,at=1us,for=1us,ring=1234567", "ring: must be a whole number of at most 6 digits"),
+        ("loss:all", "rate is missing; it is written loss:A-B|NODE|all,rate=SHARE"),
+        ("loss:all,rate=0", "rate: must be above 0 and at most 100%, not 0"),
+        ("loss:all,rate=101%", "rate: must be above 0 and at most 100%, not 101%"),
+        ("loss:all,rate=2", "rate: must be above 0 and at most 100%, not 2"),
+        ("loss:all,rate=-1%", "rate: must be a share such as 1% or 0.01, not '-1%'"),
+        ("loss:all,rate=nan", "rate: must be a share"),
+        ("loss:all,rate=1e-3", "rate: must be a share"),
+        ("loss:all,rate=1%,from=5us,until=5us", "until must come after from"),
+        ("loss:all,rate=1%,seed=9223372036854775808", "seed: must be at most"),
+        ("loss:all,rate=1%,seed=x", "seed: must be a whole number, not 'x'"),
+        ("loss:all,rate=1%,by=1us", "by: there is no such setting"),
+        ("loss:tor9,rate=1%", "no node 'tor9' in this network"),
+        ("loss:tor1-tor2,rate=1%", "tor1 and tor2 are not linked"),
+        ("loss:tor1-spine1,rate=1%,towards=tor2", "none of its links leads towards 'tor2'"),
+        ("jitter:all", "max is missing; it is written jitter:A-B|NODE|all,max=TIME"),
+        ("jitter:all,max=0us", "max: must be longer than 0"),
+        ("reorder:all,rate=1%,by=0us", "by: must be longer than 0"),
+        ("delay:all,max=1us", "unknown fault 'delay'; choose from link, "),
     ],
 )
 def test_wrong_faults_are_refused_in_one_line(text: str, words: str) -> None:
@@ -84,11 +108,3 @@ def test_wrong_faults_are_refused_in_one_line(text: str, words: str) -> None:
         parse_faults([text], CLOS)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("kind", FAULTS)
-def test_every_kind_has_a_summary_and_a_usage(kind: str) -> None:
-    row = FAULTS[kind]
-    assert row.kind == kind
-    assert row.usage.startswith(f"{kind}:")
-    assert row.summary

@@ -117,7 +117,7 @@ def test_an_existing_timeline_is_replaced_in_one_step(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("analysis.timeline.queues.QueueTracks.write", interrupted)
+    monkeypatch.setattr("analysis.timeline.timeline.write_queues", interrupted)
     with pytest.raises(KeyboardInterrupt):
         export_perfetto(finished.folder, out)
     assert [(path.name, path.read_bytes()) for path in out.iterdir()] == [(TIMELINE_FILE, before)]

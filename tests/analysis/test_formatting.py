@@ -1,24 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for the colours of schemes and for formatted numbers."""
+"""Tests for formatted numbers and flattened trees."""
 
 from __future__ import annotations
 
 import pytest
 
-from analysis.formatting import (
-    flatten,
-    format_bytes,
-    format_number,
-    format_ratio,
-    format_share,
-    format_us,
-)
-from analysis.plots.palette import scheme_color
-
-
-def test_an_added_scheme_gets_the_same_colour_every_time() -> None:
-    assert scheme_color("mine") == scheme_color("mine+hpcc")
+from analysis.formatting import flatten, format_bytes, format_number, format_ratio, format_share, format_us
 
 
 @pytest.mark.parametrize(
