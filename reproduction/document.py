@@ -74,8 +74,8 @@ The settings were not fixed before the first results were known. These were chan
   not at the paper's 3 MB.
 - **OnRamp.** Its rule was corrected because at first it had no effect under any congestion control.
 - **Margins.** Slopes and "meaningful" gains got margins because a difference of 1 % had counted as holding.
-- **Mechanisms.** Last of all, the mechanisms in [the paper, line by line](../paper.md) were changed: the estimator, the
-  timer of the suppression filter, the granularity of pauses, the time to build a BTS, and the priority of
+- **Mechanisms.** Last of all, mechanisms in [the paper, mechanism by mechanism](../paper.md) were changed: the
+  estimator, the timer of the suppression filter, the granularity of pauses, the time to build a BTS, and the priority of
   acknowledgements. More claims fail since then. No setting was changed in response.
 """
 _COST = """\

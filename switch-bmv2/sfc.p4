@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Source Flow Control for v1model: the data plane of every switch of the testbed. Features are switched on per switch by
-// table entries and default actions; without any it is an IPv4 router with ECMP and byte counts of its queues.
+// Source Flow Control for v1model: the data plane of every switch of the testbed. Table entries and default actions enable
+// features on each switch. Without them the program is an IPv4 router with ECMP and byte counts of its queues.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -51,7 +51,7 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
     PfcEnqueue() pfc;
     MirrorAtIngress() mirror;
 
-    // A pause frame of this switch on its second pass: to the neighbour that it is for, before everything else.
+    // Send a pause frame of this switch, on its second pass, to the neighbour with the highest priority.
     action send_pause() {
         std.egress_spec = meta.signal.pause_port;
         std.priority = PFC_CLASS;
@@ -114,7 +114,7 @@ control SfcEgress(inout headers_t hdr, inout metadata_t meta, inout standard_met
     Telemetry() telemetry;
     MirrorAtEgress() mirror;
 
-    // What ingress asked for, its mirror copy has taken along.
+    // The mirror copy made at ingress carries these requests, so the packet itself must not repeat them.
     action forget_signals() {
         meta.signal.wants_bts = 0;
         meta.signal.wants_pause = 0;

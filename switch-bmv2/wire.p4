@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Propagation delay for links whose ends cannot delay: joins port 2k to port 2k + 1 and touches nothing. softswitch runs
-// it between the two ends of links of BMv2 switches, with the delay on its ports (docs/bmv2.md).
+// Propagation delay of links between BMv2 switches, which cannot delay frames: connects port 2k to port 2k + 1 and changes
+// no frame. softswitch runs this program between the ends of the links, with the delay set on its ports (docs/bmv2.md).
 //
-// A BTS that the switch at this end has built comes out of it without the time that building takes: it waits for that
-// here, as a copy whose mirroring session has a delay.
+// BMv2 sends a BTS without the time that building it takes. Here a BTS of the switch at this end waits for that time, as a
+// copy in a mirroring session with a delay.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -62,7 +62,7 @@ control WireIngress(inout wire_headers_t hdr, inout wire_metadata_t meta, inout 
         mark_to_drop(std);
     }
 
-    // The switch at the end that a port faces.
+    // BTS that were built by the switch at the port where they arrive.
     table built_here {
         key = {
             std.ingress_port: exact;

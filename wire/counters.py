@@ -53,18 +53,14 @@ class DropReason(CounterEvent):
     MALFORMED = 0, Role.DROPPED, "a header, length or field was wrong"
     NO_ROUTE = 1, Role.DROPPED, "no route to the destination"
     TTL_EXPIRED = 2, Role.DROPPED, "the time to live ran out"
-    DYNAMIC_THRESHOLD = 3, Role.DROPPED, "the queue stood at alpha times the free buffer"
+    DYNAMIC_THRESHOLD = 3, Role.DROPPED, "the queue had reached alpha times the free buffer"
     BUFFER_FULL = 4, Role.DROPPED, "the shared buffer was full"
-    UNTRUSTED_SIGNAL = (
-        5,
-        Role.DROPPED,
-        "a BTS or trimmed packet entered on a server-facing port, where none can come from",
-    )
+    UNTRUSTED_SIGNAL = 5, Role.DROPPED, "a server sent a BTS or a trimmed packet"
     MAC_CONTROL = 6, Role.DROPPED, "a MAC control frame reached the pipeline"
-    FOREIGN_SOURCE = 7, Role.DROPPED, "a server's packet bore another source address than its own"
-    BTS_NO_ROUTE = 8, Role.DROPPED, "a BTS of this switch found no route to the source that it was for"
-    DATA_QUEUE_FULL = 9, Role.DROPPED, "a packet that cannot be trimmed found its data queue full"
-    HEADER_QUEUE_FULL = 10, Role.DROPPED, "an ACK, NACK, pull or returned header found the queue of headers full"
+    FOREIGN_SOURCE = 7, Role.DROPPED, "a server sent a packet with another source address than its own"
+    BTS_NO_ROUTE = 8, Role.DROPPED, "there was no route to the sender for a BTS of this switch"
+    DATA_QUEUE_FULL = 9, Role.DROPPED, "the data queue was full for a packet that cannot be trimmed"
+    HEADER_QUEUE_FULL = 10, Role.DROPPED, "the queue of headers was full for an ACK, NACK, pull or returned header"
 
 
 class BtsEvent(CounterEvent):
@@ -73,17 +69,13 @@ class BtsEvent(CounterEvent):
     SENT_QUEUE = 0, Role.GENERATED, "BTS sent because of this switch's queue", "bts.sent"
     SENT_CACHE = 1, Role.GENERATED, "BTS sent because of the pause cache", "bts.sent", "bts.cache_hits"
     SENT_ESTIMATOR = 2, Role.GENERATED, "BTS sent because of the incast estimator", "bts.sent"
-    SUPPRESSED_QUEUE = 3, Role.NEUTRAL, "BTS for the first cause, held back by the Bloom filter", "bts.suppressed"
-    SUPPRESSED_CACHE = 4, Role.NEUTRAL, "BTS for the second, held back likewise", "bts.suppressed", "bts.cache_hits"
-    SUPPRESSED_ESTIMATOR = 5, Role.NEUTRAL, "BTS for the third, held back likewise", "bts.suppressed"
-    CACHE_LEARNED = 6, Role.NEUTRAL, "a passing BTS made a cache entry"
-    CACHE_REFRESHED = 7, Role.NEUTRAL, "a passing BTS met the entry of its destination"
-    CACHE_COLLISION = 8, Role.NEUTRAL, "a passing BTS found its place taken by another destination, or the ring full"
-    NOT_NEEDED = (
-        9,
-        Role.NEUTRAL,
-        "BTS not sent: its queue had drained to Q_tg before it was made, so it would pause for 0",
-    )
+    SUPPRESSED_QUEUE = 3, Role.NEUTRAL, "suppressed BTS because of the queue", "bts.suppressed"
+    SUPPRESSED_CACHE = 4, Role.NEUTRAL, "suppressed BTS because of the pause cache", "bts.suppressed", "bts.cache_hits"
+    SUPPRESSED_ESTIMATOR = 5, Role.NEUTRAL, "suppressed BTS because of the incast estimator", "bts.suppressed"
+    CACHE_LEARNED = 6, Role.NEUTRAL, "a passing BTS created a cache entry"
+    CACHE_REFRESHED = 7, Role.NEUTRAL, "a passing BTS updated the cache entry of its destination"
+    CACHE_COLLISION = 8, Role.NEUTRAL, "a passing BTS found no place in the cache"
+    NOT_NEEDED = 9, Role.NEUTRAL, "BTS not sent, because its pause would have been 0"
     SENT_FEEDBACK = 10, Role.GENERATED, "QCN's feedback sent to the sender of a sampled packet", "bts.sent"
 
 
@@ -92,22 +84,22 @@ class PfcEvent(CounterEvent):
 
     XOFF = 0, Role.GENERATED, "a neighbour was paused", "pfc.sent"
     XON = 1, Role.GENERATED, "a neighbour was resumed", "pfc.sent"
-    REFRESH = 2, Role.GENERATED, "a pause was sent anew before it ran out", "pfc.sent"
-    SFC_P = 3, Role.NEUTRAL, "a BTS was turned into a pause frame", "pfc.sent"
+    REFRESH = 2, Role.GENERATED, "a pause was sent again before it ended", "pfc.sent"
+    SFC_P = 3, Role.NEUTRAL, "a BTS was converted to a pause frame", "pfc.sent"
 
 
 class QueueEvent(CounterEvent):
     """The inconsistencies of the queue state."""
 
-    QUEUE_UNDERFLOW = 0, Role.NEUTRAL, "a packet left with more bytes than its queue, port or buffer was said to hold"
-    PFC_UNDERFLOW = 1, Role.NEUTRAL, "the same of the bytes held for PFC"
+    QUEUE_UNDERFLOW = 0, Role.NEUTRAL, "a packet left with more bytes than the count of its queue, port or buffer"
+    PFC_UNDERFLOW = 1, Role.NEUTRAL, "a packet left with more bytes than the count for PFC"
 
 
 class TrimEvent(CounterEvent):
     """The treatment of packets whose data queue was full."""
 
     TRIMMED = 0, Role.NEUTRAL, "a data packet was cut to its headers"
-    RETURNED = 1, Role.NEUTRAL, "a header that found the queue of headers full went back to its sender"
+    RETURNED = 1, Role.NEUTRAL, "a header returned to its sender, because the queue of headers was full"
 
 
 @dataclass(frozen=True)
@@ -133,10 +125,10 @@ EVENT_BITS = 4
 
 COUNTERS = (
     Counter("drops", "drop_reason_t", DropReason, "packets dropped", is_per_port=True, counts_bytes=True),
-    Counter("bts_events", "bts_event_t", BtsEvent, "what happened to BTS"),
+    Counter("bts_events", "bts_event_t", BtsEvent, "events of BTS and of the pause cache"),
     Counter("pfc_events", "pfc_event_t", PfcEvent, "pause frames sent"),
-    Counter("queue_events", "queue_event_t", QueueEvent, "what was odd about the queue state"),
-    Counter("trim_events", "trim_event_t", TrimEvent, "what became of packets whose data queue was full"),
+    Counter("queue_events", "queue_event_t", QueueEvent, "inconsistencies of the queue state"),
+    Counter("trim_events", "trim_event_t", TrimEvent, "packets whose data queue was full"),
 )
 
 

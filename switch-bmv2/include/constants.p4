@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Numbers that packets carry and the control plane names. Private ones stand first in wire/constants.py; a test compares.
+// Numbers in packets and in commands of the control plane. wire/constants.py has the same numbers; a test compares them.
 #ifndef SFC_CONSTANTS_P4
 #define SFC_CONSTANTS_P4
 
@@ -32,7 +32,7 @@ const dscp_t TRIMMED_DSCP = 50;
 const dscp_t RETURNED_DSCP = 52;
 const bit<16> TRIMMED_UDP_BYTES = 8 + 12;                    // UDP header + BTH
 const bit<16> TRIMMED_IPV4_BYTES = 20 + TRIMMED_UDP_BYTES;   // IPv4 header + the above
-const bit<32> TRIMMED_FRAME_BYTES = 60;                      // the least Ethernet frame, without FCS
+const bit<32> TRIMMED_FRAME_BYTES = 60;                      // minimum Ethernet frame without FCS
 
 const mac_address_t PAUSE_ADDRESS = 0x0180C2000001;
 const bit<16> PFC_OPCODE = 0x0101;
@@ -40,14 +40,14 @@ const bit<16> PFC_MAX_QUANTA = 0xFFFF;
 const bit<32> PFC_FRAME_BYTES = 60;  // without FCS
 const traffic_class_t PFC_CLASS = 7; // the class in which a switch queues its own pause frames
 
-const bit<8> INT_ECHO = 1;           // flag of an INT header that travels back to the sender
+const bit<8> INT_ECHO = 1;           // flag of an INT header that returns to the sender
 const bit<8> INT_MAX_HOPS = INT_HOPS;
 const bit<16> INT_RECORD_BYTES = 16;
 
 const bit<2> ECN_NOT_CAPABLE = 0;
 const bit<2> ECN_CONGESTION_EXPERIENCED = 3;
 
-// Why a BTS was sent, as the BTS header says it.
+// Cause of a BTS, a field of the BTS header.
 enum bit<8> bts_cause_t {
     none = 0,
     queue = 1,
@@ -56,7 +56,7 @@ enum bit<8> bts_cause_t {
     feedback = 4
 }
 
-// What a packet on its second pass is.
+// Kinds of packets on their second pass.
 enum bit<2> own_signal_t {
     none = 0,
     bts = 1,
@@ -68,11 +68,11 @@ enum bit<2> own_signal_t {
 const bit<32> INSTANCE_INGRESS_CLONE = 1;
 const bit<32> INSTANCE_EGRESS_CLONE = 2;
 
-// The mirror sessions that lead copies to the recirculation port: those that become a BTS, and pause frames.
+// Mirror sessions that send copies to the recirculation port: one for copies that become a BTS, one for pause frames.
 const bit<32> BTS_MIRROR_SESSION = 1;
 const bit<32> PAUSE_MIRROR_SESSION = 2;
 
-// Field lists: what a mirror copy keeps, and what a recirculated signal keeps.
+// Field lists: the metadata that a mirror copy keeps, and the metadata that a recirculated signal keeps.
 const bit<8> MIRROR_FIELDS = 1;
 const bit<8> RECIRCULATE_FIELDS = 2;
 

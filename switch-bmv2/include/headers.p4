@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Headers, field by field as they stand on the wire (docs/wire-format.md).
+// Headers with their fields in wire order (docs/wire-format.md).
 #ifndef SFC_HEADERS_P4
 #define SFC_HEADERS_P4
 
@@ -19,7 +19,7 @@ header mac_control_h {
     bit<16> opcode;
 }
 
-// What follows opcode 0x0101: which classes, then a pause for each; padded to the least Ethernet frame.
+// Fields after opcode 0x0101: the enabled classes, then a pause for each class. Padded to the minimum Ethernet frame.
 header pfc_h {
     bit<8> reserved;
     bit<8> enabled_classes;
@@ -107,7 +107,7 @@ header bth_h {
     bit<24> psn;
 }
 
-// Back-To-Sender: the pause and the flow that it is for. The congested destination is the IPv4 source address.
+// Back-To-Sender: the pause and the flow to be paused. The congested destination is the IPv4 source address.
 header bts_h {
     bit<4> version;
     bit<3> reserved;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// What a packet carries through one switch besides its headers.
+// Metadata that accompanies a packet through one switch.
 #ifndef SFC_METADATA_P4
 #define SFC_METADATA_P4
 
 #include "constants.p4"
 #include "types.p4"
 
-// The congested queue as the mirror copy must know it in egress.
+// Data about the congested queue that the mirror copy needs in egress.
 struct bts_metadata_t {
     @field_list(MIRROR_FIELDS)
     port_t port;
@@ -26,7 +26,7 @@ struct bts_metadata_t {
     bit<16> switch_id;
 }
 
-// The signals that a packet's copy becomes: a BTS, a pause frame, or one after the other.
+// The signals to make from a packet's copy: a BTS, a pause frame, or both, one after the other.
 struct signal_metadata_t {
     @field_list(MIRROR_FIELDS)
     bit<1> wants_bts;
@@ -40,7 +40,7 @@ struct signal_metadata_t {
     bit<16> pause_quanta;
 }
 
-// PFC of the packet's (ingress port, class); found in ingress, used again in egress.
+// PFC parameters of the packet's (ingress port, class), looked up in ingress and in egress.
 struct pfc_metadata_t {
     bit<1> is_lossless;
     bit<16> alpha_q8;
@@ -54,19 +54,19 @@ struct metadata_t {
     signal_metadata_t signal;
     pfc_metadata_t pfc;
     @field_list(RECIRCULATE_FIELDS)
-    own_signal_t own_signal;   // what this switch made of a packet, on its second pass
+    own_signal_t own_signal;   // on the second pass: the signal that this switch made
     @field_list(RECIRCULATE_FIELDS)
-    time_us_t now_us;          // in ingress: the time of this pass, as std has it for the first pass only
-    bit<1> is_server_ingress;  // came in on a port that faces a server
+    time_us_t now_us;          // time at ingress; std has it on the first pass only
+    bit<1> is_server_ingress;  // arrived on a port that faces a server
     bit<1> is_watched;         // the packet's class may trigger a BTS
-    bit<1> is_egress_watched;  // ... and its own queue does so in egress
+    bit<1> is_egress_watched;  // the packet's own queue triggers in egress
     bit<1> is_dropped;
-    bit<8> int_hops_left;      // of the parser
+    bit<8> int_hops_left;      // used by the parser
     group_t next_hop_group;
     bit<16> group_size;
     bit<32> ecmp_salt;
     bit<16> switch_id;
-    @field_list(MIRROR_FIELDS)  // a mirror copy is parsed anew but keeps no metadata of that
+    @field_list(MIRROR_FIELDS)  // a mirror copy is parsed again, but that pass's metadata is lost
     bit<16> l4_src_port;
     @field_list(MIRROR_FIELDS)
     bit<16> l4_dst_port;
@@ -77,7 +77,7 @@ struct metadata_t {
     bytes_t port_bytes;        // in egress: bytes in all queues of its port without it
     bytes_t buffer_bytes;      // bytes in the whole shared buffer before it joins
     bytes_t q_th_bytes;
-    bytes_t accounted_bytes;   // what it adds to both at enqueue and takes at dequeue
+    bytes_t accounted_bytes;   // bytes added at enqueue and subtracted at dequeue
 }
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Parser, checksums and deparser. A frame that ends inside a header, has IPv4 options or a wrong version leaves a parser
-// error, and ingress drops and counts it.
+// Parser, checksums and deparser. A frame that ends inside a header, has IPv4 options or has a wrong version sets a parser
+// error. Ingress drops and counts such frames.
 #ifndef SFC_PARSER_P4
 #define SFC_PARSER_P4
 
@@ -35,7 +35,7 @@ parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         packet.extract(hdr.ipv4);
         verify(hdr.ipv4.version == 4, error.Ipv4Version);
         verify(hdr.ipv4.ihl == 5, error.Ipv4Options);
-        // The ports stand in the first fragment only.
+        // Only the first fragment contains the ports.
         transition select(hdr.ipv4.fragment_offset, hdr.ipv4.protocol) {
             (0, PROTOCOL_UDP): parse_udp;
             (0, PROTOCOL_TCP): parse_tcp;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Sizes of all tables and registers. Where a value is made to fit an index by masking or shifting, the number of its bits
-// is the constant and the size follows from it. What the control plane needs to know stands in wire/constants.py as
-// well; a test compares.
+// Sizes of all tables and registers. If an index is computed by masking or shifting, the constant is its number of bits,
+// and the size follows from it. wire/constants.py repeats the sizes that the control plane needs; a test compares
+// them.
 #ifndef SFC_SIZES_P4
 #define SFC_SIZES_P4
 
@@ -16,7 +16,7 @@
 #define QUEUE_BITS (PORT_BITS + CLASS_BITS)
 #define QUEUES (1 << QUEUE_BITS)
 
-// Records of in-band telemetry that a packet has room for.
+// Highest number of telemetry records in a packet.
 #define INT_HOPS 5
 
 #define ROUTES 4096
@@ -27,12 +27,12 @@
 #define SUPPRESSION_BITS 14
 #define SUPPRESSION_CELLS (1 << SUPPRESSION_BITS)
 
-// Bits of what QCN tells a sender, and of the part of it that decides when the next sample comes.
+// Bits of QCN's feedback, and its upper bits that determine the interval to the next sample.
 #define FEEDBACK_BITS 6
 #define FEEDBACK_LEVEL_BITS 3
 #define FEEDBACK_LEVELS (1 << FEEDBACK_LEVEL_BITS)
 
-// Entries of the pause cache (paper section 4, "Stateful Table Operations"), and the live ones that its ring can hold.
+// Places of the pause cache (paper section 4, "Stateful Table Operations"), and of its ring of live entries.
 #define CACHE_ENTRIES 32768
 #define CACHE_RING_BITS 8
 #define CACHE_RING (1 << CACHE_RING_BITS)

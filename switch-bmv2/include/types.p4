@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// A name for every meaning that is more than its width.
+// Types named after their meaning.
 #ifndef SFC_TYPES_P4
 #define SFC_TYPES_P4
 

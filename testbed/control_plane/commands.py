@@ -22,8 +22,8 @@ _ECMP_SALT = 0x9E37_79B1
 _OFF = {
     "suppression": "off",
     "pause_cache": "cache_off",
-    "cached_grain": "find_cause.exact_us",
-    "depth_grain": "bts_builder.exact_us",
+    "cached_grain.grain": "cached_grain.keep",
+    "depth_grain.grain": "depth_grain.keep",
     "spraying": "keep_paths",
 }
 """The default actions that switch off mechanisms which a default action switches on."""

@@ -118,8 +118,8 @@ def _grain_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[st
         raise FixedPointError(f"a pause grain of {grain_us} us of wall time is longer than the longest pause")
     shift = _WORD_BITS - 1 + (grain_us - 1).bit_length()
     values = f"{grain_us} {-(-(1 << shift) // grain_us)} {shift}"
-    yield f"table_set_default cached_grain find_cause.whole {values}"
-    yield f"table_set_default depth_grain bts_builder.whole {values}"
+    for control in ("cached_grain", "depth_grain"):
+        yield f"table_set_default {control}.grain {control}.round_down {values}"
 
 
 def _estimator_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:

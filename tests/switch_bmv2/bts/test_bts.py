@@ -67,10 +67,12 @@ def test_by_default_a_pause_is_whole_microseconds_of_the_model() -> None:
 def test_rounding_is_exact_for_every_pause(grain_us: int) -> None:
     """The rounding multiplies by a reciprocal. Its error must not change the result, even at the ends of the field."""
     shift = 31 + (grain_us - 1).bit_length()
-    whole = f"table_set_default cached_grain whole {grain_us} {-(-(1 << shift) // grain_us)} {shift}"
+    round_down = f"cached_grain.round_down {grain_us} {-(-(1 << shift) // grain_us)} {shift}"
     watch = f"table_add watched_destination watch {CLOS.host['h3'].ip} => 0 0 0 {1 << 24} 0 0"
     most = 0xFFFF_FFFF // grain_us
-    with bench_switch(CLOS, "tor1", _settings(suppression_ns=0), (whole, watch)) as switch:
+    with bench_switch(
+        CLOS, "tor1", _settings(suppression_ns=0), (f"table_set_default cached_grain.grain {round_down}", watch)
+    ) as switch:
         pauses_us = {multiple * grain_us + off for multiple in (1, 2, most // 2, most) for off in (-1, 0, 1)}
         for turn, pause_us in enumerate(pause for pause in sorted(pauses_us) if 0 <= pause <= 0xFFFF_FFFF):
             switch.engine.command(f"register_write estimator_bytes 0 {pause_us}")

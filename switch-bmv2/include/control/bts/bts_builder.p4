@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Turns a mirror copy into a BTS (paper section 3.2, A.5 and A.6; Algorithm 1, lines 15 to 20): headers swapped, pause time
-// from the congested queue's depth as egress knows it now, the flow it is for.
+// Turns a mirror copy into a BTS (paper section 3.2, A.5 and A.6; Algorithm 1, lines 15 to 20): swaps the addresses, computes
+// the pause from the congested queue's current depth, and stores the flow.
 #ifndef SFC_BTS_BUILDER_P4
 #define SFC_BTS_BUILDER_P4
 
 control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t pause_us) {
     NoTelemetry() no_telemetry;
     PauseTime() pause_time;
-    PauseGrain() round_down;
-    duration_us_t grain_us = 0;
-    bit<32> grain_reciprocal = 0;
-    bit<8> grain_shift = 0;
+    PauseGrain() depth_grain;
     bytes_t depth_bytes = 0;
     bit<32> us_per_byte_q24 = 0;
     bit<1> is_server_facing = 0;
 
-    // The time of a byte on the port's wire, in 2^-24 microseconds.
+    // The transmission time of a byte on a port, in 2^-24 microseconds.
     action port_speed(bit<32> byte_us_q24, bit<1> server_facing) {
         us_per_byte_q24 = byte_us_q24;
         is_server_facing = server_facing;
@@ -28,22 +25,6 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         actions = { port_speed; }
         default_action = port_speed(0, 0);
         size = PORTS;
-    }
-
-    action whole(duration_us_t us, bit<32> reciprocal, bit<8> shift) {
-        grain_us = us;
-        grain_reciprocal = reciprocal;
-        grain_shift = shift;
-    }
-
-    action exact_us() {
-        grain_us = 0;
-    }
-
-    // The grain of pauses that follow from the depth.
-    table depth_grain {
-        actions = { @defaultonly whole; @defaultonly exact_us; }
-        default_action = exact_us();
     }
 
     action read_depth() {
@@ -68,8 +49,8 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         hdr.bts.sent_us = meta.bts.triggered_us;
     }
 
-    // A congestion point's sample: what it carries stands where other causes have the pause.
-    action say_feedback() {
+    // For a sample of a congestion point, the pause field holds the feedback.
+    action write_feedback() {
         pause_us = meta.bts.cached_us;
         hdr.bts.pause_us = meta.bts.cached_us;
         hdr.bts.cacheable = 0;
@@ -107,16 +88,13 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         congested_port.apply();
         read_depth();
         pause_time.apply(depth_bytes |-| meta.bts.q_tg_bytes, us_per_byte_q24, pause_us);
-        depth_grain.apply();
-        if (grain_us > 1) {
-            round_down.apply(pause_us, grain_us, grain_reciprocal, grain_shift);
-        }
+        depth_grain.apply(pause_us);
         if (meta.bts.cached_us > pause_us) {
             pause_us = meta.bts.cached_us;
         }
         set_bts();
         if (meta.bts.cause == bts_cause_t.feedback) {
-            say_feedback();
+            write_feedback();
         }
         if (hdr.bth.isValid()) {
             hdr.bts.destination_qp = hdr.bth.destination_qp;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Why a packet of a watched class is to trigger a BTS, if at all (paper Algorithm 1, lines 7 to 9): its queue, a pause that
-// the cache remembers, or one that the incast estimator computes. The longer of the two latter goes into the BTS anyway.
+// The cause for which a packet of a watched class triggers a BTS, if any (paper Algorithm 1, lines 7 to 9): its queue, a
+// cached pause, or the estimated queue of an incast. The longer pause of cache and estimator is stored in any case.
 #ifndef SFC_BTS_CAUSE_P4
 #define SFC_BTS_CAUSE_P4
 
@@ -10,28 +10,9 @@ control BtsCause(inout headers_t hdr, in metadata_t meta, in bit<1> is_caching, 
                  out duration_us_t cached_us) {
     PauseCacheLookup() lookup;
     IncastEstimator() estimator;
-    PauseGrain() round_down;
+    PauseGrain() cached_grain;
     duration_us_t estimate_us = 0;
-    duration_us_t grain_us = 0;
-    bit<32> grain_reciprocal = 0;
-    bit<8> grain_shift = 0;
     bts_cause_t remote = bts_cause_t.cache;
-
-    action whole(duration_us_t us, bit<32> reciprocal, bit<8> shift) {
-        grain_us = us;
-        grain_reciprocal = reciprocal;
-        grain_shift = shift;
-    }
-
-    action exact_us() {
-        grain_us = 0;
-    }
-
-    // The grain of pauses that the cache and the estimator know.
-    table cached_grain {
-        actions = { @defaultonly whole; @defaultonly exact_us; }
-        default_action = exact_us();
-    }
 
     apply {
         cause = bts_cause_t.none;
@@ -47,10 +28,7 @@ control BtsCause(inout headers_t hdr, in metadata_t meta, in bit<1> is_caching, 
             cached_us = estimate_us;
         }
         if (cached_us > 0) {
-            cached_grain.apply();
-            if (grain_us > 1) {
-                round_down.apply(cached_us, grain_us, grain_reciprocal, grain_shift);
-            }
+            cached_grain.apply(cached_us);
         }
         if (meta.is_egress_watched == 0 && meta.queue_bytes > meta.q_th_bytes) {
             cause = bts_cause_t.queue;

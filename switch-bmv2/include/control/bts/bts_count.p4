@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Counts what happened to a BTS, as one of three events by its cause.
+// Counts one of three events, selected by the cause of a BTS.
 #ifndef SFC_BTS_COUNT_P4
 #define SFC_BTS_COUNT_P4
 

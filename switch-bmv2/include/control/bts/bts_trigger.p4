@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Decides at ingress whether a data packet's sender is to be paused (paper Algorithm 1, lines 7 to 13): its queue is above
-// Q_th before it joins, the pause cache remembers its destination, or the incast estimator expects a queue there. Then the
-// packet is to be mirrored unless suppressed.
+// Decides at ingress whether to pause a data packet's sender (paper Algorithm 1, lines 7 to 13): its queue is above Q_th
+// before the packet joins, its destination is in the pause cache, or the incast estimator expects a queue there. The packet
+// is then mirrored unless it is suppressed.
 #ifndef SFC_BTS_TRIGGER_P4
 #define SFC_BTS_TRIGGER_P4
 
@@ -24,7 +24,7 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
         meta.bts.q_tg_bytes = q_tg_bytes;
     }
 
-    // Pauses known at the near end only (cache, estimator); egress triggers on the depth that packets leave behind.
+    // Ingress uses cache and estimator only. Egress triggers on the depth that packets leave behind.
     action egress_bts(bytes_t q_th_bytes, bytes_t q_tg_bytes) {
         meta.is_watched = 1;
         meta.is_egress_watched = 1;
@@ -73,12 +73,12 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
             retire.apply(meta.now_us);
         }
         if (hdr.bts.isValid()) {
-            // A switch knows its own queues better than its own BTS tells: only what others report is cached.
+            // Only BTS of other switches are cached, since a switch knows its own queues.
             if (is_caching == 1 && hdr.bts.cacheable == 1 && meta.own_signal == own_signal_t.none) {
                 learn.apply(hdr, meta.now_us);
             }
         } else if (!hdr.bth.isValid() || hdr.bth.opcode != ROCE_ACKNOWLEDGE) {
-            // An acknowledgement may share the class of the data, but no sender could obey a BTS for it.
+            // Acknowledgements may share the class of data, but no sender could obey a BTS for them.
             bts_trigger.apply();
             if (meta.is_watched == 1) {
                 find_cause.apply(hdr, meta, is_caching, cause, cached_us);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Egress BTS (paper section 2.3, variant 2): the packet that leaves a queue above Q_th behind triggers, after it has queued.
-// The congested link paces these signals, so nothing is suppressed.
+// Egress BTS (paper section 2.3, variant 2): a packet triggers a BTS after queueing if it leaves a queue above Q_th behind.
+// The congested link limits the rate of these signals, so they are not suppressed.
 #ifndef SFC_EGRESS_BTS_P4
 #define SFC_EGRESS_BTS_P4
 

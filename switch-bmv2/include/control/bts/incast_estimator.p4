@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Incast estimator (paper section 3.3, optional): a discounting rate estimator of what local servers send towards a watched
-// destination. X decays with time constant tau and grows by each packet; X - tau R is the queue to be expected there, and
-// pauses as a measured queue does: above a threshold, down to a target.
+// Incast estimator (paper section 3.3, optional): a discounting rate estimator of the bytes that local servers send to a watched
+// destination. X decays with time constant tau and grows by each packet. X - tau R is the queue expected at the destination.
+// It causes pauses like a measured queue: above a threshold, down to a target.
 #ifndef SFC_INCAST_ESTIMATOR_P4
 #define SFC_INCAST_ESTIMATOR_P4
 
-// X of each watched destination, bytes, and when it was brought up to date.
+// X of each watched destination in bytes, and the time of its last update.
 register<bytes_t>(WATCHED_DESTINATIONS) estimator_bytes;
 register<time_us_t>(WATCHED_DESTINATIONS) estimator_time_us;
 
@@ -46,8 +46,8 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t 
         size = WATCHED_DESTINATIONS;
     }
 
-    // 2^-f for f in [0, 1) as 1 - 0.69315 f + 0.23288 f^2 - 0.03973 f^3: value and slope are right at both ends, so that
-    // packets in close order do not add up an error.
+    // 2^-f for f in [0, 1) as 1 - 0.69315 f + 0.23288 f^2 - 0.03973 f^3. Value and slope are correct at both ends, so that
+    // no error accumulates over packets in close succession.
     action decay() {
         fraction_q16 = (halvings_q24 >> 8) & 0xffff;
         square_q16 = (fraction_q16 * fraction_q16) >> 16;
@@ -74,7 +74,7 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t 
             } else {
                 decay();
             }
-            // Without this packet: a lone sender at line rate must not look like a queue of half a packet.
+            // This packet is left out: a single sender at line rate must not look like a queue of half a packet.
             expected_bytes = seen_bytes |-| tau_rate_bytes;
             if (expected_bytes > estimator_q_th_bytes) {
                 pause_time.apply(expected_bytes |-| estimator_q_tg_bytes, us_per_byte_q24, estimate_us);

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Pause cache (paper section 3.3, A.3): remembers, for a destination and DSCP, until when its senders are paused. A BTS
-// from elsewhere that says `cacheable` teaches it; a data packet towards a remembered destination finds the rest of the pause.
+// Pause cache (paper section 3.3, A.3): stores, for a destination and DSCP, the time until which senders are paused. It
+// learns from each BTS of another switch with the `cacheable` flag. Data packets to a cached destination get the remaining pause.
 //
-// Entries are hash-addressed and hold their key; while an entry lives, another key at the same place is not learned
-// (paper appendix B: on a collision the optimization is not applied). A ring lists the live entries: each packet looks at
-// its head, retires that entry when its pause is over and else moves it to the tail, so the ring's length is the number
-// of live entries, right within as many packets.
+// Entries are addressed by hash and hold their key. While an entry is live, another key at its place is not learned
+// (paper appendix B: on a collision the optimization is not applied). A ring lists the live entries. Each packet checks
+// the entry at its head: an expired entry is removed, a live one moves to the tail. The length of the ring is therefore
+// the number of live entries, with a delay of at most that many packets.
 #ifndef SFC_PAUSE_CACHE_P4
 #define SFC_PAUSE_CACHE_P4
 
-// Key of an entry, IPv4 address ++ DSCP ++ 00; 0 is a free place.
+// Key of an entry: IPv4 address ++ DSCP ++ 00. 0 marks a free place.
 register<bit<40>>(CACHE_ENTRIES) cache_key;
 
-// When the pause of an entry ends, microseconds of the switch's clock.
+// End of the pause of an entry, in microseconds of the switch's clock.
 register<time_us_t>(CACHE_ENTRIES) cache_end_us;
 
-// The ring of the live entries' places; [0] its head and [1] its tail, both counted up for ever.
+// The ring of the places of live entries, and counters of its head [0] and tail [1], which only ever grow.
 register<bit<32>>(CACHE_RING) cache_ring;
 register<bit<32>>(2) cache_ring_ends;
 
-// The most entries that lived at once. Read by the control plane.
+// Highest number of live entries. The control plane reads it.
 register<bit<32>>(1) cache_max_entries;
 
 control PauseCachePlace(in bit<40> key, out bit<32> place) {
@@ -66,7 +66,7 @@ control PauseCacheLearn(in headers_t hdr, in time_us_t now_us) {
             }
             bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.cache_refreshed);
         } else if (present != 0 && end_us <= now_us) {
-            // Over but not yet retired: the new entry takes over its place in the ring.
+            // An expired entry is still in the ring: the new entry takes over its place.
             store();
             bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.cache_learned);
         } else if (present == 0 && tail - head < CACHE_RING) {
@@ -83,7 +83,7 @@ control PauseCacheLearn(in headers_t hdr, in time_us_t now_us) {
     }
 }
 
-// Algorithm 1, line 8: how long senders to this packet's destination are still paused, 0 for no entry.
+// Algorithm 1, line 8: the remaining pause of senders to this packet's destination, or 0 if there is no entry.
 control PauseCacheLookup(in headers_t hdr, in time_us_t now_us, out duration_us_t cached_us) {
     PauseCachePlace() find;
     bit<40> key;

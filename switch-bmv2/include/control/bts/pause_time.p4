@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// The time in which bytes too many leave a port, T_P = (qd - Q_tg) / R (paper section 3.2), rounded down to a microsecond.
-// v1model cannot divide by the port's rate, so the control plane gives the time of a byte.
+// Time in which a queue drains to its target, T_P = (qd - Q_tg) / R (paper section 3.2), rounded down to a microsecond.
+// v1model cannot divide by the port's rate, so the control plane provides the transmission time of a byte.
 #ifndef SFC_PAUSE_TIME_P4
 #define SFC_PAUSE_TIME_P4
 
-#define LONGEST_US 0xffffffff  // what duration_us_t can say
+#define LONGEST_US 0xffffffff  // maximum of duration_us_t
 
 control PauseTime(in bytes_t excess_bytes, in bit<32> us_per_byte_q24, out duration_us_t pause_us) {
     bit<64> drain_us = 0;
@@ -20,17 +20,27 @@ control PauseTime(in bytes_t excess_bytes, in bit<32> us_per_byte_q24, out durat
     }
 }
 
-// Rounds a pause down to whole grains: the SFC paper's pauses are whole microseconds of a network that may run slower
-// here. `reciprocal` is 2^shift / grain, rounded up, and at most one grain too much.
-control PauseGrain(inout duration_us_t pause_us, in duration_us_t grain_us, in bit<32> reciprocal, in bit<8> shift) {
+// Rounds a pause down to whole grains. The SFC paper's pauses are whole microseconds, which time dilation stretches.
+// `reciprocal` is 2^shift / grain, rounded up, so the quotient may be one grain too much and is corrected.
+control PauseGrain(inout duration_us_t pause_us) {
     bit<64> whole_us = 0;
 
-    apply {
+    action round_down(duration_us_t grain_us, bit<32> reciprocal, bit<8> shift) {
         whole_us = (((bit<64>) pause_us * (bit<64>) reciprocal) >> shift) * (bit<64>) grain_us;
-        if (whole_us > (bit<64>) pause_us) {
-            whole_us = whole_us - (bit<64>) grain_us;
-        }
+        whole_us = whole_us > (bit<64>) pause_us ? whole_us - (bit<64>) grain_us : whole_us;
         pause_us = (duration_us_t) whole_us;
+    }
+
+    action keep() {
+    }
+
+    table grain {
+        actions = { @defaultonly round_down; @defaultonly keep; }
+        default_action = keep();
+    }
+
+    apply {
+        grain.apply();
     }
 }
 

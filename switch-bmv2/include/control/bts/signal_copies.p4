@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Copies that become signals. A packet that triggers a BTS, a pause frame or both is mirrored once, to the recirculation
-// port; there egress makes the signal and sends it through ingress again. A copy that must become both is copied once more.
-// Pause frames have a session of their own: a MAC sends them at once, a BTS takes what building it takes.
+// Copies that become signals. A packet that triggers a BTS, a pause frame or both is mirrored once to the recirculation
+// port. There egress builds the signal and recirculates it to ingress. For both signals the copy is mirrored once more.
+// Pause frames have their own session, since a MAC sends them at once, whereas building a BTS takes time.
 #ifndef SFC_SIGNAL_COPIES_P4
 #define SFC_SIGNAL_COPIES_P4
 
@@ -43,8 +43,8 @@ control MirrorAtEgress(inout metadata_t meta) {
     }
 }
 
-// Makes the signal of a copy: the BTS first; if a pause is wanted as well, of a further copy. A BTS whose queue has drained
-// to Q_tg by now has nothing to say: at the sender it would end a pause that another one asked for. It is not sent.
+// Builds the signal of a copy: first the BTS, then, from a further copy, the pause frame if one is needed. If the queue has
+// drained to Q_tg by now, no BTS is sent, since its pause of 0 would end a pause that another BTS requested.
 control SignalBuilder(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     BtsBuilder() bts_builder;
     PauseBuilder() pause_builder;

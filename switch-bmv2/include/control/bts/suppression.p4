@@ -5,21 +5,21 @@
 // one flow gets one BTS. A cell holds the number of the period in which it was set; a new period empties the filter
 // at once, and its number changes the three hashes, so that a false positive does not last.
 //
-// Periods follow one another by the clock, as a timer would reset the filter (paper section 4): their number is the time
-// over their length, which the control plane gives as a reciprocal; all switches' begin together, which a switch with a clock
-// of its own is told by how much it lags. Or each begins with the first trigger after the last.
+// By default periods follow the clock, as if a timer reset the filter (paper section 4). The number of a period is the time
+// divided by the period, computed with a reciprocal from the control plane. Periods begin at the same time on all switches; a
+// switch with its own clock gets its lag as a parameter. Alternatively a period begins with the first trigger after the last.
 //
-// The salt multiplies, it is not put before the hashed bytes: a CRC is linear, so flows that meet under one prefix meet
-// under all, and three prefixes make one hash (docs/decisions/0003-salted-hashes.md).
+// The salt is a factor, not a prefix of the hashed bytes: a CRC is linear, so flows that collide with one prefix collide
+// with all, and three prefixes would give the same hash (docs/decisions/0003-salted-hashes.md).
 #ifndef SFC_SUPPRESSION_P4
 #define SFC_SUPPRESSION_P4
 
-// The three rows of the filter: number of the period in which a cell was set.
+// The three rows of the filter. A cell holds the number of the period in which it was set.
 register<bit<32>>(SUPPRESSION_CELLS) suppression_row_0;
 register<bit<32>>(SUPPRESSION_CELLS) suppression_row_1;
 register<bit<32>>(SUPPRESSION_CELLS) suppression_row_2;
 
-// When the period ends where triggers begin it, microseconds of the switch's clock.
+// End of a period that began with a trigger, in microseconds of the switch's clock.
 register<time_us_t>(1) suppression_end_us;
 
 // [0] number of the period, [1] flows in the filter, [2] most flows in any period. [2] is read by the control plane.
@@ -45,7 +45,7 @@ control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
     bit<32> set_2;
     time_us_t end_us;
 
-    // Periods per tick of 2^tick_bits microseconds, in 2^-32; what the clock lags, modulo 2^48.
+    // Periods per tick of 2^tick_bits microseconds, in 2^-32; lag of the clock in microseconds, modulo 2^48.
     action by_clock(bit<32> periods_per_tick_q32, bit<8> bits, time_us_t clock_lag_us) {
         is_on = 1;
         period_us = 0;
@@ -68,7 +68,7 @@ control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
         default_action = off();
     }
 
-    // Period 0 is the one of cells that nobody has set. What the product loses above 64 bits are higher digits only.
+    // Numbers begin at 1, since 0 marks unset cells. The product may lose bits above 64, which do not matter.
     action count_periods() {
         number = (bit<32>) (((bit<64>) ((meta.now_us + lag_us) >> tick_bits) * (bit<64>) periods_q32) >> 32) + 1;
     }

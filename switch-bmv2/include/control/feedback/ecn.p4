@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// ECN marking (DCQCN): RED on the depth that a packet leaves behind, per (port, class). Below Kmin nothing, above Kmax
-// everything, between with a probability that grows linearly to Pmax. Kmin = Kmax is a step.
+// ECN marking (DCQCN): RED on the depth that a packet leaves behind, per (port, class). Below Kmin no packet is marked and
+// above Kmax every packet; in between the probability grows linearly to Pmax. Kmin = Kmax gives a step.
 #ifndef SFC_ECN_P4
 #define SFC_ECN_P4
 
@@ -12,7 +12,7 @@ control EcnMarking(inout headers_t hdr, in metadata_t meta, in standard_metadata
     bit<64> slope = 0;
     bit<32> chance = 0;
 
-    // `slope_q32` is Pmax / (Kmax - Kmin) a byte, in 2^-32.
+    // `slope_q32` is Pmax / (Kmax - Kmin) per byte, in 2^-32.
     action red(bytes_t k_min, bytes_t k_max, bit<32> slope_q32) {
         k_min_bytes = k_min;
         k_max_bytes = k_max;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// QCN's congestion point (IEEE 802.1Qau, docs/sources.md#qcn), one for each (port, class): after so many bytes a data packet
-// is sampled before it joins its queue. Fb = -((Q - Q_eq) + w (Q - Q_old)); where that is negative, the packet's sender is
-// told |Fb| in 6 bits. The larger it is, the sooner the next sample comes.
+// QCN's congestion points (IEEE 802.1Qau, docs/sources.md#qcn), one for each (port, class). A data packet is sampled, before
+// it joins its queue, after an interval in bytes. Fb = -((Q - Q_eq) + w (Q - Q_old)). If Fb is negative, the packet's sender
+// gets |Fb| in 6 bits. A larger |Fb| shortens the interval to the next sample.
 //
-// The notification is a BTS of cause `feedback`, made, routed and trusted like any other. It asks for no pause: nobody caches
-// it or turns it into a pause frame. A packet that SFC wants a BTS for gets that one and no feedback.
+// The feedback is a BTS of cause `feedback`, which is built, routed and trusted like any other BTS. It requests no pause, so
+// it is neither cached nor turned into a pause frame. A packet that triggers a BTS of SFC causes no feedback.
 #ifndef SFC_QCN_P4
 #define SFC_QCN_P4
 
-// The interval to a sample is stretched by chance to between 0.85 and 1.15 of itself, in 2^-16.
+// Range of the random factor of an interval, 0.85 to 1.15, in 2^-16.
 const bit<32> LEAST_JITTER_Q16 = 55706;
 const bit<32> MOST_JITTER_Q16 = 75366;
 
-// Bytes that may still come before the next sample. Index: port ++ class.
+// Bytes left until the next sample. Index: port ++ class.
 register<bytes_t>(QUEUES) qcn_bytes_left;
 
-// Depth at the last sample. Index as above.
+// Depth at the last sample. Index: port ++ class.
 register<bytes_t>(QUEUES) qcn_old_bytes;
 
 control CongestionPoint(in headers_t hdr, inout metadata_t meta, in standard_metadata_t std) {
@@ -35,7 +35,7 @@ control CongestionPoint(in headers_t hdr, inout metadata_t meta, in standard_met
     bit<FEEDBACK_LEVEL_BITS> level = 0;
     bit<32> jitter_q16 = 0;
 
-    // `most_bytes` is Q_eq (2 w + 1), the largest -Fb that can be told; `levels_q32` is 63 over it.
+    // `most_bytes` is Q_eq (2 w + 1), the largest -Fb that can be reported; `levels_q32` is 63 / most_bytes.
     action congestion_point(bytes_t q_eq_bytes, bit<8> w, bytes_t most_bytes, bit<32> levels_q32) {
         q_eq = (bit<64>) q_eq_bytes;
         weight = (bit<64>) w;
@@ -56,7 +56,7 @@ control CongestionPoint(in headers_t hdr, inout metadata_t meta, in standard_met
         interval_bytes = mean_bytes;
     }
 
-    // The upper bits of the feedback decide when the next sample comes.
+    // The upper bits of the feedback determine the interval to the next sample.
     table qcn_interval {
         key = { level: exact @name("level"); }
         actions = { next_after; }
@@ -64,12 +64,12 @@ control CongestionPoint(in headers_t hdr, inout metadata_t meta, in standard_met
         size = FEEDBACK_LEVELS;
     }
 
-    action wait() {
+    action count_down() {
         qcn_bytes_left.write((bit<32>) meta.queue, left_bytes - meta.accounted_bytes);
     }
 
-    // -Fb as a difference of two numbers that are not negative.
-    action look() {
+    // Compute -Fb as a difference of two unsigned numbers.
+    action compare_depths() {
         qcn_old_bytes.read(old_bytes, (bit<32>) meta.queue);
         qcn_old_bytes.write((bit<32>) meta.queue, meta.queue_bytes);
         weighed = (bit<64>) meta.queue_bytes + weight * (bit<64>) meta.queue_bytes;
@@ -98,14 +98,14 @@ control CongestionPoint(in headers_t hdr, inout metadata_t meta, in standard_met
     }
 
     apply {
-        // Only the data of a queue pair has a reaction point behind it.
+        // Only senders of RoCE data have a reaction point.
         if (hdr.bth.isValid() && hdr.bth.opcode != ROCE_ACKNOWLEDGE) {
             if (qcn.apply().hit) {
                 qcn_bytes_left.read(left_bytes, (bit<32>) meta.queue);
                 if (left_bytes > meta.accounted_bytes) {
-                    wait();
+                    count_down();
                 } else {
-                    look();
+                    compare_depths();
                     if (weighed > allowed) {
                         excess = weighed - allowed;
                         if (excess > most_excess) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// In-band telemetry (HPCC): at dequeue a packet with an INT header that is not an echo gets a record of this hop. Widths
-// are for wall microseconds and whole bytes, so that they survive any time dilation (docs/sources.md#hpcc).
+// In-band telemetry (HPCC): at dequeue a packet with an INT header that is not an echo gets a record of this hop. Fields
+// have wall microseconds and whole bytes, so that they suit any time dilation (docs/sources.md#hpcc).
 #ifndef SFC_TELEMETRY_P4
 #define SFC_TELEMETRY_P4
 
 // Bytes that a port has sent. Index: port.
 register<bytes_t>(PORTS) port_tx_bytes;
 
-// Takes telemetry off a packet that becomes a signal.
+// Removes telemetry from a packet that becomes a signal.
 control NoTelemetry(inout headers_t hdr) {
     const bool names_all = static_assert(INT_HOPS == 5, "NoTelemetry names each hop");
 

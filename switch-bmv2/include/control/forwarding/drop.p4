@@ -5,7 +5,7 @@
 #ifndef SFC_DROP_P4
 #define SFC_DROP_P4
 
-// The port is the one a packet wanted out of, or came in on while that is not known.
+// The port is the packet's egress port, or its ingress port as long as the egress port is not known.
 control Drop(inout metadata_t meta, inout standard_metadata_t std, in port_t port, in drop_reason_t reason) {
     apply {
         drops.count((bit<32>) (port ++ (bit<EVENT_BITS>) reason));

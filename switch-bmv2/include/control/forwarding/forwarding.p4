@@ -63,8 +63,8 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
         size = DSCPS;
     }
 
-    // A CRC is linear: two flows that meet under one salt in front of it meet under every salt. Multiplying by an odd
-    // number of this switch's own is not, so switches in a row choose independently of each other.
+    // A CRC is linear: two flows that collide with one salt as a prefix collide with every salt. Multiplying by an odd
+    // number that is specific to the switch is not linear, so switches on a path choose independently of each other.
     action choose_member(bit<32> flow_hash) {
         bit<32> mixed = flow_hash * meta.ecmp_salt;
         member = (bit<16>) (((mixed >> 16) * (bit<32>) meta.group_size) >> 16);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Packet spraying (NDP, section 3.1.1): every RoCE packet takes a member of its ECMP group by chance. Only for transports that
-// do not take a packet out of order for a loss.
+// Packet spraying (NDP, section 3.1.1): every RoCE packet takes a random member of its ECMP group. This suits only transports
+// that do not treat reordering as loss.
 #ifndef SFC_SPRAYING_P4
 #define SFC_SPRAYING_P4
 

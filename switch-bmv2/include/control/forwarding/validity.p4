@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Says which packets this switch carries at all: whole IPv4 packets with a right checksum, from a server only under its own
-// address, and signals that can be true.
+// Decides which packets this switch accepts: complete IPv4 packets with a correct checksum. Servers may send only with their
+// own address and must not send signals.
 #ifndef SFC_VALIDITY_P4
 #define SFC_VALIDITY_P4
 
@@ -20,7 +20,7 @@ control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         meta.is_server_ingress = 0;
     }
 
-    // Ports that face a server, and its address; every other port faces a switch.
+    // Ports that face a server, with its address. All other ports face a switch.
     table ingress_role {
         key = { std.ingress_port: exact @name("port"); }
         actions = { server_facing; fabric_facing; }
@@ -33,7 +33,7 @@ control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         meta.ecmp_salt = ecmp_salt | 1;
     }
 
-    // Who this switch is: its number in BTS packets, and what makes its ECMP choice differ from its neighbours'.
+    // The identity of this switch: its number in BTS packets, and the salt that makes its ECMP choices differ from others'.
     table identity {
         actions = { @defaultonly set_switch; }
         default_action = set_switch(0, 1);
@@ -45,7 +45,7 @@ control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_meta
             ingress_role.apply();
         }
         if (hdr.mac_control.isValid()) {
-            // Pause frames speak to a MAC. A target that has none below the pipeline must still not forward them.
+            // Pause frames are meant for a MAC. A target without a MAC below the pipeline must not forward them either.
             drop.apply(meta, std, std.ingress_port, drop_reason_t.mac_control);
         } else if (!hdr.ipv4.isValid() || std.parser_error != error.NoError || std.checksum_error == 1
                    || (bit<32>) hdr.ipv4.total_len + 14 > std.packet_length || hdr.ipv4.total_len < 20) {
@@ -53,11 +53,11 @@ control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         } else if (meta.is_server_ingress == 1
                    && (hdr.bts.isValid() || (hdr.bth.isValid() && (hdr.ipv4.dscp == TRIMMED_DSCP
                                                                    || hdr.ipv4.dscp == RETURNED_DSCP)))) {
-            // Servers make neither BTS packets, which would pause others' flows or poison the cache, nor trimmed ones.
-            // But a kernel's ICMP error has the DSCP of a trimmed packet where it answers one of DSCP 26.
+            // A server's BTS could pause flows of others or poison the cache; trimmed packets come from switches only.
+            // The ICMP error with which a kernel answers a packet of DSCP 26 has the DSCP of a trimmed packet, too.
             drop.apply(meta, std, std.ingress_port, drop_reason_t.untrusted_signal);
         } else if (meta.is_server_ingress == 1 && hdr.ipv4.src_addr != server_address) {
-            // Data under another's name would pause it, an acknowledgement or CNP would be believed by its peers.
+            // Data with another server's address would pause that server; its peers would accept a forged ACK or CNP.
             drop.apply(meta, std, std.ingress_port, drop_reason_t.foreign_source);
         }
     }

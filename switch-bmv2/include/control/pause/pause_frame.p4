@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// 802.1Qbb pause frames as bytes: one class, one pause.
+// Construction of 802.1Qbb pause frames for one class.
 #ifndef SFC_PAUSE_FRAME_P4
 #define SFC_PAUSE_FRAME_P4
 
-// Turns whatever the packet is into a pause frame.
+// Turns any packet into a pause frame.
 control PauseFrame(inout headers_t hdr, in mac_address_t source, in traffic_class_t traffic_class, in bit<16> quanta) {
     const bool has_all_classes = static_assert(CLASS_BITS == 3, "a pause frame has eight quanta");
     NoTelemetry() no_telemetry;
@@ -54,7 +54,7 @@ control PauseFrame(inout headers_t hdr, in mac_address_t source, in traffic_clas
     }
 }
 
-// A mirror copy becomes the pause frame that meta.signal asks for.
+// Turns a mirror copy into the pause frame that meta.signal describes.
 control PauseBuilder(inout headers_t hdr, inout metadata_t meta) {
     PauseFrame() frame;
     mac_address_t source = 0;

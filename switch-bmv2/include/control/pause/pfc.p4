@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Priority flow control (paper section 2.2): bytes held for each (ingress port, class); above a dynamic Xoff threshold the
-// neighbour is paused, an offset below it resumed. What still arrives after Xoff fits into the headroom, which the
-// threshold leaves out of the buffer. A pause lasts at most 65535 quanta, so it is sent anew while it must go on.
+// Priority flow control (paper section 2.2) on the bytes held for each (ingress port, class). Above a dynamic Xoff threshold
+// the neighbour is paused; an offset below Xoff it is resumed. Bytes that arrive after Xoff fit into the headroom, which is
+// not part of the shareable buffer. A pause lasts at most 65535 quanta, so it is refreshed as long as needed.
 #ifndef SFC_PFC_P4
 #define SFC_PFC_P4
 
-// Bytes that came in on a port and class and have not left. Index: ingress port ++ class.
+// Bytes that arrived on a port and class and have not left yet. Index: ingress port ++ class.
 register<bytes_t>(QUEUES) pfc_held_bytes;
 
-// 1 while the neighbour is paused. Index as above.
+// 1 while the neighbour is paused. Index: ingress port ++ class.
 register<bit<8>>(QUEUES) pfc_is_paused;
 
-// When the pause was last sent, microseconds of the switch's clock. Index as above.
+// Time of the last pause frame, in microseconds of the switch's clock. Index: ingress port ++ class.
 register<time_us_t>(QUEUES) pfc_sent_us;
 
 // Xoff = alpha (B - headroom - used), docs/sources.md#pfc.
@@ -114,7 +114,7 @@ control PfcDequeue(inout metadata_t meta, in standard_metadata_t std) {
         if (meta.pfc.is_lossless == 1) {
             place = (bit<32>) (std.ingress_port ++ meta.traffic_class);
             release();
-            if (missing != 0) {  // as in QueueLeave; a neighbour paused for bytes that are not there would stay so
+            if (missing != 0) {  // as in QueueLeave: wrapped bytes would pause the neighbour for ever
                 queue_events.count((bit<32>) (bit<EVENT_BITS>) queue_event_t.pfc_underflow);
             }
             if (is_paused == 1) {

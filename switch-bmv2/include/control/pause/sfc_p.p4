@@ -2,16 +2,16 @@
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
 // SFC-P (paper section 4): the sender-side ToR turns a BTS for one of its servers into an 802.1Qbb frame for the class, so
-// that today's NICs obey. A pause longer than 65535 quanta is clamped; when the server sends again although the pause is
-// not over, the rest is sent (the first packet after a clamped pause asks for it).
+// that existing NICs obey. A pause longer than 65535 quanta is clamped. If the server sends before the whole pause has
+// ended, its first packet triggers a frame with the rest of the pause.
 #ifndef SFC_SFC_P_P4
 #define SFC_SFC_P_P4
 
-// When the pause of a server's class ends, and when the frame that says so runs out. Index: port ++ class.
+// End of the pause of a server's class, and end of the pause in the last frame. Index: port ++ class.
 register<time_us_t>(QUEUES) server_pause_end_us;
 register<time_us_t>(QUEUES) server_frame_end_us;
 
-// Pause time to quanta of a port, rounded up and clamped; 0 quanta a microsecond where SFC-P is off.
+// Converts a pause to quanta of a port, rounded up and clamped. Quanta per microsecond are 0 if SFC-P is off.
 control PauseQuanta(in duration_us_t pause_us, in bit<32> quanta_per_us_q24, out bit<16> quanta) {
     bit<64> wanted = 0;
 
@@ -49,7 +49,7 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         quanta_per_us_q24 = 0;
     }
 
-    // The port towards the server: where a BTS leaves, where a data packet came in.
+    // The port towards the server: a BTS leaves through it, a data packet arrives on it.
     port_t server_port = 0;
 
     table sfc_p {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
 // Queue state at ingress (paper section 3.1, A.1): bytes per (port, class), per port, and of the whole shared buffer.
-// Ingress adds when it lets a packet in, egress takes when the packet starts on the wire; both share the registers.
+// Ingress adds a packet that it admits; egress subtracts it when it starts on the wire. They share the registers.
 #ifndef SFC_QUEUE_STATE_P4
 #define SFC_QUEUE_STATE_P4
 
@@ -23,8 +23,8 @@ control QueueRead(inout metadata_t meta, in standard_metadata_t std) {
     }
 }
 
-// The two pipelines may run at once (they do on BMv2, which locks an action's registers while the action runs), so each
-// read and its write stand in one action: what another packet did to the queue since QueueRead must not be lost.
+// The two pipelines may run at once. They do on BMv2, which locks an action's registers while the action runs. Each read
+// and its write are therefore in one action, so that no change by another packet since QueueRead is lost.
 control QueueJoin(inout metadata_t meta) {
     bytes_t held;
 
@@ -42,9 +42,9 @@ control QueueJoin(inout metadata_t meta) {
     }
 }
 
-// Leaves the depths without this packet in meta.queue_bytes, meta.port_bytes and meta.buffer_bytes. A packet that the state
-// has forgotten, since somebody reset a register while it was queued, takes what is there: a depth that wrapped to 4 GB
-// would drop everything from then on.
+// Stores the depths without this packet in meta.queue_bytes, meta.port_bytes and meta.buffer_bytes. If a register was reset
+// while the packet was queued, the subtraction stops at 0. Otherwise the depth would wrap to 4 GB, and all further packets
+// would be dropped.
 control QueueLeave(inout metadata_t meta) {
     bytes_t held = 0;
     bytes_t missing = 0;

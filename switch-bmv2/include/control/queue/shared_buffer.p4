@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Shared buffer with a dynamic threshold (Choudhury and Hahne, paper section 5.2): a packet may join its queue while the
-// queue with it stays within T = alpha * (B - used) and the buffer within B. Anything else is dropped and counted.
+// Shared buffer with a dynamic threshold (Choudhury and Hahne, paper section 5.2): a packet joins its queue if the queue
+// stays within T = alpha * (B - used) and the buffer within B. Other packets are dropped and counted.
 #ifndef SFC_SHARED_BUFFER_P4
 #define SFC_SHARED_BUFFER_P4
 
@@ -22,7 +22,7 @@ control SharedBuffer(inout metadata_t meta, inout standard_metadata_t std) {
         default_action = set_limit(0xffffffff);
     }
 
-    // alpha in 1/256: 256 lets a lone queue take half of the buffer, q = alpha (B - q)
+    // alpha in 1/256: with 256 a single queue can take half of the buffer, q = alpha (B - q)
     // (docs/sources.md#dynamic-threshold).
     action dynamic_threshold(bit<16> alpha_q8) {
         threshold_bytes = ((bit<64>) (limit_bytes |-| meta.buffer_bytes) * (bit<64>) alpha_q8) >> 8;

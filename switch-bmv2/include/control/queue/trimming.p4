@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// NDP's switch (SIGCOMM 2017, section 3.1; docs/sources.md#ndp): a data queue of a few packets, beyond which a packet is cut to
-// its headers and goes into the queue of headers, ACKs and pulls, which has priority. A header that finds that one full goes
-// back to its sender; what else finds it full is dropped.
+// NDP's switch (SIGCOMM 2017, section 3.1; docs/sources.md#ndp). A packet that finds the short data queue full is cut to its
+// headers and joins the queue of headers, ACKs and pulls, which has priority. If that queue is full, a header returns to its
+// sender, and other packets are dropped.
 //
-// Two deviations. The arriving packet is cut, never the one at the queue's tail, which no P4 program can reach. Priority is
-// strict, as in htsim (100000 to 1), where its paper weighs 10 to 1.
+// There are two deviations. The arriving packet is cut, never the packet at the queue's tail, which a P4 program cannot
+// access. Priority is strict, as in htsim (100000 to 1); the paper has weights of 10 to 1.
 #ifndef SFC_TRIMMING_P4
 #define SFC_TRIMMING_P4
 
-// On its second pass: a packet that goes back, as a header.
+// Turns a header around that returns to its sender, on its second pass.
 control TurnRound(inout headers_t hdr, inout metadata_t meta) {
     action turn_round() {
         ipv4_address_t receiver = hdr.ipv4.dst_addr;
@@ -71,7 +71,7 @@ control Trimming(inout headers_t hdr, inout metadata_t meta, inout standard_meta
 
     action return_to_sender() {
         meta.own_signal = own_signal_t.returned;
-        meta.is_dropped = 1;  // this pass of it ends here
+        meta.is_dropped = 1;  // this pass of the packet ends here
         resubmit_preserving_field_list(RECIRCULATE_FIELDS);
     }
 
@@ -80,7 +80,7 @@ control Trimming(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         switch (trimming.apply().action_run) {
             data_queue: {
                 if (meta.queue_bytes + meta.accounted_bytes > limit_bytes) {
-                    // A BTH is there behind the other two only, which p4c does not know.
+                    // A valid BTH implies the other two headers, but p4c cannot infer this.
                     if (hdr.ipv4.isValid() && hdr.udp.isValid() && hdr.bth.isValid() && !hdr.telemetry.isValid()
                         && meta.accounted_bytes > TRIMMED_FRAME_BYTES) {
                         trim();
