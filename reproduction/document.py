@@ -75,8 +75,8 @@ The settings were not fixed before the first results were known. These were chan
 - **OnRamp.** Its rule was corrected because at first it had no effect under any congestion control.
 - **Margins.** Slopes and "meaningful" gains got margins because a difference of 1 % had counted as holding.
 - **Mechanisms.** Last of all, mechanisms in [the paper, mechanism by mechanism](../paper.md) were changed: the
-  estimator, the timer of the suppression filter, the granularity of pauses, the time to build a BTS, and the priority of
-  acknowledgements. More claims fail since then. No setting was changed in response.
+  estimator, the timer of the suppression filter, the granularity of pauses, the time to build a BTS, and the priority
+  of acknowledgements. More claims fail since then. No setting was changed in response.
 """
 _COST = """\
 ## Run times at scale paper
