@@ -23,7 +23,7 @@ TAP = "{name}-tap0"
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class HostStall(_Part):

@@ -10,6 +10,7 @@ send no lines.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from ipaddress import IPv4Address
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -243,28 +244,36 @@ AgentEvent = Ready | Record | HostStatistics | AgentLateness | HostState | Looke
 
 Message = TypeVar("Message")
 
-_COMMANDS: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="command")])
-_EVENTS: TypeAdapter[AgentEvent] = TypeAdapter(Annotated[AgentEvent, Field(discriminator="event")])
+
+@cache
+def _commands() -> TypeAdapter[Command]:
+    """Return the reader and writer of commands, which takes long to build and is not used in virtual time."""
+    return TypeAdapter(Annotated[Command, Field(discriminator="command")])
+
+
+@cache
+def _events() -> TypeAdapter[AgentEvent]:
+    return TypeAdapter(Annotated[AgentEvent, Field(discriminator="event")])
 
 
 def command_line(command: Command) -> bytes:
     """Return the line that encodes a command, with its newline."""
-    return _COMMANDS.dump_json(command) + b"\n"
+    return _commands().dump_json(command) + b"\n"
 
 
 def event_line(event: AgentEvent) -> bytes:
     """Return the line that encodes an event, with its newline."""
-    return _EVENTS.dump_json(event) + b"\n"
+    return _events().dump_json(event) + b"\n"
 
 
 def parse_command(line: str) -> Command:
     """Parse a line from the runner. Raises ProtocolError."""
-    return _parsed(_COMMANDS, line)
+    return _parsed(_commands(), line)
 
 
 def parse_event(line: str) -> AgentEvent:
     """Parse a line from an agent. Raises ProtocolError."""
-    return _parsed(_EVENTS, line)
+    return _parsed(_events(), line)
 
 
 def _parsed(messages: TypeAdapter[Message], line: str) -> Message:

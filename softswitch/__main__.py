@@ -16,7 +16,7 @@ from typing import NoReturn
 from native.cache import CacheRefused
 from native.visible import visible
 from softswitch.build import BuildError, build_executable
-from softswitch.codegen import CodegenError
+from softswitch.codegen.ir.source import CodegenError
 
 USAGE = "usage: python -m softswitch PROGRAM.json -i PORT@IFACE [-i ...] [options, see --help]"
 BAD_INPUT = 2

@@ -23,7 +23,7 @@ from native.cache import CacheRefused
 from native.visible import visible
 from processes.parent import die_with_parent
 from softswitch.build import BuildError, build_executable
-from softswitch.codegen import CodegenError
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.load.program import JSON_MAJOR, JSON_MINOR_NEWEST
 from softswitch.control import ControlClient
 from softswitch.p4c import CompileError, program_json

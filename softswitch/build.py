@@ -24,7 +24,6 @@ from pathlib import Path
 
 from native.cache import CacheRefused, cache_dir, private_cache
 from native.kept import CacheGone, kept_file, make_file, whole_file
-from softswitch.codegen import generate
 
 HERE = Path(__file__).resolve().parent
 SOURCE_DIR = HERE / "src"
@@ -61,6 +60,12 @@ def build_executable(json_path: Path, *, sanitize: bool = False) -> Path:
     return _built(json_path, sanitize=sanitize, executable=True)
 
 
+def _write_generated(json_path: Path, part: Path) -> None:
+    from softswitch.codegen.generate import generate  # loads slowly, and the cache has most programs
+
+    part.write_text(generate(json_path), encoding="utf-8")
+
+
 def _built(json_path: Path, *, sanitize: bool, executable: bool) -> Path:
     """Build a program; build again if the cache is removed meanwhile. Raise CacheRefused if that happens twice."""
     with suppress(CacheGone):
@@ -94,7 +99,7 @@ class _Builder:
         sources = [path.read_text(encoding="utf-8") for path in sorted(GENERATOR_DIR.rglob("*.py"))]
         program = hashlib.sha256(json_path.read_bytes()).hexdigest()
         name = f"{json_path.stem}-{_digest(json_path.name, program, *sources)}"
-        return kept_file(self.cache, name, ".c", lambda part: part.write_text(generate(json_path), encoding="utf-8"))
+        return kept_file(self.cache, name, ".c", lambda part: _write_generated(json_path, part))
 
     def link(self, json_path: Path, *, executable: bool) -> Path:
         """Return the path of the linked program from the cache, or link it after compiling missing objects."""

@@ -45,7 +45,7 @@ class JournalError(Exception):
 class Head(BaseModel):
     """The content of journal.json."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     schema_name: Literal["sfc-testbed/journal/1"] = "sfc-testbed/journal/1"
     switches: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")], ...] = ()

@@ -28,7 +28,7 @@ Interval = tuple[Figure, Figure]
 class Figures(BaseModel):
     """A group of figures. None: too few samples for the figure, or not measured."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     def to_json(self) -> str:
         """Return the figures as the text of a JSON file, with a newline at the end."""

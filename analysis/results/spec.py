@@ -12,6 +12,7 @@ import zlib
 from base64 import b85decode, b85encode
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 from pydantic.dataclasses import dataclass
 
 from analysis.formatting import variant_of
+
+_LAZY = ConfigDict(defer_build=True)
+"""Builds the checks of a class at first use, because they take long to build."""
 
 CONFIG_FILE = "config.json"
 CONFIG_SCHEMA = "sfc-testbed/config/2"
@@ -43,7 +47,7 @@ Packed = Annotated[str, PlainSerializer(_packed, when_used="json"), BeforeValida
 """A text that is compressed to about a tenth in JSON, because each job of a sweep contains its program."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_LAZY)
 class P4Program:
     """The compiled P4 program of a run's switches."""
 
@@ -62,7 +66,7 @@ class P4Program:
         return {"name": self.name, "path": self.path, "sha256": self.sha256}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_LAZY)
 class Retry:
     """The repetition of a late run."""
 
@@ -79,7 +83,7 @@ def option(name: str, default: Any = None, *, joined_by: str | None = None) -> A
     return field(default=default, metadata={OPTION: name, JOINED_BY: joined_by})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_LAZY)
 class RunSpec:
     """The options of a run as typed. A missing `dilation` or `duration_ms` is chosen later.
 
@@ -128,7 +132,7 @@ class RunSpec:
 class Physics(BaseModel):
     """Properties of the network, or the settings that replaced them."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     base_rtt_ns: int = Field(description="Base RTT of the most distant pair of hosts, to which lateness is compared.")
     bottleneck_bps: int = Field(description="Rate of the slowest link of the pair with the largest BDP.")
@@ -144,7 +148,7 @@ class Physics(BaseModel):
 class FaultSpan(BaseModel):
     """A time span of a fault."""
 
-    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False, defer_build=True)
 
     spec: str = Field(description="The fault as an argument of --fault.")
     label: str = Field(description="Label in plots for the time of the fault.")
@@ -155,7 +159,7 @@ class FaultSpan(BaseModel):
 class DilationChoice(BaseModel):
     """The prediction behind the choice of a live run's dilation."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     peak_load: float = Field(description="Predicted share of all cores in the busiest base RTT.")
     late_share: float = Field(description="Predicted P99 lateness as a share of the base RTT.")
@@ -164,7 +168,7 @@ class DilationChoice(BaseModel):
     enough: int | None = Field(default=None, description="A sufficient dilation, if the requested one is too small.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=_LAZY)
 class RunConfig(RunSpec):
     """The contents of config.json: a run's options with all choices made, and the derived numbers, in model units."""
 
@@ -207,10 +211,13 @@ class RunConfig(RunSpec):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the content of config.json."""
-        return {"schema": CONFIG_SCHEMA, **_CONFIG.dump_python(self, mode="json"), "program": self.program.as_dict()}
+        return {"schema": CONFIG_SCHEMA, **_adapter().dump_python(self, mode="json"), "program": self.program.as_dict()}
 
 
-_CONFIG: TypeAdapter[RunConfig] = TypeAdapter(RunConfig)
+@cache
+def _adapter() -> TypeAdapter[RunConfig]:
+    """Return the reader and writer of config.json, which takes long to build."""
+    return TypeAdapter(RunConfig)
 
 
 def config_of(text: str | bytes) -> RunConfig:
@@ -224,7 +231,7 @@ def config_of(text: str | bytes) -> RunConfig:
         _add_options(content)
     elif schema != CONFIG_SCHEMA:
         raise ValueError(f"not a run's configuration: its schema is not {CONFIG_SCHEMA}")
-    return _CONFIG.validate_python(content)
+    return _adapter().validate_python(content)
 
 
 def _add_options(content: dict[str, Any]) -> None:

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from analysis.report.tables import run_table
 from analysis.results.spec import RunSpec
 from cli.calibration import say_dilations
 from cli.listing import words
@@ -118,6 +117,8 @@ def verb(
         if json:
             say_json(run.result.to_json())
         else:
+            from analysis.report.tables import run_table  # loads slowly; the packets need not wait for it
+
             console.print(run_table(run.result, plan.config))
             if run.report is not None:
                 say(f"report: {run.report}")

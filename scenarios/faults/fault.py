@@ -60,7 +60,7 @@ class Span:
 class Fault(BaseModel):
     """A fault in the network. A subclass is a kind; users set its fields by their aliases."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
     kind: ClassVar[str]
     summary: ClassVar[str]
     usage: ClassVar[str]

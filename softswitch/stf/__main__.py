@@ -14,7 +14,7 @@ from pathlib import Path
 from native.cache import CacheRefused
 from native.visible import visible
 from softswitch.build import BuildError
-from softswitch.codegen import CodegenError
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.stf.engine_target import EngineTarget
 from softswitch.stf.program import ProgramNames
 from softswitch.stf.runner import TestFailure, run

@@ -20,7 +20,7 @@ from typing import NoReturn
 
 from native.visible import visible
 from processes.parent import die_with_parent
-from softswitch.codegen import CodegenError
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.control import ControlClient
 from softswitch.sockets import is_free
 from softswitch.thrift.calls import Calls

@@ -11,9 +11,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from softswitch.codegen import CodegenError
 from softswitch.codegen.ir.blocks import Array, Calculation, Profile, Table
 from softswitch.codegen.ir.nodes import Action
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.load.program import load_program
 from softswitch.thrift.refusals import INVALID_RESOURCE_NAME, INVALID_RESOURCE_TYPE, ArrayCode, Refused, TableCode
 

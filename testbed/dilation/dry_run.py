@@ -20,7 +20,7 @@ from hosts.crash import engine_crash
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
 from softswitch.build import BuildError
-from softswitch.codegen import CodegenError
+from softswitch.codegen.ir.source import CodegenError
 from testbed.flows.columns import FlowColumns
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import build_engine

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from softswitch.build import SOURCE_DIR
-from softswitch.codegen import generate
+from softswitch.codegen.generate import generate
 from tests.softswitch.pipeline.harness import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -34,7 +34,7 @@ PositiveRate = Annotated[int, Field(ge=1, le=MAX_RATE_BPS)]
 Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 PositiveCount = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 
-STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 """Pydantic configuration of every settings model."""
 
 _UNITS = {"ns": "ns", "us": "us", "ms": "ms", "bps": "bit/s", "bytes": "B"}

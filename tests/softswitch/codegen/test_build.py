@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from native.cache import CacheRefused, cache_dir
-from softswitch import build, codegen
+from softswitch import build
 from softswitch.build import BuildError, build_library
+from softswitch.codegen import generate as generator
 from softswitch.engine import SwitchEngine
 from tests.softswitch.pipeline.harness import PROGRAMS
 
@@ -29,7 +30,7 @@ def test_second_build_is_cached_and_programs_share_objects(cache: Path, monkeypa
     first = build_library(PROGRAMS / "l3.json")
     file_times = {p: p.stat().st_mtime_ns for p in cache.iterdir()}
     with monkeypatch.context() as patch:
-        patch.setattr(build, "generate", lambda path: pytest.fail(f"{path} is generated again"))
+        patch.setattr(generator, "generate", lambda path: pytest.fail(f"{path} is generated again"))
         assert build_library(PROGRAMS / "l3.json") == first
     assert {p: p.stat().st_mtime_ns for p in cache.iterdir()} == file_times
     build_library(PROGRAMS / "again.json")
@@ -131,13 +132,15 @@ def test_cache_removed_during_a_build_is_filled_again(
             remove_once()
         return run(words)
 
+    generate = generator.generate
+
     def generate_meanwhile(path: Path) -> str:
         if moment == "generate":
             remove_once()
-        return codegen.generate(path)
+        return generate(path)
 
     monkeypatch.setattr(build, "_run", run_meanwhile)
-    monkeypatch.setattr(build, "generate", generate_meanwhile)
+    monkeypatch.setattr(generator, "generate", generate_meanwhile)
     with SwitchEngine(build_library(PROGRAMS / "l3.json")) as engine:
         assert engine.command("show_tables")
     assert removed
@@ -176,7 +179,7 @@ def test_compiler_errors_include_the_compilers_output(cache: Path, monkeypatch: 
     with pytest.raises(BuildError, match="no-such-compiler"):
         build_library(PROGRAMS / "l3.json")
     monkeypatch.delenv("CC")
-    monkeypatch.setattr(build, "generate", lambda _: "int broken(void) { return missing; }\n")
+    monkeypatch.setattr(generator, "generate", lambda _: "int broken(void) { return missing; }\n")
     with pytest.raises(BuildError, match="missing"):
         build_library(PROGRAMS / "l3.json")
     assert not list(cache.glob(".build-*"))

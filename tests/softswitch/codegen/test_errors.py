@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from softswitch.codegen import CodegenError, generate
+from softswitch.codegen.generate import generate
+from softswitch.codegen.ir.source import CodegenError
 from tests.softswitch.pipeline.harness import PROGRAMS
 
 CONDITION = ("pipelines", 0, "conditionals", 0)
