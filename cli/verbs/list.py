@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
@@ -52,9 +52,17 @@ def _unknown(name: str) -> str:
     return f"unknown scenario {shown(name)}; choose from {', '.join(SCENARIOS)}{nearest(name, SCENARIOS)}"
 
 
+def _scales(names: Iterable[str]) -> str:
+    return f"scales: {', '.join(names)}"
+
+
 def _overview() -> Iterator[RenderableType]:
-    scenarios = [(row.name, f"{row.summary} (scales: {', '.join(row.scales)})") for row in SCENARIOS.values()]
-    yield names_table("scenarios", scenarios)
+    usual = next(iter(SCENARIOS.values())).scales
+    scenarios = [
+        (row.name, row.summary if [*row.scales] == [*usual] else f"{row.summary} ({_scales(row.scales)})")
+        for row in SCENARIOS.values()
+    ]
+    yield names_table(f"scenarios ({_scales(usual)})", scenarios)
     yield names_table("schemes", [(scheme.name, scheme.summary) for scheme in SCHEMES.values()])
     yield names_table("rate control of a scheme", rate_control_rows())
     yield names_table("faults", [(fault.kind, fault.summary) for fault in FAULTS.values()])
