@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from topologies.model import TopologyError
 from topologies.routes import Paths, routes
-from topologies.shapes import shape
+from topologies.shapes import SHAPES, shape
 
 
 @given(tors=st.integers(1, 5), spines=st.integers(1, 4), hosts=st.integers(1, 6), uplinks=st.integers(1, 3))
@@ -77,6 +77,16 @@ def test_three_tier_builds_a_fat_tree_of_four() -> None:
 def test_too_many_switches_above_the_tors_are_refused() -> None:
     with pytest.raises(TopologyError, match="80000 switches above the ToRs; the maximum is 1000"):
         shape("three-tier", {"pods": 100, "aggs_per_pod": 400, "cores_per_plane": 100}).build()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_builds_from_its_defaults(name: str) -> None:
+    built = shape(name, {}).build()
+    host = built.hosts[0]
+    prefix = built.switch[host.switch].prefix
+    assert prefix is not None
+    assert host.ip in prefix
+    assert host.gateway_ip != host.ip
 
 
 @pytest.mark.parametrize(
