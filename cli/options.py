@@ -123,7 +123,7 @@ ExchangeName = Annotated[
     str,
     typer.Option("--exchange", help="Exchange between the processes: memory, or mpi if started by mpirun."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
 SchedulerAddress = Annotated[
     str | None,
     typer.Option(

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from native.visible import visible
 
-_ENDING = "interrupted: results are saved as soon as the queues are empty; press Ctrl-C again to discard them"
+_ENDING = "interrupted: results are saved as soon as the queues are empty; press Ctrl-C again to end without them"
 
 
 class LiveProgress(Progress):

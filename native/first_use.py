@@ -65,7 +65,7 @@ def compile_engine() -> bool:
             return True
         if missing() is None:
             damaged = "the host engine in the cache is damaged; compiling it again: about a minute"
-            line = damaged if has_damaged_engine() else "compiling the host engine, once: about a minute"
+            line = damaged if has_damaged_engine() else "compiling the host engine: about a minute"
             print(line, file=sys.stderr, flush=True)
         build_engine()
     except (BuildFailed, CacheRefused, OSError) as error:

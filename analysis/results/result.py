@@ -230,6 +230,8 @@ def read_result(folder: Path) -> RunResult:
     try:
         content = json.loads(read_bounded_text(path, MAX_FILE_BYTES))
     except FileNotFoundError as error:
+        if not folder.is_dir():
+            raise ResultError(f"{folder}: no such folder") from error
         if has_journal(folder):
             raise ResultError(
                 f"{folder}: the run has not ended, or its runner was killed: then `runner.py report` finishes it"

@@ -150,7 +150,9 @@ def write_inputs(plan: RunPlan, folder: Path) -> None:
 
 def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
     if interrupt.is_urgent:
-        return Interrupted(f"the run was dropped at the second signal; ./runner.py report {folder} finishes its traces")
+        return Interrupted(
+            f"ended at the second signal; ./runner.py report {folder} writes a report of what was measured"
+        )
     shutil.rmtree(folder)
     return Interrupted("nothing was measured yet, so the folder was removed")
 

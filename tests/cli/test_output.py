@@ -123,5 +123,5 @@ def test_the_progress_of_an_ending_run_is_shown_on_terminals_only() -> None:
     assert "3/5" in output
     assert "done, ending tor1 holds 0.00 MB" in output
     assert "Ctrl-C" not in output
-    assert _progress_output(is_terminal=True, is_interrupted=True).count("press Ctrl-C again to discard them") == 1
+    assert _progress_output(is_terminal=True, is_interrupted=True).count("press Ctrl-C again to end without them") == 1
     assert _progress_output(is_terminal=False, is_interrupted=True) == ""

@@ -55,7 +55,7 @@ def test_interrupt_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.M
     child = _started(tmp_path)
     child.send_signal(signal.SIGINT)
     assert child.wait(60) == 130, (tmp_path / "log").read_text()
-    assert (tmp_path / "log").read_text().count("press Ctrl-C again to discard them") == 1
+    assert (tmp_path / "log").read_text().count("press Ctrl-C again to end without them") == 1
     [folder] = (tmp_path / "runs").iterdir()
     result = json.loads((folder / "result.json").read_text())
     assert result["interrupted"] is True

@@ -141,7 +141,7 @@ def test_ctrl_c_ends_all_ranks_after_the_same_round(tmp_path: Path, monkeypatch:
     assert result.packets.sent > 0
     assert result.unexplained_loss == 0
     assert result.flows.completed < result.flows.total == 12
-    with pytest.raises(Interrupted, match="dropped at the second signal"):
+    with pytest.raises(Interrupted, match="ended at the second signal"):
         _run(tmp_path, over_threads(2), _Interrupting(2))
 
 
