@@ -69,11 +69,12 @@ def cache(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
 
 
 def show_tables(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    names = [word for word in words if word != "all"]
-    switch = session.switch(names[0]) if names else next(iter(session.switches.values()))
+    chosen = [word for word in words if word != "all"]
+    switch = session.switch(chosen[0]) if chosen else next(iter(session.switches.values()))
     all_tables = reading.tables(switch)
     selected = all_tables if "all" in words else [row for row in all_tables if not reading.is_compiler_made(row[0])]
-    lines = [line.replace(name, f"{reading.short_name(name):<24}", 1) for name, line in selected]
+    names = [name for name, _ in all_tables]
+    lines = [line.replace(name, f"{reading.short_name(name, names):<24}", 1) for name, line in selected]
     if len(selected) < len(all_tables):
         lines.append(f"{len(all_tables) - len(selected)} tables that the compiler made: `show_tables all`")
     return "\n".join(" ".join(line.split()) for line in lines)
@@ -84,9 +85,10 @@ def table_dump(session: LiveSession, terminal: Terminal, words: Sequence[str]) -
     if len(words) > 1 and words[1] != "all":
         return switch.command(f"table_dump {words[1]}")
     lines: list[str] = []
-    for name, _ in reading.tables(switch):
+    names = [name for name, _ in reading.tables(switch)]
+    for name in names:
         if words[1:] or not reading.is_compiler_made(name):
-            lines += [f"{reading.short_name(name)}:", *(f"  {line}" for line in _dump(switch, name))]
+            lines += [f"{reading.short_name(name, names)}:", *(f"  {line}" for line in _dump(switch, name))]
     return "\n".join(lines)
 
 

@@ -34,8 +34,8 @@ def completions(session: LiveSession) -> Completions:
 
     def tables(words: Sequence[str]) -> Iterable[str]:
         switch = session.switches.get(words[0]) if words else None
-        rows = [] if switch is None or not switch.is_up else reading.tables(switch)
-        return [reading.short_name(name) for name, _ in rows if not reading.is_compiler_made(name)]
+        full_names = [] if switch is None or not switch.is_up else [name for name, _ in reading.tables(switch)]
+        return [reading.short_name(name, full_names) for name in full_names if not reading.is_compiler_made(name)]
 
     def commands(words: Sequence[str]) -> Iterable[str]:
         switch = session.switches.get(words[0]) if len(words) == 1 else None

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import Protocol
@@ -127,6 +127,11 @@ def is_compiler_made(table: str) -> bool:
     return table.startswith(_COMPILER_PREFIX)
 
 
-def short_name(table: str) -> str:
-    """Return a table's name without the names of the controls that contain it."""
-    return table.rpartition(".")[2]
+def short_name(table: str, tables: Collection[str]) -> str:
+    """Return the end of a table's name that no other table has; it begins with the name of a control if need be."""
+    parts = table.split(".")
+    for length in range(1, len(parts)):
+        ending = ".".join(parts[-length:])
+        if not any(other != table and f".{other}".endswith(f".{ending}") for other in tables):
+            return ending
+    return table
