@@ -48,7 +48,7 @@ class Change:
     command: tuple[str, ...]
     """Words of the commands that demonstrate the addition, separated by `&&`; `python` is this interpreter.
 
-    Each command must end with exit code 0.
+    Each command must end with exit code 0. A live run may be late on a busy machine, and then ends with 3.
     """
     shows: str
     """A regular expression that the output of the last command must contain."""
@@ -75,7 +75,7 @@ class Change:
     def demonstrate(self, tree: Path) -> str:
         """Run the commands in the changed tree, and return the output of the last one."""
         for words in self._commands():
-            output = _output(words, tree, EXIT_INVALID)  # a busy machine may make the run late
+            output = _output(words, tree, *([EXIT_INVALID] if mininet in self.needs else []))
         return output
 
     def check_contract(self, tree: Path) -> None:

@@ -133,6 +133,9 @@ def agent(config: AgentConfig, folder: Path) -> Iterator[AgentProcess]:
         running = AgentProcess(process)
         running.until(Ready)
         yield running
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(timeout=30)
 
 
 @pytest.mark.root
@@ -229,7 +232,7 @@ def test_a_running_agent_obeys_add_look_and_adopt(stations: tuple[Station, Stati
         running.until(Looked)
     assert [event.reason for event in running.of(Refused)] == [
         "messages can be added once the run has started",
-        "unknown loss recovery 'nonsense'; known are: go-back-n, irn, ndp",
+        "unknown loss recovery 'nonsense'; choose from go-back-n, irn, ndp",
     ]
     *_, left, right, last_left, last_right = running.of(HostState)
     assert [state.statistics.host for state in (left, right, last_left, last_right)] == ["h1", "h2"] * 2

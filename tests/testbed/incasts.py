@@ -45,8 +45,10 @@ def trace(run: StoredRun, name: str) -> pl.DataFrame:
 
 def assert_same_run(one: Path, other: Path) -> None:
     """Check that traces, captures and results in two folders are equal, except for the cost of the runs."""
-    for schema in SCHEMAS.values():
-        assert_frame_equal(*(pl.read_parquet(folder / schema.file_name) for folder in (one, other)))
+    names = [{path.name for path in folder.glob("*.parquet")} for folder in (one, other)]
+    assert names[0] == names[1] >= {schema.file_name for schema in SCHEMAS.values()}
+    for name in names[0]:
+        assert_frame_equal(*(pl.read_parquet(folder / name) for folder in (one, other)))
     captures = [{path.name: path.read_bytes() for path in folder.glob("pcaps/*")} for folder in (one, other)]
     assert captures[0] == captures[1]
     cost = {"wall_s", "packets_per_s"}

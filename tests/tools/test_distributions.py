@@ -32,6 +32,12 @@ class Missing:
 
 hooks = [finder for finder in sys.meta_path if type(finder).__module__ == "_distutils_hack"]
 others = [finder for finder in sys.meta_path if finder not in hooks]
+sys.meta_path[:] = [Missing()] + others
+try:
+    import distutils
+    raise SystemExit("this Python still has distutils")
+except ModuleNotFoundError:
+    pass
 sys.meta_path[:] = hooks + [Missing()] + others
 from mininet.net import Mininet
 from mininet.node import OVSSwitch

@@ -16,7 +16,7 @@ from analysis.metrics.percentiles import (
     mean_interval,
     minimum_count,
     percentile,
-    quantile,
+    t_quantile,
 )
 
 samples = st.lists(st.floats(0, 1e9), max_size=300).map(lambda values: np.array(values, dtype=np.float64))
@@ -98,7 +98,7 @@ def test_an_interval_contains_its_percentile(values: np.ndarray, percent: int) -
 @pytest.mark.parametrize(("freedom", "expected"), [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262), (30, 2.042)])
 def test_quantiles_equal_published_tables(freedom: int, expected: float) -> None:
     """Odd and even degrees of freedom have different formulas."""
-    assert quantile(freedom) == pytest.approx(expected, abs=5e-4)
+    assert t_quantile(freedom) == pytest.approx(expected, abs=5e-4)
 
 
 def test_intervals_contain_the_mean_with_the_stated_probability() -> None:

@@ -142,6 +142,8 @@ def test_a_traffic_class_whose_name_begins_with_an_underscore_is_in_the_legend()
     legend = plots.plot_fct(flows, scheme="sfc").axes[1].get_legend()
     assert legend is not None
     assert [text.get_text().strip() for text in legend.get_texts()] == ["_mine"]
+    [goodput] = plot_goodput([PlottedRun("", "sfc", flows, goodput=make_goodput(flows))]).legends
+    assert [text.get_text().strip() for text in goodput.get_texts()] == ["_mine"]
 
 
 def test_compared_percentiles_share_one_scale() -> None:

@@ -117,3 +117,8 @@ def test_half_of_an_interval_has_the_unit_of_its_mean() -> None:
     assert format_estimate("max_buffer_bytes", Estimate(mean=701e3, interval=(689e3, 713e3), runs=3)) == "701 ±12 KB"
     assert format_estimate("p99_slowdown", Estimate(mean=11.3, interval=None, runs=1)) == "11.3"
     assert format_estimate("p99_slowdown", None) == "-"
+
+
+def test_a_comparison_needs_a_run() -> None:
+    with pytest.raises(ValueError, match="no runs to compare"):
+        compare([])

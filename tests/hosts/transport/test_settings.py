@@ -28,11 +28,11 @@ def test_dilation_changes_only_durations_and_rates() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"congestion": "cubic"}, "unknown congestion control 'cubic'; known are: none, window"),
-        ({"flow_control": "stop"}, "unknown flow control 'stop'; known are: none, sfc"),
-        ({"loss_recovery": "hope"}, "unknown loss recovery 'hope'; known are: go-back-n, irn"),
-        ({"loss_recovery_parameters": {"rto": 1}}, "unknown parameter rto; known are: nak_interval_ns"),
-        ({"flow_control_parameters": {"x": 1}}, "unknown parameter x; known are: none"),
+        ({"congestion": "cubic"}, "unknown congestion control 'cubic'; choose from none, window"),
+        ({"flow_control": "stop"}, "unknown flow control 'stop'; choose from none, sfc"),
+        ({"loss_recovery": "hope"}, "unknown loss recovery 'hope'; choose from go-back-n, irn"),
+        ({"loss_recovery_parameters": {"rto": 1}}, "unknown parameter rto; choose from nak_interval_ns"),
+        ({"flow_control_parameters": {"x": 1}}, "unknown parameter x; choose from none"),
         ({"speed": 1}, "unknown parameter speed"),
         ({"payload_bytes": 0}, "payload_bytes: must be at least 1 B"),
     ],

@@ -218,8 +218,9 @@ def test_shortened_packet_counts_with_its_new_length(engine: SwitchEngine, frame
         (b"", "bad_length"),
         (bytes(65_536), "bad_length"),
     ],
+    ids=["empty group", "no device", "no such class", "empty", "too long"],
 )
-def test_frame_without_a_destination_is_a_counted_drop(engine: SwitchEngine, frame: bytes, reason: str) -> None:
+def test_a_frame_that_cannot_be_forwarded_is_a_counted_drop(engine: SwitchEngine, frame: bytes, reason: str) -> None:
     assert engine.step(1, frame, 0) == []
     assert engine.statistics()["drops"][reason] == 1
 

@@ -28,6 +28,18 @@ def added(switch: SwitchEngine, entry: str) -> int:
     return int(switch.command(f"table_add {entry}").removeprefix("Entry has been added with handle "))
 
 
+def test_exact_match_needs_the_outermost_bits_of_every_key(switch: SwitchEngine) -> None:
+    """The keys have 9, 7, 48, 128 and 200 bits; a single flipped bit misses."""
+    keys = [0x1AB, 0x55, 0x123456789ABC, (1 << 127) | 1, (1 << 199) | 1]
+    added(switch, f"exact_keys set {' '.join(map(hex, keys))} => 42")
+    assert result(switch, request(0, *keys)) == 42
+    for position, bits in enumerate((9, 7, 48, 128, 200)):
+        for bit in (0, bits - 1):
+            other = list(keys)
+            other[position] ^= 1 << bit
+            assert result(switch, request(0, *other)) == MISS
+
+
 def test_action_parameters_of_128_and_200_bits(switch: SwitchEngine) -> None:
     d, e = (0xDEADBEEF << 96) | 7, (0xC0FFEE << 176) | 9
     added(switch, f"exact_keys set_wide 1 0 0 0 0 => {d:#x} {e:#x}")

@@ -286,6 +286,7 @@ def test_multicast_trees(make_switch: MakeSwitch) -> None:
     assert [call("bm_mc_mgrp_create", 3) for _ in range(2)] == [3, 3]
     first, second = call("bm_mc_node_create", 10, "1010", "10"), call("bm_mc_node_create", 20, "", "")
     call("bm_mc_node_associate", 3, first)
+    assert code_of(switch.call, "bm_mc_node_associate", 0, 3, first, service="simple_pre_lag") == MulticastCode.ERROR
     call("bm_mc_set_lag_membership", 1, "110000")
     assert switch.engine.command("mc_dump").splitlines() == [
         "mgrp(3) -> (L1h=0, rid=10) -> (ports=[1, 3], lags=[1])",
@@ -304,6 +305,8 @@ def test_multicast_trees(make_switch: MakeSwitch) -> None:
     call("bm_mc_mgrp_destroy", 3)
     call("bm_mc_set_lag_membership", 1, "")
     assert switch.engine.command("mc_dump") == "(L1h=1, rid=20) -> (ports=[0], lags=[])"
+    assert call("bm_mc_node_create", 30, "", "") == first
+    call("bm_mc_node_destroy", first)
     for words, code in (
         (("bm_mc_mgrp_destroy", 3), MulticastCode.INVALID_GROUP),
         (("bm_mc_mgrp_create", 70_000), MulticastCode.INVALID_GROUP_ID),

@@ -49,7 +49,7 @@ def test_results_are_in_the_order_of_the_jobs_and_progress_is_reported(tmp_path:
     """The first job runs and the second is refused."""
     progress: list[tuple[int, int, str]] = []
     done = _run([_job(tmp_path, SHORT), _job(tmp_path, "degree=0")], lambda *words: progress.append(words))
-    finished, failed = done.each
+    finished, failed = done.in_order
     assert isinstance(finished, JobFinished)
     assert (finished.folder / "result.json").exists()
     assert isinstance(failed, JobFailed)
@@ -63,7 +63,7 @@ def test_jobs_and_answers_are_utf8_whatever_the_configured_encoding(
 ) -> None:
     """The environment's encoding applies only to output for people."""
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    [done] = _run([_job(tmp_path / "µ", SHORT)], lambda *words: None).each
+    [done] = _run([_job(tmp_path / "µ", SHORT)], lambda *words: None).in_order
     assert isinstance(done, JobFinished)
     assert done.folder.parent == tmp_path / "µ"
 
@@ -104,7 +104,7 @@ def test_jobs_share_a_process_but_no_state(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(TaskProcess, "__init__", count)
     jobs = [_job(tmp_path, SHORT), _job(tmp_path, "degree=0"), _job(tmp_path, SHORT, "degree=3"), _job(tmp_path, SHORT)]
-    first, refused, _, last = run_jobs(jobs, LocalExecutor(1), lambda *_: None).each
+    first, refused, _, last = run_jobs(jobs, LocalExecutor(1), lambda *_: None).in_order
     assert len(started) == 1
     assert isinstance(refused, JobFailed)
     assert isinstance(first, JobFinished)
@@ -128,7 +128,7 @@ def test_output_printed_during_a_run_is_not_taken_for_its_answer(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     outs = [tmp_path / name for name in "abc"]
     done = run_jobs([_job(out, SHORT) for out in outs], LocalExecutor(1), lambda *_: None)
-    assert [result.folder.parent for result in done.each if isinstance(result, JobFinished)] == outs
+    assert [result.folder.parent for result in done.in_order if isinstance(result, JobFinished)] == outs
 
 
 def test_after_a_killed_process_the_next_job_gets_a_new_one(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_after_a_killed_process_the_next_job_gets_a_new_one(tmp_path: Path) -> N
             os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
     done = run_jobs([_job(tmp_path, SHORT), _job(tmp_path, SHORT)], LocalExecutor(1), kill)
-    assert all(isinstance(result, JobFinished) for result in done.each)
+    assert all(isinstance(result, JobFinished) for result in done.in_order)
 
 
 def test_a_job_is_not_run_by_code_that_was_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +176,7 @@ def test_ctrl_c_ends_running_jobs_and_keeps_measurements(tmp_path: Path) -> None
             os.kill(os.getpid(), signal.SIGINT)
 
     done = _run([_job(outs[0], SHORT), _job(outs[1], LONG), _job(outs[2], LONG)], press)
-    first, second, third = done.each
+    first, second, third = done.in_order
     assert isinstance(first, JobFinished)
     assert isinstance(second, JobInterrupted)
     assert second.folder is not None

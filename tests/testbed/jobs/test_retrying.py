@@ -40,7 +40,7 @@ def test_a_failed_retry_is_not_repeated(tmp_path: Path, monkeypatch: pytest.Monk
     executor, reports = FirstOnly(tmp_path / "late"), list[str]()
     jobs = [Job("label", RunSpec("incast"), tmp_path)]
     done = run_jobs_retrying(jobs, executor, lambda *_: None, reports.append)
-    assert done.each == (JobFinished(folder=tmp_path / "late"),)
+    assert done.in_order == (JobFinished(folder=tmp_path / "late"),)
     assert executor.started == 2
     line = f"incast sfc was late at D = 2000 (degraded, kept in {tmp_path / 'late'}); repeating it at D = 3000"
     assert reports == [line]

@@ -46,3 +46,8 @@ def test_quotas_of_control_groups_count(
     monkeypatch.setattr(machine, "_CGROUPS", tmp_path)
     monkeypatch.setattr(machine, "_OWN_GROUPS", tmp_path / "own")
     assert this_machine().quota_cores == quota_cores
+
+
+def test_this_machine_names_its_processor_and_stays_the_same() -> None:
+    assert this_machine().cpu_model
+    assert this_machine() == this_machine()

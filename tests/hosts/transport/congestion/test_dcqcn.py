@@ -88,7 +88,7 @@ def test_the_rate_stays_between_the_minimum_and_the_line_rate() -> None:
     ids=["with window", "without", "marks in acknowledgements"],
 )
 def test_two_long_flows_share_a_bottleneck(window_bytes: int, notice: Literal["cnp", "acknowledgement"]) -> None:
-    """With the window, at most 2 BDP are in flight and one is on the wire, so the queue peaks at the threshold."""
+    """The two windows allow 2 BDP in flight, and the path holds one, so the queue peaks at the threshold."""
     parameters = {"window_bytes": window_bytes}
     settings = TransportSettings(congestion="dcqcn", congestion_notice=notice, congestion_parameters=parameters)
     star = FakeStar(settings, 3, ecn_threshold_bytes=BDP)

@@ -197,6 +197,12 @@ def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
     assert (completed.report.counts.timeouts, completed.report.counts.packets_resent) == (1, 50)
 
 
+def test_after_a_timeout_new_packets_still_count_all_packets_in_flight() -> None:
+    recovery = sender(10)
+    recovery.on_timer(100_000)
+    assert (recovery.in_flight_before(0), recovery.in_flight_before(10)) == (0, 9)
+
+
 def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> None:
     """All packets after the first are lost, and then the window is one byte, as it may be with HPCC."""
     link = FakeLink(IRN, drop=lambda number, name, frame: name == "a" and number >= 1 and link.now_ns < 50_000)

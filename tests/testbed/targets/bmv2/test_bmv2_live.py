@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.results.result import read_result
 from softswitch.control import CommandError
 from softswitch.engine import SwitchEngine
 from testbed.control_plane.commands import pipeline_commands
@@ -115,6 +117,15 @@ class TestLive:
         running.kill(child)
         cleaned = running.clean_run_of(child.pid)
         assert cleaned.returncode == 0, cleaned.stderr
+
+    def test_an_interrupted_run_keeps_its_measurements(self, tmp_path: Path) -> None:
+        child = running.start(tmp_path, "incast", "--switch", "bmv2", "--set", "message_bytes=100000000")
+        running.wait_until_measuring(tmp_path)
+        child.send_signal(signal.SIGINT)
+        assert child.wait(100) == 130, (tmp_path / "log").read_text()
+        [folder] = (tmp_path / "runs").iterdir()
+        assert read_result(folder).interrupted
+        assert (folder / "queues.parquet").exists()
 
 
 @pytest.mark.skipif(missing_engine() is not None, reason=f"no Docker: {missing_engine()}")

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from testbed.targets.bmv2 import probes
-from testbed.targets.bmv2.probes import Prober
+from testbed.targets.bmv2.probes import Prober, summary_of
 
 TRANSIT_NS = 2_000_000
 
@@ -73,3 +73,9 @@ def test_a_restarted_switch_does_not_inherit_lateness(switch: FakeSwitch) -> Non
     measured = prober.lateness()
     assert measured is not None
     assert measured.count == 1
+
+
+def test_percentiles_of_transit_times_are_not_swapped() -> None:
+    summary = summary_of(range(1, 101))
+    assert summary is not None
+    assert [summary.p50_ns, summary.p99_ns, summary.max_ns] == pytest.approx([50.5, 99.01, 100])
