@@ -64,7 +64,7 @@ _PLACES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "SLURM_L
 """Environment variables in which MPI launchers give a process its rank on its machine; the first one set counts."""
 
 
-@without_garbage_collection()  # the search for reference cycles would take a tenth of the time of the imports
+@without_garbage_collection()  # imports create many objects and drop none
 def app_for(words: Sequence[str]) -> typer.Typer:
     """Return the command with the verbs among these words; the other verbs have only their help line."""
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=_exit_codes())

@@ -32,7 +32,7 @@ def unexpected(error: BaseException, words: Sequence[str]) -> str:
     saved = save_traceback(error, words)
     where = "its traceback could not be saved" if saved is None else f"its traceback is in {saved}"
     return (
-        f"unexpected {_said(error)}{_place(error)}; {where}; "
+        f"unexpected {_kind_and_message(error)}{_place(error)}; {where}; "
         "if this is not in code of your own, please report it with that file and the command"
     )
 
@@ -46,7 +46,7 @@ def _place(error: BaseException) -> str:
     return ""
 
 
-def _said(error: BaseException) -> str:
+def _kind_and_message(error: BaseException) -> str:
     """Return the kind of error and the first line of its message."""
     kind = type(error).__name__
     try:

@@ -70,14 +70,14 @@ def flow_life(run: Run, number: int, packet: int | None) -> FlowLife:
     wire = _on_wire(flows, flows[number - 1], topology, _payload_bytes(run))
     if packet is not None and packet >= wire.packets:
         raise UsageError(f"{run.folder}: no packet {packet} in flow {number}; packets are 0 to {wire.packets - 1}")
-    seen, problems = _seen(run, topology, wire)
-    packets = packet_events(seen, topology, str(row["src"]), str(row["dst"]))
+    sightings_by_port, problems = _sightings_by_port(run, topology, wire)
+    packets = packet_events(sightings_by_port, topology, str(row["src"]), str(row["dst"]))
     if packet is None:
         events += joined(packets, run.result.base_rtt_us)
     else:
         events = joined((event for event in packets if event.packet == packet), _EACH_ALONE)
     events.sort(key=lambda event: event.time_us)
-    return FlowLife(row, events, _notes(run, row, topology, seen), [*run.problems, *problems])
+    return FlowLife(row, events, _notes(run, row, topology, sightings_by_port), [*run.problems, *problems])
 
 
 def _payload_bytes(run: Run) -> int:
@@ -102,7 +102,7 @@ def _on_wire(flows: Sequence[Flow], flow: Flow, topology: Topology, payload_byte
     )
 
 
-def _seen(run: Run, topology: Topology, wire: FlowOnWire) -> tuple[dict[Port, list[Sighting]], list[str]]:
+def _sightings_by_port(run: Run, topology: Topology, wire: FlowOnWire) -> tuple[dict[Port, list[Sighting]], list[str]]:
     """Return the captured packets of the flow by port, and a sentence for each unreadable capture."""
     by_port: dict[Port, list[Sighting]] = {}
     problems: list[str] = []

@@ -77,11 +77,9 @@ def compile_engine() -> bool:
 def adopt_build(name: str) -> bool:
     """Copy a build into root's cache from the cache of the tree's owner, and return whether one was copied.
 
-    Therefore `sudo` does not compile the engine a second time. Root executes the owner's sources in any case, so the
-    owner's build of the same sources adds no risk.
-
-    Nothing is copied unless this process is root in the tree of another user, or if XDG_CACHE_HOME names a cache, which
-    then holds only what was put there. Raises CacheRefused.
+    So `sudo` does not compile the engine a second time. Root executes the owner's sources in any case, so the owner's
+    build of the same sources adds no risk. Nothing is copied if this process is not root, if the tree is root's, or if
+    the user chose a cache by XDG_CACHE_HOME. Raises CacheRefused.
     """
     owner = ROOT.stat().st_uid
     if os.geteuid() != 0 or owner == 0 or os.environ.get("XDG_CACHE_HOME"):

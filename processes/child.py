@@ -34,11 +34,11 @@ class Child:
     """A process whose stdout is read as lines without blocking. Its stderr goes to `log` or is kept in memory.
 
     `merges_stderr` is for programs that report on stderr that they are ready: stdout and stderr are both read as
-    lines, and all lines go to the log. Raise `failure` if the program is missing or cannot be executed. Ctrl-C in the
-    terminal does not reach the child. The child itself asks to end with its parent (`processes.parent`).
+    lines, and all lines go to the log. Raise `error_class` if the program is missing or cannot be executed. Ctrl-C in
+    the terminal does not reach the child. The child itself asks to end with its parent (`processes.parent`).
     """
 
-    failure: ClassVar[type[Exception]] = ChildError
+    error_class: ClassVar[type[Exception]] = ChildError
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Child:
             )
         except (FileNotFoundError, PermissionError) as error:
             self._errors.close()
-            raise self.failure(f"{name} cannot be started: {arguments[0]}: {error.strerror}") from error
+            raise self.error_class(f"{name} cannot be started: {arguments[0]}: {error.strerror}") from error
         if log is not None:
             self._errors.close()  # the log is opened again to read it: large networks have many children
         os.set_blocking(self._stdout.fileno(), False)
@@ -154,7 +154,7 @@ class Child:
     def wait_for_line(self, wanted: str, seconds: float) -> list[str]:
         """Wait for a line that contains `wanted` and return all lines so far.
 
-        Raise `failure` if the child ends or time is up.
+        Raise `error_class` if the child ends or time is up.
         """
         deadline = time.monotonic() + seconds
         seen: list[str] = []
@@ -163,10 +163,10 @@ class Child:
             if any(wanted in line for line in seen):
                 return seen
             if self.has_ended:
-                raise self.failure(f"before it was ready {self.obituary()}")
+                raise self.error_class(f"before it was ready {self.obituary()}")
             remaining = deadline - time.monotonic()
             if remaining <= 0:
-                raise self.failure(f"{self.name} was not ready within {seconds:g} s: {self.last_words()}")
+                raise self.error_class(f"{self.name} was not ready within {seconds:g} s: {self.last_words()}")
             readable([self], min(remaining, 0.2))
 
     def tell(self, line: str) -> None:

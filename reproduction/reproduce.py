@@ -29,7 +29,7 @@ from testbed.recording.folder import make_folder
 class ReproducedExperiments:
     """The experiments that were judged; after Ctrl-C, from the runs that were complete by then."""
 
-    each: tuple[StoredReproduction, ...]
+    experiments: tuple[StoredReproduction, ...]
     ran: int
     """The number of complete runs."""
     is_interrupted: bool
@@ -54,7 +54,7 @@ def reproduce(
     judged = [case.folder for case in cases if was_waited_for or (case.folder / FILE_NAME).exists()]
     return ReproducedExperiments(
         tuple(read_reproduction(folder) for folder in judged),
-        sum(isinstance(result, JobFinished) for result in done.each),
+        sum(isinstance(result, JobFinished) for result in done.in_order),
         done.is_interrupted or not was_waited_for,
     )
 
@@ -63,7 +63,7 @@ def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, ou
     """Make a folder for every experiment, unless it was interrupted before its first complete run."""
     cases = []
     for name in dict.fromkeys(job.experiment for job in jobs):
-        pairs = zip(jobs, done.each, strict=True)
+        pairs = zip(jobs, done.in_order, strict=True)
         runs = tuple((job.point.label, result) for job, result in pairs if job.experiment == name)
         if done.is_interrupted and not any(isinstance(result, JobFinished) for _, result in runs):
             continue

@@ -61,7 +61,7 @@ def pairs_of(wish: Wish) -> tuple[list[Pair], list[str]]:
         settings = plan_run(pair.virtual).switch_settings
         try:
             switch_target(wish.switch, "real", settings)
-            check_switch_limits(plan_run(pair.live))  # a typed dilation; each run checks an automatic one
+            check_switch_limits(plan_run(pair.live))  # at the typed dilation, or the least
         except UsageError as error:
             refusals.append(f"{pair.label}: {error}")
         else:

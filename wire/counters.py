@@ -69,13 +69,13 @@ class BtsEvent(CounterEvent):
     SENT_QUEUE = 0, Role.GENERATED, "BTS sent because of this switch's queue", "bts.sent"
     SENT_CACHE = 1, Role.GENERATED, "BTS sent because of the pause cache", "bts.sent", "bts.cache_hits"
     SENT_ESTIMATOR = 2, Role.GENERATED, "BTS sent because of the incast estimator", "bts.sent"
-    SUPPRESSED_QUEUE = 3, Role.NEUTRAL, "suppressed BTS because of the queue", "bts.suppressed"
-    SUPPRESSED_CACHE = 4, Role.NEUTRAL, "suppressed BTS because of the pause cache", "bts.suppressed", "bts.cache_hits"
-    SUPPRESSED_ESTIMATOR = 5, Role.NEUTRAL, "suppressed BTS because of the incast estimator", "bts.suppressed"
+    SUPPRESSED_QUEUE = 3, Role.NEUTRAL, "BTS because of the queue, suppressed", "bts.suppressed"
+    SUPPRESSED_CACHE = 4, Role.NEUTRAL, "BTS because of the cache, suppressed", "bts.suppressed", "bts.cache_hits"
+    SUPPRESSED_ESTIMATOR = 5, Role.NEUTRAL, "BTS because of the estimator, suppressed", "bts.suppressed"
     CACHE_LEARNED = 6, Role.NEUTRAL, "a passing BTS created a cache entry"
-    CACHE_REFRESHED = 7, Role.NEUTRAL, "a passing BTS updated the cache entry of its destination"
-    CACHE_COLLISION = 8, Role.NEUTRAL, "a passing BTS found no place in the cache"
-    NOT_NEEDED = 9, Role.NEUTRAL, "BTS not sent, because its pause would have been 0"
+    CACHE_REFRESHED = 7, Role.NEUTRAL, "a passing BTS found a cache entry of its destination"
+    CACHE_COLLISION = 8, Role.NEUTRAL, "a BTS was not stored: its place has another key, or the ring is full"
+    NOT_NEEDED = 9, Role.NEUTRAL, "BTS not sent, because its queue had drained and its pause would be 0"
     SENT_FEEDBACK = 10, Role.GENERATED, "QCN's feedback sent to the sender of a sampled packet", "bts.sent"
 
 
@@ -91,8 +91,8 @@ class PfcEvent(CounterEvent):
 class QueueEvent(CounterEvent):
     """The inconsistencies of the queue state."""
 
-    QUEUE_UNDERFLOW = 0, Role.NEUTRAL, "a packet left with more bytes than the count of its queue, port or buffer"
-    PFC_UNDERFLOW = 1, Role.NEUTRAL, "a packet left with more bytes than the count for PFC"
+    QUEUE_UNDERFLOW = 0, Role.NEUTRAL, "a packet was larger than the bytes counted in its queue, port or buffer"
+    PFC_UNDERFLOW = 1, Role.NEUTRAL, "a packet was larger than the bytes counted for PFC at its input port and class"
 
 
 class TrimEvent(CounterEvent):

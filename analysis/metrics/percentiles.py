@@ -69,12 +69,12 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
     """Return the 95 % confidence interval of the mean of independent values; None for fewer than two values."""
     if len(values) < 2:
         return None
-    center, half = fmean(values), quantile(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    center, half = fmean(values), t_quantile(len(values) - 1) * stdev(values) / math.sqrt(len(values))
     return center - half, center + half
 
 
-def quantile(freedom: int) -> float:
-    """Return the limit that |t| exceeds with a probability of 5 %, for Student's t.
+def t_quantile(freedom: int) -> float:
+    """Return the two-sided 95 % limit of Student's t distribution with some degrees of freedom.
 
     SciPy has this function, too, but would be the largest dependency of the testbed.
     """

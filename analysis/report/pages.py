@@ -117,7 +117,7 @@ def write_comparison_report(
     out.mkdir(parents=True, exist_ok=True)
     figures, captions = _comparison_figures(comparison, runs)
     labels = [row.label for row in comparison.rows]
-    replace_text(out / COMPARISON_FILE, comparison.model_dump_json(indent=2) + "\n")
+    replace_text(out / COMPARISON_FILE, comparison.to_json())
     write_csv(out / "comparison.csv", _comparison_rows(comparison))
     html = render(
         "comparison.html.j2",
@@ -128,10 +128,7 @@ def write_comparison_report(
             f"{row.label}: {text}" for row, run in zip(comparison.rows, runs, strict=True) for text in run.problems
         ],
         plots=place_figures(out, figures, captions),
-        tables=[
-            *page.comparison_tables(comparison, results),
-            *page.program_tables(labels, runs),
-        ],
+        tables=[*page.comparison_tables(comparison, results), *page.program_tables(labels, runs)],
         runs=[
             run_row(out, row.label, run.folder, run.command, row.verdict)
             for row, run in zip(comparison.rows, runs, strict=True)

@@ -32,6 +32,7 @@ from analysis.results.result import Level, RunResult, count_of
 from analysis.results.spec import RunConfig
 from analysis.terminal import PROSE, Fitted
 
+_EVENT_STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost": "red", "acknowledged": "green"}
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
 
 
@@ -250,9 +251,6 @@ def _slowdowns(result: RunResult) -> Fitted:
     return Fitted(table)
 
 
-_STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost": "red", "acknowledged": "green"}
-
-
 def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[LifeEvent]) -> RenderableType:
     """Return a title with the flow and its FCT, and a table with one row per event."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
@@ -261,18 +259,18 @@ def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[Life
     table.add_column("event")
     table.add_column("", ratio=PROSE)
     for event in events:
-        name = Text(event.what, style=_STYLES.get(event.what, ""))
+        name = Text(event.what, style=_EVENT_STYLES.get(event.what, ""))
         table.add_row(f"{event.time_us:,.2f}", Text(event.where), name, Text(event.detail))
-    return Group(Text(_title(result, flow), style="bold"), Text(_cost(flow)), Fitted(table, keys=3))
+    return Group(Text(_flow_title(result, flow), style="bold"), Text(_flow_outcome(flow)), Fitted(table, keys=3))
 
 
-def _title(result: RunResult, flow: Mapping[str, Any]) -> str:
+def _flow_title(result: RunResult, flow: Mapping[str, Any]) -> str:
     size = format_bytes(flow["size_bytes"])
     run = f"{result.scenario} · {result.variant} · {result.clock} clock"
     return f"flow {flow['flow_id']} ({flow['tag']}): {size} from {flow['src']} to {flow['dst']} · {run}"
 
 
-def _cost(flow: Mapping[str, Any]) -> str:
+def _flow_outcome(flow: Mapping[str, Any]) -> str:
     outcome = "did not finish" if flow["fct_us"] is None else f"FCT {format_us(flow['fct_us'])}"
     slowdown = "" if flow["slowdown"] is None else f", slowdown {format_number(flow['slowdown'])}"
     if flow["packets_sent"] is None:

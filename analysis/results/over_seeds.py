@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Means over seeds with confidence intervals, for schemes that were run with the same seeds.
+"""The figures by which runs are compared, and their means over seeds with confidence intervals.
 
 Ratios are computed for each seed and then averaged. The runs of one seed have the same flows, so the effect of the
 random flows on both schemes cancels.

@@ -4,8 +4,8 @@
 
 Two runs with identical traces and counters give identical files, except for `wall_s` and `packets_per_s`. Fields are in
 the order below, the code that fills mappings sorts their keys in natural order, and floats are rounded to nine
-significant digits (`analysis.metrics.figures`). All figures are in model units. None means that there are too few
-samples for the figure, or that it was not measured.
+significant digits (`analysis.metrics.figures`). All figures are in model units. A figure is None if it was not measured
+or has too few samples.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from wire.input.validation import refusal
 
 Level = Literal["faithful", "degraded", "invalid"]
 LEVELS: tuple[Level, ...] = ("faithful", "degraded", "invalid")
+"""All levels, the worst last."""
 
 Counted = TypeVar("Counted")
 

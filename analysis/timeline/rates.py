@@ -68,10 +68,11 @@ def write_congestion(
         tracks[flow, "gbps"] = file.counter(f"flow {flow} rate", groups[host], "Gb/s")
         if row["rtt_us"]:
             tracks[flow, "rtt_us"] = file.counter(f"flow {flow} round trip", groups[host], "µs")
-    columns = (in_ns("time_us"), "flow_id", "cwnd_bytes", (pl.col("rate_bps") / 1e9).alias("gbps"), "rtt_us")
-    for batch in batches(congestion.select(*columns)):
+    names = ("cwnd_bytes", "gbps", "rtt_us")
+    rows = congestion.with_columns(gbps=pl.col("rate_bps") / 1e9).select(in_ns("time_us"), "flow_id", *names)
+    for batch in batches(rows):
         for time_ns, flow, *values in batch.iter_rows():
-            for name, value in zip(batch.columns[2:], values, strict=True):
+            for name, value in zip(names, values, strict=True):
                 if value is not None and (flow, name) in tracks:
                     file.count(tracks[flow, name], time_ns, value)
 

@@ -125,7 +125,7 @@ def verb(
     with interruptible():  # everything is stored by now
         comparison = compare([run.result for run in runs], missing, held)
         if json:
-            say_json(comparison.model_dump_json(indent=2) + "\n")
+            say_json(comparison.to_json())
         else:
             console.print(comparison_table(comparison))
             say(f"report: {page}")

@@ -78,15 +78,16 @@ def verb(
     if json:
         _print_json(reproduced, as_list=experiment == "all")
     else:
-        for stored in reproduced.each:
+        for stored in reproduced.experiments:
             print_reproduction(stored)
     if reproduced.is_interrupted:
         raise Interrupted(
-            f"{reproduced.ran} of {len(jobs)} runs are complete, {len(reproduced.each)} experiments judged, in {out}"
+            f"{reproduced.ran} of {len(jobs)} runs are complete, "
+            f"{len(reproduced.experiments)} experiments judged, in {out}"
         )
-    if any(stored.reproduction.failures for stored in reproduced.each):
+    if any(stored.reproduction.failures for stored in reproduced.experiments):
         raise typer.Exit(EXIT_INVALID)
-    if strict and not all(stored.reproduction.all_hold for stored in reproduced.each):
+    if strict and not all(stored.reproduction.all_hold for stored in reproduced.experiments):
         raise typer.Exit(EXIT_CLAIM)
 
 
@@ -134,6 +135,6 @@ def _experiments(text: str) -> list[str]:
 
 
 def _print_json(reproduced: ReproducedExperiments, *, as_list: bool) -> None:
-    documents = [stored.reproduction.model_dump(by_alias=True) for stored in reproduced.each]
+    documents = [stored.reproduction.model_dump(by_alias=True) for stored in reproduced.experiments]
     content = documents if as_list or not documents else documents[0]
     say_json(json_format.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -51,7 +51,7 @@ def verb(
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
     _tell(done, len(jobs))
     if done.is_interrupted:
-        kept = f"{done.ran + done.found} of {done.runs} runs are complete, in {done.table.parent}"
+        kept = f"{done.ran + done.already_complete} of {done.runs} runs are complete, in {done.table.parent}"
         raise Interrupted(f"{kept}; repeat the command to run the rest")
     if done.failures or done.invalid:
         raise typer.Exit(EXIT_INVALID)
@@ -59,7 +59,7 @@ def verb(
 
 def _tell(done: SweepSummary, jobs: int) -> None:
     runs = "" if done.runs == jobs else f", {done.runs} runs"
-    say(f"{jobs} jobs{runs}: {done.ran} run now, {done.found} already complete, {len(done.failures)} failed")
+    say(f"{jobs} jobs{runs}: {done.ran} run now, {done.already_complete} already complete, {len(done.failures)} failed")
     for sentence in done.shared:
         say(sentence)
     if done.other_versions:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _CLONE_NEWNET = 0x40000000
-# Python has these two calls only since 3.12.
+# `os.unshare` and `os.setns` exist only since Python 3.12, so the C library is called.
 _libc = ctypes.CDLL(None, use_errno=True)
 
 

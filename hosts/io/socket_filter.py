@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Classic BPF programs for socket filters. A program is a list of (code, jump if true, jump if false, k)."""
+"""Socket filters in classic BPF, and the sockets that silence the kernel on the ports of the NIC.
+
+A program is a list of (code, jump if true, jump if false, k).
+"""
 
 import ctypes
 import socket
@@ -29,8 +32,11 @@ _RETURN = 0x06
 
 _FRAGMENT_BITS = 0x1FFF
 _WHOLE_FRAME = 0x40000
+_SMALL_BUFFER_BYTES = 4096
 
 Program = list[tuple[int, int, int, int]]
+
+_NO_FRAMES: Program = [(_RETURN, 0, 0, 0)]
 
 NIC_FRAMES: Program = [
     (_LOAD_HALF, 0, 0, 12),
@@ -80,8 +86,8 @@ def silence_kernel() -> list[socket.socket]:
         for port in (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT):
             sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             sockets.append(sock)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            attach_filter(sock, [(_RETURN, 0, 0, 0)])
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SMALL_BUFFER_BYTES)
+            attach_filter(sock, _NO_FRAMES)
             sock.bind(("", port))
     except OSError:
         for sock in sockets:

@@ -57,7 +57,7 @@ class ReceiveBuffer(Wakeable):
     ) -> None:
         """Call `deliver` with every packet and the time at which the receiver has processed it.
 
-        `wall` is the NIC's settings in wall units, with a receiver rate.
+        `wall` is the NIC's settings in wall units, with `receiver_rate_bps` above 0.
         """
         super().__init__()
         self._rate_bps = wall.receiver_rate_bps

@@ -283,5 +283,6 @@ class ReceiverQueuePair:
 
     def _send_cnp(self) -> None:
         self._counters.cnps_sent += 1
-        framer = self._maker.make(self.destination_qpn, self.source_ip, self.source_qpn, DSCP_CONTROL << 2)
+        control_class = DSCP_CONTROL << 2  # CNPs are always in it
+        framer = self._maker.make(self.destination_qpn, self.source_ip, self.source_qpn, control_class)
         self._wire.send_control(framer.frame(CNP, _ZERO_PSN, CNP_RESERVED, becn=True))

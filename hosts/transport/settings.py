@@ -167,7 +167,7 @@ def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Di
     unknown = sorted(set(chosen) - names)
     if unknown:
         choices = f"{', '.join(sorted(names)) or 'none'}{nearest(unknown[0], names)}"
-        raise ValueError(f"unknown parameter {', '.join(unknown)}; known are: {choices}")
+        raise ValueError(f"unknown parameter {', '.join(unknown)}; choose from {choices}")
     check_values(kind, chosen)
     return dilate(kind(**chosen), dilation)
 
@@ -175,5 +175,5 @@ def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Di
 def algorithm_of(table: Mapping[str, Record], name: str, title: str) -> Record:
     """Return the algorithm with this name from a table. Raises a ValueError that lists the known names."""
     if name not in table:
-        raise ValueError(f"unknown {title} {name!r}; known are: {', '.join(table)}{nearest(name, table)}")
+        raise ValueError(f"unknown {title} {name!r}; choose from {', '.join(table)}{nearest(name, table)}")
     return table[name]

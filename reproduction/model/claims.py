@@ -168,7 +168,7 @@ def _chosen(results: Results, scheme: str, where: Mapping[str, Any]) -> list[Mea
 
 
 def _ratio(of: Quantity, measurement: Measurement, results: Results, base: str) -> tuple[float, str]:
-    """Return the ratio of a run's quantity to that of the base scheme at the same place, and both values as text."""
+    """Return a run's quantity divided by the base scheme's quantity at the same place, and both values as text."""
     value, divisor = of.measure(measurement.run), of.measure(results.at(base, measurement.point.place))
     if not divisor:
         raise NotMeasured(f"{of.name} of {base} is zero")

@@ -62,7 +62,7 @@ def data_centre_scenario(name: str, summary: str, scales: Mapping[ScaleName, Sca
 
 
 def tail_latency_scenario(name: str, sizes: str, load: float, ci_arrivals_us: float) -> Scenario:
-    """Return one of the three scenarios."""
+    """Return a scenario with incasts of 8 % load; `hadoop-50`, `rpc-30` and `websearch-50` differ in sizes and load."""
     workload = {"sizes": sizes, "load": load, "incast_load": 0.08}
     summary = f"{sizes} messages at {round(100 * load)} % load plus 8 % of 128:1 incasts"
     return data_centre_scenario(name, summary, data_centre_scales(workload, ci_arrivals_us))

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Translation of BMv2 JSON to C, by `generate.generate`. Importing this package alone loads no module of it."""
+"""Translates BMv2 JSON to C (`softswitch.codegen.generate`). This file imports nothing: the modules load slowly."""

@@ -45,7 +45,7 @@ class TableCode(IntEnum):
 
 
 class ArrayCode(IntEnum):
-    """The error codes of counters and registers. Unknown names and indexes of meters have the same codes."""
+    """The error codes of counters and registers."""
 
     INVALID_NAME = 1
     INVALID_INDEX = 2
@@ -53,6 +53,8 @@ class ArrayCode(IntEnum):
 
 
 class MeterCode(IntEnum):
+    """The further error codes of meters; 1 and 2 are those of `ArrayCode`."""
+
     BAD_RATES = 3
     INVALID_RATE = 4
     INVALID_BURST = 5

@@ -31,13 +31,13 @@ enum bit<EVENT_BITS> bts_event_t {
     sent_queue = 0,            // BTS sent because of this switch's queue
     sent_cache = 1,            // BTS sent because of the pause cache
     sent_estimator = 2,        // BTS sent because of the incast estimator
-    suppressed_queue = 3,      // suppressed BTS because of the queue
-    suppressed_cache = 4,      // suppressed BTS because of the pause cache
-    suppressed_estimator = 5,  // suppressed BTS because of the incast estimator
+    suppressed_queue = 3,      // BTS because of the queue, suppressed
+    suppressed_cache = 4,      // BTS because of the cache, suppressed
+    suppressed_estimator = 5,  // BTS because of the estimator, suppressed
     cache_learned = 6,         // a passing BTS created a cache entry
-    cache_refreshed = 7,       // a passing BTS updated the cache entry of its destination
-    cache_collision = 8,       // a passing BTS found no place in the cache
-    not_needed = 9,            // BTS not sent, because its pause would have been 0
+    cache_refreshed = 7,       // a passing BTS found a cache entry of its destination
+    cache_collision = 8,       // a BTS was not stored: its place has another key, or the ring is full
+    not_needed = 9,            // BTS not sent, because its queue had drained and its pause would be 0
     sent_feedback = 10         // QCN's feedback sent to the sender of a sampled packet
 }
 
@@ -55,8 +55,8 @@ counter(1 << EVENT_BITS, CounterType.packets) pfc_events;
 
 // Inconsistencies of the queue state. Index: event.
 enum bit<EVENT_BITS> queue_event_t {
-    queue_underflow = 0,  // a packet left with more bytes than the count of its queue, port or buffer
-    pfc_underflow = 1     // a packet left with more bytes than the count for PFC
+    queue_underflow = 0,  // a packet was larger than the bytes counted in its queue, port or buffer
+    pfc_underflow = 1     // a packet was larger than the bytes counted for PFC at its input port and class
 }
 
 counter(1 << EVENT_BITS, CounterType.packets) queue_events;

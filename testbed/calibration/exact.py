@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The exact calibration, `doctor --calibrate`: the medians of several runs per target, in about a minute.
+"""The exact calibration, `doctor --calibrate`, which takes about a minute.
 
-Each target runs at two dilations, which separates the cost of a frame from the cost of waking up. softswitch has extra
-runs with telemetry, and with messages of one packet, which give the cost of a message.
+Each cost is a median over repeated runs. Each target runs at two dilations, which separates the cost of a frame from
+the cost of waking up. softswitch has extra runs with telemetry. Its runs with messages of one packet give the cost of a
+message.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ JOB: TypeAdapter[Job] = TypeAdapter(Job)
 class JobResults:
     """Results of jobs, in the order of the jobs."""
 
-    each: tuple[JobResult, ...]
+    in_order: tuple[JobResult, ...]
     is_interrupted: bool
     """Whether Ctrl-C ended the jobs early. Jobs that finished before have results."""
 

@@ -25,7 +25,7 @@ def run_jobs_retrying(
         return results
     latest_jobs = list(jobs)
     for _ in range(MOST_RETRIES):
-        retries = {} if results.is_interrupted else _retries_of_late(latest_jobs, results.each)
+        retries = {} if results.is_interrupted else _retries_of_late(latest_jobs, results.in_order)
         if not retries:
             break
         for number, (line, job) in retries.items():
@@ -50,8 +50,8 @@ def _retries_of_late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[
 
 def _replaced(results: JobResults, numbers: Sequence[int], repeated: JobResults) -> JobResults:
     """Return the results with finished repeats in place of late runs. If a repeat failed, the late run remains."""
-    merged = list(results.each)
-    for number, result in zip(numbers, repeated.each, strict=True):
+    merged = list(results.in_order)
+    for number, result in zip(numbers, repeated.in_order, strict=True):
         if isinstance(result, JobFinished):
             merged[number] = result
     return JobResults(tuple(merged), repeated.is_interrupted)

@@ -79,7 +79,7 @@ class Calibration(Costs):
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredCalibration:
     """The stored calibration of this machine, if there is one."""
 
     calibration: Calibration | None
@@ -93,24 +93,24 @@ class Stored:
         return self.calibration or built_in(cores())
 
 
-def stored_calibration() -> Stored:
+def stored_calibration() -> StoredCalibration:
     """Return the stored calibration of this machine."""
     path = calibration_path()
     try:
         text = read_bounded_text(path, MAX_FILE_BYTES)
     except FileNotFoundError:
-        return Stored(None)
+        return StoredCalibration(None)
     except FileRefused as error:
-        return Stored(None, f"{path} {error}")
+        return StoredCalibration(None, f"{path} {error}")
     try:
         calibration = Calibration.model_validate_json(text)
     except (ValidationError, RecursionError) as error:
         words = refusal(error) if isinstance(error, ValidationError) else "nested too deeply"
-        return Stored(None, f"{path} is not a calibration of this release ({words})")
+        return StoredCalibration(None, f"{path} is not a calibration of this release ({words})")
     if calibration.machine != this_machine():
         other = f"{calibration.cpu_model}, {calibration.cores} cores"
-        return Stored(None, f"{path} was measured on another machine ({other})")
-    return Stored(None if calibration.is_outdated else calibration)
+        return StoredCalibration(None, f"{path} was measured on another machine ({other})")
+    return StoredCalibration(None if calibration.is_outdated else calibration)
 
 
 def store(calibration: Calibration) -> Path:

@@ -31,6 +31,7 @@ from wire.input.validation import refusal, shown
 MAX_SEED = 2**63 - 1
 MAX_DURATION_MS = 3_600_000.0
 BACKGROUND_NAMES = ("iperf3",)
+"""Background programs; `testbed.live.run` starts `Iperf3` for the only one."""
 _IMAGE = re.compile("[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -69,7 +69,7 @@ class _Depths:
         return self._picture(self._values, 1)
 
     def whole(self) -> str:
-        """Return a curve of all depths; each column is the highest of several readings."""
+        """Return a curve of all depths; each column shows the highest depth of its readings."""
         per_column = -(-len(self._values) // curve_columns(_columns()))
         highest = [max(self._values[i : i + per_column]) for i in range(0, len(self._values), per_column)]
         return self._picture(highest, per_column)

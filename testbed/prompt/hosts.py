@@ -96,7 +96,7 @@ def x11(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     raise VerbError(f"no tunnel is needed: `{words[0]} COMMAND` opens its windows on this machine's display")
 
 
-def _one_ping(session: LiveSession, src: Host, dst: Host, patience_s: int) -> _Ping:
+def _ping(session: LiveSession, src: Host, dst: Host, patience_s: int) -> _Ping:
     pid = session.network.emulation.host_pid(src.name)
     words = in_network_of(pid, "ping", "-c", "1", "-W", str(patience_s), str(dst.ip))
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -109,7 +109,7 @@ def _pings(session: LiveSession, hosts: Sequence[Host], patience_s: int) -> list
         raise VerbError("ping is not installed: on Debian, install iputils-ping")
     pairs = [(src, dst) for src in hosts for dst in hosts if src != dst]
     with ThreadPoolExecutor(_PINGS_AT_ONCE) as pool:
-        return list(pool.map(lambda pair: _one_ping(session, pair[0], pair[1], patience_s), pairs))
+        return list(pool.map(lambda pair: _ping(session, pair[0], pair[1], patience_s), pairs))
 
 
 def _patience_s(session: LiveSession) -> int:
@@ -117,7 +117,7 @@ def _patience_s(session: LiveSession) -> int:
     return max(1, math.ceil(_PATIENCE_RTTS * rtt_s))
 
 
-def _ping(session: LiveSession, terminal: Terminal, hosts: Sequence[Host], words: Sequence[str] = ()) -> str:
+def _ping_among(session: LiveSession, terminal: Terminal, hosts: Sequence[Host], words: Sequence[str] = ()) -> str:
     if words and not words[0].isdecimal():
         raise VerbError(f"{words[0]!r} is not a number of seconds")
     terminal.say("*** Ping: testing ping reachability")
@@ -208,19 +208,27 @@ VERBS = {
     "pingall": Verb(
         ("[TIMEOUT]",),
         "pings between all hosts; TIMEOUT is in seconds of wall time",
-        lambda s, t, w: _ping(s, t, s.topology.hosts, w),
+        lambda session, terminal, words: _ping_among(session, terminal, session.topology.hosts, words),
     ),
-    "pingpair": Verb(("",), "pings between the first two hosts", lambda s, t, w: _ping(s, t, s.topology.hosts[:2], w)),
+    "pingpair": Verb(
+        ("",),
+        "pings between the first two hosts",
+        lambda session, terminal, words: _ping_among(session, terminal, session.topology.hosts[:2], words),
+    ),
     "pingset": Verb(
-        ("HOST...",), "pings between some hosts", lambda s, t, w: _ping(s, t, [s.host(word) for word in w])
+        ("HOST...",),
+        "pings between some hosts",
+        lambda session, terminal, words: _ping_among(session, terminal, [session.host(word) for word in words]),
     ),
     "pingallfull": Verb(
-        ("",), "pings between all hosts, with round trip times", lambda s, t, w: _ping_full(s, t, s.topology.hosts)
+        ("",),
+        "pings between all hosts, with round trip times",
+        lambda session, terminal, words: _ping_full(session, terminal, session.topology.hosts),
     ),
     "pingpairfull": Verb(
         ("",),
         "pings between the first two hosts, with round trip times",
-        lambda s, t, w: _ping_full(s, t, s.topology.hosts[:2]),
+        lambda session, terminal, words: _ping_full(session, terminal, session.topology.hosts[:2]),
     ),
     "iperf": Verb(("", "SRC DST"), "measures TCP throughput between two hosts for 5 s of wall time", iperf),
     "iperfudp": Verb(

@@ -31,7 +31,7 @@ class SweepSummary:
     runs: int
     """Number of distinct runs. Jobs that differ only in settings that their scheme does not read share a run."""
     ran: int
-    found: int
+    already_complete: int
     """Number of runs that were complete before."""
     shared: tuple[str, ...]
     """Sentences about the schemes whose jobs share runs."""
@@ -51,25 +51,25 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     replace_text(folder / SWEEP_FILE, _sweep_json(sweep, program))
     missing, labels = unfinished(folder, jobs), labels_of_runs(jobs)
     runs = len(labels)
-    found = runs - len(missing)
+    already_complete = runs - len(missing)
     other_versions = _count_other_versions(folder, missing)
     done = run_jobs(
         [Job(labels[job.key], job.request, folder / JOBS, job.name, code_digest(), page=False) for job in missing],
         executor,
-        lambda count, _, label: tell(found + count, runs, label),
+        lambda count, _, label: tell(already_complete + count, runs, label),
     )
     table = results_table(folder, jobs)
     replace_file(folder / TABLE_FILE, table.write_parquet)
     failures = _failures([labels[job.key] for job in missing], done)
     page = _write_page(folder, failures) if table.height else None
     give_to_caller(folder)
-    ran = sum(isinstance(result, JobFinished) for result in done.each)
+    ran = sum(isinstance(result, JobFinished) for result in done.in_order)
     return SweepSummary(
         table=folder / TABLE_FILE,
         page=page,
         runs=runs,
         ran=ran,
-        found=found,
+        already_complete=already_complete,
         shared=shared_runs(table),
         other_versions=other_versions,
         invalid=table.filter(pl.col("verdict") == "invalid")["job"].n_unique() if table.height else 0,
@@ -98,5 +98,5 @@ def _count_other_versions(folder: Path, jobs: Sequence[SweepJob]) -> int:
 
 
 def _failures(labels: Sequence[str], done: JobResults) -> tuple[str, ...]:
-    pairs = zip(labels, done.each, strict=True)
+    pairs = zip(labels, done.in_order, strict=True)
     return tuple(f"{label}: {result.reason}" for label, result in pairs if isinstance(result, JobFailed))

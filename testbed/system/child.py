@@ -16,7 +16,7 @@ from testbed.system.run_ids import RUN_VARIABLE
 class RunChild(Child):
     """A process of the run. Its current folder is the tree's, so its arguments contain absolute paths."""
 
-    failure = RunError
+    error_class = RunError
 
     def __init__(
         self, name: str, arguments: Sequence[str], run_id: str, log: Path, *, merges_stderr: bool = False

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Control of Python's garbage collection in planning and in virtual runs, with millions of flows and queue pairs.
+"""Control of Python's garbage collection in imports, in planning and in virtual runs.
 
-Hardly any of these objects are dropped, so the search for reference cycles would double the time of planning. Memory
-without cycles is freed as usual.
+Hardly any of their objects are dropped. With millions of flows and queue pairs, the search for reference cycles would
+double the time of planning. Memory without cycles is freed as usual.
 """
 
 from __future__ import annotations

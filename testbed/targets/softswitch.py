@@ -53,7 +53,6 @@ class SoftswitchProcess(SoftswitchChild):
         status = super().stop()
         if status == _COULD_NOT_WRITE:
             raise RunError(f"{self.name}: {self.last_words()}")
-        self._close_control()
         return status
 
 

@@ -97,7 +97,7 @@ def validate(
     comparisons = _Comparisons(pairs, left_out, folder)
     results = run_jobs_retrying(jobs, executor, tell, tell_retry, comparisons.take)
     with interruptible():
-        for number, result in enumerate(results.each):
+        for number, result in enumerate(results.in_order):
             comparisons.take(number, result)
     is_interrupted = results.is_interrupted or comparisons.spread(spread, executor, tell)
     with interruptible():
@@ -159,7 +159,7 @@ class _Comparisons:
         places = [place for place, pair_jobs in jobs.items() for _ in pair_jobs]
         all_results = run_jobs([job for pair_jobs in jobs.values() for job in pair_jobs], executor, tell)
         for place in dict.fromkeys(places):
-            results = [result for at, result in zip(places, all_results.each, strict=True) if at == place]
+            results = [result for at, result in zip(places, all_results.in_order, strict=True) if at == place]
             folders = [result.folder for result in results if isinstance(result, JobFinished)]
             outcome = self._outcomes[place]
             if isinstance(outcome, ValidatedRun):

@@ -74,24 +74,24 @@ class Ranks:
         self.count = communicator.Get_size()
         self.end = end
         self._is_decided = False
-        self._known: list[_Rank] = communicator.gather(_Rank(platform.node(), code)) or []
+        self._ranks: list[_Rank] = communicator.gather(_Rank(platform.node(), code)) or []
 
     @property
     def machines(self) -> int:
         """The number of machines, known to rank 0 only."""
-        return len({rank.machine for rank in self._known})
+        return len({rank.machine for rank in self._ranks})
 
     def machine_of(self, rank: int) -> str:
         """Return the name of a rank's machine; for rank 0 only."""
-        return self._known[rank].machine
+        return self._ranks[rank].machine
 
     def check(self) -> None:
         """Raise UsageError unless all ranks have the same sources, packages and processors; for rank 0 only."""
-        for rank, other in enumerate(self._known):
-            if other.code != self._known[0].code:
+        for rank, other in enumerate(self._ranks):
+            if other.code != self._ranks[0].code:
                 raise UsageError(
                     f"--exchange mpi: the sources, packages or processors of rank {rank} on {other.machine} "
-                    f"differ from those of rank 0 on {self._known[0].machine}"
+                    f"differ from those of rank 0 on {self._ranks[0].machine}"
                 )
 
     def begin(self, plan: RunPlan) -> None:

@@ -62,17 +62,18 @@ class SoftswitchChild(RunChild):
     def statistics(self) -> PartStatistics:
         return softswitch_statistics(self.name, json.loads(self.command("statistics")))
 
-    def halt(self) -> None:
-        """End the process."""
-        self._close_control()
-        super().stop()
-
-    def start_again(self) -> None:
-        self._socket.unlink(missing_ok=True)
-        super().__init__(*self._start)
-        self.wait_until_ready()
-
-    def _close_control(self) -> None:
+    def stop(self) -> int:
         if self._control is not None:
             self._control.close()
             self._control = None
+        return super().stop()
+
+    def halt(self) -> None:
+        """End the process, whatever its exit status."""
+        SoftswitchChild.stop(self)
+
+    def start_again(self) -> None:
+        """Start a process that has ended, with the same arguments."""
+        self._socket.unlink(missing_ok=True)
+        super().__init__(*self._start)
+        self.wait_until_ready()

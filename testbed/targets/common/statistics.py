@@ -36,7 +36,7 @@ class PartStatistics:
     drops: Counter[str] = field(default_factory=Counter)
     """Frames dropped by the part itself, by reason."""
     absorbed: int = 0
-    """Frames consumed as intended."""
+    """Pause frames and other MAC control frames, which end at the MAC."""
     held: int = 0
     """Frames in the queues."""
     kernel_drops: int = 0
