@@ -58,9 +58,7 @@ def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -
     segments = _segments(program, calculation)
     room = sum((s.bits + 7) // 8 + s.varbit_bytes + 1 for s in segments)
     out.comment(f"{calculation.algorithm} for {calculation.name}, {calculation.where.source}".rstrip(", "))
-    context = (
-        "const struct sw_pipeline *pipeline, const struct sw_packet *packet, struct phv *phv, union local *local"
-    )
+    context = "const struct sw_pipeline *pipeline, const struct sw_packet *packet, struct phv *phv, union local *local"
     with out.block(f"static uint64_t calculate_{calculation.c_name}({context})"):
         out.line(f"uint8_t bytes[{max(room, 1)}];")
         if all(s.bits % 8 == 0 for s in segments[:-1]):
