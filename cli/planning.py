@@ -16,7 +16,7 @@ import typer
 from analysis.results.spec import ClockName, RunSpec
 from cli.calibration import calibrate_first
 from cli.output import EXIT_INVALID, complain, console, errors
-from cli.progress import RunProgress
+from cli.progress import RunProgress, status
 from native.first_use import prepare
 from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, UsageError
@@ -79,9 +79,9 @@ def checked(
     `has_virtual` as in `capabilities.require`.
     """
     plans = []
-    with errors.status("planning") as status:
+    with status("planning", errors) as line:
         for number, request in enumerate(requests, start=1):
-            status.update(f"planning run {number} of {len(requests)}")
+            line.update(f"planning run {number} of {len(requests)}")
             plans.append(plan_run(request))
     for plan in plans:
         shared_out(plan, workers)
@@ -102,12 +102,12 @@ def checked(
 def _with_dilations(plans: Sequence[RunPlan]) -> list[RunPlan]:
     """Choose the dilations of live runs, and show how far their dry runs are."""
     chosen = []
-    with errors.status("dry run") as status:
+    with status("dry run", errors) as line:
         for number, plan in enumerate(plans, start=1):
 
             def tell(share: float, number: int = number) -> None:
                 which = f"dry run {number} of {len(plans)} in virtual time, to choose the dilation"
-                status.update(f"{which}: {100 * share:.0f} % done")
+                line.update(f"{which}: {100 * share:.0f} % done")
 
             chosen.append(with_dilation(plan, tell))
     return chosen

@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.status import Status
 
 from native.visible import visible
 from testbed.jobs.job import JobsState
@@ -15,7 +19,29 @@ from testbed.recording.outcome import Stage
 _ENDING = "interrupted: results are saved as soon as the queues are empty; press Ctrl-C again to end without them"
 
 
-class RunProgress(Progress):
+@contextmanager
+def status(text: str, console: Console) -> Iterator[Status]:
+    """Show a line that the caller may update. Ctrl-C while the line appears also restores the terminal."""
+    line = console.status(text)
+    try:
+        line.start()
+        yield line
+    finally:
+        line.stop()
+
+
+class _Line(Progress):
+    """A progress line. Ctrl-C while the line appears also restores the terminal."""
+
+    def start(self) -> None:
+        try:
+            super().start()
+        except BaseException:
+            self.stop()
+            raise
+
+
+class RunProgress(_Line):
     """A progress line for a run, removed when the run is over."""
 
     def __init__(self, title: str, console: Console) -> None:
@@ -57,7 +83,7 @@ class RunProgress(Progress):
             self.console.print(_ENDING, soft_wrap=True)
 
 
-class JobProgress(Progress):
+class JobProgress(_Line):
     """A progress line for many runs, with the share of their expected work that is done."""
 
     def __init__(self, console: Console) -> None:

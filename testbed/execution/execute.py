@@ -106,9 +106,8 @@ def execute(
                 raise _without_result(folder, interrupt) from error
     report = None
     if page and not interrupt.is_requested:  # drawing takes longer than the rest of an interrupted run
-        progress.stage("drawing the page")
         with _failing_in_one_line(folder, interrupt):
-            report = _draw(folder)
+            report = _draw(folder, progress)
     return StoredRun(folder, result, report, interrupt.is_requested or (page and report is None))
 
 
@@ -165,9 +164,10 @@ def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
     return Interrupted("nothing was measured yet, so the folder was removed")
 
 
-def _draw(folder: Path) -> Path | None:
+def _draw(folder: Path, progress: Progress) -> Path | None:
     """Draw the run's page; return None if Ctrl-C interrupted it. The measurements are stored before."""
     try:
+        progress.stage("drawing the page")
         return write_run_report(folder)
     except KeyboardInterrupt:
         raise_again()
