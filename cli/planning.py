@@ -16,7 +16,7 @@ import typer
 from analysis.results.spec import ClockName, RunSpec
 from cli.calibration import calibrate_first
 from cli.output import EXIT_INVALID, complain, console, errors
-from cli.progress import LiveProgress
+from cli.progress import RunProgress, status
 from native.first_use import prepare
 from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, UsageError
@@ -78,7 +78,11 @@ def checked(
     `workers` processes must be able to share each run. `compiles` is false if the caller compiles the engine later.
     `has_virtual` as in `capabilities.require`.
     """
-    plans = [plan_run(request) for request in requests]
+    plans = []
+    with status("planning", errors) as line:
+        for number, request in enumerate(requests, start=1):
+            line.update(f"planning run {number} of {len(requests)}")
+            plans.append(plan_run(request))
     for plan in plans:
         shared_out(plan, workers)
     for needs in {(plan.config.clock, plan.config.switch, plan.mtu_bytes, plan.config.hosts) for plan in plans}:
@@ -90,10 +94,23 @@ def checked(
     build_programs(plans)
     if all(plan.config.clock == "virtual" for plan in plans):
         return plans
-    with errors.status("dry run in virtual time, to choose the dilation"):
-        plans = [with_dilation(plan) for plan in plans]
+    plans = _with_dilations(plans)
     check_limits(plans, out)  # again, because the link rates of BMv2 depend on the dilation
     return plans
+
+
+def _with_dilations(plans: Sequence[RunPlan]) -> list[RunPlan]:
+    """Choose the dilations of live runs, and show how far their dry runs are."""
+    chosen = []
+    with status("dry run", errors) as line:
+        for number, plan in enumerate(plans, start=1):
+
+            def tell(share: float, number: int = number) -> None:
+                which = f"dry run {number} of {len(plans)} in virtual time, to choose the dilation"
+                line.update(f"{which}: {100 * share:.0f} % done")
+
+            chosen.append(with_dilation(plan, tell))
+    return chosen
 
 
 def shared_out(plan: RunPlan, workers: int) -> Clock | None:
@@ -148,7 +165,7 @@ def execute_plan(plan: RunPlan, out: Path, *, quiet: bool, clock: Clock | None =
     """Run a plan, with progress on the terminal unless `quiet`."""
     if quiet:
         return execute(plan, out, Silent(), clock)
-    with LiveProgress(f"{plan.config.scenario} {plan.config.variant}", console) as progress:
+    with RunProgress(f"{plan.config.scenario} {plan.config.variant}", console) as progress:
         return execute(plan, out, progress, clock)
 
 

@@ -101,18 +101,16 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
     return folder / REPORT_FILE
 
 
-def write_comparison_report(
-    folders: Sequence[Path], out: Path, missing_schemes: Sequence[str] = (), claims: Sequence[HeldClaim] = ()
-) -> Path:
+def write_comparison_report(folders: Sequence[Path], out: Path, claims: Sequence[HeldClaim] = ()) -> Path:
     """Write the comparison of run folders into the folder `out` (created if missing) and return the page's path.
 
     Ratios are relative to the first run. PNG plots, comparison.csv and comparison.json are written beside the page.
-    `missing_schemes`: schemes that were requested but not run, which the page lists. `claims`: claims about these runs.
+    `claims`: claims about these runs.
 
     Raises ValueError if `folders` is empty, and ResultError if a result.json cannot be read.
     """
     results = [read_result(folder) for folder in folders]
-    comparison = compare(results, missing_schemes, claims)
+    comparison = compare(results, claims=claims)
     runs = [_loaded(folder, comparison, result) for folder, result in zip(folders, results, strict=True)]
     out.mkdir(parents=True, exist_ok=True)
     figures, captions = _comparison_figures(comparison, runs)

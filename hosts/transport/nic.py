@@ -227,6 +227,11 @@ class Nic:
         programs = [] if self.programs is None else self.programs.states(now_ns)
         return NicState(self._pairs.states(now_ns), programs, self._pairs.class_pause_end_ns)
 
+    @property
+    def delivered_packets(self) -> int:
+        """Number of received data packets, without those that had been delivered before."""
+        return self._counters.data_received - self._counters.duplicates_received
+
     def statistics(self) -> NicStatistics:
         """Return the counters so far."""
         counters = self._counters

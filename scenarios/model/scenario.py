@@ -39,6 +39,10 @@ class Workload(BaseModel):
         """
         return None
 
+    def brief(self) -> tuple[Mapping[str, Any], float]:
+        """Return parameters that shorten long traffic, and how many times as much traffic there is without them."""
+        return {}, 1.0
+
     @abstractmethod
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         """Return the flows on this network; every random draw uses `random`. ScenarioError if they do not fit."""

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 MOST_MESSAGES = 10_000_000
 """The most messages of a scenario. The paper's RPC workload at full size has 6.6 million."""
+
+_BRIEF_US = 200.0
+"""The measured part of traffic that is only planned, to estimate the work of a longer run."""
 
 Share = Annotated[float, Field(ge=0, le=2)]
 Microseconds = Annotated[float, Field(ge=0, le=10_000_000)]
@@ -63,6 +67,10 @@ class DataCentre(Workload):
         if not self.warmup_us and not self.cooldown_us:
             return None
         return self.warmup_us, self.arrivals_us - self.cooldown_us
+
+    def brief(self) -> tuple[Mapping[str, Any], float]:
+        brief_us = self.warmup_us + self.cooldown_us + _BRIEF_US
+        return ({"arrivals_us": brief_us}, self.arrivals_us / brief_us) if self.arrivals_us > brief_us else ({}, 1.0)
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         # Two streams, so that the all-to-all messages stay the same when the incasts change.

@@ -61,16 +61,20 @@ class StoredRun:
     folder: Path
     result: RunResult
     report: Path | None
-    """The page of the run; None if it was not requested, or if Ctrl-C interrupted its drawing."""
+    """The page of the run; None if it was not requested or if Ctrl-C came before it was drawn."""
     interrupted: bool = False
     """Whether Ctrl-C came before everything was done; `result.interrupted` is whether it cut the measurement short."""
 
     @property
-    def kept(self) -> str:
+    def content(self) -> str:
         """The content and the place of what is stored after an interruption, as text for messages."""
-        content = "what was measured until then" if self.result.interrupted else "the whole run"
+        return f"{'what was measured until then' if self.result.interrupted else 'the whole run'} is in {self.folder}"
+
+    @property
+    def kept(self) -> str:
+        """The content, its place, and the command that draws the missing page of the run."""
         page = "" if self.report is not None else f"; `./runner.py report {self.folder}` draws its page"
-        return f"{content} is in {self.folder}{page}"
+        return f"{self.content}{page}"
 
 
 def _folder_name(config: RunConfig) -> str:
@@ -86,10 +90,12 @@ def execute(
     Raises RunError if the run failed or the disk is full; the folder then holds the measurements and the error. If the
     hosts' code raised an exception, the result is invalid and says where. Raises Interrupted if Ctrl-C left no result:
     the folder is removed if nothing was measured, else the traces are kept. `clock` replaces the plan's clock, for a
-    network that is up already. With `page=False` the report page is left out; `report` can draw it later.
+    network that is up already. With `page=False`, or after Ctrl-C, the report page is left out; `report` can draw it
+    later.
     """
     run = clock or CLOCKS[plan.config.clock]
     with interruptible() as interrupt:
+        progress.stage("starting")
         folder = make_folder(parent.absolute(), _folder_name(plan.config))
         with _failing_in_one_line(folder, interrupt):
             try:
@@ -99,9 +105,9 @@ def execute(
             except KeyboardInterrupt as error:
                 raise _without_result(folder, interrupt) from error
     report = None
-    if page:
+    if page and not interrupt.is_requested:  # drawing takes longer than the rest of an interrupted run
         with _failing_in_one_line(folder, interrupt):
-            report = _draw(folder)
+            report = _draw(folder, progress)
     return StoredRun(folder, result, report, interrupt.is_requested or (page and report is None))
 
 
@@ -111,6 +117,7 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
     try:
         with recorder, _describing_crashes(folder):
             outcome = run(plan, folder, recorder, progress, interrupt)
+            progress.stage("writing results")
         flows, queues, signals = recorder.traces()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
         result = build_result(plan.config, counters, flows=flows, queues=queues, signals=signals)
@@ -157,9 +164,10 @@ def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
     return Interrupted("nothing was measured yet, so the folder was removed")
 
 
-def _draw(folder: Path) -> Path | None:
+def _draw(folder: Path, progress: Progress) -> Path | None:
     """Draw the run's page; return None if Ctrl-C interrupted it. The measurements are stored before."""
     try:
+        progress.stage("drawing the page")
         return write_run_report(folder)
     except KeyboardInterrupt:
         raise_again()

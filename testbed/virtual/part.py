@@ -156,6 +156,10 @@ class Part:
         for name, engine in self._engines.items():
             yield name, engine.ready_telemetry()
 
+    def delivered_packets(self) -> int:
+        """Return the number of data packets that the hosts have received, each packet once."""
+        return sum(nic.delivered_packets for nic in self._nics)
+
     def counts(self) -> Counts:
         """Return the counters so far."""
         ports = self._plan.topology.ports
