@@ -263,12 +263,12 @@ class SwitchEngine:
 
 
 class Fabric:
-    """Switches joined by links, run in C in global time order. Only departures at edge ports reach the caller.
+    """Switches joined by links, run in C. Only departures at edge ports reach the caller.
 
     Causality is the caller's duty: it must not hand over a frame for a time that was run already. A caller whose
     hosts take at least T to answer runs the fabric for T, then hands over all answers to that step.
-    At equal times switch events come before the caller's frames. Among switch events the engine added first runs first,
-    then the order of `src/switch/switch.h` applies.
+    At equal times switch events come before the caller's frames. The order of a switch's events is that of
+    `src/switch/switch.h`.
     """
 
     def __init__(self) -> None:
@@ -340,8 +340,8 @@ class Fabric:
             raise ValueError("entries that do not fit their frames or these engines")
 
     def run(self, until_ns: int) -> tuple[bytes, bytes]:
-        """Run all events up to `until_ns`. Return the `DEPARTURE` records, in the order in which the packets started on
-        the wire, and the bytes of the frames."""
+        """Run all events up to `until_ns`. Return the `DEPARTURE` records, those of a port in the order in which the
+        packets started on the wire, and the bytes of the frames."""
         loop = self._running()
         return loop.departed() if loop.library.sw_fabric_drain(loop.handle, until_ns) else (b"", b"")
 

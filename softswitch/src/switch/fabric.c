@@ -24,10 +24,18 @@ struct member {
     bool is_watched[SW_PORT_COUNT];
 };
 
+/* The times of a switch's next events; SW_NEVER without one. They are copies, because a switch is large and a fabric
+ * looks at all times before each window. */
+struct times {
+    int64_t next_ns;    /* any event */
+    int64_t planned_ns; /* a planned command, which may change delays */
+};
+
 struct sw_fabric {
     struct member **members;
+    struct times *times;
     uint32_t n_members, capacity;
-    struct sw_index_heap next; /* next event of each switch */
+    int64_t shortest_delay_ns; /* of all links between switches; SW_NEVER without links, negative if not known */
     struct sw_outbox outbox;
     struct sw_outbox seen[2];    /* at watched ports: frames that arrived, frames that left */
     struct sw_outbox departures; /* of every port, without the frames' bytes */
@@ -55,7 +63,7 @@ void sw_fabric_destroy(struct sw_fabric *fabric)
         free(fabric->members[i]);
     }
     free(fabric->members);
-    sw_index_heap_free(&fabric->next);
+    free(fabric->times);
     sw_outbox_free(&fabric->outbox);
     sw_outbox_free(&fabric->seen[false]);
     sw_outbox_free(&fabric->seen[true]);
@@ -76,7 +84,9 @@ uint64_t sw_switch_layout(void)
 
 static void plan(struct sw_fabric *fabric, uint32_t index)
 {
-    sw_index_heap_set(&fabric->next, index, sw_switch_next_ns(fabric->members[index]->sw));
+    const struct sw_switch *sw = fabric->members[index]->sw;
+
+    fabric->times[index] = (struct times){sw_switch_next_ns(sw), sw_schedule_next_ns(&sw->schedule)};
 }
 
 /* Copies a frame at a watched port. */
@@ -114,26 +124,24 @@ static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *p
     sw_switch_release(member->sw, packet);
 }
 
-/* Makes room for one more member; the heap is rebuilt because its size is fixed. */
+/* Makes room for one more member. */
 static int reserve(struct sw_fabric *fabric)
 {
     uint32_t capacity = fabric->capacity ? 2 * fabric->capacity : 1;
-    struct sw_index_heap next;
     struct member **members;
+    struct times *times;
 
     if (fabric->n_members < fabric->capacity)
         return 0;
-    members = realloc(fabric->members, capacity * sizeof(struct member *));
+    members = realloc(fabric->members, capacity * sizeof(*members));
     if (!members)
         return -ENOMEM;
     fabric->members = members;
-    if (sw_index_heap_init(&next, capacity) < 0)
+    times = realloc(fabric->times, capacity * sizeof(*times));
+    if (!times)
         return -ENOMEM;
-    sw_index_heap_free(&fabric->next);
-    fabric->next = next;
+    fabric->times = times;
     fabric->capacity = capacity;
-    for (uint32_t i = 0; i < fabric->n_members; i++)
-        plan(fabric, i);
     return 0;
 }
 
@@ -174,6 +182,7 @@ int sw_fabric_connect(struct sw_fabric *fabric, uint32_t a, uint32_t port_a, uin
         return -EBUSY;
     *end_a = (struct link_end){.index = (int32_t)b, .port = port_b};
     *end_b = (struct link_end){.index = (int32_t)a, .port = port_a};
+    fabric->shortest_delay_ns = -1;
     return 0;
 }
 
@@ -307,20 +316,78 @@ int sw_fabric_put_outgoing(struct sw_fabric *fabric, const struct sw_departure *
     return 0;
 }
 
+static int64_t next_event_ns(const struct sw_fabric *fabric)
+{
+    int64_t first_ns = SW_NEVER;
+
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        if (fabric->times[i].next_ns < first_ns)
+            first_ns = fabric->times[i].next_ns;
+    }
+    return first_ns;
+}
+
+static int64_t shortest_delay_ns(const struct sw_fabric *fabric)
+{
+    int64_t shortest_ns = SW_NEVER;
+
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        for (uint32_t port = 0; port < SW_RECIRCULATION_PORT; port++) {
+            int64_t delay_ns = sw_switch_delay_ns(fabric->members[i]->sw, port);
+
+            if (fabric->members[i]->ends[port].index >= 0 && !fabric->members[i]->ends[port].outgoing &&
+                delay_ns < shortest_ns)
+                shortest_ns = delay_ns;
+        }
+    }
+    return shortest_ns;
+}
+
+/*
+ * The last instant, at most `until_ns`, up to which every switch can run by itself: before it no switch can get a frame
+ * from another one, and no planned command runs that may shorten a delay. SW_NEVER if no event is due by `until_ns`.
+ */
+static int64_t window_end_ns(struct sw_fabric *fabric, int64_t until_ns)
+{
+    int64_t first_ns = next_event_ns(fabric), end_ns = until_ns;
+
+    if (first_ns == SW_NEVER || first_ns > until_ns)
+        return SW_NEVER;
+    if (fabric->shortest_delay_ns < 0)
+        fabric->shortest_delay_ns = shortest_delay_ns(fabric);
+    if (fabric->shortest_delay_ns <= until_ns - first_ns)
+        end_ns = first_ns + (fabric->shortest_delay_ns ? fabric->shortest_delay_ns - 1 : 0);
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        if (fabric->times[i].planned_ns < end_ns)
+            end_ns = fabric->times[i].planned_ns;
+    }
+    return end_ns;
+}
+
+/* Runs each switch through the window before the next one, so that its state stays in the caches. Without a delay
+ * between switches a window is one instant, which ends after the first switch. */
+static void run_window(struct sw_fabric *fabric, int64_t end_ns)
+{
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        if (fabric->times[i].next_ns > end_ns)
+            continue;
+        if (fabric->times[i].planned_ns <= end_ns)
+            fabric->shortest_delay_ns = -1;
+        sw_switch_run(fabric->members[i]->sw, end_ns);
+        plan(fabric, i);
+        if (fabric->shortest_delay_ns == 0)
+            return;
+    }
+}
+
 uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns)
 {
+    int64_t end_ns;
+
     sw_outbox_clear(&fabric->outbox);
     fabric->horizon_ns = until_ns;
-    for (;;) {
-        int64_t next_ns = sw_index_heap_next_ns(&fabric->next);
-        uint32_t index;
-
-        if (next_ns == SW_NEVER || next_ns > until_ns)
-            break;
-        index = sw_index_heap_first(&fabric->next);
-        sw_switch_advance(fabric->members[index]->sw, next_ns);
-        plan(fabric, index);
-    }
+    while ((end_ns = window_end_ns(fabric, until_ns)) != SW_NEVER)
+        run_window(fabric, end_ns);
     return fabric->outbox.count;
 }
 
@@ -341,13 +408,14 @@ void sw_fabric_settle(struct sw_fabric *fabric)
 
 void sw_fabric_replan(struct sw_fabric *fabric)
 {
+    fabric->shortest_delay_ns = -1;
     for (uint32_t i = 0; i < fabric->n_members; i++)
         plan(fabric, i);
 }
 
 int64_t sw_fabric_next_ns(const struct sw_fabric *fabric)
 {
-    int64_t next_ns = sw_index_heap_next_ns(&fabric->next);
+    int64_t next_ns = next_event_ns(fabric);
 
     for (uint32_t peer = 0; peer < fabric->n_outgoing; peer++) {
         const struct sw_outbox *outgoing = fabric->outgoing[peer];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Switches joined by links, run in global time order: the inner loop of a run on the virtual clock. A departure on a
+ * Switches joined by links: the inner loop of a run on the virtual clock. Each switch runs through a window as long as
+ * the shortest delay between two switches, in which no switch can affect another one. A departure on a
  * joined port is received by the far switch at its due time without leaving C; a departure on any other ("edge") port
- * is collected for the caller. At equal times the switch that was added first runs first. Other languages drive a
- * single switch as a fabric of one.
+ * is collected for the caller. In a window the switch that was added first runs first. Other languages drive a single
+ * switch as a fabric of one.
  *
  * Causality is the caller's duty: it must not run past the earliest time at which a host could answer a departure.
  *

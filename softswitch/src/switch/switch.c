@@ -238,7 +238,7 @@ static int64_t next_copy_ns(const struct sw_switch *sw)
     return sw->outage.is_still ? SW_NEVER : sw_arrivals_next_ns(&sw->target.copies);
 }
 
-void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
+void sw_switch_run(struct sw_switch *sw, int64_t now_ns)
 {
     for (;;) {
         int64_t wire_ns = next_wire_ns(sw);
@@ -262,6 +262,11 @@ void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
         else
             arrive(sw, sw_arrivals_pop(&sw->arrivals));
     }
+}
+
+void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
+{
+    sw_switch_run(sw, now_ns);
     set_time(sw, now_ns);
 }
 

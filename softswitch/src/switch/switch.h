@@ -52,7 +52,9 @@ int sw_switch_receive_from(struct sw_switch *sw, uint32_t port, struct sw_switch
 /* Lets a switch that holds no packets share the packet memory of another; from then on one thread must drive both. */
 void sw_switch_share(struct sw_switch *sw, const struct sw_switch *other);
 
-/* Runs every event due by `now_ns` in order. Frames received later are processed after those events. */
+/* Runs every event due by `now_ns` in order and leaves the clock at the last one. */
+void sw_switch_run(struct sw_switch *sw, int64_t now_ns);
+/* The same, and advances the clock to `now_ns`. Frames received later are processed after those events. */
 void sw_switch_advance(struct sw_switch *sw, int64_t now_ns);
 
 /* The next event, SW_NEVER when there is none. */
