@@ -19,7 +19,7 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from cli.planning import shared_out
+from cli.planning import with_workers
 from hosts.transport.loss_recovery.base import NEVER
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import execute
@@ -172,7 +172,7 @@ def test_the_limit_of_open_files_is_raised_for_workers() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (45, hard))
     try:
-        shared_out(plan, 3)
+        assert with_workers(plan, 3).config.workers == 3
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 45 + 3 * 2
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
