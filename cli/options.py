@@ -117,7 +117,10 @@ Retry = Annotated[
     ),
 ]
 RunWorkers = Annotated[
-    int, typer.Option(min=1, help="Processes for a virtual run; the traces are the same for any number.")
+    str,
+    typer.Option(
+        metavar="auto|N", help="Processes for a virtual run. The traces are the same for any number; auto: the fastest."
+    ),
 ]
 ExchangeName = Annotated[
     str,

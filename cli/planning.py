@@ -8,6 +8,7 @@ import atexit
 import re
 import signal
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -26,12 +27,12 @@ from testbed.execution.programs import build_programs
 from testbed.plan.dilations import MAX_DILATION
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.recording.outcome import Silent
-from testbed.system.limits import raise_open_files
+from testbed.system.limits import cores, raise_open_files
 from testbed.targets import capabilities
 from testbed.virtual.ranks import Ranks, join, serve, simulate_over_ranks
 from testbed.virtual.shares import shares
+from testbed.virtual.worker_choice import best_workers
 from testbed.virtual.workers import open_files as open_files_of_workers
-from testbed.virtual.workers import simulate_shared
 from wire.input.validation import shown
 
 CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
@@ -69,22 +70,21 @@ def checked(
     requests: Sequence[RunSpec],
     out: Path,
     *,
-    workers: int = 1,
+    workers: int | None = None,
     compiles: bool = True,
     has_virtual: bool = True,
 ) -> list[RunPlan]:
     """Return all plans, or raise UsageError before anything is created or compiled.
 
-    `workers` processes must be able to share each run. `compiles` is false if the caller compiles the engine later.
+    `workers` processes must be able to share each run; None chooses their number for each run. `compiles` is false if
+    the caller compiles the engine later.
     `has_virtual` as in `capabilities.require`.
     """
     plans = []
     with status("planning", errors) as line:
         for number, request in enumerate(requests, start=1):
             line.update(f"planning run {number} of {len(requests)}")
-            plans.append(plan_run(request))
-    for plan in plans:
-        shared_out(plan, workers)
+            plans.append(with_workers(plan_run(request), workers))
     for needs in {(plan.config.clock, plan.config.switch, plan.mtu_bytes, plan.config.hosts) for plan in plans}:
         capabilities.require(*needs, has_virtual=has_virtual)
     check_limits(plans, out)
@@ -113,24 +113,35 @@ def _with_dilations(plans: Sequence[RunPlan]) -> list[RunPlan]:
     return chosen
 
 
-def shared_out(plan: RunPlan, workers: int) -> Clock | None:
-    """Return the clock that runs a plan on several processes; None for one. UsageError if they cannot share it."""
-    if workers == 1:
+def workers_of(text: str) -> int | None:
+    """Return a number of workers, or None for `auto`. UsageError for other text."""
+    if text == "auto":
         return None
+    if re.fullmatch("[0-9]{1,9}", text) and int(text) >= 1:
+        return int(text)
+    raise UsageError(f"--workers is auto or a whole number of at least 1, not {shown(text)}")
+
+
+def with_workers(plan: RunPlan, workers: int | None) -> RunPlan:
+    """Return the plan for this number of processes, None for the best one. UsageError if they cannot share the run."""
+    if workers is None:
+        workers = best_workers(plan, cores())
+    if workers == 1:
+        return plan
     if plan.config.clock != "virtual":
         raise UsageError("--workers: only a run in virtual time can use several processes")
     shares(plan.topology, plan.columns, workers)
     raise_open_files(open_files(plan) + open_files_of_workers(workers), f"--workers {workers}")
-    return partial(simulate_shared, workers=workers)
+    return replace(plan, config=replace(plan.config, workers=workers))
 
 
-def ranks_of(exchange: str, workers: int) -> Ranks | None:
+def ranks_of(exchange: str, workers: int | None) -> Ranks | None:
     """Return the MPI ranks on the first rank; the others serve it and end here. None without `--exchange mpi`."""
     if exchange not in EXCHANGES:
         raise UsageError(f"unknown exchange {exchange!r}; choose from {', '.join(EXCHANGES)}")
     if exchange == "memory":
         return None
-    if workers != 1:
+    if workers not in (None, 1):
         raise UsageError("--workers: with --exchange mpi, mpirun -n sets the number of processes")
     ranks = join(prepare)  # restarts the process, which is impossible once MPI has started
     if ranks.mine > 0:

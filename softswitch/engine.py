@@ -73,6 +73,12 @@ ENTRY = struct.Struct("=qIIqq")
 follow each other in the order of the records."""
 
 
+_MEMORY_VIEW = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int)(
+    ("PyMemoryView_FromMemory", ctypes.pythonapi)
+)
+_READ_ONLY = 0x100
+
+
 def _contents(outbox: Outbox) -> tuple[bytes, bytes]:
     return (
         ctypes.string_at(outbox.items, outbox.count * DEPARTURE.size),
@@ -309,6 +315,41 @@ class Fabric:
         if loop.library.sw_fabric_receive(loop.handle, engine, port, frame, len(frame), now_ns) == -22:
             raise ValueError(f"no engine {engine} or no port {port}")
 
+    def lead(self, engine: int, port: int, peer: int, far_engine: int, far_port: int) -> None:
+        """Join a port to a port of another fabric, the peer with this number, for `outgoing`."""
+        loop = self._running()
+        if loop.library.sw_fabric_lead(loop.handle, engine, port, peer, far_engine, far_port) < 0:
+            raise ValueError(f"engine {engine} port {port} cannot be joined to another fabric")
+
+    def outgoing(self, peer: int) -> tuple[memoryview, memoryview]:
+        """Return `DEPARTURE` records with the peer's engines and ports, and bytes, for the peer's `put_outgoing`.
+
+        These are the frames since `forget_outgoing`. The views are valid until this fabric runs again.
+        """
+        loop = self._running()
+        address = loop.library.sw_fabric_outgoing(loop.handle, peer)
+        outbox = Outbox() if address is None else Outbox.from_address(address)
+        if not outbox.count:
+            return memoryview(b""), memoryview(b"")
+        return (
+            _MEMORY_VIEW(outbox.items, outbox.count * DEPARTURE.size, _READ_ONLY),
+            _MEMORY_VIEW(outbox.bytes, outbox.n_bytes, _READ_ONLY),
+        )
+
+    def forget_outgoing(self) -> None:
+        """Forget the frames for all peers."""
+        self._running().library.sw_fabric_forget_outgoing(self._running().handle)
+
+    def put_outgoing(self, departures: memoryview, frames: memoryview) -> None:
+        """Hand over frames from the `outgoing` of another fabric, in writable memory."""
+        if not departures:
+            return
+        loop = self._running()
+        count = len(departures) // DEPARTURE.size
+        records, contents = (ctypes.addressof(ctypes.c_char.from_buffer(view)) for view in (departures, frames))
+        if loop.library.sw_fabric_put_outgoing(loop.handle, records, count, contents, len(frames)):
+            raise ValueError("frames that do not fit these engines")
+
     def put(self, entries: bytes, frames: bytes) -> None:
         """Hand over many frames with one `ENTRY` each, in any order: a switch sorts them by time and port."""
         loop = self._running()
@@ -360,7 +401,7 @@ class Fabric:
         return np.frombuffer(ctypes.string_at(log.items, log.count * DEPARTURE.size), DEPARTURE_RECORD)
 
     def next_timer_ns(self) -> int | None:
-        """Return the time of the next event of any switch, or None without one."""
+        """Return the time of the next event of any switch, or of the next arrival at a peer; None without one."""
         return self._running().next_timer_ns()
 
     def close(self) -> None:

@@ -192,6 +192,8 @@ class RunConfig(RunSpec):
     """The measured window. Flows that start outside it (warm-up, cool-down) count in totals only."""
     ideal_completion_us: dict[str, float] = field(default_factory=dict)
     """The ideal completion time of dependent messages in an idle network, by tag."""
+    workers: int = 1
+    """The number of processes of a run in virtual time on this machine. The traces do not depend on it."""
     command: str
     """The command line that repeats the run."""
     versions: dict[str, str]

@@ -46,7 +46,7 @@ from cli.planning import (
     over_ranks,
     places_of,
     ranks_of,
-    shared_out,
+    workers_of,
 )
 from cli.retrying import execute_retrying
 from testbed.execution.retry import check_retry
@@ -80,7 +80,7 @@ def verb(
     out: Out = Path("runs"),
     pcap: Pcap = "",
     background: BackgroundName = None,
-    workers: RunWorkers = 1,
+    workers: RunWorkers = "auto",
     exchange: ExchangeName = "memory",
     retry: Retry = False,
     json: Json = False,
@@ -104,15 +104,16 @@ def verb(
     )
     if retry:
         check_retry(request.clock)
-    ranks = ranks_of(exchange, workers)
+    processes = workers_of(workers)
+    ranks = ranks_of(exchange, processes)
     request = replace(request, program=read_program(p4))  # not before: only the first MPI rank gets here
-    [plan] = checked([request], out, workers=workers, compiles=ranks is None)
-    clock_of_workers = shared_out(plan, workers) if ranks is None else over_ranks(plan, ranks)
+    [plan] = checked([request], out, workers=processes if ranks is None else 1, compiles=ranks is None)
+    clock_of_ranks = None if ranks is None else over_ranks(plan, ranks)
     say_dilations([plan])
-    if clock_of_workers is None:
+    if clock_of_ranks is None:
         run = execute_retrying(request, plan, out, quiet=json, retry=retry)
     else:
-        run = execute_plan(plan, out, quiet=json, clock=clock_of_workers)
+        run = execute_plan(plan, out, quiet=json, clock=clock_of_ranks)
     with interruptible():  # everything is stored by now
         if json:
             say_json(run.result.to_json())

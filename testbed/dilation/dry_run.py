@@ -77,7 +77,7 @@ def dry_run(plan: RunPlan, tell: Tell = ignore) -> Traffic:
     if not _runs_on_softswitch(plan.spec.program):
         plan = replace(plan, spec=replace(plan.spec, program=None))
     [whole] = shares(plan.topology, plan.columns, 1)
-    part = Part(plan, Path(), _ignore, whole, 1)
+    part = Part(plan, Path(), _ignore, whole)
     try:
         part.log_frames()
         _run(part, plan, tell)

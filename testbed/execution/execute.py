@@ -28,6 +28,7 @@ from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.system.limits import out_of_room
 from testbed.virtual.simulation import simulate
+from testbed.virtual.workers import simulate_shared
 
 
 def _run_live(
@@ -37,6 +38,15 @@ def _run_live(
     from testbed.live.run import run_live
 
     return run_live(plan, folder, recorder, progress, interrupt)
+
+
+def _run_virtual(
+    plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt
+) -> ClockOutcome:
+    """Run the plan in virtual time, in as many processes as its configuration says."""
+    if plan.config.workers == 1:
+        return simulate(plan, folder, recorder, progress, interrupt)
+    return simulate_shared(plan, folder, recorder, progress, interrupt, workers=plan.config.workers)
 
 
 def write_run_report(folder: Path) -> Path:
@@ -51,7 +61,7 @@ _TRACEBACK_FILE = "traceback.txt"
 """The file in a run's logs with the traceback of an exception."""
 
 Clock = Callable[[RunPlan, Path, Recorder, Progress, Interrupt], ClockOutcome]
-CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": simulate}
+CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": _run_virtual}
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The exchange of bytes between all workers of a run at the end of each round.
 
-Workers only know the protocol `Exchange`. `SharedMemory` implements it with anonymous memory and an event counter from
-each worker to each other, so that nothing stays behind, however a process ends.
+Workers only know the protocol `Exchange`. `SharedMemory` implements it for processes forked from the one that created
+it, with anonymous memory and event counters, so that nothing stays behind, however a process ends.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from threading import Lock
 from typing import Protocol
 
-_LENGTH_BYTES = 8
-_MARK_BYTES = 1
-_MARKS = 256
-_MARK_CHECKS = 4_000
-"""Checks of another worker's mark before sleeping until its bell: about 100 us, as long as waking up takes."""
+Part = Sequence[bytes | memoryview]
+"""The bytes from one worker to another in a round, in pieces."""
+
+_WORD_BYTES = 8
+_LINE_BYTES = 64
+"""A cache line: words that different workers write are on lines of their own."""
+_CHECKS = 2_000
+"""Checks for another worker's part before sleeping: about 100 us, as long as waking up takes."""
 _TURNS = 2
 """Areas used in turn: a worker may write the next round while another one reads; it is never further ahead."""
 
@@ -30,92 +33,97 @@ class ExchangeError(Exception):
 class Exchange(Protocol):
     """A meeting of all workers at the end of each round."""
 
-    def swap(self, parts: Sequence[bytes]) -> list[bytes]:
-        """Give each worker its part, wait for the parts of the others, and return them; one's own part is empty."""
+    def swap(self, parts: Sequence[Part]) -> list[memoryview]:
+        """Give each worker its part, wait for the parts of the others, and return them; one's own part is empty.
 
-
-@dataclass(frozen=True)
-class Descriptors:
-    """The descriptors of a shared memory; worker i rings `bells[i][j]` for worker j."""
-
-    memory: int
-    bells: tuple[tuple[int, ...], ...]
-    room_bytes: int
-
-    def numbers(self) -> list[int]:
-        """Return all descriptors, which a child process must inherit."""
-        return [self.memory, *(bell for row in self.bells for bell in row)]
-
-    def close(self) -> None:
-        for number in self.numbers():
-            os.close(number)
-
-
-def shared_memory(workers: int, room_bytes: int) -> Descriptors:
-    """Create a memory for `workers` that each send another one at most `room_bytes` per round.
-
-    Unused bytes take no memory.
-    """
-    memory = os.memfd_create("sfc-testbed")
-    os.ftruncate(memory, _TURNS * workers * workers * (_LENGTH_BYTES + room_bytes + _MARK_BYTES))
-    bells = tuple(
-        tuple(os.eventfd(0, os.EFD_SEMAPHORE | os.EFD_CLOEXEC) for _ in range(workers)) for _ in range(workers)
-    )
-    return Descriptors(memory, bells, room_bytes)
+        The returned memory is writable and keeps its content until the next call.
+        """
 
 
 class SharedMemory:
-    """A worker's end of the exchange.
+    """An exchange between forked processes, which need no system call as long as nobody waits for long.
 
-    A bell signals a complete part. The mark behind the part signals it slightly earlier to a worker that is awake.
+    A worker publishes the number of its last complete round in memory. A worker that has waited for a while marks
+    itself as asleep and sleeps on its event counter, which the others increment for a worker that is marked.
     """
 
-    def __init__(self, descriptors: Descriptors, mine: int) -> None:
-        self._bells = descriptors.bells
-        self._mine = mine
-        self._room = descriptors.room_bytes
-        self._memory = mmap.mmap(descriptors.memory, 0)
-        self._turn = 0
-        self._mark = 0
-        has_core_each = len(descriptors.bells) <= len(os.sched_getaffinity(0))
-        self._mark_checks = _MARK_CHECKS if has_core_each else 0
+    def __init__(self, workers: int, room_bytes: int) -> None:
+        """Reserve room for `workers` that each send another one at most `room_bytes` per round.
 
-    def swap(self, parts: Sequence[bytes]) -> list[bytes]:
+        Unused bytes take no memory.
+        """
+        self._workers = workers
+        self._room = room_bytes
+        self._area = -(-(_WORD_BYTES + room_bytes) // _LINE_BYTES) * _LINE_BYTES
+        words_bytes = 2 * workers * _LINE_BYTES
+        self._memory = memoryview(mmap.mmap(-1, words_bytes + _TURNS * workers * workers * self._area))
+        self._areas = self._memory[words_bytes:]
+        words = self._memory[:words_bytes].cast("q")[:: _LINE_BYTES // _WORD_BYTES]
+        self._published, self._asleep = words[:workers], words[workers:]
+        self._bells = [os.eventfd(0) for _ in range(workers)]
+        self._checks = _CHECKS if workers <= len(os.sched_getaffinity(0)) else 0
+        self._fence = Lock()
+        self._fence.acquire()
+        self._mine = -1
+        self._round = 0
+
+    def close(self) -> None:
+        """Close the event counters."""
+        for bell in self._bells:
+            os.close(bell)
+
+    def join(self, mine: int) -> None:
+        """Use this exchange as the worker with the number `mine` from now on."""
+        self._mine = mine
+
+    def swap(self, parts: Sequence[Part]) -> list[memoryview]:
         """Exchange parts as described in `Exchange`. Raises ExchangeError for a part that is too large."""
-        others = [number for number in range(len(parts)) if number != self._mine]
-        self._mark = (self._mark + 1) % _MARKS
+        others = [number for number in range(self._workers) if number != self._mine]
+        self._round += 1
         for other in others:
             self._write(other, parts[other])
-            os.eventfd_write(self._bells[self._mine][other], 1)
-        received = [b""] * len(parts)
+        self._order()
+        self._published[self._mine] = self._round
+        self._order()
         for other in others:
-            self._wait_for_mark(other)
-            os.eventfd_read(self._bells[other][self._mine])
-            received[other] = self._read(other)
-        self._turn = (self._turn + 1) % _TURNS
-        return received
+            if self._asleep[other]:
+                os.eventfd_write(self._bells[other], 1)
+        for other in others:
+            self._wait_for(other)
+        self._order()
+        return [memoryview(b"") if other == self._mine else self._read(other) for other in range(self._workers)]
+
+    def _wait_for(self, other: int) -> None:
+        """Wait until another worker has published this round."""
+        published, number = self._published, self._round
+        for _ in range(self._checks):
+            if published[other] >= number:
+                return
+        self._asleep[self._mine] = 1
+        self._order()
+        while published[other] < number:
+            os.eventfd_read(self._bells[self._mine])
+        self._asleep[self._mine] = 0
+
+    def _order(self) -> None:
+        """Let no access to memory move across this call, on any processor: releasing and taking a lock does that."""
+        self._fence.release()
+        self._fence.acquire()
 
     def _at(self, sender: int, receiver: int) -> int:
-        workers = len(self._bells)
-        return ((self._turn * workers + sender) * workers + receiver) * (_LENGTH_BYTES + self._room + _MARK_BYTES)
+        turn = self._round % _TURNS
+        return ((turn * self._workers + sender) * self._workers + receiver) * self._area
 
-    def _wait_for_mark(self, other: int) -> None:
-        """Poll the other worker's mark for a limited time; then the bell is waited for."""
-        memory, mark = self._memory, self._mark
-        at = self._at(other, self._mine) + _LENGTH_BYTES + self._room
-        for _ in range(self._mark_checks):
-            if memory[at] == mark:
-                return
+    def _write(self, other: int, part: Part) -> None:
+        length = sum(map(len, part))
+        if length > self._room:
+            raise ExchangeError(f"{length} bytes of one round do not fit between two workers ({self._room})")
+        areas, at = self._areas, self._at(self._mine, other)
+        for piece in (length.to_bytes(_WORD_BYTES, "little"), *part):
+            areas[at : at + len(piece)] = piece
+            at += len(piece)
 
-    def _write(self, other: int, part: bytes) -> None:
-        if len(part) > self._room:
-            raise ExchangeError(f"{len(part)} bytes of one round do not fit between two workers ({self._room})")
-        at = self._at(self._mine, other)
-        self._memory[at : at + _LENGTH_BYTES] = len(part).to_bytes(_LENGTH_BYTES, "little")
-        self._memory[at + _LENGTH_BYTES : at + _LENGTH_BYTES + len(part)] = part
-        self._memory[at + _LENGTH_BYTES + self._room] = self._mark
-
-    def _read(self, other: int) -> bytes:
+    def _read(self, other: int) -> memoryview:
         at = self._at(other, self._mine)
-        length = int.from_bytes(self._memory[at : at + _LENGTH_BYTES], "little")
-        return self._memory[at + _LENGTH_BYTES : at + _LENGTH_BYTES + length]
+        begin = at + _WORD_BYTES
+        return self._areas[begin : begin + int.from_bytes(self._areas[at:begin], "little")]

@@ -8,7 +8,7 @@ through the whole round before the next one. Time and place alone define the ord
 sent them. A frame comes before the NIC's own events of the same instant. NICs run in the order of their numbers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from struct import Struct
 from sys import byteorder
 from typing import Final
@@ -38,8 +38,6 @@ class Outgoing:
     """Frames for switches, in the format of `softswitch.engine.Fabric.put`."""
 
     def __init__(self) -> None:
-        self.first_ns: i64 = NEVER
-        """The arrival time of the earliest frame."""
         self._entries = BytesWriter()
         self._frames: list[bytes] = []
 
@@ -51,15 +49,12 @@ class Outgoing:
         write_i64_le(entries, len(frame))
         write_i64_le(entries, tail)
         self._frames.append(frame)
-        if time_ns < self.first_ns:
-            self.first_ns = time_ns
 
     def take(self) -> tuple[bytes, bytes]:
         """Return and remove all entries and frames."""
         entries, frames = self._entries.getvalue(), b"".join(self._frames)
         self._entries.truncate(0)
         self._frames.clear()
-        self.first_ns = NEVER
         return entries, frames
 
 
@@ -69,21 +64,18 @@ def place_of(engine: int, port: int) -> int:
 
 
 class _Routes:
-    """A table of the destinations of frames that leave switches, by the switch's engine and port."""
+    """A table of the NICs that frames reach when they leave switches, by the switch's engine and port."""
 
-    def __init__(self, plugs: Sequence[tuple[int, int]], far: Mapping[tuple[int, int], tuple[int, int]]) -> None:
-        """`plugs` and `far` are as in `HostRounds`."""
-        ends = [*plugs, *far]
-        self._ports: i64 = max([port for _, port in ends], default=0) + 1
-        routes = [-1] * (self._ports * (max([engine for engine, _ in ends], default=0) + 1))
+    def __init__(self, plugs: Sequence[tuple[int, int]]) -> None:
+        """`plugs` is as in `HostRounds`."""
+        self._ports: i64 = max([port for _, port in plugs], default=0) + 1
+        routes = [-1] * (self._ports * (max([engine for engine, _ in plugs], default=0) + 1))
         for number, (engine, port) in enumerate(plugs):
             routes[engine * self._ports + port] = number
-        for number, (engine, port) in enumerate(far):
-            routes[engine * self._ports + port] = len(plugs) + number
         self._routes = vec[i64](routes)
 
     def of(self, engine: i64, port: i64) -> i64:
-        """Return the number of the NIC at a port; numbers from the count of NICs on are indices into `far`."""
+        """Return the number of the NIC at a port."""
         return self._routes[engine * self._ports + port]
 
 
@@ -97,24 +89,18 @@ class HostRounds:
         write: Callable[[str, Event], None],
         capture: Callable[[int, bytes, int], None],
         captured: frozenset[int],
-        far: Mapping[tuple[int, int], tuple[int, int]],
-        workers: int,
     ) -> None:
-        """Connect the NICs to the switches' ports and to the other workers.
+        """Connect the NICs to the switches' ports.
 
         `plugs` has the engine and port of each NIC. `write` gets the NICs' events with the host's name. `capture` gets
-        the frames of the NICs whose numbers are in `captured`, in order of time. `far` maps an engine and port without
-        a NIC to one of the `workers` and a place there.
+        the frames of the NICs whose numbers are in `captured`, in order of time.
         """
         self._nics = nics
         self._write = write
         self._capture = capture
         self._captured = captured
-        self.to_workers = [Outgoing() for _ in range(workers)]
         self.to_switches = Outgoing()
-        self._routes = _Routes(plugs, far)
-        self._far_out = [self.to_workers[worker] for worker, _ in far.values()]
-        self._far_places = vec[i64]([place for _, place in far.values()])
+        self._routes = _Routes(plugs)
         self._places = vec[i64]([place_of(engine, port) for engine, port in plugs])
         self._waiting = [TimedFrames() for _ in nics]
         self._next_ns = vec[i64]([NEVER] * len(nics))
@@ -128,16 +114,12 @@ class HostRounds:
 
     def deliver(self, departures: bytes, frames: bytes) -> None:
         """Take frames of switches from `softswitch.engine.Fabric.run`; none of them is due in an earlier round."""
-        count: i64 = len(self._nics)
         for at in range(0, len(departures), _DEPARTURE_BYTES):
             due_ns, begin = read_i64_le(departures, at), i64(read_i32_le(departures, at + _OFFSET_AT))
             frame = frames[begin : begin + i64(read_i32_le(departures, at + _LENGTH_AT))]
             port, engine = i64(read_i32_le(departures, at + _PORT_AT)), i64(read_i32_le(departures, at + _ENGINE_AT))
             tail = read_i64_le(departures, at + _TAIL_AT)
             number = self._routes.of(engine, port)
-            if number >= count:
-                self._far_out[number - count].add(due_ns, self._far_places[number - count], frame, tail)
-                continue
             self._waiting[number].add(due_ns, frame, tail)
             self._expect(number, due_ns)
 

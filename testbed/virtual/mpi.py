@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from testbed.errors import UsageError
+from testbed.virtual.exchange import Part
 
 INSTALL = "apt-get install openmpi-bin libopenmpi-dev; .venv/bin/pip install '.[mpi]'"
 
@@ -84,17 +85,17 @@ class Meeting:
         self._mine = communicator.Get_rank()
         self._is_over = False
 
-    def swap(self, parts: Sequence[bytes]) -> list[bytes]:
+    def swap(self, parts: Sequence[Part]) -> list[memoryview]:
         """Exchange parts as described in `Exchange`. Raises RanksLeft if a rank has left."""
         self._before()
-        received = self._communicator.alltoall(parts)
+        received = self._communicator.alltoall([bytearray().join(part) for part in parts])
         if any(not part for other, part in enumerate(received) if other != self._mine):
             self._is_over = True
             raise RanksLeft
-        return received
+        return [memoryview(part) for part in received]
 
     def leave(self) -> None:
         """Leave the meeting. Every rank calls this once at its end; it does nothing if all ranks have left already."""
         if not self._is_over:
             self._is_over = True
-            self._communicator.alltoall([b""] * self._communicator.Get_size())
+            self._communicator.alltoall([bytearray()] * self._communicator.Get_size())

@@ -31,7 +31,7 @@ from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_comm
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
 from testbed.virtual.capture import VirtualCapture
-from testbed.virtual.host_rounds import HostRounds, place_of
+from testbed.virtual.host_rounds import HostRounds
 from testbed.virtual.shares import Share
 from topologies.model import Topology
 from wire.dilation import Dilation
@@ -63,9 +63,7 @@ class Part:
     """Switches and NICs of a share, and the frames between them. Hosts are identified by their index in the share."""
 
     @without_garbage_collection()
-    def __init__(
-        self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None], share: Share, workers: int
-    ) -> None:
+    def __init__(self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None], share: Share) -> None:
         """`write` gets the hosts' events with their names, in the order in which the hosts run."""
         topology = plan.topology
         self._plan = plan
@@ -74,6 +72,8 @@ class Part:
         index = {name: self._fabric.add(engine) for name, engine in self._engines.items()}
         _connect(topology, self._fabric, self._engines)
         self._fabric.set_block(PAYLOAD_BLOCK)
+        for (engine, port), end in share.far.items():
+            self._fabric.lead(engine, port, end.worker, end.engine, end.port)
         stalls = host_stalls(topology, plan.faults)
         self._nics: list[Nic] = build_nics(
             topology, plan.flows, plan.transport, plan.dilation, stalls=stalls, only=share.hosts
@@ -84,8 +84,7 @@ class Part:
         for switch, port in self._capture.ports:
             self._fabric.watch(switch, port)
         plugs = _plugs(topology, share.hosts, index)
-        far = {near: (end.worker, place_of(end.engine, end.port)) for near, end in share.far.items()}
-        self._hosts = HostRounds(self._nics, plugs, write, self._capture.frame, self._capture.hosts, far, workers)
+        self._hosts = HostRounds(self._nics, plugs, write, self._capture.frame, self._capture.hosts)
         self._sent: list[bytes] | None = None
         self.frames_from_hosts = 0
         """The number of frames that hosts have sent since `log_frames`."""
@@ -103,7 +102,7 @@ class Part:
         return FrameLog(entries, self._fabric.logged_departures(), self._plugs)
 
     def next_ns(self) -> int:
-        """Return the time of the next event; NEVER if there is none."""
+        """Return the time of the next event, or of the first arrival at another share; NEVER if there is none."""
         switch_ns = self._fabric.next_timer_ns()
         host_ns = self._hosts.next_ns()
         return host_ns if switch_ns is None or host_ns < switch_ns else switch_ns
@@ -124,15 +123,17 @@ class Part:
             self._capture.frames_of_ports(self._fabric.seen(), until_ns)
         return count
 
-    def for_worker(self, worker: int) -> tuple[int, bytes, bytes]:
-        """Return the arrival time of the first frame for another share, and all its frames in the format of `put`."""
-        outgoing = self._hosts.to_workers[worker]
-        first_ns = outgoing.first_ns
-        return first_ns, *outgoing.take()
+    def for_worker(self, worker: int) -> tuple[memoryview, memoryview]:
+        """Return the frames for another share in the format of its `put`, valid until `forget_sent`."""
+        return self._fabric.outgoing(worker)
 
-    def put(self, entries: bytes, frames: bytes) -> None:
+    def forget_sent(self) -> None:
+        """Forget the frames for other shares, which have them now."""
+        self._fabric.forget_outgoing()
+
+    def put(self, departures: memoryview, frames: memoryview) -> None:
         """Take frames from another share."""
-        self._fabric.put(entries, frames)
+        self._fabric.put_outgoing(departures, frames)
 
     def quiesce(self) -> None:
         """Stop the hosts from sending, cancel future faults, and end stalls."""

@@ -45,9 +45,29 @@ def shares(topology: Topology, flows: FlowColumns, workers: int) -> list[Share]:
 
     Raises UsageError if there are fewer racks than workers.
     """
-    racks = list(dict.fromkeys(host.switch for host in topology.hosts))
+    racks = racks_of(topology)
     if workers > len(racks):
         raise UsageError(f"--workers {workers}: the network has {len(racks)} racks, and each worker needs at least one")
+    owner = _division(topology, racks, flows, workers)[0]
+    switches = [[switch.name for switch in topology.switches if owner[switch.name] == mine] for mine in range(workers)]
+    return [_share(topology, owner, switches, mine) for mine in range(workers)]
+
+
+def racks_of(topology: Topology) -> list[str]:
+    """Return the switches that have hosts, in the order of the hosts."""
+    return list(dict.fromkeys(host.switch for host in topology.hosts))
+
+
+def largest_share(topology: Topology, flows: FlowColumns, workers: int) -> float:
+    """Return the load of the most loaded worker as a fraction of the whole load; at most one worker per rack."""
+    loads = _division(topology, racks_of(topology), flows, workers)[1]
+    return max(loads) / sum(loads)
+
+
+def _division(
+    topology: Topology, racks: Sequence[str], flows: FlowColumns, workers: int
+) -> tuple[dict[str, int], list[float]]:
+    """Return the worker of each switch, and the load of each worker."""
     of_racks, of_others = _loads(topology, racks, flows)
     owner = dict(zip(racks, _runs(of_racks, workers), strict=True))
     busy = [
@@ -60,8 +80,7 @@ def shares(topology: Topology, flows: FlowColumns, workers: int) -> list[Share]:
         load, mine = busy[0]
         owner[name] = mine
         heapreplace(busy, (load + of_others / len(others), mine))
-    switches = [[switch.name for switch in topology.switches if owner[switch.name] == mine] for mine in range(workers)]
-    return [_share(topology, owner, switches, mine) for mine in range(workers)]
+    return owner, [load for load, _ in busy]
 
 
 def _loads(topology: Topology, racks: Sequence[str], flows: FlowColumns) -> tuple[list[float], float]:

@@ -52,7 +52,7 @@ class _Simulation:
         clocks = {switch.switch_id: SwitchClock(switch.name) for switch in plan.topology.switches}
         self._records = RecordWriter(recorder.take, plan.dilation, start_ns=0, switches=clocks)
         [whole] = shares(plan.topology, plan.columns, 1)
-        self._part = Part(plan, folder, self._records.write, whole, 1)
+        self._part = Part(plan, folder, self._records.write, whole)
         self._round_ns = lookahead_ns(plan.topology, plan.dilation)
 
     def __enter__(self) -> _Simulation:

@@ -11,7 +11,6 @@ from typing import Protocol
 from hosts.protocol import Record
 from telemetry.queue_samples import Samples
 from testbed.plan.plan import RunPlan
-from testbed.virtual.exchange import Descriptors
 from testbed.virtual.part import Counts
 from testbed.virtual.shares import Share
 
@@ -27,8 +26,6 @@ class Task:
     folder: Path
     shares: list[Share]
     round_ns: int
-    descriptors: Descriptors | None = None
-    """The descriptors of the workers' shared memory, if they exchange frames through it."""
 
 
 @dataclass

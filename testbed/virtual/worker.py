@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m testbed.virtual.worker DESCRIPTOR NUMBER PID`: runs one share of a run in virtual time.
+"""A worker: runs one share of a run in virtual time.
 
-The process PID runs `testbed.virtual.workers`. All workers make the same decisions after each round, because the
-decisions depend only on what all of them exchanged at its end.
+All workers make the same decisions after each round, because the decisions depend only on what all of them exchanged at
+its end.
 """
 
 from __future__ import annotations
 
-import pickle
+import os
 import signal
 import sys
 from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from struct import Struct
 
 from hosts.crash import print_crash
@@ -33,8 +33,9 @@ ASK_ROUNDS = 16
 """Rounds between two checks for the runner's request to end; a check takes a tenth of a round."""
 HEAD = Struct("=qqqqq")
 """The header of an exchanged part: the time of the sender's next event, whether it was asked to end, how many of its
-hosts had an event, the size of the ends of flows, and the size of the entries."""
+hosts had an event, the size of the ends of flows, and the size of the records of frames."""
 
+_STDOUT, _STDERR = 1, 2
 _RECEIVED, _COMPLETED, _GIVEN_UP = range(3)
 _KINDS = 3
 
@@ -77,12 +78,12 @@ class _SharedFlowEnds:
         self.add(ends)
         return ends
 
-    def add(self, ends: bytes) -> None:
+    def add(self, ends: bytes | memoryview) -> None:
         """Count the ends that another worker saw in this round."""
         if not ends:
             return
         actions = {_RECEIVED: self._all.receive, _COMPLETED: self._all.complete, _GIVEN_UP: self._all.give_up}
-        for word in array("q", ends):
+        for word in array("q", bytes(ends)):
             flow_id, kind = divmod(word, _KINDS)
             actions[kind](flow_id)
 
@@ -98,7 +99,7 @@ class Worker:
         self._ends = _SharedFlowEnds(len(task.plan.flows))
         clocks = {switch.switch_id: SwitchClock(switch.name) for switch in task.plan.topology.switches}
         self._records = RecordWriter(self._take, task.plan.dilation, start_ns=0, switches=clocks)
-        self._part = Part(task.plan, task.folder, self._records.write, task.shares[mine], len(task.shares))
+        self._part = Part(task.plan, task.folder, self._records.write, task.shares[mine])
         self._round = 0
         self._records_by_round: list[tuple[int, list[Record]]] = []
         self._round_records: list[Record] = []
@@ -149,21 +150,23 @@ class Worker:
             self._runner.recv()
             self._is_end_requested = True
         seen = self._ends.take()
-        out = [self._part.for_worker(other) for other in range(len(self._task.shares))]
-        next_ns = min([self._part.next_ns(), *(first_ns for first_ns, _, _ in out)])
-        parts = [
-            HEAD.pack(next_ns, self._is_end_requested, turns, len(seen), len(entries)) + seen + entries + frames
-            for _, entries, frames in out
-        ]
+        next_ns = self._part.next_ns()
+        parts = []
+        for other in range(len(self._task.shares)):
+            departures, frames = self._part.for_worker(other)
+            head = HEAD.pack(next_ns, self._is_end_requested, turns, len(seen), len(departures))
+            parts.append((head, seen, departures, frames))
         is_end_requested = self._is_end_requested
-        for other, part in enumerate(self._exchange.swap(parts)):
+        received = self._exchange.swap(parts)
+        self._part.forget_sent()
+        for other, part in enumerate(received):
             if other != self._mine:
-                other_ns, requested, other_turns, n_seen, n_entries = HEAD.unpack_from(part)
+                other_ns, requested, other_turns, n_seen, n_departures = HEAD.unpack_from(part)
                 body = part[HEAD.size :]
                 next_ns, turns = min(next_ns, other_ns), turns + other_turns
                 is_end_requested = is_end_requested or bool(requested)
                 self._ends.add(body[:n_seen])
-                self._part.put(body[n_seen : n_seen + n_entries], body[n_seen + n_entries :])
+                self._part.put(body[n_seen : n_seen + n_departures], body[n_seen + n_departures :])
         self._end_round()
         return _RoundEnd(next_ns, is_end_requested, turns)
 
@@ -182,23 +185,23 @@ class Worker:
         self._records_by_round = []
 
 
-def main(words: Sequence[str]) -> None:
-    """Run the task that the socket with the given descriptor delivers."""
-    descriptor, mine, runner_pid = map(int, words)
+def run_worker(task: Task, mine: int, exchange: SharedMemory, runner: Connection, log: Path, runner_pid: int) -> None:
+    """Run a share in a process that was forked from the runner, and write its messages to `log`.
+
+    The process must not use libraries that keep threads, because a fork has none of them.
+    """
+    die_with_parent(signal.SIGKILL, runner_pid)
+    os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the runner handles them
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
-    die_with_parent(signal.SIGKILL, runner_pid)
-    with Connection(descriptor) as runner:
-        task: Task = pickle.loads(runner.recv_bytes())
-        assert task.descriptors is not None
-        try:
-            Worker(task, mine, SharedMemory(task.descriptors, mine), runner).run()
-        except Exception as error:
-            if not print_crash(error):
-                raise
-            sys.exit(CRASHED)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    messages = log.open("w", encoding="utf-8", buffering=1)
+    for descriptor in (_STDOUT, _STDERR):
+        os.dup2(messages.fileno(), descriptor)
+    sys.stdout = sys.stderr = messages
+    exchange.join(mine)
+    try:
+        Worker(task, mine, exchange, runner).run()
+    except Exception as error:
+        if not print_crash(error):
+            raise
+        sys.exit(CRASHED)

@@ -5,13 +5,11 @@
 from __future__ import annotations
 
 import os
-import pickle
-import socket
-import subprocess
-import sys
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
+from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 
 from processes.child import how_ended, log_words
@@ -20,13 +18,14 @@ from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
-from testbed.system.code import ROOT
-from testbed.virtual.exchange import Descriptors, shared_memory
+from testbed.virtual.exchange import SharedMemory
 from testbed.virtual.gathering import Gathering
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import Share, shares
 from testbed.virtual.tasks import CRASHED, Task, WorkerReport
+from testbed.virtual.worker import run_worker
 
+_FORK = get_context("fork")
 _POLL_S = 0.2
 _ROOM_BYTES = 1 << 20
 _HEADERS = 4
@@ -52,47 +51,31 @@ def simulate_shared(
 
 
 class _Workers:
-    """The worker processes. Leaving the context kills the remaining ones."""
+    """The worker processes, forked from this one, so that they have its plan. Leaving the context kills the rest."""
 
     def __init__(self, plan: RunPlan, folder: Path, worker_shares: list[Share]) -> None:
-        self.processes: list[subprocess.Popen[bytes]] = []
+        self.processes: list[ForkProcess] = []
         self.connections: list[Connection] = []
         self._logs = [folder / "logs" / f"worker{mine + 1}.log" for mine in range(len(worker_shares))]
-        self._stack = ExitStack()
-        descriptors = shared_memory(len(worker_shares), _room_bytes(plan))
-        self._stack.callback(descriptors.close)
+        self._exchange = SharedMemory(len(worker_shares), _room_bytes(plan))
+        task = Task(plan, folder.resolve(), worker_shares, lookahead_ns(plan.topology, plan.dilation))
         try:
             for mine in range(len(worker_shares)):
-                self._start(mine, descriptors)
-            round_ns = lookahead_ns(plan.topology, plan.dilation)
-            task = pickle.dumps(Task(plan, folder.resolve(), worker_shares, round_ns, descriptors))
-            for mine in range(len(worker_shares)):
-                self._hand_over(mine, task)
+                self._start(task, mine)
         except BaseException:
             self.close()
             raise
 
-    def _start(self, mine: int, descriptors: Descriptors) -> None:
-        runner_socket, worker_socket = socket.socketpair()
-        numbers = (worker_socket.fileno(), mine, os.getpid())
-        with worker_socket, self._logs[mine].open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "testbed.virtual.worker", *map(str, numbers)],
-                pass_fds=[worker_socket.fileno(), *descriptors.numbers()],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=ROOT,
-                start_new_session=True,  # the runner handles Ctrl-C
-            )
+    def _start(self, task: Task, mine: int) -> None:
+        self._logs[mine].touch()  # a worker may die before it opens its log
+        runner_end, worker_end = Pipe()
+        process = _FORK.Process(
+            target=run_worker, args=(task, mine, self._exchange, worker_end, self._logs[mine], os.getpid())
+        )
+        with worker_end:
+            process.start()
         self.processes.append(process)
-        self.connections.append(Connection(runner_socket.detach()))
-
-    def _hand_over(self, mine: int, task: bytes) -> None:
-        try:
-            self.connections[mine].send_bytes(task)
-        except OSError:
-            raise self.failure(mine) from None
+        self.connections.append(runner_end)
 
     def ask_to_end(self) -> None:
         """Ask the workers to end with the current round; workers that have ended are ignored."""
@@ -102,7 +85,8 @@ class _Workers:
 
     def failure(self, number: int) -> RunError:
         """Return an exception that says in one line why a worker's connection ended."""
-        status = self.processes[number].wait()
+        self.processes[number].join()
+        status = self.processes[number].exitcode or 0
         output = log_words(self._logs[number])
         if status == CRASHED:
             return Crashed(output)
@@ -111,9 +95,9 @@ class _Workers:
     def close(self) -> None:
         for process, connection in zip(self.processes, self.connections, strict=True):
             process.kill()
-            process.wait()
+            process.join()
             connection.close()
-        self._stack.close()
+        self._exchange.close()
 
     def __enter__(self) -> _Workers:
         return self
@@ -148,8 +132,8 @@ def _listen(workers: _Workers, gathering: Gathering, interrupt: Interrupt) -> No
 
 
 def open_files(workers: int) -> int:
-    """Return the number of the runner's open files for this many workers: event counters and connections."""
-    return workers * (workers + 1)
+    """Return the number of the runner's open files for this many workers: event counters, connections, processes."""
+    return 3 * workers + 1
 
 
 def _room_bytes(plan: RunPlan) -> int:

@@ -50,7 +50,7 @@ _VALID = {
     "--background": ("iperf3",),
     "--p4": ("built-in", "file", "sweep.yaml", "folder", "dangling", "loop", "nothing"),
     "--claims": ("file", "flows.csv", "folder", "dangling", "loop", "nothing"),
-    "--workers": ("1", "2"),
+    "--workers": ("1", "2", "auto"),
     "--scheduler": ("tcp://127.0.0.1:1",),
 }
 """Plausible values by option or argument, with which the command continues to the next word."""

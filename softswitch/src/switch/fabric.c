@@ -13,6 +13,7 @@
 struct link_end {
     int32_t index;
     uint32_t port;
+    struct sw_outbox *outgoing; /* of the fabric that has the far end; NULL for this fabric */
 };
 
 struct member {
@@ -40,6 +41,8 @@ struct sw_fabric {
     struct sw_outbox outbox;
     struct sw_outbox seen[2];    /* at watched ports: frames that arrived, frames that left */
     struct sw_outbox departures; /* of every port, without the frames' bytes */
+    struct sw_outbox **outgoing; /* by peer; NULL if no port leads there */
+    uint32_t n_outgoing;
     bool logs_departures;
     int64_t horizon_ns; /* the time up to which events have been run */
 };
@@ -68,6 +71,12 @@ void sw_fabric_destroy(struct sw_fabric *fabric)
     sw_outbox_free(&fabric->seen[false]);
     sw_outbox_free(&fabric->seen[true]);
     sw_outbox_free(&fabric->departures);
+    for (uint32_t peer = 0; peer < fabric->n_outgoing; peer++) {
+        if (fabric->outgoing[peer])
+            sw_outbox_free(fabric->outgoing[peer]);
+        free(fabric->outgoing[peer]);
+    }
+    free(fabric->outgoing);
     free(fabric);
 }
 
@@ -102,6 +111,11 @@ static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *p
     see(member, port, true, due_ns, bytes, packet->len, packet->tail);
     if (fabric->logs_departures)
         sw_outbox_add(&fabric->departures, (int32_t)member->index, (int32_t)port, due_ns, bytes, 0, packet->tail);
+    if (end.outgoing) {
+        sw_outbox_add(end.outgoing, end.index, (int32_t)end.port, due_ns, bytes, packet->len, packet->tail);
+        sw_switch_release(member->sw, packet);
+        return;
+    }
     if (end.index >= 0) {
         see(fabric->members[end.index], end.port, false, due_ns, bytes, packet->len, packet->tail);
         sw_switch_receive_from(fabric->members[end.index]->sw, end.port, member->sw, packet, due_ns);
@@ -204,6 +218,53 @@ uint32_t sw_fabric_reach_bytes(const struct sw_fabric *fabric)
     return most;
 }
 
+/* Returns the outbox of a peer, which is created if it does not exist; NULL when out of memory. */
+static struct sw_outbox *outgoing_to(struct sw_fabric *fabric, uint32_t peer)
+{
+    if (peer >= fabric->n_outgoing) {
+        struct sw_outbox **outgoing = realloc(fabric->outgoing, (peer + 1) * sizeof(struct sw_outbox *));
+
+        if (!outgoing)
+            return NULL;
+        memset(outgoing + fabric->n_outgoing, 0, (peer + 1 - fabric->n_outgoing) * sizeof(struct sw_outbox *));
+        fabric->outgoing = outgoing;
+        fabric->n_outgoing = peer + 1;
+    }
+    if (!fabric->outgoing[peer])
+        fabric->outgoing[peer] = calloc(1, sizeof(struct sw_outbox));
+    return fabric->outgoing[peer];
+}
+
+int sw_fabric_lead(struct sw_fabric *fabric, uint32_t index, uint32_t port, uint32_t peer, uint32_t far_index,
+                   uint32_t far_port)
+{
+    struct sw_outbox *outgoing;
+
+    if (index >= fabric->n_members || port >= SW_RECIRCULATION_PORT)
+        return -EINVAL;
+    if (fabric->members[index]->ends[port].index >= 0)
+        return -EBUSY;
+    outgoing = outgoing_to(fabric, peer);
+    if (!outgoing)
+        return -ENOMEM;
+    fabric->members[index]->ends[port] =
+        (struct link_end){.index = (int32_t)far_index, .port = far_port, .outgoing = outgoing};
+    return 0;
+}
+
+const struct sw_outbox *sw_fabric_outgoing(const struct sw_fabric *fabric, uint32_t peer)
+{
+    return peer < fabric->n_outgoing ? fabric->outgoing[peer] : NULL;
+}
+
+void sw_fabric_forget_outgoing(struct sw_fabric *fabric)
+{
+    for (uint32_t peer = 0; peer < fabric->n_outgoing; peer++) {
+        if (fabric->outgoing[peer])
+            sw_outbox_clear(fabric->outgoing[peer]);
+    }
+}
+
 int sw_fabric_watch(struct sw_fabric *fabric, uint32_t index, uint32_t port)
 {
     if (index >= fabric->n_members || port >= SW_RECIRCULATION_PORT)
@@ -233,54 +294,70 @@ const struct sw_outbox *sw_fabric_departures(const struct sw_fabric *fabric)
     return &fabric->departures;
 }
 
-int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
-                      int64_t time_ns)
+static int receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
+                   struct sw_tail tail, int64_t time_ns)
 {
     int refused;
 
     if (index >= fabric->n_members)
         return -EINVAL;
     if (port < SW_RECIRCULATION_PORT)
-        see(fabric->members[index], port, false, time_ns, bytes, len, (struct sw_tail){0});
-    refused = sw_switch_receive(fabric->members[index]->sw, port, bytes, len, time_ns);
+        see(fabric->members[index], port, false, time_ns, bytes, len, tail);
+    refused = sw_switch_receive_tailed(fabric->members[index]->sw, port, bytes, len, tail, time_ns);
     plan(fabric, index);
     return refused;
 }
 
-static bool are_sound(const struct sw_fabric *fabric, const struct sw_entry *entries, uint64_t count, uint64_t n_bytes)
+int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
+                      int64_t time_ns)
 {
-    uint64_t total = 0;
+    return receive(fabric, index, port, bytes, len, (struct sw_tail){0}, time_ns);
+}
 
-    for (uint64_t i = 0; i < count; i++) {
-        if (entries[i].index >= fabric->n_members || entries[i].port >= SW_RECIRCULATION_PORT ||
-            entries[i].length < 0 || entries[i].length + entries[i].tail.bytes > SW_FRAME_MAX_BYTES ||
-            entries[i].tail.after > entries[i].length ||
-            (uint64_t)entries[i].tail.start + entries[i].tail.bytes > fabric->block_bytes)
-            return false;
-        total += (uint64_t)entries[i].length;
-    }
-    return total == n_bytes;
+static bool is_sound(const struct sw_fabric *fabric, uint32_t index, uint32_t port, uint64_t length,
+                     struct sw_tail tail)
+{
+    return index < fabric->n_members && port < SW_RECIRCULATION_PORT && length <= SW_FRAME_MAX_BYTES &&
+           length + tail.bytes <= SW_FRAME_MAX_BYTES && tail.after <= length &&
+           (uint64_t)tail.start + tail.bytes <= fabric->block_bytes;
 }
 
 int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint64_t count, const uint8_t *bytes,
                   uint64_t n_bytes)
 {
-    if (!are_sound(fabric, entries, count, n_bytes))
+    uint64_t total = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        if (!is_sound(fabric, entries[i].index, entries[i].port, (uint64_t)entries[i].length, entries[i].tail))
+            return -EINVAL;
+        total += (uint64_t)entries[i].length;
+    }
+    if (total != n_bytes)
         return -EINVAL;
     for (uint64_t i = 0; i < count; i++) {
         const struct sw_entry *entry = &entries[i];
 
-        see(fabric->members[entry->index], entry->port, false, entry->time_ns, bytes, (uint32_t)entry->length,
-            entry->tail);
-        sw_switch_receive_tailed(fabric->members[entry->index]->sw, entry->port, bytes, (uint32_t)entry->length,
-                                 entry->tail, entry->time_ns);
-        plan(fabric, entry->index);
+        receive(fabric, entry->index, entry->port, bytes, (uint32_t)entry->length, entry->tail, entry->time_ns);
         bytes += entry->length;
     }
     return 0;
 }
 
-int64_t sw_fabric_next_ns(const struct sw_fabric *fabric)
+int sw_fabric_put_outgoing(struct sw_fabric *fabric, const struct sw_departure *frames, uint64_t count,
+                           const uint8_t *bytes, uint64_t n_bytes)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (!is_sound(fabric, (uint32_t)frames[i].index, (uint32_t)frames[i].port, frames[i].length, frames[i].tail) ||
+            (uint64_t)frames[i].offset + frames[i].length > n_bytes)
+            return -EINVAL;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        receive(fabric, (uint32_t)frames[i].index, (uint32_t)frames[i].port, bytes + frames[i].offset, frames[i].length,
+                frames[i].tail, frames[i].due_ns);
+    return 0;
+}
+
+static int64_t next_event_ns(const struct sw_fabric *fabric)
 {
     int64_t first_ns = SW_NEVER;
 
@@ -299,7 +376,8 @@ static int64_t shortest_delay_ns(const struct sw_fabric *fabric)
         for (uint32_t port = 0; port < SW_RECIRCULATION_PORT; port++) {
             int64_t delay_ns = sw_switch_delay_ns(fabric->members[i]->sw, port);
 
-            if (fabric->members[i]->ends[port].index >= 0 && delay_ns < shortest_ns)
+            if (fabric->members[i]->ends[port].index >= 0 && !fabric->members[i]->ends[port].outgoing &&
+                delay_ns < shortest_ns)
                 shortest_ns = delay_ns;
         }
     }
@@ -312,7 +390,7 @@ static int64_t shortest_delay_ns(const struct sw_fabric *fabric)
  */
 static int64_t window_end_ns(struct sw_fabric *fabric, int64_t until_ns)
 {
-    int64_t first_ns = sw_fabric_next_ns(fabric), end_ns = until_ns;
+    int64_t first_ns = next_event_ns(fabric), end_ns = until_ns;
 
     if (first_ns == SW_NEVER || first_ns > until_ns)
         return SW_NEVER;
@@ -374,6 +452,21 @@ void sw_fabric_replan(struct sw_fabric *fabric)
     fabric->shortest_delay_ns = -1;
     for (uint32_t i = 0; i < fabric->n_members; i++)
         plan(fabric, i);
+}
+
+int64_t sw_fabric_next_ns(const struct sw_fabric *fabric)
+{
+    int64_t next_ns = next_event_ns(fabric);
+
+    for (uint32_t peer = 0; peer < fabric->n_outgoing; peer++) {
+        const struct sw_outbox *outgoing = fabric->outgoing[peer];
+
+        for (uint64_t i = 0; outgoing && i < outgoing->count; i++) {
+            if (outgoing->items[i].due_ns < next_ns)
+                next_ns = outgoing->items[i].due_ns;
+        }
+    }
+    return next_ns;
 }
 
 const struct sw_outbox *sw_fabric_outbox(const struct sw_fabric *fabric)

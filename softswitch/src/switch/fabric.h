@@ -46,6 +46,14 @@ int sw_fabric_connect(struct sw_fabric *fabric, uint32_t a, uint32_t port_a, uin
 int sw_fabric_set_block(struct sw_fabric *fabric, const uint8_t *block, uint32_t n_bytes);
 /* The largest sw_program.reach_bytes of all switches. */
 uint32_t sw_fabric_reach_bytes(const struct sw_fabric *fabric);
+/* Joins a port to a port of a switch in another fabric, which the caller knows as a number: frames that leave by the
+ * port are collected for that peer. -EINVAL unknown, -EBUSY already joined, -ENOMEM. */
+int sw_fabric_lead(struct sw_fabric *fabric, uint32_t index, uint32_t port, uint32_t peer, uint32_t far_index,
+                   uint32_t far_port);
+/* The frames collected for a peer since sw_fabric_forget_outgoing, with the far switch and port; NULL if no port leads
+ * to the peer. The pointer stays valid. */
+const struct sw_outbox *sw_fabric_outgoing(const struct sw_fabric *fabric, uint32_t peer);
+void sw_fabric_forget_outgoing(struct sw_fabric *fabric);
 
 /* Copies every frame that arrives at a port or leaves by it from now on, for captures. Returns -EINVAL for an unknown
  * port. A leaving frame has the time at which it reaches the far end of its link, an arriving frame the time at which
@@ -70,6 +78,10 @@ int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, c
 int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint64_t count, const uint8_t *bytes,
                   uint64_t n_bytes);
 
+/* The same for frames that another fabric collected for this one. */
+int sw_fabric_put_outgoing(struct sw_fabric *fabric, const struct sw_departure *frames, uint64_t count,
+                           const uint8_t *bytes, uint64_t n_bytes);
+
 /* Runs all events due by `until_ns`; returns the number of departures in the outbox, which replace those of the last
  * call. */
 uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns);
@@ -84,6 +96,7 @@ void sw_fabric_settle(struct sw_fabric *fabric);
 /* Must be called after commands, which may change the time of a switch's next event. */
 void sw_fabric_replan(struct sw_fabric *fabric);
 
+/* The time of the next event, or of the first arrival of a frame that is still to be handed to a peer. */
 int64_t sw_fabric_next_ns(const struct sw_fabric *fabric);
 const struct sw_outbox *sw_fabric_outbox(const struct sw_fabric *fabric);
 

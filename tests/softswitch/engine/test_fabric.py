@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from softswitch.engine import EdgeDeparture, Fabric, SwitchEngine
+from softswitch.engine import DEPARTURE, EdgeDeparture, Fabric, SwitchEngine
 from tests.softswitch.programs.steered import Op, library, steer
 
 LINK, EDGE = 9, 4
@@ -196,3 +196,51 @@ def test_misuse_of_a_fabric_is_an_error() -> None:
             near.advance(1)
         with pytest.raises(ValueError, match="no engine 2"):
             fabric.receive(2, 1, steer(1), 0)
+
+
+@pytest.mark.parametrize("length", [70, 1_000])
+def test_frames_reach_a_peer_as_over_a_link(length: int) -> None:
+    """Two fabrics that hand frames to each other have the departures of one fabric whose switches are joined."""
+    joined, *engines = pair()
+    with joined:
+        clones_to_edge(engines[1])
+        joined.receive(0, 1, steer(LINK, length, ops=Op.CLONE_INGRESS, session=1), 0)
+        expected = [(due_ns, frame) for _, _, due_ns, frame in joined.advance(20_000)]
+    near, far = SwitchEngine(library()), SwitchEngine(library())
+    fabrics = Fabric(), Fabric()
+    with fabrics[0], fabrics[1]:
+        for number, (fabric, engine) in enumerate(zip(fabrics, (near, far), strict=True)):
+            fabric.add(engine)
+            engine.command(f"port_rate {LINK} 8000000000")
+            engine.command(f"port_delay {LINK} 500")
+            fabric.lead(0, LINK, 1 - number, 0, LINK)
+        clones_to_edge(far)
+        fabrics[0].receive(0, 1, steer(LINK, length, ops=Op.CLONE_INGRESS, session=1), 0)
+        received = []
+        for until_ns in range(0, 20_000, 500):
+            received += [(due_ns, frame) for _, _, due_ns, frame in fabrics[1].advance(until_ns)]
+            fabrics[0].advance(until_ns)
+            for sender, receiver in (fabrics, fabrics[::-1]):
+                departures, frames = (memoryview(bytearray(view)) for view in sender.outgoing(fabrics.index(receiver)))
+                sender.forget_outgoing()
+                receiver.put_outgoing(departures, frames)
+                assert not sender.outgoing(fabrics.index(receiver))[0]
+        received += [(due_ns, frame) for _, _, due_ns, frame in fabrics[1].advance(20_000)]
+    assert received == expected != []
+
+
+def test_a_frame_for_a_peer_is_the_next_event() -> None:
+    with Fabric() as fabric:
+        engine = SwitchEngine(library())
+        fabric.add(engine)
+        engine.command(f"port_delay {LINK} 500")
+        fabric.lead(0, LINK, 3, 0, LINK)
+        fabric.receive(0, 1, steer(LINK, 100), 10)
+        fabric.advance(10)
+        assert fabric.next_timer_ns() == 510
+        fabric.forget_outgoing()
+        assert fabric.next_timer_ns() is None
+        with pytest.raises(ValueError, match="cannot be joined"):
+            fabric.lead(0, LINK, 3, 0, LINK)
+        with pytest.raises(ValueError, match="do not fit"):
+            fabric.put_outgoing(memoryview(bytearray(DEPARTURE.pack(0, 0, 2, 0, 0))), memoryview(bytearray(1)))

@@ -50,7 +50,7 @@ def test_a_run_collects_young_objects_only(tmp_path: Path) -> None:
     plan = plan_run(RunSpec("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
     [whole] = shares(plan.topology, plan.columns, 1)
     with collections() as generations:
-        part = Part(plan, tmp_path, lambda host, event: None, whole, 1)
+        part = Part(plan, tmp_path, lambda host, event: None, whole)
     assert len(generations) <= 2
     try:
         with collections() as generations:

@@ -59,10 +59,8 @@ class _Breaking(Part):
 
     at_the_end = False
 
-    def __init__(
-        self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None], share: Share, workers: int
-    ) -> None:
-        super().__init__(plan, folder, write, share, workers)
+    def __init__(self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None], share: Share) -> None:
+        super().__init__(plan, folder, write, share)
         self._breaks = "h21" in share.hosts
 
     def run(self, until_ns: int) -> int:

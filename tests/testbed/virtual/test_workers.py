@@ -8,10 +8,9 @@ import os
 import resource
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Sequence
 from functools import partial
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +19,7 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from cli.planning import shared_out
+from cli.planning import with_workers
 from hosts.transport.loss_recovery.base import NEVER
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import execute
@@ -29,15 +28,14 @@ from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import Silent, Stage
 from testbed.recording.recorder import Recorder
 from testbed.virtual import workers as module
-from testbed.virtual.exchange import Descriptors
+from testbed.virtual.exchange import Part
 from testbed.virtual.gathering import Gathering
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import shares
 from testbed.virtual.tasks import Task, WorkerReport
-from testbed.virtual.worker import HEAD, TELL_TURNS, Worker
+from testbed.virtual.worker import HEAD, TELL_TURNS, Worker, run_worker
 from testbed.virtual.workers import simulate_shared
 from tests.testbed.incasts import assert_same_run, plan_incast, trace
-from tests.testbed.running import ROOT
 
 _RACKS = ("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=60000")
 _LOW = ("switch.q_th_bytes=20000", "switch.q_tg_bytes=10000")
@@ -107,16 +105,16 @@ class _Busy:
     def __init__(self) -> None:
         self.rounds = 0
 
-    def swap(self, parts: Sequence[bytes]) -> list[bytes]:
+    def swap(self, parts: Sequence[Part]) -> list[memoryview]:
         self.rounds += 1
-        return [b"", HEAD.pack(NEVER, self.rounds > 5, TELL_TURNS, 0, 0)]
+        return [memoryview(b""), memoryview(HEAD.pack(NEVER, self.rounds > 5, TELL_TURNS, 0, 0))]
 
 
 def _worker(folder: Path, exchange: Any, workers: int) -> tuple[Worker, _Runner]:
     """Create the first of `workers` workers in this process."""
     plan = _plan()
     round_ns = lookahead_ns(plan.topology, plan.dilation)
-    task = Task(plan, folder, shares(plan.topology, plan.columns, workers), round_ns, Descriptors(-1, (), 0))
+    task = Task(plan, folder, shares(plan.topology, plan.columns, workers), round_ns)
     runner = _Runner(folder / "pcaps" / "h1-eth0.pcapng")
     return Worker(task, 0, exchange, cast("Connection", runner)), runner
 
@@ -138,14 +136,15 @@ def test_all_workers_report_after_the_same_rounds(tmp_path: Path) -> None:
     assert runner.reports[-1].was_interrupted
 
 
-def test_a_worker_whose_runner_is_gone_ends() -> None:
+def test_a_worker_whose_runner_is_gone_ends(tmp_path: Path) -> None:
     """The runner was killed before the worker asked the kernel for its death signal: the worker has another parent."""
-    runner_socket, worker_socket = socket.socketpair()
-    with runner_socket, worker_socket:
-        numbers = (worker_socket.fileno(), 0, os.getpid() + 1)
-        words = [sys.executable, "-m", "testbed.virtual.worker", *map(str, numbers)]
-        done = subprocess.run(words, cwd=ROOT, pass_fds=[worker_socket.fileno()], check=False, timeout=60)
-    assert done.returncode == -signal.SIGKILL
+    missing: Any = None
+    process = get_context("fork").Process(
+        target=run_worker, args=(missing, 0, missing, missing, tmp_path / "worker1.log", os.getpid() + 1)
+    )
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
 
 
 class _Dying:
@@ -168,12 +167,12 @@ def test_a_worker_that_dies_during_a_report_is_reported_as_dead() -> None:
 
 
 def test_the_limit_of_open_files_is_raised_for_workers() -> None:
-    """Each worker has an event counter for each other worker."""
+    """Each worker has an event counter, a connection and a process descriptor."""
     plan = _plan()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (45, hard))
     try:
-        shared_out(plan, 3)
+        assert with_workers(plan, 3).config.workers == 3
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 45 + 3 * 2
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The number of workers that is chosen from the plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.results.spec import CONFIG_FILE, RunSpec, config_of
+from cli.planning import with_workers
+from testbed.errors import UsageError
+from testbed.execution.execute import execute
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
+from testbed.recording.outcome import Silent
+from testbed.virtual import worker_choice
+from testbed.virtual.worker_choice import best_workers
+
+
+def _plan(scenario: str, *settings: str, **more: Any) -> Any:
+    return plan_run(RunSpec(scenario, "sfc", settings=parse_settings(settings), **{"clock": "virtual", **more}))
+
+
+def test_many_packets_per_round_are_shared() -> None:
+    plan = _plan("hadoop-50", "arrivals_us=300", scale="paper")
+    assert [best_workers(plan, cores) for cores in (1, 2)] == [1, 2]
+    assert best_workers(plan, 64) <= len({host.switch for host in plan.topology.hosts})
+
+
+@pytest.mark.parametrize(
+    ("scenario", "settings", "scale"),
+    [
+        ("incast", (), "ci"),
+        ("hadoop-50", (), "ci"),
+        ("incast", ("degree=64", "message_bytes=12500000"), "paper"),
+    ],
+)
+def test_short_runs_and_runs_with_few_packets_per_round_are_not_shared(
+    scenario: str, settings: tuple[str, ...], scale: str
+) -> None:
+    assert best_workers(_plan(scenario, *settings, scale=scale), 8) == 1
+
+
+def test_live_runs_are_not_shared() -> None:
+    assert best_workers(_plan("incast", clock="real", dilation=10_000), 8) == 1
+    with pytest.raises(UsageError, match="only a run in virtual time"):
+        with_workers(_plan("incast", clock="real", dilation=10_000), 2)
+
+
+def test_the_configuration_has_the_chosen_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job is planned without this choice: it gets one process, because other jobs use the other cores."""
+    monkeypatch.setattr(worker_choice, "PACKET_NS", 10**9)
+    monkeypatch.setattr("cli.planning.cores", lambda: 2)
+    plan = _plan("incast")
+    assert plan.config.workers == 1
+    run = execute(with_workers(plan, None), tmp_path, Silent(), page=False)
+    assert config_of((run.folder / CONFIG_FILE).read_text()).workers == 2
+    assert (run.folder / "logs" / "worker2.log").exists()
