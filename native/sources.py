@@ -40,6 +40,7 @@ ENGINE = (
     "hosts/transport/loss_recovery/base.py",
     "hosts/transport/counting.py",
     "hosts/transport/nic.py",
+    "hosts/transport/number_rows.py",
     "hosts/transport/programs.py",
     "hosts/transport/queue_pairs.py",
     "hosts/transport/receive_buffer.py",

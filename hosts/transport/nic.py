@@ -53,7 +53,7 @@ from wire.crc import crc_between
 from wire.dilation import Dilation
 from wire.int_header import has_telemetry, strip
 from wire.roce.decoder import RoceDecoder, RoceHeader
-from wire.roce.packets import BTH_OFFSET, CNP, ICRC_BYTES, IP_OFFSET, PULL, UDP_OFFSET, data_frame_bytes, source_port
+from wire.roce.packets import BTH_OFFSET, CNP, ICRC_BYTES, IP_OFFSET, PULL, UDP_OFFSET, data_frame_bytes
 from wire.tail import tail_bytes, whole_frame
 from wire.units import NS_PER_US
 
@@ -299,6 +299,8 @@ class Nic:
             return
         self._counters.data_received += 1
         receiver.on_data(header, header.psn_word(frame), body, body_crc, header.shim(frame), now_ns)
+        if receiver.is_done:
+            self._pairs.rest(receiver)
 
     def _receive_control(self, header: RoceHeader, frame: bytes, now_ns: int) -> None:
         counters = self._counters
@@ -416,10 +418,10 @@ class Nic:
         self, signal: bts.BackToSender, congested_ip: int
     ) -> SenderQueuePair | IdleSender | ProgramFlow | None:
         """Return the flow of this host that a BTS names, of a queue pair or a program."""
-        pair = self._pairs.towards(congested_ip, signal.destination_qpn)
+        pair = self._pairs.towards(congested_ip, signal.destination_qpn, signal.source_port)
         if pair is not None:
             is_ours = signal.protocol == IP_PROTOCOL_UDP and signal.destination_port in self._data_ports
-            return pair if is_ours and signal.source_port == source_port(pair.source_qpn) else None
+            return pair if is_ours else None
         if self.programs is None or signal.destination_qpn or signal.cause == BtsCause.FEEDBACK:
             return None
         return self.programs.find(FlowKey(congested_ip, signal.protocol, signal.source_port, signal.destination_port))

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,7 +44,7 @@ class Workload(BaseModel):
         return {}, 1.0
 
     @abstractmethod
-    def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
+    def flows(self, topology: Topology, random: np.random.Generator) -> Sequence[FlowRequest]:
         """Return the flows on this network; every random draw uses `random`. ScenarioError if they do not fit."""
 
 

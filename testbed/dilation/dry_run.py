@@ -19,9 +19,9 @@ from analysis.results.spec import P4Program
 from hosts.crash import engine_crash
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
+from scenarios.model.flow_table import FlowTable
 from softswitch.build import BuildError
 from softswitch.codegen.ir.source import CodegenError
-from testbed.flows.columns import FlowColumns
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import build_engine
 from testbed.virtual.part import FrameLog, Part, lookahead_ns, round_end_ns
@@ -103,7 +103,7 @@ def _run(part: Part, plan: RunPlan, tell: Tell) -> None:
             raise
 
 
-def busiest_window(flows: FlowColumns, payload_bytes: int) -> Sequence[int]:
+def busiest_window(flows: FlowTable, payload_bytes: int) -> Sequence[int]:
     """Return the indices of all flows, or of the flows in the shortest window with a work of MOST_WORK packets."""
     work = -(-flows.size_bytes // payload_bytes) + _MESSAGE_WORK
     if work.sum() <= MOST_WORK:
@@ -120,9 +120,8 @@ def busiest_window(flows: FlowColumns, payload_bytes: int) -> Sequence[int]:
 
 def _cut(plan: RunPlan, window: Sequence[int]) -> RunPlan:
     """Return the plan with some of its flows. A flow that waits for others begins when it would in an idle network."""
-    starts_ns = plan.columns.start_ns
-    flows = [replace(plan.flows[place], start_ns=int(starts_ns[place]), after=(), delay_ns=0) for place in window]
-    return replace(plan, flows=tuple(flows))
+    order = np.argsort(plan.columns.start_ns[window], kind="stable")
+    return replace(plan, flows=plan.columns.independent(np.asarray(window)[order]))
 
 
 def _runs_on_softswitch(program: P4Program | None) -> bool:

@@ -17,7 +17,7 @@ from analysis.results.spec import CONFIG_FILE, RunConfig
 from hosts.crash import engine_crash
 from native.cache import CacheRefused
 from scenarios.traffic import flow_file
-from telemetry.atomic_file import replace_text
+from telemetry.atomic_file import replace_file, replace_text
 from telemetry.journal import JOURNAL_FOLDER, has_journal
 from testbed.errors import Crashed, Interrupted, RunError
 from testbed.execution.unfinished import ERROR_FILE, finish_run
@@ -152,7 +152,12 @@ def _result_of_crash(folder: Path, error: Crashed) -> RunResult:
 def write_inputs(plan: RunPlan, folder: Path) -> None:
     """Write what is needed to repeat the run: its configuration and its flows."""
     replace_text(folder / CONFIG_FILE, plan.config.to_json())
-    replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
+
+    def write_flows(partial: Path) -> None:
+        with partial.open("w", encoding="utf-8", newline="") as out:
+            flow_file.write_flows(out, plan.flows, plan.config.measured_window_us)
+
+    replace_file(folder / flow_file.FILE_NAME, write_flows)
 
 
 def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:

@@ -120,7 +120,7 @@ class HostRounds:
         self._next_ns = vec[i64]([NEVER] * len(nics))
         self._earliest_ns: i64 = NEVER
         for number in range(len(nics)):
-            self._plan(number)
+            self.plan(number)
 
     def next_ns(self) -> int:
         """Return the time of the next event of any NIC; NEVER if there is none."""
@@ -151,7 +151,7 @@ class HostRounds:
             next_ns = self._next_ns[number]
             if next_ns <= until_ns:
                 self._run_nic(number, until_ns)
-                self._plan(number)
+                self.plan(number)
                 turns += 1
             elif next_ns < self._earliest_ns:
                 self._earliest_ns = next_ns
@@ -162,7 +162,7 @@ class HostRounds:
         self._earliest_ns = NEVER
         for number in range(len(self._nics)):
             self._nics[number].quiesce()
-            self._plan(number)
+            self.plan(number)
 
     def _run_nic(self, number: i64, until_ns: i64) -> None:
         nic = self._nics[number]
@@ -186,8 +186,8 @@ class HostRounds:
         while (event := nic.next_event()) is not None:
             self._write(nic.address.name, event)
 
-    def _plan(self, number: i64) -> None:
-        """Update a NIC's next event after the NIC has run."""
+    def plan(self, number: i64) -> None:
+        """Update a NIC's next event after the NIC has run or has got a message."""
         self._next_ns[number] = NEVER
         next_ns = self._nics[number].next_timer_ns()
         if next_ns is not None:

@@ -31,6 +31,7 @@ from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_comm
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
 from testbed.virtual.capture import VirtualCapture
+from testbed.virtual.flow_starts import FlowStarts
 from testbed.virtual.host_rounds import HostRounds, place_of
 from testbed.virtual.shares import Share
 from topologies.model import Topology
@@ -75,11 +76,10 @@ class Part:
         _connect(topology, self._fabric, self._engines)
         self._fabric.set_block(PAYLOAD_BLOCK)
         stalls = host_stalls(topology, plan.faults)
-        self._nics: list[Nic] = build_nics(
-            topology, plan.flows, plan.transport, plan.dilation, stalls=stalls, only=share.hosts
-        )
+        self._nics: list[Nic] = build_nics(topology, (), plan.transport, plan.dilation, stalls=stalls, only=share.hosts)
         for nic in self._nics:
             nic.fold_payloads(self._fabric.reach_bytes() + ICRC_BYTES)
+        self._starts = FlowStarts(topology, plan.flows, self._nics, plan.dilation, stalls)
         self._capture = VirtualCapture(plan, share, folder)
         for switch, port in self._capture.ports:
             self._fabric.watch(switch, port)
@@ -105,7 +105,7 @@ class Part:
     def next_ns(self) -> int:
         """Return the time of the next event; NEVER if there is none."""
         switch_ns = self._fabric.next_timer_ns()
-        host_ns = self._hosts.next_ns()
+        host_ns = min(self._hosts.next_ns(), self._starts.next_ns)
         return host_ns if switch_ns is None or host_ns < switch_ns else switch_ns
 
     def run(self, until_ns: int) -> int:
@@ -113,6 +113,8 @@ class Part:
 
         A round must not be longer than the lookahead, so that what hosts send in it reaches no switch before its end.
         """
+        for sender in self._starts.hand_over(until_ns):
+            self._hosts.plan(sender)
         self._hosts.deliver(*self._fabric.run(until_ns))
         count = self._hosts.run(until_ns)
         entries, frames = self._hosts.to_switches.take()
@@ -139,6 +141,7 @@ class Part:
         for engine in self._engines.values() if self._plan.faults else ():
             engine.command("at_clear")
             engine.command(END_OF_STALL)
+        self._starts.stop()
         self._hosts.quiesce()
 
     def write_rest(self, records: RecordWriter) -> None:

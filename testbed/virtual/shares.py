@@ -16,8 +16,8 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
+from scenarios.model.flow_table import FlowTable
 from testbed.errors import UsageError
-from testbed.flows.columns import FlowColumns
 from topologies.model import Topology
 
 
@@ -40,7 +40,7 @@ class Share:
     """The far ends of links to other shares, by switch (as its index in this share) and port."""
 
 
-def shares(topology: Topology, flows: FlowColumns, workers: int) -> list[Share]:
+def shares(topology: Topology, flows: FlowTable, workers: int) -> list[Share]:
     """Return a share for each worker. The shares' hosts in sequence have the topology's order.
 
     Raises UsageError if there are fewer racks than workers.
@@ -64,7 +64,7 @@ def shares(topology: Topology, flows: FlowColumns, workers: int) -> list[Share]:
     return [_share(topology, owner, switches, mine) for mine in range(workers)]
 
 
-def _loads(topology: Topology, racks: Sequence[str], flows: FlowColumns) -> tuple[list[float], float]:
+def _loads(topology: Topology, racks: Sequence[str], flows: FlowTable) -> tuple[list[float], float]:
     """Return the load of each rack and of all other switches together: the bytes that NICs and switches handle.
 
     A packet costs about as much in a switch as in a NIC. Each host adds one byte, so that racks without traffic are

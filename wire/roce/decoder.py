@@ -50,11 +50,11 @@ _QPN_BYTE: Final = 7
 """Offset of the destination QP's last byte from the BTH. `_LENGTH_BYTE` and `_SOURCE_BYTE` are offsets in the frame of
 the last byte of the IPv4 length and of the source address."""
 
-_CACHED_HEADERS: Final = 1 << 11
+_CACHED_HEADERS: Final = 1 << 8
 """Highest number of headers that a decoder caches. It discards the oldest, so that neither forged headers nor headers
 of past messages fill the memory."""
 _BTH_HEAD_BYTES: Final = PSN_OFFSET - BTH_OFFSET
-_LATEST_HEADERS: Final = 1 << 10
+_LATEST_HEADERS: Final = 1 << 8
 """Number of places for the headers seen last, a power of two."""
 
 

@@ -103,8 +103,8 @@ class WireSchedule:
 
     __slots__ = (
         "_control", "_data_tail", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder",
-        "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "finish_ns", "frames_sent",
-        "is_quiet", "tail", "wire_free_ns",
+        "_starts", "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "finish_ns",
+        "frames_sent", "is_quiet", "tail", "wire_free_ns",
     )  # fmt: skip
 
     def __init__(self, rate_bps: int, quantum_bytes: int) -> None:
@@ -114,6 +114,7 @@ class WireSchedule:
         self._mac_control: Fifo[bytes] = Fifo()
         self._control: Fifo[bytes] = Fifo()
         self._ready: Fifo[FrameSource] = Fifo()
+        self._starts = Timers()
         self._timers = Timers()
         self._on_wire = TimedFrames()
         self._data_tail: i64 = 0
@@ -160,23 +161,32 @@ class WireSchedule:
         """
         self._timers.set(time_ns, target)
 
+    def start_at(self, time_ns: int, target: Wakeable) -> None:
+        """Call `target.on_wake` once at that time, before the timers of `wake_at` that are due at the same instant.
+
+        The order of events therefore does not depend on how long before its start a message is handed over.
+        """
+        self._starts.set(time_ns, target)
+
     def advance(self, limit_ns: i64) -> None:
         """Fire timers and start frames up to and including `limit_ns`, in order of time."""
         if self.is_quiet:
             return
         while True:
-            start_ns, timer_ns = self._next_start_ns(), self._timers.first_ns
-            if timer_ns <= start_ns:
-                if timer_ns > limit_ns or timer_ns == NEVER:
+            start_ns = self._next_start_ns()
+            timers = self._timers if self._timers.first_ns < self._starts.first_ns else self._starts
+            if timers.first_ns <= start_ns:
+                if timers.first_ns > limit_ns or timers.first_ns == NEVER:
                     return
-                self._fire(timer_ns)
+                self._fire(timers)
             elif start_ns <= limit_ns:
                 self._start_frame(start_ns)
             else:
                 return
 
-    def _fire(self, timer_ns: i64) -> None:
-        target = self._timers.take()
+    def _fire(self, timers: Timers) -> None:
+        timer_ns = timers.first_ns
+        target = timers.take()
         if target.wake_ns == timer_ns:
             target.wake_ns = NEVER
             if timer_ns > self.clock_ns:
@@ -219,6 +229,8 @@ class WireSchedule:
         earliest = self._next_start_ns()
         if self._on_wire.first_ns < earliest:
             earliest = self._on_wire.first_ns
+        if self._starts.first_ns < earliest:
+            earliest = self._starts.first_ns
         timers = self._timers
         while timers.first_ns < earliest:
             if timers.first().wake_ns == timers.first_ns:

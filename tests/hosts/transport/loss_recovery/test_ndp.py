@@ -160,9 +160,8 @@ def test_trimmed_packets_are_resent_once_when_packet_numbers_wrap() -> None:
     link.transfer(1_000)
     link.run()
     start = (1 << 24) - 20
-    link.a._pairs._idle[1].next_index = start
-    receiver = link.b._pairs._receivers[101]
-    receiver._order.expected = receiver._end = start
+    link.a._pairs._sender_rows.set(1, 1, start + 1)
+    link.b._pairs._receiver_rows.set(101, 1, start)
     link.transfer(60_000, qpn=1)
     link.run()
     counts = link.of(MessageCompleted, "a")[-1].report.counts
