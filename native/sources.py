@@ -26,6 +26,7 @@ ENGINE = (
     "wire/int_header.py",
     "wire/ipv4.py",
     "wire/pfc.py",
+    "wire/tail.py",
     "wire/roce/decoder.py",
     "wire/roce/framer.py",
     "wire/roce/packets.py",

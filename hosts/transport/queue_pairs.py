@@ -29,9 +29,10 @@ from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
 from hosts.transport.transmission import prepare_crcs
-from wire.constants import DSCP_CONTROL, DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE
+from wire.constants import DSCP_CONTROL, DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE, MAX_PAYLOAD_BYTES
 from wire.crc import shift_of
-from wire.roce.packets import data_frame_bytes
+from wire.roce.packets import BODY_OFFSET, data_frame_bytes
+from wire.words import WORD_BYTES
 
 
 class IdleSender:
@@ -115,6 +116,7 @@ class QueuePairs:
         self._events = events
         self._intervals_from_ns = epoch_ns
         self._pacer = PullPacer(wire, data_frame_bytes(wall.payload_bytes, is_last=False), wall.line_rate_bps)
+        self._stored_bytes = BODY_OFFSET + MAX_PAYLOAD_BYTES
         self.adopt(wall, algorithms)
         self.flow_ends = EndedFlows()
         """The ended flows that messages may wait for."""
@@ -136,6 +138,7 @@ class QueuePairs:
         self._maker = FramerMaker(self._address, DSCP_DATA if self._acks_are_data else DSCP_CONTROL)
         self.shift = shift_of(wall.payload_bytes)
         """CRC shift by the payload of a full packet."""
+        self.fold_payloads(self._stored_bytes)
         ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
         self._data_tos = DSCP_DATA << 2 | ecn
 
@@ -194,6 +197,15 @@ class QueuePairs:
     def states(self, now_ns: int) -> list[SendingState]:
         """Return the states of messages that have begun but are not completely acknowledged."""
         return [state for sender in self._senders.values() for state in sender.states(now_ns)]
+
+    def fold_payloads(self, stored_bytes: int) -> None:
+        """Implement `Nic.fold_payloads`. A payload that is not whole words is never folded, because of its padding."""
+        self._stored_bytes = stored_bytes
+        payload_bytes: int = self.shift.size_bytes
+        stored = max(0, stored_bytes - BODY_OFFSET)
+        self._stored_payload_bytes = payload_bytes if payload_bytes % WORD_BYTES else min(stored, payload_bytes)
+        self.tail_shift = shift_of(payload_bytes - self._stored_payload_bytes)
+        """CRC shift by the part of a full payload that a tail describes."""
 
     def end_intervals(self) -> None:
         """Implement `Nic.end_intervals`."""
@@ -268,6 +280,7 @@ class QueuePairs:
             trace=CongestionTrace(congestion, interval_ns, self._events.append) if interval_ns else None,
             obeys_marks=self._settings.congestion_notice == "acknowledgement",
             ack_every=self._settings.ack_every,
+            stored_payload_bytes=self._stored_payload_bytes,
             retry_limit=self._settings.retry_limit,
             scheduler=self._wire,
             counters=self._counters,

@@ -146,8 +146,8 @@ class ReceiverQueuePair:
     def on_data(self, header: RoceHeader, word: int, body: bytes, body_crc: int, shim: bytes, now_ns: int) -> None:
         """Handle a data packet with a correct ICRC.
 
-        `word` is its AckReq bit and PSN. `shim` is its telemetry or empty. `body_crc` is the CRC-32 of its body, or -1
-        if it was not computed.
+        `word` is its AckReq bit and PSN. `shim` is its telemetry or empty. `body_crc` is the CRC-32 of a full payload,
+        whose bytes are then not needed, or -1.
         """
         if shim:
             shim = int_header.echo(shim, now_ns // NS_PER_US)
@@ -160,12 +160,12 @@ class ReceiverQueuePair:
             self._send_cnp()
         marked = marked or self._owes_mark
         self._owes_mark = marked
-        arrival = order.on_packet(index, opcode, body, now_ns)
+        arrival = order.on_packet(index, opcode, body, body_crc, now_ns)
         if arrival is _IN_ORDER:
             self._deliver(opcode, body, body_crc, now_ns)
             held = order.next_held()
             while held is not None:
-                self._deliver(held[0], held[1], -1, now_ns)
+                self._deliver(held[0], held[1], held[2], now_ns)
                 held = order.next_held()
             if word & ACK_REQUEST:
                 self._send_ack(marked, shim)
@@ -200,15 +200,15 @@ class ReceiverQueuePair:
             self._send_ack(marked, shim, pack_selective(index))
 
     def _deliver(self, opcode: i64, body: bytes, body_crc: int, now_ns: int) -> None:
-        """Add a packet to the current message; `body_crc` is the CRC-32 of the body, or -1 if it was not computed."""
+        """Add a packet to the current message; `body_crc` is the CRC-32 of a full payload, or -1."""
         sent_crc = -1
         if has_immediate(opcode):
             sent_crc = int.from_bytes(body[:IMMEDIATE_BYTES], "big")
             body = body[IMMEDIATE_BYTES:]
             body_crc = -1
-        size_bytes = len(body)
+        size_bytes = len(body) if body_crc < 0 else int(self._shift.size_bytes)
         if self._verify:
-            if body_crc >= 0 and size_bytes == self._shift.size_bytes:
+            if body_crc >= 0:
                 self._crc = self._shift.past(self._crc) ^ body_crc
             else:
                 self._crc = crc32(body, self._crc)

@@ -21,6 +21,7 @@ from hosts.records import RecordWriter
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
+from hosts.transport.transmission import PAYLOAD_BLOCK
 from softswitch.engine import ENTRY_RECORD, Fabric, SwitchEngine
 from telemetry.queue_samples import Samples
 from testbed.control_plane.faults import END_OF_STALL, fault_commands, host_stalls
@@ -34,6 +35,7 @@ from testbed.virtual.host_rounds import HostRounds, place_of
 from testbed.virtual.shares import Share
 from topologies.model import Topology
 from wire.dilation import Dilation
+from wire.roce.packets import ICRC_BYTES
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,13 @@ class Part:
         self._fabric = Fabric()
         index = {name: self._fabric.add(engine) for name, engine in self._engines.items()}
         _connect(topology, self._fabric, self._engines)
+        self._fabric.set_block(PAYLOAD_BLOCK)
         stalls = host_stalls(topology, plan.faults)
         self._nics: list[Nic] = build_nics(
             topology, plan.flows, plan.transport, plan.dilation, stalls=stalls, only=share.hosts
         )
+        for nic in self._nics:
+            nic.fold_payloads(self._fabric.reach_bytes() + ICRC_BYTES)
         self._capture = VirtualCapture(plan, share, folder)
         for switch, port in self._capture.ports:
             self._fabric.watch(switch, port)

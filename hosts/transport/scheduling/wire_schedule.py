@@ -14,6 +14,7 @@ from mypy_extensions import i64, mypyc_attr
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.scheduling.timed_frames import TimedFrames
 from hosts.transport.scheduling.timers import Timers, Wakeable
+from wire.tail import tail_bytes
 from wire.units import NS_PER_S
 
 _BIT_NS: Final = 8 * NS_PER_S
@@ -70,7 +71,7 @@ class Fifo(Generic[_Item]):
 class FrameSource(Wakeable):
     """A source of frames: a queue pair, or the queue of a program's flow."""
 
-    __slots__ = ("deficit", "queued")
+    __slots__ = ("deficit", "queued", "tail")
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,6 +79,8 @@ class FrameSource(Wakeable):
         """Whether the source is in the round."""
         self.deficit = 0
         """Bytes that the source may still send in its turn."""
+        self.tail: i64 = 0
+        """Tail (wire.tail) of the frame that `build_frame` returned last."""
 
     def build_frame(self, now_ns: int) -> bytes | None:
         """Return the frame that starts on the wire now; None if the source may not send, which ends its turn.
@@ -99,9 +102,9 @@ class WireSchedule:
     """
 
     __slots__ = (
-        "_control", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder",
-        "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "frames_sent",
-        "is_quiet", "wire_free_ns",
+        "_control", "_data_tail", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder",
+        "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "finish_ns", "frames_sent",
+        "is_quiet", "tail", "wire_free_ns",
     )  # fmt: skip
 
     def __init__(self, rate_bps: int, quantum_bytes: int) -> None:
@@ -113,6 +116,8 @@ class WireSchedule:
         self._ready: Fifo[FrameSource] = Fifo()
         self._timers = Timers()
         self._on_wire = TimedFrames()
+        self._data_tail: i64 = 0
+        """Tail of the data frame that starts now."""
         self._remainder: i64 = 0
         self.clock_ns: i64 = 0
         """Time of the latest event handled; never decreases."""
@@ -122,6 +127,10 @@ class WireSchedule:
         """End of the 802.1Qbb pause of the traffic class that control frames belong to."""
         self.is_quiet = False
         """Whether sending has stopped: no timer fires, no frame starts, and frames on the wire are lost."""
+        self.finish_ns: i64 = 0
+        """Time at which the last bit of the frame that `take_finished` returned last has left."""
+        self.tail: i64 = 0
+        """Tail (wire.tail) of that frame."""
         self.frames_sent = self.bytes_sent = self.control_overruns = 0
 
     def send_mac_control(self, frame: bytes) -> None:
@@ -180,18 +189,23 @@ class WireSchedule:
         if now_ns > self.clock_ns:
             self.clock_ns = now_ns
 
+    def take_finished(self, now_ns: i64) -> bytes | None:
+        """Return the next frame whose last bit has left by `now_ns`, or None; `finish_ns` and `tail` belong to it."""
+        on_wire = self._on_wire
+        if on_wire.first_ns > now_ns or not on_wire.count or self.is_quiet:
+            return None
+        self.finish_ns = on_wire.first_ns
+        frame = on_wire.take()
+        self.tail = on_wire.tail
+        self.bytes_sent += len(frame) + tail_bytes(self.tail)
+        self.frames_sent += 1
+        return frame
+
     def finished(self, now_ns: i64) -> list[tuple[int, bytes]]:
         """Return the frames whose last bit has left by `now_ns`, in order, with their departure times."""
         departures: list[tuple[int, bytes]] = []
-        if self.is_quiet:
-            return departures
-        on_wire = self._on_wire
-        while on_wire.count and on_wire.first_ns <= now_ns:
-            departure_ns: int = on_wire.first_ns
-            frame = on_wire.take()
-            departures.append((departure_ns, frame))
-            self.bytes_sent += len(frame)
-        self.frames_sent += len(departures)
+        while (frame := self.take_finished(now_ns)) is not None:
+            departures.append((self.finish_ns, frame))
         return departures
 
     def next_finish_ns(self) -> int | None:
@@ -223,6 +237,7 @@ class WireSchedule:
 
     def _start_frame(self, start_ns: i64) -> None:
         self.clock_ns = start_ns
+        tail: i64 = 0
         if self._mac_control.count:
             frame = self._mac_control.take()
         elif self._control.count and self.control_pause_end_ns <= start_ns:
@@ -232,13 +247,14 @@ class WireSchedule:
             if data is None:
                 return
             frame = data
+            tail = self._data_tail
         if start_ns > self.wire_free_ns:
             self._remainder = 0
-        bits_ns = i64(len(frame)) * _BIT_NS + self._remainder
+        bits_ns = (len(frame) + tail_bytes(tail)) * _BIT_NS + self._remainder
         duration_ns = bits_ns // self._rate_bps
         self._remainder = bits_ns - duration_ns * self._rate_bps
         self.wire_free_ns = start_ns + duration_ns
-        self._on_wire.add(self.wire_free_ns, frame)
+        self._on_wire.add(self.wire_free_ns, frame, tail)
 
     def _next_data(self, now_ns: i64) -> bytes | None:
         ready = self._ready
@@ -250,7 +266,8 @@ class WireSchedule:
                 source.queued = False
                 source.arm(now_ns)
                 continue
-            source.deficit -= len(frame)
+            self._data_tail = source.tail
+            source.deficit -= len(frame) + tail_bytes(source.tail)
             if source.deficit <= 0:
                 source.deficit += self._quantum_bytes
                 if ready.count > 1:

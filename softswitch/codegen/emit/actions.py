@@ -14,9 +14,9 @@ from softswitch.codegen.lower.expressions import Expressions
 from softswitch.codegen.lower.values import Kind, constant, lowered
 from softswitch.codegen.primitives.emit import DROPPING, emit_primitive
 
-CONTEXT_PARAMS = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv"
-CONTEXT = "pipeline, packet, phv"
-_TAKEN = ("pipeline", "packet", "phv", "index", "at", "true", "false")
+CONTEXT_PARAMS = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv, union local *local"
+CONTEXT = "pipeline, packet, phv, local"
+_TAKEN = ("pipeline", "packet", "phv", "local", "index", "at", "true", "false")
 _JUMPS = ("_jump", "_jump_if_zero")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from softswitch.codegen.emit.actions import CONTEXT_PARAMS
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import Calculation, Checksum, Program
 from softswitch.codegen.ir.nodes import FieldRef, Header, HeaderRef
@@ -57,7 +58,7 @@ def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -
     segments = _segments(program, calculation)
     room = sum((s.bits + 7) // 8 + s.varbit_bytes + 1 for s in segments)
     out.comment(f"{calculation.algorithm} for {calculation.name}, {calculation.where.source}".rstrip(", "))
-    context = "const struct sw_pipeline *pipeline, const struct sw_packet *packet, struct phv *phv"
+    context = "const struct sw_pipeline *pipeline, const struct sw_packet *packet, struct phv *phv, union local *local"
     with out.block(f"static uint64_t calculate_{calculation.c_name}({context})"):
         out.line(f"uint8_t bytes[{max(room, 1)}];")
         if all(s.bits % 8 == 0 for s in segments[:-1]):
@@ -163,15 +164,14 @@ def _emit_bitwise(segments: list[_Segment], out: Writer) -> None:
 
 def emit_checksums(program: Program, out: Writer) -> None:
     """Emit `verify_checksums`, which returns true if all checksums are correct, and `update_checksums`."""
-    context = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv"
-    with out.block(f"static bool verify_checksums({context})"):
+    with out.block(f"static bool verify_checksums({CONTEXT_PARAMS})"):
         out.line("bool right = true;")
         for checksum in program.checksums:
             if checksum.verify:
                 _emit_verify(program, checksum, out)
         out.line("return right;")
     out.line()
-    with out.block(f"static void update_checksums({context})"):
+    with out.block(f"static void update_checksums({CONTEXT_PARAMS})"):
         for checksum in program.checksums:
             if checksum.update:
                 _emit_update(program, checksum, out)

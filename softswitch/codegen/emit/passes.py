@@ -7,7 +7,7 @@ Owns the order of v1model's blocks. It must not know their contents.
 
 from __future__ import annotations
 
-from softswitch.codegen.emit.actions import CONTEXT
+from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import FieldList, Program
 from softswitch.codegen.ir.names import c_comment
@@ -30,8 +30,8 @@ def emit_passes(program: Program, out: Writer) -> None:
 
 def _emit_ingress(program: Program, out: Writer) -> None:
     with out.block(f"static void program_ingress({_SIGNATURE})"):
-        out.line("struct phv *phv = packet->phv;")
-        out.line("phv->pass.ingress_bytes = packet->len;")
+        _emit_context("ingress", out)
+        out.line("phv->pass.ingress_bytes = sw_packet_bytes(packet);")
         out.line(f"packet->std.parser_error = parse({CONTEXT});")
         out.line(f"packet->std.checksum_error = !verify_checksums({CONTEXT});")
         out.line(f"control_ingress({CONTEXT});")
@@ -42,9 +42,16 @@ def _emit_ingress(program: Program, out: Writer) -> None:
     out.line()
 
 
+def _emit_context(pass_: str, out: Writer) -> None:
+    """Emit the places of a packet's fields: the phv, and the fields of this pass, which start at 0."""
+    out.line("struct phv *phv = packet->phv;")
+    out.line("union local fields, *local = &fields;")
+    out.line(f"memset(&local->{pass_}, 0, sizeof local->{pass_});")
+
+
 def _emit_egress(out: Writer) -> None:
     with out.block(f"static void program_egress({_SIGNATURE})"):
-        out.line("struct phv *phv = packet->phv;")
+        _emit_context("egress", out)
         out.line(f"control_egress({CONTEXT});")
         out.line("phv->pass.exiting = false;")
         out.line("if (packet->std.egress_spec == SW_DROP_PORT)")
@@ -57,8 +64,8 @@ def _emit_egress(out: Writer) -> None:
 def _emit_parse(out: Writer) -> None:
     out.comment("An ingress clone is parsed again; metadata that the parser wrote does not survive.")
     with out.block(f"static void program_parse({_SIGNATURE})"):
-        out.line("struct phv *phv = packet->phv;")
-        out.line("uint32_t ingress_bytes = packet->len;")
+        _emit_context("ingress", out)
+        out.line("uint32_t ingress_bytes = sw_packet_bytes(packet);")
         out.line(f"parse({CONTEXT});")
         out.line("size_t metadata = offsetof(struct phv, pass);")
         out.line("memset((uint8_t *)phv + metadata, 0, PHV_RESET_BYTES - metadata);")
@@ -109,7 +116,7 @@ def _copies(program: Program, field_list: FieldList) -> list[str]:
 
 def _emit_digests(program: Program, out: Writer) -> None:
     """Emit `learn`, which packs the fields of the requested digest, each padded to whole bytes."""
-    with out.block("static void learn(struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv)"):
+    with out.block(f"static void learn({CONTEXT_PARAMS})"):
         with out.block("switch (phv->pass.digest)"):
             for number, digest in enumerate(program.digests.values()):
                 pieces: list[Piece] = []

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Emits header structs and the phv: validity, stack counters and metadata first, then the headers.
+"""Emits header structs, the phv and the fields of one pass. In the phv, validity, stack counters and metadata come
+first, then the headers.
 
 Only the first part must be zeroed for a new packet. It must not know how fields are used.
 """
@@ -14,7 +15,7 @@ from softswitch.codegen.lower.places import c_type, std_member
 
 
 def emit_types(program: Program, out: Writer) -> None:
-    """Emit the header structs, `struct phv` and PHV_RESET_BYTES."""
+    """Emit the header structs, `struct phv`, `union local` and PHV_RESET_BYTES."""
     for header_type in program.types.values():
         _emit_struct(header_type, out)
     stacked = {h.name for s in program.stacks.values() for h in s.headers}
@@ -24,9 +25,7 @@ def emit_types(program: Program, out: Writer) -> None:
     with out.block("struct phv", ";"):
         _emit_validity(program, plain, out)
         _emit_pass(out)
-        for header in singles:
-            if header.metadata and _has_own_fields(program, header):
-                out.line(f"struct hdr_{header.type.c_name} {header.place};")
+        _emit_metadata(program, singles, None, out)
         out.line("uint8_t headers[0];")
         for header in plain:
             out.line(f"struct hdr_{header.type.c_name} {header.place};")
@@ -35,13 +34,24 @@ def emit_types(program: Program, out: Writer) -> None:
                 f"struct hdr_{header_type.c_name} {array}[{size + 1}]; /* the last one absorbs what is out of bounds */"
             )
     out.line()
+    with out.block("union local", ";"):
+        for pass_ in ("ingress", "egress"):
+            with out.block("struct", f" {pass_};"):
+                _emit_metadata(program, singles, pass_, out)
+                out.line("uint8_t none;")
+    out.line()
     out.line("#define PHV_RESET_BYTES offsetof(struct phv, headers)")
     out.line()
 
 
-def _has_own_fields(program: Program, header: Header) -> bool:
-    """Whether at least one field is stored in the phv and not in the target's standard metadata."""
-    return any(std_member(program, header, f) is None for f in header.type.fields)
+def _emit_metadata(program: Program, headers: list[Header], pass_: str | None, out: Writer) -> None:
+    """Emit the metadata fields of one pass, or with None those that a packet carries from pass to pass."""
+    for header in headers:
+        own = [field for field in header.type.fields if std_member(program, header, field) is None]
+        members = [field for field in own if program.local_fields.get((header.name, field.name)) == pass_]
+        if header.metadata and members:
+            with out.block("struct", f" {header.place};"):
+                out.lines(map(_member, members))
 
 
 def _emit_struct(header_type: HeaderType, out: Writer) -> None:

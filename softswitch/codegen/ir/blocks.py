@@ -272,6 +272,8 @@ class Program:
     egress: Pipeline = field(default_factory=lambda: Pipeline("egress", None, {}))
     deparser_order: tuple[Header, ...] = ()
     deparser_primitives: tuple[Primitive, ...] = ()
+    local_fields: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The pass ("ingress" or "egress") of each metadata field, by header and field name, that only this pass uses."""
 
     @property
     def custom_crcs(self) -> list[Calculation]:

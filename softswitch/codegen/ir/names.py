@@ -47,6 +47,7 @@ _RESERVED = frozenset(
         "true",
         "false",
         "phv",
+        "local",
         "packet",
         "pipeline",
         "valid",

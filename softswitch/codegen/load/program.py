@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from softswitch.codegen.ir.blocks import Array, Checksum, FieldList, Program
+from softswitch.codegen.ir.lifetimes import pass_of_fields
 from softswitch.codegen.ir.names import Scope
 from softswitch.codegen.ir.nodes import Action, FieldRef, Param
 from softswitch.codegen.ir.source import Json
@@ -37,6 +38,7 @@ def load_program(document: Any, name: str) -> Program:
     _load_actions(root, program)
     _load_calculations(root, program)
     load_pipelines(root, program)
+    program.local_fields = pass_of_fields(program)
     return program
 
 

@@ -32,7 +32,6 @@ from softswitch.codegen.lower.places import (
     field_lvalue,
     place_of,
     stack_place,
-    std_member,
     union_stack_place,
 )
 from softswitch.codegen.lower.values import Kind, Value, bits_mask, field_value, lowered
@@ -84,10 +83,9 @@ class Operands(ABC):
         return lowered(self.value(expr), 64)
 
     def _field(self, ref: FieldRef) -> Value:
-        text = field_lvalue(self.program, ref)
-        if std_member(self.program, ref.header, ref.field) is not None:
-            return field_value(text, ref.field.bits, ref.field.signed)
-        return self._member(place_of(ref.header), ref.field)
+        if ref.field.hidden or ref.field.varbit:
+            return self._member(place_of(ref.header), ref.field)
+        return field_value(field_lvalue(self.program, ref), ref.field.bits, ref.field.signed)
 
     def _member(self, place: HeaderPlace, field: Field) -> Value:
         if field is VALID:

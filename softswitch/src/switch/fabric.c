@@ -23,10 +23,20 @@ struct member {
     bool is_watched[SW_PORT_COUNT];
 };
 
+/* The times of a switch's next events; SW_NEVER without one. They are copies, because a switch is large and a fabric
+ * looks at all times before each window. */
+struct times {
+    int64_t next_ns;    /* any event */
+    int64_t planned_ns; /* a planned command, which may change delays */
+};
+
 struct sw_fabric {
     struct member **members;
+    struct times *times;
     uint32_t n_members, capacity;
-    struct sw_index_heap next; /* next event of each switch */
+    int64_t shortest_delay_ns; /* of all links between switches; SW_NEVER without links, negative if not known */
+    uint8_t *block;
+    uint32_t block_bytes;
     struct sw_outbox outbox;
     struct sw_outbox seen[2];    /* at watched ports: frames that arrived, frames that left */
     struct sw_outbox departures; /* of every port, without the frames' bytes */
@@ -52,7 +62,8 @@ void sw_fabric_destroy(struct sw_fabric *fabric)
         free(fabric->members[i]);
     }
     free(fabric->members);
-    sw_index_heap_free(&fabric->next);
+    free(fabric->times);
+    free(fabric->block);
     sw_outbox_free(&fabric->outbox);
     sw_outbox_free(&fabric->seen[false]);
     sw_outbox_free(&fabric->seen[true]);
@@ -67,15 +78,17 @@ uint64_t sw_switch_layout(void)
 
 static void plan(struct sw_fabric *fabric, uint32_t index)
 {
-    sw_index_heap_set(&fabric->next, index, sw_switch_next_ns(fabric->members[index]->sw));
+    const struct sw_switch *sw = fabric->members[index]->sw;
+
+    fabric->times[index] = (struct times){sw_switch_next_ns(sw), sw_schedule_next_ns(&sw->schedule)};
 }
 
 /* Copies a frame at a watched port. */
 static void see(const struct member *member, uint32_t port, bool leaves, int64_t time_ns, const uint8_t *bytes,
-                uint32_t len)
+                uint32_t len, struct sw_tail tail)
 {
     if (member->is_watched[port])
-        sw_outbox_add(&member->fabric->seen[leaves], (int32_t)member->index, (int32_t)port, time_ns, bytes, len);
+        sw_outbox_add(&member->fabric->seen[leaves], (int32_t)member->index, (int32_t)port, time_ns, bytes, len, tail);
 }
 
 /* Receives the departures of every member: forwards them across the link, or stores them for the caller at the edge. */
@@ -86,40 +99,38 @@ static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *p
     struct link_end end = member->ends[port];
     const uint8_t *bytes = packet->buffer + packet->head;
 
-    see(member, port, true, due_ns, bytes, packet->len);
+    see(member, port, true, due_ns, bytes, packet->len, packet->tail);
     if (fabric->logs_departures)
-        sw_outbox_add(&fabric->departures, (int32_t)member->index, (int32_t)port, due_ns, bytes, 0);
+        sw_outbox_add(&fabric->departures, (int32_t)member->index, (int32_t)port, due_ns, bytes, 0, packet->tail);
     if (end.index >= 0) {
-        see(fabric->members[end.index], end.port, false, due_ns, bytes, packet->len);
+        see(fabric->members[end.index], end.port, false, due_ns, bytes, packet->len, packet->tail);
         sw_switch_receive_from(fabric->members[end.index]->sw, end.port, member->sw, packet, due_ns);
         if ((uint32_t)end.index != member->index)
             plan(fabric, (uint32_t)end.index);
         return;
     }
-    sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, bytes, packet->len);
+    sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, bytes, packet->len, packet->tail);
     sw_switch_release(member->sw, packet);
 }
 
-/* Makes room for one more member; the heap is rebuilt because its size is fixed. */
+/* Makes room for one more member. */
 static int reserve(struct sw_fabric *fabric)
 {
     uint32_t capacity = fabric->capacity ? 2 * fabric->capacity : 1;
-    struct sw_index_heap next;
     struct member **members;
+    struct times *times;
 
     if (fabric->n_members < fabric->capacity)
         return 0;
-    members = realloc(fabric->members, capacity * sizeof(struct member *));
+    members = realloc(fabric->members, capacity * sizeof(*members));
     if (!members)
         return -ENOMEM;
     fabric->members = members;
-    if (sw_index_heap_init(&next, capacity) < 0)
+    times = realloc(fabric->times, capacity * sizeof(*times));
+    if (!times)
         return -ENOMEM;
-    sw_index_heap_free(&fabric->next);
-    fabric->next = next;
+    fabric->times = times;
     fabric->capacity = capacity;
-    for (uint32_t i = 0; i < fabric->n_members; i++)
-        plan(fabric, i);
     return 0;
 }
 
@@ -143,6 +154,7 @@ int sw_fabric_add(struct sw_fabric *fabric, struct sw_switch *sw, uint64_t layou
     fabric->members[member->index] = member;
     sw_switch_share(sw, fabric->members[0]->sw);
     sw_switch_set_output(sw, depart, member);
+    sw_switch_set_block(sw, fabric->block);
     plan(fabric, member->index);
     return (int)member->index;
 }
@@ -160,7 +172,36 @@ int sw_fabric_connect(struct sw_fabric *fabric, uint32_t a, uint32_t port_a, uin
         return -EBUSY;
     *end_a = (struct link_end){.index = (int32_t)b, .port = port_b};
     *end_b = (struct link_end){.index = (int32_t)a, .port = port_a};
+    fabric->shortest_delay_ns = -1;
     return 0;
+}
+
+int sw_fabric_set_block(struct sw_fabric *fabric, const uint8_t *block, uint32_t n_bytes)
+{
+    uint8_t *copy = malloc(n_bytes);
+
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, block, n_bytes);
+    free(fabric->block);
+    fabric->block = copy;
+    fabric->block_bytes = n_bytes;
+    for (uint32_t i = 0; i < fabric->n_members; i++)
+        sw_switch_set_block(fabric->members[i]->sw, copy);
+    return 0;
+}
+
+uint32_t sw_fabric_reach_bytes(const struct sw_fabric *fabric)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        uint32_t reach_bytes = fabric->members[i]->sw->target.program->reach_bytes;
+
+        if (reach_bytes > most)
+            most = reach_bytes;
+    }
+    return most;
 }
 
 int sw_fabric_watch(struct sw_fabric *fabric, uint32_t index, uint32_t port)
@@ -200,7 +241,7 @@ int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, c
     if (index >= fabric->n_members)
         return -EINVAL;
     if (port < SW_RECIRCULATION_PORT)
-        see(fabric->members[index], port, false, time_ns, bytes, len);
+        see(fabric->members[index], port, false, time_ns, bytes, len, (struct sw_tail){0});
     refused = sw_switch_receive(fabric->members[index]->sw, port, bytes, len, time_ns);
     plan(fabric, index);
     return refused;
@@ -212,7 +253,9 @@ static bool are_sound(const struct sw_fabric *fabric, const struct sw_entry *ent
 
     for (uint64_t i = 0; i < count; i++) {
         if (entries[i].index >= fabric->n_members || entries[i].port >= SW_RECIRCULATION_PORT ||
-            entries[i].length < 0 || entries[i].length > SW_FRAME_MAX_BYTES)
+            entries[i].length < 0 || entries[i].length + entries[i].tail.bytes > SW_FRAME_MAX_BYTES ||
+            entries[i].tail.after > entries[i].length ||
+            (uint64_t)entries[i].tail.start + entries[i].tail.bytes > fabric->block_bytes)
             return false;
         total += (uint64_t)entries[i].length;
     }
@@ -227,29 +270,87 @@ int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint
     for (uint64_t i = 0; i < count; i++) {
         const struct sw_entry *entry = &entries[i];
 
-        see(fabric->members[entry->index], entry->port, false, entry->time_ns, bytes, (uint32_t)entry->length);
-        sw_switch_receive(fabric->members[entry->index]->sw, entry->port, bytes, (uint32_t)entry->length,
-                          entry->time_ns);
+        see(fabric->members[entry->index], entry->port, false, entry->time_ns, bytes, (uint32_t)entry->length,
+            entry->tail);
+        sw_switch_receive_tailed(fabric->members[entry->index]->sw, entry->port, bytes, (uint32_t)entry->length,
+                                 entry->tail, entry->time_ns);
         plan(fabric, entry->index);
         bytes += entry->length;
     }
     return 0;
 }
 
+int64_t sw_fabric_next_ns(const struct sw_fabric *fabric)
+{
+    int64_t first_ns = SW_NEVER;
+
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        if (fabric->times[i].next_ns < first_ns)
+            first_ns = fabric->times[i].next_ns;
+    }
+    return first_ns;
+}
+
+static int64_t shortest_delay_ns(const struct sw_fabric *fabric)
+{
+    int64_t shortest_ns = SW_NEVER;
+
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        for (uint32_t port = 0; port < SW_RECIRCULATION_PORT; port++) {
+            int64_t delay_ns = sw_switch_delay_ns(fabric->members[i]->sw, port);
+
+            if (fabric->members[i]->ends[port].index >= 0 && delay_ns < shortest_ns)
+                shortest_ns = delay_ns;
+        }
+    }
+    return shortest_ns;
+}
+
+/*
+ * The last instant, at most `until_ns`, up to which every switch can run by itself: before it no switch can get a frame
+ * from another one, and no planned command runs that may shorten a delay. SW_NEVER if no event is due by `until_ns`.
+ */
+static int64_t window_end_ns(struct sw_fabric *fabric, int64_t until_ns)
+{
+    int64_t first_ns = sw_fabric_next_ns(fabric), end_ns = until_ns;
+
+    if (first_ns == SW_NEVER || first_ns > until_ns)
+        return SW_NEVER;
+    if (fabric->shortest_delay_ns < 0)
+        fabric->shortest_delay_ns = shortest_delay_ns(fabric);
+    if (fabric->shortest_delay_ns <= until_ns - first_ns)
+        end_ns = first_ns + (fabric->shortest_delay_ns ? fabric->shortest_delay_ns - 1 : 0);
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        if (fabric->times[i].planned_ns < end_ns)
+            end_ns = fabric->times[i].planned_ns;
+    }
+    return end_ns;
+}
+
+/* Runs each switch through the window before the next one, so that its state stays in the caches. Without a delay
+ * between switches a window is one instant, which ends after the first switch. */
+static void run_window(struct sw_fabric *fabric, int64_t end_ns)
+{
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        if (fabric->times[i].next_ns > end_ns)
+            continue;
+        if (fabric->times[i].planned_ns <= end_ns)
+            fabric->shortest_delay_ns = -1;
+        sw_switch_run(fabric->members[i]->sw, end_ns);
+        plan(fabric, i);
+        if (fabric->shortest_delay_ns == 0)
+            return;
+    }
+}
+
 uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns)
 {
+    int64_t end_ns;
+
     sw_outbox_clear(&fabric->outbox);
     fabric->horizon_ns = until_ns;
-    for (;;) {
-        int64_t next_ns = sw_index_heap_next_ns(&fabric->next);
-        uint32_t index;
-
-        if (next_ns == SW_NEVER || next_ns > until_ns)
-            break;
-        index = sw_index_heap_first(&fabric->next);
-        sw_switch_advance(fabric->members[index]->sw, next_ns);
-        plan(fabric, index);
-    }
+    while ((end_ns = window_end_ns(fabric, until_ns)) != SW_NEVER)
+        run_window(fabric, end_ns);
     return fabric->outbox.count;
 }
 
@@ -270,13 +371,9 @@ void sw_fabric_settle(struct sw_fabric *fabric)
 
 void sw_fabric_replan(struct sw_fabric *fabric)
 {
+    fabric->shortest_delay_ns = -1;
     for (uint32_t i = 0; i < fabric->n_members; i++)
         plan(fabric, i);
-}
-
-int64_t sw_fabric_next_ns(const struct sw_fabric *fabric)
-{
-    return sw_index_heap_next_ns(&fabric->next);
 }
 
 const struct sw_outbox *sw_fabric_outbox(const struct sw_fabric *fabric)

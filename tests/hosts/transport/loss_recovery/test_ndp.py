@@ -118,7 +118,7 @@ def test_a_timeout_releases_one_packet_and_pulls_release_the_rest() -> None:
 
 def test_the_receiver_keeps_early_packets() -> None:
     order = KeepingOrder(NdpParameters(held_packets=3))
-    verdicts = [order.on_packet(index, 1, b"", 0) for index in (2, 9, 2, 0)]
+    verdicts = [order.on_packet(index, 1, b"", -1, 0) for index in (2, 9, 2, 0)]
     assert verdicts == [Arrival.EARLY, Arrival.SILENT, Arrival.EARLY, Arrival.IN_ORDER]
     assert [order.has(index) for index in range(4)] == [True, False, True, False]
     assert (order.missing(5), order.missing(1)) == (3, 0)
