@@ -128,13 +128,17 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
         with recorder, _describing_crashes(folder):
             outcome = run(plan, folder, recorder, progress, interrupt)
             progress.stage("writing results")
+            interrupt.stop_if_urgent()
+            interrupt.raises_if_urgent = True
         flows, queues, signals = recorder.traces()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
         result = build_result(plan.config, counters, flows=flows, queues=queues, signals=signals)
         result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
         write_result(folder, result)
+        interrupt.raises_if_urgent = False
         recorder.remove_journal()
     finally:
+        interrupt.raises_if_urgent = False
         recorder.release()
     return result
 

@@ -178,8 +178,14 @@ def core_seconds(job: Job, executor: Executor) -> float:
 
 
 def _task(job: Job) -> Task:
-    is_served = job.request.clock == "virtual"  # the process of a live run may keep more than memory
-    return Task(_MODULE, partial(_payload, job), is_served, 0 if job.effort is None else job.effort.memory_bytes)
+    is_virtual = job.request.clock == "virtual"  # the process of a live run may keep more than memory, and has children
+    return Task(
+        _MODULE,
+        partial(_payload, job),
+        is_served=is_virtual,
+        is_resumable=is_virtual and job.name is not None,
+        memory_bytes=0 if job.effort is None else job.effort.memory_bytes,
+    )
 
 
 def _payload(job: Job) -> str:

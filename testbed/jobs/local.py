@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from processes.waiting import readable
 from testbed.interrupt import Interrupt
@@ -50,15 +50,12 @@ class LocalExecutor:
         try:
             while running or (waiting and not interrupt.is_requested):
                 while waiting and len(running) < limit and not interrupt.is_requested:
-                    used_bytes = sum(tasks[number].memory_bytes for number in running.values())
-                    fitting = (number for number in waiting if used_bytes + tasks[number].memory_bytes <= room_bytes)
-                    chosen = next(fitting, None if running else next(iter(waiting)))
+                    chosen = _fitting(waiting, [tasks[number] for number in running.values()], room_bytes)
                     if chosen is None:
                         break
                     running[_started(waiting.pop(chosen), free)] = chosen
                 if interrupt.is_requested:
-                    for process in running:
-                        process.request_stop(is_urgent=interrupt.is_urgent)
+                    _stop(running, tasks, interrupt)
                 readable(running, _POLL_S)
                 done = [process for process in running if process.is_done()]
                 shares({number: process.share for process, number in running.items()})
@@ -73,6 +70,21 @@ class LocalExecutor:
             for process in running:
                 process.kill()
                 process.end()
+
+
+def _fitting(waiting: Mapping[int, Task], running: Collection[Task], room_bytes: float) -> int | None:
+    """Return the first task that fits into memory beside the running ones; any task fits alone."""
+    used_bytes = sum(task.memory_bytes for task in running)
+    fitting = (number for number, task in waiting.items() if used_bytes + task.memory_bytes <= room_bytes)
+    return next(fitting, None if running else next(iter(waiting)))
+
+
+def _stop(running: Mapping[TaskProcess, int], tasks: Sequence[Task], interrupt: Interrupt) -> None:
+    for process, number in running.items():
+        if tasks[number].is_resumable:
+            process.kill()
+        else:
+            process.request_stop(is_urgent=interrupt.is_urgent)
 
 
 def _started(task: Task, free: list[TaskProcess]) -> TaskProcess:

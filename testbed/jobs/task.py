@@ -36,6 +36,8 @@ class Task:
     payload: Callable[[], str]
     is_served: bool = False
     """Whether one process may execute several of these tasks in sequence. The module has to support `SERVE`."""
+    is_resumable: bool = False
+    """Whether the task keeps nothing if it is stopped, and may be run again: it is then killed."""
     memory_bytes: int = 0
     """The memory that the task is expected to need. Tasks that do not fit into memory together run in sequence."""
 

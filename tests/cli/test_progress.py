@@ -89,8 +89,10 @@ def test_a_simulation_shows_the_share_that_is_done(tmp_path: Path) -> None:
     assert "what was measured until then is in" in _last_line(output)
 
 
-def test_a_second_ctrl_c_drops_the_figures(tmp_path: Path) -> None:
-    moments = ["% done", "press Ctrl-C again to end without them"]
+@pytest.mark.parametrize("second", ["press Ctrl-C again to end without them", "writing results"])
+def test_a_second_ctrl_c_drops_the_figures(second: str, tmp_path: Path) -> None:
+    """The second Ctrl-C may come too late to drop them."""
+    moments = ["% done", second]
     status, output = _on_terminal(["run", "incast", *LONG, "--out", str(tmp_path)], moments)
     assert status == 130, output
     assert "Traceback" not in output
