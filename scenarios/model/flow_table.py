@@ -113,6 +113,17 @@ class FlowTable(Sequence[Flow]):
         tag = np.array([tags.index(name) for name in self.tags], dtype=np.int32)
         return replace(self, hosts=hosts, tags=tags, src=host[self.src], dst=host[self.dst], tag=tag[self.tag])
 
+    def values(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the values of these columns flow by flow, with names of hosts and tags; faster than `rows`."""
+        import numpy as np
+
+        labels = {"src": self.hosts, "dst": self.hosts, "tag": self.tags}
+        texts = {name: np.array(labels[name], dtype=object) for name in names if name in labels}
+        columns = [(getattr(self, name), texts.get(name)) for name in names]
+        for begin in range(0, len(self), _CHUNK_ROWS):
+            chunks = ((column[begin : begin + _CHUNK_ROWS], text) for column, text in columns)
+            yield from zip(*((chunk if text is None else text[chunk]).tolist() for chunk, text in chunks), strict=True)
+
     def independent(self, places: Sequence[int] | Column) -> FlowTable:
         """Return the flows at these positions, none of which waits for others."""
         chosen: Any = {name: getattr(self, name)[places] for name in _COLUMNS}

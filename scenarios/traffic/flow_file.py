@@ -74,8 +74,7 @@ def write_flows(out: TextIO, flows: Sequence[FlowRequest], measured_window_us: t
     }
     columns = (*COLUMNS, *(name for name in OPTIONAL_COLUMNS if is_used[name]))
     writer.writerow(columns)
-    rows = map(attrgetter(*columns), table)
-    writer.writerows(map(_join_tuples, rows) if table.waits else rows)
+    writer.writerows(map(_join_tuples, map(attrgetter(*columns), table)) if table.waits else table.values(columns))
 
 
 def _join_tuples(row: tuple[object, ...]) -> list[object]:
