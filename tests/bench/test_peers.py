@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
-from bench.benchmarks.peers import WORKS, PeersBenchmark, Work
+from bench.benchmarks.peers import WORKS, PeersBenchmark, Work, incast
 from bench.instruments.benchmark import Skipped
 from bench.instruments.contestants import Htsim, Ns3, Ours, Peer, RaceError, htsim_matrix
 from bench.instruments.hpcc_simulator import HpccSimulator, configuration, finished_bytes, topology_text
@@ -113,8 +113,7 @@ def test_installed_peer_carries_the_flows(peer: type[Peer], tmp_path: Path) -> N
     path = os.environ.get(peer.variable)
     if not path:
         pytest.skip(f"{peer.variable} is not set ({peer.name})")
-    network = parse_settings(("topology.fabric_rate_bps=100000000000",))
-    spec = replace(SPEC, settings={**SPEC.settings, **network})
+    spec = incast("message_bytes=4000", scheme="pfc+hpcc", duration_ms=100)
     assert peer(path).race(plan_run(spec), tmp_path).cpu_s > 0
 
 
