@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
-from bench.benchmarks.peers import WORKS, PeersBenchmark, Work
+from bench.benchmarks.peers import WORKS, PeersBenchmark, Work, incast
 from bench.instruments.benchmark import Skipped
 from bench.instruments.contestants import Htsim, Ns3, Ours, Peer, RaceError, htsim_matrix
 from bench.instruments.hpcc_simulator import HpccSimulator, configuration, finished_bytes, topology_text
@@ -20,9 +20,9 @@ from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 
 PEERS: tuple[type[Peer], ...] = (Htsim, HpccSimulator, Ns3)
-SETTINGS = ("degree=2", "message_bytes=4500", "topology.hosts_per_tor=2", "topology.spines=1")
+SETTINGS = ("degree=2", "message_bytes=4000", "topology.hosts_per_tor=2", "topology.spines=1")
 SPEC = RunSpec("incast", scheme="pfc+hpcc", clock="virtual", topology="clos", settings=parse_settings(SETTINGS))
-FCT_LINE = "0b000001 0b000301 10000 200 4500 2000000100 9000 8000"
+FCT_LINE = "0b000001 0b000301 10000 200 4000 2000000100 9000 8000"
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_hpcc_simulator_refuses_a_scheme_that_it_does_not_simulate() -> None:
 
 
 def test_fct_table_gives_the_bytes_of_each_finished_flow() -> None:
-    assert list(finished_bytes(f"{FCT_LINE}\n{FCT_LINE}\n")) == [4500, 4500]
+    assert list(finished_bytes(f"{FCT_LINE}\n{FCT_LINE}\n")) == [4000, 4000]
     with pytest.raises(ValueError, match="not a line of an FCT table"):
         list(finished_bytes(FCT_LINE[:-5]))
 
@@ -82,16 +82,16 @@ def test_hpcc_simulator_gets_the_flows_and_must_finish_them(plan: RunPlan, tmp_p
     line = f"echo {FCT_LINE} >> fct.txt"
     assert HpccSimulator(program(tmp_path, line, line)).race(plan, tmp_path).wall_s > 0
     flows = list(parse_hpcc_flows((tmp_path / "flow.txt").read_text().splitlines()))
-    assert {(flow.src, flow.dst, flow.size_bytes) for flow in flows} == {("h1", "h4", 4500), ("h2", "h4", 4500)}
+    assert {(flow.src, flow.dst, flow.size_bytes) for flow in flows} == {("h1", "h4", 4000), ("h2", "h4", 4000)}
     (tmp_path / "fct.txt").unlink()
-    with pytest.raises(RaceError, match=r"delivered 1 messages \(4500 bytes\) of 2 messages \(9000 bytes\)"):
+    with pytest.raises(RaceError, match=r"delivered 1 messages \(4000 bytes\) of 2 messages \(8000 bytes\)"):
         HpccSimulator(program(tmp_path, line)).race(plan, tmp_path)
 
 
 def test_htsim_gets_the_flows_and_must_finish_them(plan: RunPlan, tmp_path: Path) -> None:
-    lines = [f"{int(flow.src[1:]) - 1}->3 start {1000 * flow.start_ns} size 4500" for flow in plan.flows]
+    lines = [f"{int(flow.src[1:]) - 1}->3 start {1000 * flow.start_ns} size 4000" for flow in plan.flows]
     assert htsim_matrix(plan).splitlines() == ["Nodes 4", "Connections 2", *lines]
-    line = "echo flow finished at 1.5 total bytes 4500"
+    line = "echo flow finished at 1.5 total bytes 4000"
     assert Htsim(program(tmp_path, line, line)).race(plan, tmp_path).wall_s > 0
     with pytest.raises(RaceError, match="delivered 1 messages"):
         Htsim(program(tmp_path, line)).race(plan, tmp_path)
@@ -113,8 +113,7 @@ def test_installed_peer_carries_the_flows(peer: type[Peer], tmp_path: Path) -> N
     path = os.environ.get(peer.variable)
     if not path:
         pytest.skip(f"{peer.variable} is not set ({peer.name})")
-    network = parse_settings(("topology.fabric_rate_bps=100000000000",))
-    spec = replace(SPEC, settings={**SPEC.settings, **network})
+    spec = incast("message_bytes=4000", scheme="pfc+hpcc", duration_ms=100)
     assert peer(path).race(plan_run(spec), tmp_path).cpu_s > 0
 
 
@@ -144,7 +143,7 @@ def test_peers_benchmark_has_rates_and_ratios_of_each_measured_work(
         "small: ours / HPCC simulator",
         "small: ours, 2 workers / HPCC simulator",
     ]
-    assert "; 10 packets; medians of 1" in figures[0].note
+    assert "; 8 packets; medians of 1" in figures[0].note
 
 
 @pytest.mark.parametrize("work", WORKS, ids=lambda work: work.name)
