@@ -33,6 +33,7 @@ from cli.output import (
     complain,
 )
 from native.cache import CacheRefused
+from native.late import import_late
 from native.visible import visible
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.interrupt import has_raised, raising
@@ -67,6 +68,7 @@ _PLACES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "SLURM_L
 @without_garbage_collection()  # imports create many objects and drop none
 def app_for(words: Sequence[str]) -> typer.Typer:
     """Return the command with the verbs among these words; the other verbs have only their help line."""
+    import_late("polars")  # a run needs it for its results only
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=_exit_codes())
     for name, summary in VERBS.items():
         function = _guarded(import_module(f"cli.verbs.{name}").verb) if name in words else _not_typed

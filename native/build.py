@@ -18,7 +18,6 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
@@ -94,6 +93,8 @@ def build_engine() -> Path:
 
 def _compile(work: Path, target: Path) -> None:
     """Compile the engine: C files go to the folder `work`, modules and manifest to the folder `target`."""
+    from concurrent.futures import ThreadPoolExecutor  # every command loads this module, but few compile
+
     work.mkdir()
     sources = _translate(work)
     extensions: list[dict[str, Any]] = json.loads((work / EXTENSIONS).read_text(encoding="utf-8"))

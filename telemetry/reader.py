@@ -9,12 +9,13 @@ columns and rows that the query needs, a part at a time.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 
 from telemetry.schema import SCHEMA_KEY, VERSION_KEY, TraceSchema
 
-Rows = pl.DataFrame | pl.LazyFrame
+Rows: TypeAlias = "pl.DataFrame | pl.LazyFrame"
 """The rows of a trace, or a query for them."""
 
 _LONG_BYTES = 1 << 20

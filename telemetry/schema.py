@@ -32,18 +32,24 @@ class Column:
     """A column of a trace."""
 
     name: str
-    dtype: type[pl.DataType]
+    kind: str
+    """The name of the data type in polars, which need not be loaded for the schema."""
     unit: str
     meaning: str
     nullable: bool = False
 
+    @property
+    def dtype(self) -> type[pl.DataType]:
+        dtype: type[pl.DataType] = getattr(pl, self.kind)
+        return dtype
 
-_DTYPES: Mapping[type, type[pl.DataType]] = {float: pl.Float64, str: pl.String, bool: pl.Boolean}
-_INTEGER_RANGES: Mapping[type[pl.DataType], tuple[int, int]] = {
-    pl.Int8: (-(1 << 7), (1 << 7) - 1),
-    pl.Int16: (-(1 << 15), (1 << 15) - 1),
-    pl.UInt32: (0, (1 << 32) - 1),
-    pl.UInt64: (0, (1 << 64) - 1),
+
+_KINDS: Mapping[type, str] = {float: "Float64", str: "String", bool: "Boolean"}
+_INTEGER_RANGES: Mapping[str, tuple[int, int]] = {
+    "Int8": (-(1 << 7), (1 << 7) - 1),
+    "Int16": (-(1 << 15), (1 << 15) - 1),
+    "UInt32": (0, (1 << 32) - 1),
+    "UInt64": (0, (1 << 64) - 1),
 }
 _FLOAT_RANGE = (-sys.float_info.max, sys.float_info.max)
 
@@ -55,13 +61,13 @@ def fits(value: object, column: Column) -> bool:
     """
     if value is None:
         return column.nullable
-    if column.dtype is pl.String:
+    if column.kind == "String":
         return isinstance(value, str)
-    if column.dtype is pl.Boolean:
+    if column.kind == "Boolean":
         return isinstance(value, bool)
-    if column.dtype is pl.Float64:
+    if column.kind == "Float64":
         return isinstance(value, (float, Real)) and math.isfinite(value)
-    low, high = _INTEGER_RANGES[column.dtype]
+    low, high = _INTEGER_RANGES[column.kind]
     return isinstance(value, (int, Integral)) and not isinstance(value, bool) and low <= int(value) <= high
 
 
@@ -86,11 +92,11 @@ def usual_rows(columns: Sequence[Column]) -> Callable[[tuple[Any, ...]], bool]:
 
 
 def _usual_type(column: Column) -> type[Any]:
-    return next((kind for kind, dtype in _DTYPES.items() if dtype is column.dtype), int)
+    return next((value for value, kind in _KINDS.items() if kind == column.kind), int)
 
 
 def _range(column: Column) -> tuple[float, float]:
-    return _FLOAT_RANGE if column.dtype is pl.Float64 else _INTEGER_RANGES.get(column.dtype, (0, 0))
+    return _FLOAT_RANGE if column.kind == "Float64" else _INTEGER_RANGES.get(column.kind, (0, 0))
 
 
 @dataclass(frozen=True)
@@ -136,8 +142,8 @@ def _column(name: str, hint: Any) -> Column:
     kind, meaning = get_args(hint)
     nullable = type(None) in get_args(kind)
     value = next(option for option in get_args(kind) if option is not type(None)) if nullable else kind
-    dtype = (pl.UInt64 if meaning.bits == 64 else pl.UInt32) if value is int else _DTYPES[value]
-    return Column(name, dtype, meaning.unit, meaning.text, nullable)
+    column_kind = ("UInt64" if meaning.bits == 64 else "UInt32") if value is int else _KINDS[value]
+    return Column(name, column_kind, meaning.unit, meaning.text, nullable)
 
 
 def _row_schema(name: str, version: int, row: type) -> TraceSchema:
@@ -153,12 +159,12 @@ QUEUES = TraceSchema(
     "One row per sampling interval for the whole buffer of a switch (`port` = `class` = -1), and one for each "
     "(port, class) that held anything in that interval.",
     (
-        Column("time_us", pl.Float64, "µs", "end of the sampling interval"),
-        Column("switch", pl.String, "", "name of the switch"),
-        Column("port", pl.Int16, "", "egress port, from 1; -1: the whole shared buffer"),
-        Column("class", pl.Int8, "", "traffic class, 0 to 7, 7 highest; -1: the whole shared buffer"),
-        Column("depth_bytes", pl.UInt32, "B", "bytes queued at `time_us`"),
-        Column("high_water_bytes", pl.UInt32, "B", "most bytes queued at once since the previous sample"),
+        Column("time_us", "Float64", "µs", "end of the sampling interval"),
+        Column("switch", "String", "", "name of the switch"),
+        Column("port", "Int16", "", "egress port, from 1; -1: the whole shared buffer"),
+        Column("class", "Int8", "", "traffic class, 0 to 7, 7 highest; -1: the whole shared buffer"),
+        Column("depth_bytes", "UInt32", "B", "bytes queued at `time_us`"),
+        Column("high_water_bytes", "UInt32", "B", "most bytes queued at once since the previous sample"),
     ),
 )
 

@@ -11,7 +11,6 @@ from analysis.metrics.figures import Figure, Figures
 from analysis.metrics.percentiles import Values, largest, mean, percentile
 from telemetry.reader import Rows, answer
 
-_DELAY_US = pl.col("received_us") - pl.col("sent_us")
 _MOST_SIGNALS = 500_000
 """The number of signals that are sorted in memory at a time."""
 
@@ -48,7 +47,8 @@ def feedback_delays(signals: Rows) -> dict[str, DelayFigures]:
 
 def delays_us(signals: Rows, which: pl.Expr) -> Values:
     """Return the feedback delays (µs) of the signals that `which` selects, in the order of the trace."""
-    delays: Values = answer(signals.lazy().filter(which).select(_DELAY_US)).to_series().to_numpy().astype(np.float64)
+    delay_us = pl.col("received_us") - pl.col("sent_us")
+    delays: Values = answer(signals.lazy().filter(which).select(delay_us)).to_series().to_numpy().astype(np.float64)
     return delays
 
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.results.build import build_result
 from analysis.results.result import RunResult, read_result, write_result
 from analysis.results.spec import CONFIG_FILE, RunConfig
 from hosts.crash import engine_crash
@@ -28,7 +27,6 @@ from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.system.limits import out_of_room
 from testbed.virtual.simulation import simulate
-from testbed.virtual.workers import simulate_shared
 
 
 def _run_live(
@@ -46,6 +44,8 @@ def _run_virtual(
     """Run the plan in virtual time, in as many processes as its configuration says."""
     if plan.config.workers == 1:
         return simulate(plan, folder, recorder, progress, interrupt)
+    from testbed.virtual.workers import simulate_shared  # needs modules that one process does without
+
     return simulate_shared(plan, folder, recorder, progress, interrupt, workers=plan.config.workers)
 
 
@@ -130,6 +130,8 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
             progress.stage("writing results")
             interrupt.stop_if_urgent()
             interrupt.raises_if_urgent = True
+        from analysis.results.build import build_result  # loads slowly; the packets need not wait for it
+
         flows, queues, signals = recorder.traces()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
         result = build_result(plan.config, counters, flows=flows, queues=queues, signals=signals)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.results.build import build_unfinished_result
 from analysis.results.result import RESULT_FILE, write_result
 from analysis.results.stored import read_config
 from telemetry.journal import Journal, JournalError, has_journal, open_journal
@@ -50,6 +49,8 @@ def finish_run(folder: Path) -> bool:
 
 
 def _finish(journal: Journal, problems: list[str]) -> None:
+    from analysis.results.build import build_unfinished_result  # loads slowly; every run loads this module
+
     folder = journal.folder
     config = read_config(folder)
     problems += journal.write_traces()

@@ -19,7 +19,6 @@ from testbed.program.sources import check_artifacts
 from testbed.system.containers import engine_listens, missing_engine, missing_image
 from testbed.system.namespace import can_make_namespaces, private_network
 from testbed.targets.bmv2.installation import missing_bmv2
-from testbed.targets.common.wires import missing_netem
 from wire.ethernet import ORDINARY_MTU_BYTES
 
 _PROVISION = "run tools/provision.sh"
@@ -131,6 +130,12 @@ def _tool(name: str, hint: str = _PROVISION) -> Callable[[], str | None]:
     return lambda: None if shutil.which(name) else f"no {name} on the PATH; {hint}"
 
 
+def _netem() -> str | None:
+    from testbed.targets.common.wires import missing_netem  # for BMv2 only
+
+    return missing_netem()
+
+
 def _docker() -> str | None:
     missing = missing_engine()
     return missing if missing is None or engine_listens() else f"{missing}; apt-get install docker.io installs one"
@@ -163,7 +168,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("p4c", "make p4 (or Docker), --p4 FILE.p4", _tool("p4c-bm2-ss", _PROVISION_P4)),
     Capability("BMv2", BMV2_RUN, missing_bmv2),
     Capability("setpriv", BMV2_RUN, _tool("setpriv")),
-    Capability("netem", "delays of --switch bmv2 in the kernel, else by softswitch", missing_netem, needs_root=True),
+    Capability("netem", "delays of --switch bmv2 in the kernel, else by softswitch", _netem, needs_root=True),
     Capability("Docker", CONTAINER_RUN, _docker),
     Capability("MPI", "--exchange mpi, one run on many machines", _mpi),
 )

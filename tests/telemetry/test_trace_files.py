@@ -227,7 +227,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "flows.parquet"
     write_trace(path, FLOWS, FLOWS.empty())
     before = path.read_bytes()
-    bad = TraceSchema("flows", 1, "", (Column("x", pl.Object, "", "x"),))
+    bad = TraceSchema("flows", 1, "", (Column("x", "Object", "", "x"),))
     with pytest.raises(pl.exceptions.PolarsError):
         write_trace(path, bad, pl.DataFrame({"x": [object()]}, schema={"x": pl.Object}))
     assert path.read_bytes() == before

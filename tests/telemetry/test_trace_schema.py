@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,32 +81,32 @@ def test_columns_have_distinct_names_a_meaning_and_a_unit(schema: TraceSchema) -
 
 
 @pytest.mark.parametrize(
-    ("dtype", "value", "expected"),
+    ("kind", "value", "expected"),
     [
-        (pl.UInt32, 0, True),
-        (pl.UInt32, -1, False),
-        (pl.UInt32, 1 << 32, False),
-        (pl.UInt32, 1.5, False),
-        (pl.UInt32, True, False),
-        (pl.Int8, -1, True),
-        (pl.Int8, 128, False),
-        (pl.Float64, 3, True),
-        (pl.Float64, math.nan, False),
-        (pl.Float64, "3", False),
-        (pl.String, "h1", True),
-        (pl.String, 1, False),
-        (pl.Boolean, False, True),
-        (pl.Boolean, 0, False),
-        (pl.Boolean, None, False),
+        ("UInt32", 0, True),
+        ("UInt32", -1, False),
+        ("UInt32", 1 << 32, False),
+        ("UInt32", 1.5, False),
+        ("UInt32", True, False),
+        ("Int8", -1, True),
+        ("Int8", 128, False),
+        ("Float64", 3, True),
+        ("Float64", math.nan, False),
+        ("Float64", "3", False),
+        ("String", "h1", True),
+        ("String", 1, False),
+        ("Boolean", False, True),
+        ("Boolean", 0, False),
+        ("Boolean", None, False),
     ],
 )
-def test_values_fit_a_column_or_not(dtype: type[pl.DataType], value: object, expected: bool) -> None:
+def test_values_fit_a_column_or_not(kind: str, value: object, expected: bool) -> None:
     """Values of another type, out of range or not finite do not fit."""
-    column = Column("x", dtype, "", "x")
+    column = Column("x", kind, "", "x")
     assert fits(value, column) is expected
 
 
-_ORDINARY = {pl.Float64: 1.5, pl.String: "h1", pl.Boolean: True}
+_ORDINARY = {"Float64": 1.5, "String": "h1", "Boolean": True}
 
 
 @pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
@@ -115,7 +114,7 @@ _ORDINARY = {pl.Float64: 1.5, pl.String: "h1", pl.Boolean: True}
 def test_a_usual_row_fits(schema: TraceSchema, value: object) -> None:
     """A row of ordinary values is usual. If one value is replaced, the row is usual only if the new value fits."""
     is_usual = usual_rows(schema.columns)
-    ordinary = [_ORDINARY.get(column.dtype, 1) for column in schema.columns]
+    ordinary = [_ORDINARY.get(column.kind, 1) for column in schema.columns]
     assert is_usual(tuple(ordinary))
     assert not is_usual((*ordinary, value))
     for place, column in enumerate(schema.columns):

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Late imports of packages that load slowly and that a command needs only at its end, or never.
+
+`import polars` then gives a module that imports the package when an attribute is first used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+
+def import_late(name: str) -> None:
+    """Load the package `name` only when one of its attributes is used, unless it is loaded already."""
+    if name not in sys.modules:
+        sys.meta_path.insert(0, _Finder(name))
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Answers the first import of a package with a `_LateModule`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        return ModuleSpec(name, self) if name == self._name else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _LateModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__["_finder"] = self
+
+
+class _LateModule(ModuleType):
+    """Takes the attributes of the package that it stands for when the first of them is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        finder = self.__dict__.pop("_finder", None)
+        if finder is not None:
+            sys.meta_path.remove(finder)
+            del sys.modules[self.__name__]
+            package = import_module(self.__name__)
+            self.__dict__.update(package.__dict__)
+            return getattr(package, name)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Packages that are loaded when they are first used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.tree import ROOT
+
+_SCRIPT = """
+import sys
+from native.late import import_late
+import_late("polars")
+import polars as pl
+assert "polars.dataframe" not in sys.modules
+rows = pl.DataFrame({"a": [1]})
+import polars
+from polars.testing import assert_frame_equal
+assert_frame_equal(polars.DataFrame({"a": [1]}), rows)
+assert isinstance(rows, polars.DataFrame) and isinstance(rows, pl.DataFrame)
+import_late("polars")
+import polars
+assert polars.DataFrame is pl.DataFrame
+try:
+    pl.no_such_name
+except AttributeError as error:
+    print(error)
+"""
+
+
+def test_a_late_package_is_loaded_at_its_first_use() -> None:
+    done = subprocess.run([sys.executable, "-c", _SCRIPT], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "module 'polars' has no attribute 'no_such_name'\n"), done.stderr
+
+
+def test_a_run_loads_no_data_frames_before_its_first_packet() -> None:
+    script = "import sys; from cli.app import app_for; app_for(['run']); print('polars.dataframe' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
