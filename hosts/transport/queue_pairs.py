@@ -11,7 +11,6 @@ from typing import Final
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion.trace import CongestionTrace
 from hosts.transport.counting import NicCounters
-from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import (
     Event,
     IncomingMessage,
@@ -279,7 +278,7 @@ class QueuePairs:
         A sender that `has_failed` gave up (TransportSettings.retry_limit) and accepts no further message. This
         corresponds to a QP in IBTA's error state.
         """
-        sender.wake_ns = NEVER
+        self._wire.forget(sender)
         qpn = sender.source_qpn
         del self._senders[qpn]
         self._sender_rows.set(qpn, _NEXT_INDEX, _FAILED if has_failed else sender.next_index + 1)

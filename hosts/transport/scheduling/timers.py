@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The timers of a NIC: a heap that contains every target once, and every target knows its position in the heap.
 
-Setting a timer again moves its entry, so no outdated entries remain. The size of the heap is therefore the number of
-active queue pairs, however often they are paced. Times are native integers once this is compiled.
+Setting a timer again moves its entry, so the heap does not grow however often queue pairs are paced. Of a target that
+is released only the entry remains until its time. Times are native integers once this is compiled.
 """
 
 from typing import Final
@@ -35,9 +35,10 @@ class Wakeable:
 class Timers:
     """A heap of timers ordered by time; timers with equal times are ordered by when they were set."""
 
-    __slots__ = ("_sequence", "_sequences", "_targets", "_times_ns", "count", "first_ns")
+    __slots__ = ("_nobody", "_sequence", "_sequences", "_targets", "_times_ns", "count", "first_ns")
 
     def __init__(self) -> None:
+        self._nobody = Wakeable()
         self._targets: list[Wakeable | None] = []
         self._times_ns = vec[i64]()
         self._sequences = vec[i64]()
@@ -63,6 +64,13 @@ class Timers:
             return
         self._rise(place, time_ns, self._sequence, target)
         self.first_ns = self._times_ns[0]
+
+    def release(self, target: Wakeable) -> None:
+        """Refer no longer to a target that ignores its timer. The entry stays until its time, which may be far away."""
+        place = target.timer_place
+        if place != _NOWHERE:
+            self._targets[place] = self._nobody
+            target.timer_place = _NOWHERE
 
     def first(self) -> Wakeable:
         """Return the target with the earliest time; there must be one."""

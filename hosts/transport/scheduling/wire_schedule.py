@@ -161,6 +161,11 @@ class WireSchedule:
         """
         self._timers.set(time_ns, target)
 
+    def forget(self, target: Wakeable) -> None:
+        """Never call a target again, and do not keep it in memory until the time that was set."""
+        target.wake_ns = NEVER
+        self._timers.release(target)
+
     def start_at(self, time_ns: int, target: Wakeable) -> None:
         """Call `target.on_wake` once at that time, before the timers of `wake_at` that are due at the same instant.
 

@@ -34,6 +34,18 @@ def test_timers_are_taken_by_time_and_then_by_order_of_setting(steps: list[tuple
         assert timers.first_ns == (min(expected.values())[0] if expected else NEVER)
 
 
+def test_a_released_target_is_not_kept_but_its_time_is() -> None:
+    timers, target, other = Timers(), Wakeable(), Wakeable()
+    timers.set(5, target)
+    timers.set(7, other)
+    timers.release(target)
+    assert timers.first_ns == 5
+    assert timers.take() is not target
+    assert timers.take() is other
+    timers.set(9, target)
+    assert timers.take() is target
+
+
 _ITEMS = st.lists(st.one_of(st.none(), st.integers(0, 9)), max_size=60)
 """Steps of a test: a number adds a frame with that time, None takes the first frame."""
 
