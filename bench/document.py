@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Writes the measured part of docs/performance.md: `python -m bench.document [FILE...]`.
+"""Writes the measured parts of docs/performance.md: `python -m bench.document [FILE...]`.
 
 Each FILE is the output of `python -m bench --json`. Its benchmarks, and the machine that they were measured on, replace
-benchmarks of the same name in docs/stored/performance.json. The tables between the two markers of the document are then
-generated from that store. The text outside the markers is written by hand and stays unchanged.
+benchmarks of the same name in docs/stored/performance.json. The tables between the markers of the document are then
+generated from that store: the comparison with others, and the figures of each benchmark. The text outside the markers
+is written by hand and stays unchanged.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from analysis.formatting import markdown_table
+from bench.comparison import comparison
 from bench.instruments.benchmark import Figure, Target
 from bench.report import SCHEMA, value_text
 from telemetry.atomic_file import replace_text
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 STORE = DOCUMENT.parent / "stored" / "performance.json"
-BEGIN, END = "<!-- begin measured -->", "<!-- end measured -->"
 
 Stored = dict[str, dict[str, Any]]
 """The figures and the machine of each benchmark, by the benchmark's name."""
@@ -65,18 +66,28 @@ def section(stored: Stored) -> str:
 
 
 def render(text: str, stored: Stored) -> str:
-    """Return `text` with new content between the markers. Raise DocumentError unless there is exactly one pair."""
-    pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
-    wanted, count = pattern.subn(lambda _: f"{BEGIN}\n{section(stored)}\n{END}", text)
+    """Return `text` with new content between its markers. Raise DocumentError unless there is one pair of each."""
+    figures = [_figure(figure) for benchmark in stored.values() for figure in benchmark["figures"]]
+    return _replaced(_replaced(text, "comparison", comparison(figures)), "measured", section(stored))
+
+
+def _replaced(text: str, name: str, content: str) -> str:
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+    wanted, count = pattern.subn(lambda _: f"{begin}\n{content}\n{end}", text)
     if count != 1:
-        raise DocumentError(f"{DOCUMENT.name}: expected one pair of markers {BEGIN} {END}, found {count}")
+        raise DocumentError(f"{DOCUMENT.name}: expected one pair of markers {begin} {end}, found {count}")
     return wanted
 
 
-def _cells(stored: Mapping[str, Any]) -> tuple[str, str, str, str]:
+def _figure(stored: Mapping[str, Any]) -> Figure:
     target = Target(**stored["target"]) if stored["target"] else None
-    figure = Figure(stored["name"], stored["value"], stored["unit"], target, stored["note"])
-    reached = "" if target is None else f"{target}: {'reached' if figure.is_reached else '**missed**'}"
+    return Figure(stored["name"], stored["value"], stored["unit"], target, stored["note"])
+
+
+def _cells(stored: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    figure = _figure(stored)
+    reached = "" if figure.target is None else f"{figure.target}: {'reached' if figure.is_reached else '**missed**'}"
     return figure.name, value_text(figure), reached, figure.note
 
 

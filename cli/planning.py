@@ -17,7 +17,7 @@ import typer
 from analysis.results.spec import ClockName, RunSpec
 from cli.calibration import calibrate_first
 from cli.output import EXIT_INVALID, complain, console, errors
-from cli.progress import LiveProgress
+from cli.progress import RunProgress, status
 from native.first_use import prepare
 from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, UsageError
@@ -80,7 +80,11 @@ def checked(
     the caller compiles the engine later.
     `has_virtual` as in `capabilities.require`.
     """
-    plans = [with_workers(plan_run(request), workers) for request in requests]
+    plans = []
+    with status("planning", errors) as line:
+        for number, request in enumerate(requests, start=1):
+            line.update(f"planning run {number} of {len(requests)}")
+            plans.append(with_workers(plan_run(request), workers))
     for needs in {(plan.config.clock, plan.config.switch, plan.mtu_bytes, plan.config.hosts) for plan in plans}:
         capabilities.require(*needs, has_virtual=has_virtual)
     check_limits(plans, out)
@@ -90,10 +94,23 @@ def checked(
     build_programs(plans)
     if all(plan.config.clock == "virtual" for plan in plans):
         return plans
-    with errors.status("dry run in virtual time, to choose the dilation"):
-        plans = [with_dilation(plan) for plan in plans]
+    plans = _with_dilations(plans)
     check_limits(plans, out)  # again, because the link rates of BMv2 depend on the dilation
     return plans
+
+
+def _with_dilations(plans: Sequence[RunPlan]) -> list[RunPlan]:
+    """Choose the dilations of live runs, and show how far their dry runs are."""
+    chosen = []
+    with status("dry run", errors) as line:
+        for number, plan in enumerate(plans, start=1):
+
+            def tell(share: float, number: int = number) -> None:
+                which = f"dry run {number} of {len(plans)} in virtual time, to choose the dilation"
+                line.update(f"{which}: {100 * share:.0f} % done")
+
+            chosen.append(with_dilation(plan, tell))
+    return chosen
 
 
 def workers_of(text: str) -> int | None:
@@ -159,7 +176,7 @@ def execute_plan(plan: RunPlan, out: Path, *, quiet: bool, clock: Clock | None =
     """Run a plan, with progress on the terminal unless `quiet`."""
     if quiet:
         return execute(plan, out, Silent(), clock)
-    with LiveProgress(f"{plan.config.scenario} {plan.config.variant}", console) as progress:
+    with RunProgress(f"{plan.config.scenario} {plan.config.variant}", console) as progress:
         return execute(plan, out, progress, clock)
 
 

@@ -4,16 +4,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass, field, replace
+
+from pydantic import TypeAdapter
 
 from analysis.results.spec import P4Program, RunSpec
 from reproduction.model.experiment import Experiment, Point
 from scenarios.model.scenario import ScaleName
 from testbed.errors import UsageError
+from testbed.jobs.effort import Effort
 from testbed.plan.settings import NO_SETTINGS, Settings
+from testbed.system.code import code_digest
 
 REQUEST_KEYS = ("duration_ms", "topology")
 """Settings of a point that are separate options of a run, not `--set` keys."""
+_REQUEST = TypeAdapter(RunSpec)
+_REQUEST_DIGITS = 16
+_CODE_DIGITS = 8
 
 
 @dataclass(frozen=True)
@@ -25,10 +34,19 @@ class ExperimentJob:
     request: RunSpec
     changed: Settings = field(default_factory=dict)
     """Settings that the user changed."""
+    effort: Effort | None = None
 
     @property
     def label(self) -> str:
         return f"{self.experiment} {self.point.label}"
+
+    @property
+    def name(self) -> str:
+        """The name of the run's folder, with digests of the request and of the code."""
+        request = hashlib.sha256(_REQUEST.dump_json(self.request)).hexdigest()
+        digests = f"{request[:_REQUEST_DIGITS]}-{code_digest()[:_CODE_DIGITS]}"
+        words = f"{self.experiment}-{self.request.scale}-{self.point.label}"
+        return f"{re.sub(r'[^A-Za-z0-9._+-]+', '-', words)}.{digests}"
 
 
 def settings_known_to(experiment: Experiment, changed: Settings) -> Settings:

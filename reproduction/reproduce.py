@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Makes the runs of experiments and starts the processes that judge their claims.
+"""Makes the runs of experiments that are not complete and starts the processes that judge their claims.
 
 The results are in the runs' folders and in one folder per experiment.
 """
@@ -13,26 +13,52 @@ from pathlib import Path
 
 from reproduction.jobs import ExperimentJob
 from reproduction.judge import Case
-from reproduction.record import FILE_NAME, StoredReproduction, read_reproduction
+from reproduction.record import StoredReproduction, read_reproduction
 from scenarios.model.scenario import ScaleName
 from testbed.errors import RunError
 from testbed.interrupt import interruptible
-from testbed.jobs.job import Job, JobFinished, JobResults, Tell
+from testbed.jobs.job import Job, JobFinished, JobResults, JobsState, Tell, core_seconds
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor, Task, TaskEnd
+from testbed.jobs.time_left import in_words
 from testbed.plan.settings import settings_words
-from testbed.recording.folder import make_folder
+from testbed.recording.folder import give_to_caller, make_folder
+from testbed.system.code import code_digest
+
+RUNS = "reproduction-runs"
+"""The folder of the runs of all reproductions, in the output folder."""
 
 
 @dataclass(frozen=True)
 class ReproducedExperiments:
-    """The experiments that were judged; after Ctrl-C, from the runs that were complete by then."""
+    """The experiments that were judged; none after Ctrl-C."""
 
     experiments: tuple[StoredReproduction, ...]
     ran: int
     """The number of complete runs."""
     is_interrupted: bool
+
+
+def jobs_in(jobs: Sequence[ExperimentJob], out: Path) -> list[Job]:
+    """Return the jobs of the runs, which get no pages. A run that is complete in `out` is not run again."""
+    return [
+        Job(job.label, job.request, out / RUNS, job.name, code_digest(), page=False, effort=job.effort) for job in jobs
+    ]
+
+
+def announcement(jobs: Sequence[Job], executor: Executor) -> str:
+    """Return a line with the numbers of runs and the expected time of those that are not complete."""
+    missing = [job for job in jobs if job.complete_folder is None]
+    complete = f", {len(jobs) - len(missing)} of them complete in {jobs[0].out}" if len(missing) < len(jobs) else ""
+    if not missing:
+        return f"{len(jobs)} runs{complete}"
+    seconds = sum(core_seconds(job, executor) for job in missing) / executor.parallel
+    packets = sum(job.effort.packets for job in missing if job.effort is not None)
+    return (
+        f"{len(jobs)} runs{complete}; {packets / 1e6:.1f} million packets to simulate, "
+        f"in about {in_words(seconds)}, {executor.parallel} runs at a time"
+    )
 
 
 def reproduce(
@@ -43,30 +69,30 @@ def reproduce(
     tell: Tell,
     tell_retry: Callable[[str], None] | None = None,
 ) -> ReproducedExperiments:
-    """Run the jobs of some experiments and judge every experiment. The runs get no pages.
+    """Run the jobs of some experiments that are not complete, and judge every experiment.
 
-    With `tell_retry`, live runs that were late are repeated, and the last run counts.
+    With `tell_retry`, live runs that were late are repeated, and the last run counts. After Ctrl-C nothing is judged,
+    because the command can be repeated.
     """
-    run_jobs = [Job(job.label, job.request, out, page=False) for job in jobs]
-    done = run_jobs_retrying(run_jobs, executor, tell, tell_retry)
+    (out / RUNS).mkdir(parents=True, exist_ok=True)
+    done = run_jobs_retrying(jobs_in(jobs, out), executor, tell, tell_retry)
+    give_to_caller(out / RUNS)
+    ran = sum(isinstance(result, JobFinished) for result in done.in_order)
+    if done.is_interrupted:
+        return ReproducedExperiments((), ran, is_interrupted=True)
+    tell(JobsState(len(jobs), len(jobs), after="judging the claims"))
     cases = _cases(scale, jobs, done, out)
-    was_waited_for = _judge_all(cases)
-    judged = [case.folder for case in cases if was_waited_for or (case.folder / FILE_NAME).exists()]
-    return ReproducedExperiments(
-        tuple(read_reproduction(folder) for folder in judged),
-        sum(isinstance(result, JobFinished) for result in done.in_order),
-        done.is_interrupted or not was_waited_for,
-    )
+    if not _judge_all(cases):
+        return ReproducedExperiments((), ran, is_interrupted=True)
+    return ReproducedExperiments(tuple(read_reproduction(case.folder) for case in cases), ran, is_interrupted=False)
 
 
 def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, out: Path) -> list[Case]:
-    """Make a folder for every experiment, unless it was interrupted before its first complete run."""
+    """Make a folder for every experiment."""
     cases = []
     for name in dict.fromkeys(job.experiment for job in jobs):
         pairs = zip(jobs, done.in_order, strict=True)
         runs = tuple((job.point.label, result) for job, result in pairs if job.experiment == name)
-        if done.is_interrupted and not any(isinstance(result, JobFinished) for _, result in runs):
-            continue
         first = next(job for job in jobs if job.experiment == name)
         program = first.request.program
         program_names = [] if program is None else [str(program.name)]

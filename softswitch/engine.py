@@ -47,11 +47,11 @@ TELEMETRY_RECORD = np.dtype(
 """A row of queue telemetry as the C code writes it, in memory and in files; see `src/traffic/telemetry.h`."""
 
 DEPARTURE_RECORD = np.dtype(
-    [("due_ns", "<i8"), ("offset", "<u4"), ("length", "<u4"), ("port", "<i4"), ("engine", "<i4")]
+    [("due_ns", "<i8"), ("offset", "<u4"), ("length", "<u4"), ("port", "<i4"), ("engine", "<i4"), ("tail", "<i8")]
 )
 """`DEPARTURE` as rows of an array."""
 
-ENTRY_RECORD = np.dtype([("time_ns", "<i8"), ("engine", "<u4"), ("port", "<u4"), ("length", "<i8")])
+ENTRY_RECORD = np.dtype([("time_ns", "<i8"), ("engine", "<u4"), ("port", "<u4"), ("length", "<i8"), ("tail", "<i8")])
 """`ENTRY` as rows of an array."""
 
 Departure: TypeAlias = tuple[int, int, bytes]
@@ -64,11 +64,13 @@ SeenFrame: TypeAlias = tuple[int, int, int, bool, bytes]
 """A frame at a watched port: (time_ns, engine_index, port, whether the frame leaves the switch there, frame)."""
 
 _NEVER = 2**63 - 1
-DEPARTURE = struct.Struct("=qIIii")
-"""The record of a departure in a batch: due_ns, offset of the frame in the batch's bytes, length, port, engine."""
-ENTRY = struct.Struct("=qIIq")
-"""The record of a frame in a batch of arrivals: time_ns, engine, port, frame length. The bytes of all frames follow
-each other in the order of the records."""
+DEPARTURE = struct.Struct("=qIIiiq")
+"""The record of a departure in a batch: due_ns, offset of the frame in the batch's bytes, length, port, engine, tail.
+
+A tail is a `struct sw_tail` as a number; 0 means that all bytes of the frame are stored."""
+ENTRY = struct.Struct("=qIIqq")
+"""The record of a frame in a batch of arrivals: time_ns, engine, port, frame length, tail. The bytes of all frames
+follow each other in the order of the records."""
 
 
 _MEMORY_VIEW = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int)(
@@ -84,12 +86,18 @@ def _contents(outbox: Outbox) -> tuple[bytes, bytes]:
     )
 
 
-def _departures(outbox: Outbox) -> list[EdgeDeparture]:
+def _departures(outbox: Outbox, block: bytes) -> list[EdgeDeparture]:
     items, frames = _contents(outbox)
     return [
-        (index, port, due_ns, frames[offset : offset + length])
-        for due_ns, offset, length, port, index in DEPARTURE.iter_unpack(items)
+        (index, port, due_ns, _whole(frames[offset : offset + length], tail, block))
+        for due_ns, offset, length, port, index, tail in DEPARTURE.iter_unpack(items)
     ]
+
+
+def _whole(frame: bytes, tail: int, block: bytes) -> bytes:
+    """Return a frame with the bytes that its tail describes."""
+    start, count, cut = tail & 0xFFFFFFFF, tail >> 32 & 0xFFFF, len(frame) - (tail >> 48)
+    return frame[:cut] + block[start : start + count] + frame[cut:]
 
 
 class _Loop:
@@ -101,6 +109,7 @@ class _Loop:
         if not self.handle:
             raise MemoryError("no memory for a switch fabric")
         self._outbox = Outbox.from_address(library.sw_fabric_outbox(self.handle))
+        self._block = b""
 
     def add(self, engine: SwitchEngine) -> int:
         """Add an engine and return its index."""
@@ -109,20 +118,28 @@ class _Loop:
             raise ValueError(f"{engine.path} was built from other softswitch sources than the first engine")
         return index
 
+    def set_block(self, block: bytes) -> None:
+        """Set the block that tails refer to."""
+        if self.library.sw_fabric_set_block(self.handle, block, len(block)):
+            raise MemoryError("no memory for a block of payload bytes")
+        self._block = block
+
     def departed(self) -> tuple[bytes, bytes]:
         """Return the outbox contents after the last call: the `DEPARTURE` records and the bytes of the frames."""
         return _contents(self._outbox)
 
     def departures(self) -> list[EdgeDeparture]:
         """Return the outbox contents after the last call as a list of tuples."""
-        return _departures(self._outbox)
+        return _departures(self._outbox, self._block)
 
     def seen(self) -> list[SeenFrame]:
         """Return the frames seen at watched ports and forget them."""
         frames_seen: list[SeenFrame] = []
         for leaves in (False, True):
             outbox = Outbox.from_address(self.library.sw_fabric_seen(self.handle, leaves))
-            frames_seen += [(due_ns, index, port, leaves, frame) for index, port, due_ns, frame in _departures(outbox)]
+            frames_seen += [
+                (due_ns, index, port, leaves, frame) for index, port, due_ns, frame in _departures(outbox, self._block)
+            ]
         self.library.sw_fabric_forget_seen(self.handle)
         return frames_seen
 
@@ -349,6 +366,16 @@ class Fabric:
         """Run all events up to `until_ns` and return the departures as a list of tuples."""
         loop = self._running()
         return loop.departures() if loop.library.sw_fabric_drain(loop.handle, until_ns) else []
+
+    def set_block(self, block: bytes) -> None:
+        """Set the block in which the tails of frames lie, for frames whose last bytes are described and not stored."""
+        self._running().set_block(block)
+
+    def reach_bytes(self) -> int:
+        """Return the most bytes from the start of a frame that a switch can read. A frame with a tail should store so
+        many before the tail; otherwise a switch copies the tail's bytes from the block."""
+        reach: int = self._running().library.sw_fabric_reach_bytes(self._running().handle)
+        return reach
 
     def watch(self, engine: int, port: int) -> None:
         """Record every frame that arrives at a port or leaves by it from now on, for `seen`."""

@@ -67,6 +67,8 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sw_fabric_replan": (None, (_HANDLE,)),
     "sw_fabric_next_ns": (_I64, (_HANDLE,)),
     "sw_fabric_outbox": (ctypes.c_void_p, (_HANDLE,)),
+    "sw_fabric_set_block": (ctypes.c_int, (_HANDLE, _FRAME, _U32)),
+    "sw_fabric_reach_bytes": (_U32, (_HANDLE,)),
     "sw_fabric_watch": (ctypes.c_int, (_HANDLE, _U32, _U32)),
     "sw_fabric_seen": (ctypes.c_void_p, (_HANDLE, ctypes.c_bool)),
     "sw_fabric_forget_seen": (None, (_HANDLE,)),

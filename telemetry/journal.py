@@ -29,8 +29,9 @@ from telemetry.atomic_file import check_no_link, replace_text
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT, flow_rows
 from telemetry.late_bins import late_bins_file, switch_rows
 from telemetry.queue_samples import queue_rows, sample_chunks, samples_file
+from telemetry.reader import read_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
-from telemetry.segments import join_segments, read_segments
+from telemetry.segments import join_segments, read_segments, readable_segments, scan_segments
 from telemetry.writer import SegmentWriter, write_trace
 
 JOURNAL_FOLDER = "journal"
@@ -103,11 +104,20 @@ class Journal:
             self._lock = None
 
     def _write_flows(self) -> list[str]:
-        parts = {schema: read_segments(self.segments(schema), schema) for schema in (PLANNED, SENT, RECEIVED)}
-        planned, sent, received = (frame for frame, _ in parts.values())
-        rows = flow_rows(planned, sent, received, all_reported=self.head.all_told)
-        write_trace(self.folder / FLOWS.file_name, FLOWS, rows)
-        return [problem for _, problems in parts.values() for problem in problems]
+        """Write the flows trace in parts as large as the segments of the plan."""
+        found = {schema: readable_segments(self.segments(schema), schema) for schema in (PLANNED, SENT, RECEIVED)}
+        problems = [problem for _, problems in found.values() for problem in problems]
+        with tempfile.TemporaryDirectory(dir=self.folder / JOURNAL_FOLDER) as segments:
+            writer = SegmentWriter(Path(segments), FLOWS)
+            for path in found[PLANNED][0]:
+                planned = read_trace(path, PLANNED)
+                is_in_part = pl.col("flow_id").is_between(planned["flow_id"].min(), planned["flow_id"].max())
+                sent, received = (
+                    scan_segments(found[schema][0], schema).filter(is_in_part).collect() for schema in (SENT, RECEIVED)
+                )
+                writer.append_frame(flow_rows(planned, sent, received, all_reported=self.head.all_told))
+            writer.flush()
+            return problems + join_segments(writer.folder, FLOWS, self.folder / FLOWS.file_name)
 
     def _write_queues(self) -> list[str]:
         """Write the queues trace switch by switch. The temporary segments remain if the process is killed."""

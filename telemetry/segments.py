@@ -45,44 +45,45 @@ def join_segments(folder: Path, schema: TraceSchema, path: Path) -> list[str]:
         _write_joined(segments, schema, path)
         return []
     except (OSError, pl.exceptions.PolarsError):
-        readable, problems = _readable(segments, schema)
+        readable, problems = readable_segments(folder, schema)
         if not problems:
             raise
     _write_joined(readable, schema, path)
     return problems
 
 
-def read_segments(folder: Path, schema: TraceSchema) -> tuple[pl.DataFrame, list[str]]:
-    """Return all rows of a folder's segments as one data frame, and a sentence for each segment that is damaged."""
-    frames, problems = [schema.empty()], []
-    for path in segment_paths(folder):
-        try:
-            frames.append(read_trace(path, schema))
-        except TraceError as error:
-            problems.append(_describe_loss(error, schema))
-    return pl.concat(frames), problems
-
-
-def _write_joined(segments: Sequence[Path], schema: TraceSchema, path: Path) -> None:
-    rows = pl.scan_parquet(list(segments), glob=False) if segments else schema.empty().lazy()
-    ordered = rows.select(schema.column_names)
-    replace_file(
-        path,
-        lambda partial: ordered.sink_parquet(
-            partial, metadata=schema.metadata, maintain_order=True, row_group_size=_GROUP_ROWS
-        ),
-    )
-
-
-def _readable(segments: Sequence[Path], schema: TraceSchema) -> tuple[list[Path], list[str]]:
+def readable_segments(folder: Path, schema: TraceSchema) -> tuple[list[Path], list[str]]:
+    """Return the segments in a folder that can be read, and a sentence for each segment that is damaged."""
     readable, problems = [], []
-    for path in segments:
+    for path in segment_paths(folder):
         try:
             read_trace(path, schema)
             readable.append(path)
         except TraceError as error:
             problems.append(_describe_loss(error, schema))
     return readable, problems
+
+
+def read_segments(folder: Path, schema: TraceSchema) -> tuple[pl.DataFrame, list[str]]:
+    """Return all rows of a folder's segments as one data frame, and a sentence for each segment that is damaged."""
+    readable, problems = readable_segments(folder, schema)
+    return scan_segments(readable, schema).collect(), problems
+
+
+def scan_segments(segments: Sequence[Path], schema: TraceSchema) -> pl.LazyFrame:
+    """Return a query for the rows of segments."""
+    rows = pl.scan_parquet(list(segments), glob=False) if segments else schema.empty().lazy()
+    return rows.select(schema.column_names)
+
+
+def _write_joined(segments: Sequence[Path], schema: TraceSchema, path: Path) -> None:
+    rows = scan_segments(segments, schema)
+    replace_file(
+        path,
+        lambda partial: rows.sink_parquet(
+            partial, metadata=schema.metadata, maintain_order=True, row_group_size=_GROUP_ROWS
+        ),
+    )
 
 
 def _describe_loss(error: TraceError, schema: TraceSchema) -> str:

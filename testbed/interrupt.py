@@ -7,8 +7,9 @@ The effect of a signal depends on the moment:
 - While the command loads its modules, a signal ends the process at once, since nothing has been created yet.
 - While the command works on files, the first signal raises KeyboardInterrupt. Later signals do not interrupt the
   clean-up.
-- During a run, signals never raise. The run checks for them at safe points: the first asks it to end and to keep its
-  measurements, the second to drop them, and further signals are ignored.
+- During a run, signals do not raise. The run checks for them at safe points: the first asks it to end and to keep its
+  measurements, the second to drop them, and further signals are ignored. While the run writes its results, the second
+  signal raises, because the measurements are in the run's journal.
 - After the command's last line of output, signals are ignored.
 """
 
@@ -36,11 +37,16 @@ class Interrupt:
     def __init__(self) -> None:
         self.is_requested = False
         self.is_urgent = False
+        self.raises_if_urgent = False
+        """Whether a second request raises KeyboardInterrupt at once. Set this while a kill would do no harm, either."""
 
     def request(self, number: int, frame: FrameType | None) -> None:
         """Record a request to end the run. This is the signal handler."""
         self.is_urgent = self.is_requested
         self.is_requested = True
+        if self.is_urgent and self.raises_if_urgent:
+            self.raises_if_urgent = False
+            raise KeyboardInterrupt
 
     def stop_if_requested(self) -> None:
         """Raise KeyboardInterrupt if the run has been asked to end. Call this before anything has been measured."""

@@ -96,6 +96,7 @@ def plot_buffer(
 def plot_fct(flows: pl.DataFrame, *, scheme: str, traffic_class: str = ALL_CLASSES) -> Figure:
     """Plot FCT slowdowns: P50, P95 and P99 of one class by message size (left) and the CDFs of all classes (right)."""
     figure, (left, right) = new_figure(2)
+    flows = flows.select("tag", "size_bytes", "slowdown")  # whole rows of a class would double the memory of a run
     class_flows = of_class(flows, traffic_class)
     bins = slowdown_by_size(class_flows, size_bin_edges(class_flows))
     left.set_title(f"FCT slowdown by message size ({traffic_class})")

@@ -48,6 +48,9 @@ _DISTRIBUTIONS = (
     "and of the feedback delay of BTS packets, from the congested switch and from the pause cache near the source."
 )
 
+_FLOW_COLUMNS = ("flow_id", "dst", "tag", "size_bytes", "start_us", "finish_us", "slowdown", "paused_us")
+"""The columns of flows that pages use; whole rows of millions of flows would take twice the memory."""
+
 _CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max")
 
 
@@ -57,7 +60,7 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
     `pictures`: whether to write each figure as PNG, too. The page lists missing and damaged traces. Raises ResultError
     if result.json cannot be read.
     """
-    run = load_run(folder)
+    run = load_run(folder, _FLOW_COLUMNS)
     scheme, traffic_class = run.result.scheme, headline_class(run.result)
     plotted = _plotted(scheme, run)
     figures = {
@@ -101,18 +104,16 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
     return folder / REPORT_FILE
 
 
-def write_comparison_report(
-    folders: Sequence[Path], out: Path, missing_schemes: Sequence[str] = (), claims: Sequence[HeldClaim] = ()
-) -> Path:
+def write_comparison_report(folders: Sequence[Path], out: Path, claims: Sequence[HeldClaim] = ()) -> Path:
     """Write the comparison of run folders into the folder `out` (created if missing) and return the page's path.
 
     Ratios are relative to the first run. PNG plots, comparison.csv and comparison.json are written beside the page.
-    `missing_schemes`: schemes that were requested but not run, which the page lists. `claims`: claims about these runs.
+    `claims`: claims about these runs.
 
     Raises ValueError if `folders` is empty, and ResultError if a result.json cannot be read.
     """
     results = [read_result(folder) for folder in folders]
-    comparison = compare(results, missing_schemes, claims)
+    comparison = compare(results, claims=claims)
     runs = [_loaded(folder, comparison, result) for folder, result in zip(folders, results, strict=True)]
     out.mkdir(parents=True, exist_ok=True)
     figures, captions = _comparison_figures(comparison, runs)
@@ -207,7 +208,7 @@ def _is_in_plots(comparison: Comparison, result: RunResult) -> bool:
 
 def _loaded(folder: Path, comparison: Comparison, result: RunResult) -> Run:
     """Load a run, with traces only if a plot shows them: traces of all seeds would not fit in memory."""
-    run = load_run(folder)
+    run = load_run(folder, _FLOW_COLUMNS)
     return run if _is_in_plots(comparison, result) else run.without_traces()
 
 

@@ -32,7 +32,7 @@ from analysis.results.result import (
     SpacingFigures,
 )
 from analysis.results.spec import RunConfig
-from telemetry.reader import Rows
+from telemetry.reader import Rows, answer
 
 _IDENTITY = (
     "scenario",
@@ -61,21 +61,34 @@ _COUNTED = (
 )
 """Fields that come from counters and clocks, not from traces."""
 
+_FLOW_COLUMNS = (
+    "tag",
+    "size_bytes",
+    "start_us",
+    "finish_us",
+    "slowdown",
+    "corrupted",
+    "timeouts",
+    "packets_resent",
+)
+"""The columns of the flows trace that figures need."""
+
 
 def build_result(
     config: RunConfig,
     counters: RunCounters,
     *,
-    flows: pl.DataFrame,
+    flows: Rows,
     queues: Rows,
     signals: Rows,
 ) -> RunResult:
     """Build the result of a run, including its verdict. Empty traces are accepted."""
+    needed = _needed(flows)
     return RunResult.model_validate(
         {
             **_identity(config),
-            **_judged(config, counters, _flow_counts(flows)),
-            **_flow_figures(flows, config),
+            **_judged(config, counters, _flow_counts(needed)),
+            **_flow_figures(needed, config),
             **_buffer_figures(queues),
             **_counted(counters),
             "signals": signal_figures(signals),
@@ -92,10 +105,11 @@ def build_result(
 
 
 def build_unfinished_result(
-    config: RunConfig, reasons: Sequence[str], *, flows: pl.DataFrame, queues: Rows, signals: Rows
+    config: RunConfig, reasons: Sequence[str], *, flows: Rows, queues: Rows, signals: Rows
 ) -> RunResult:
     """Build the result of a run whose runner was killed before it read the counters. The verdict is invalid."""
-    counted = _flow_counts(flows).model_copy(update={"timeouts": None, "packets_resent": None, "never_started": 0})
+    needed = _needed(flows)
+    counted = _flow_counts(needed).model_copy(update={"timeouts": None, "packets_resent": None, "never_started": 0})
     return RunResult.model_validate(
         {
             **_identity(config),
@@ -103,13 +117,18 @@ def build_unfinished_result(
             "verdict": "invalid",
             "verdict_reasons": (*reasons, *unfinished_flows(counted)),
             "interrupted": True,
-            **_flow_figures(flows, config),
+            **_flow_figures(needed, config),
             **_buffer_figures(queues),
             **dict.fromkeys(_COUNTED),
             "signals": signal_figures(signals),
             "lateness": LatenessByPart(host=None, switch=None),
         }
     )
+
+
+def _needed(flows: Rows) -> pl.DataFrame:
+    """Return the columns that figures need, because whole rows of millions of flows would take a GB."""
+    return answer(flows.lazy().select(_FLOW_COLUMNS))
 
 
 def _identity(config: RunConfig) -> dict[str, object]:

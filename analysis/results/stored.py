@@ -9,6 +9,7 @@ frame. A folder without result.json is not a run.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -69,8 +70,11 @@ class Run:
         return shlex.join(["./runner.py", "run", result.scenario, *options])
 
 
-def load_run(folder: Path) -> Run:
-    """Read a run folder. Raises ResultError if the result cannot be read or config.json is nested too deeply."""
+def load_run(folder: Path, flow_columns: Sequence[str] = FLOWS.column_names) -> Run:
+    """Read a run folder, with these columns of its flows.
+
+    Raises ResultError if the result cannot be read or config.json is nested too deeply.
+    """
     result = read_result(folder)
     problems: list[str] = []
     config = None
@@ -92,7 +96,7 @@ def load_run(folder: Path) -> Run:
         folder,
         result,
         config,
-        flows=answer(flows),
+        flows=answer(flows.select(flow_columns)),
         queues=queues,
         signals=signals,
         goodput=goodput,

@@ -1,108 +1,111 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Data packets delivered per second of CPU time for the same incast on our virtual clock, in htsim and in ns-3.
+"""Virtual runs as whole commands, with start and end, compared with htsim, ns-3 and the HPCC simulator.
 
-The simulators do different work: htsim runs NDP, ns-3 runs TCP, and neither executes a P4 program. The network, the
-messages and the number of packets to deliver are the same.
-
-Our run in several processes is measured in wall time. It is the difference between a long and a short incast, so that
-the start of the processes, half a second each, does not count: a run that is worth sharing lasts much longer.
+htsim runs NDP and ns-3 runs TCP; against them we run the scheme sfc. The HPCC simulator runs the same protocols as our
+scheme pfc+hpcc, with the same flow list. None of them executes a P4 program.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 from analysis.results.spec import RunSpec
 from bench.instruments.benchmark import Benchmark, Figure, Skipped, Target
-from bench.instruments.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s, ns3_cpu_s
-from bench.instruments.simulated import incast_request, shared_wall_s, simulated
+from bench.instruments.contestants import Contestant, Htsim, Ns3, Ours, Peer, RaceError, Spent, data_packets
+from bench.instruments.hpcc_simulator import HpccSimulator
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 
-OF_HTSIM = Target(0.5, "at least")
-OF_NS3 = Target(8.0, "at least")
-TWO_OF_HTSIM = Target(1.0, "at least")
-_VARIABLES = {"htsim": HTSIM_VARIABLE, "ns-3": NS3_VARIABLE}
-_PROCESSES = 2
-_LONGER = 10
-"""Factor between the message sizes of the long and the short incast in several processes."""
+WORKERS = 2
+TARGETS: Mapping[type[Peer], tuple[float, float]] = {Htsim: (1.2, 2.0), HpccSimulator: (1.0, 1.7), Ns3: (8.0, 8.0)}
+"""How many times as fast as each peer we should be, with one worker and with `WORKERS`."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A virtual run, and the simulators that carry the same flows."""
+
+    name: str
+    spec: RunSpec
+    peers: Sequence[type[Peer]]
+
+
+def incast(*settings: str, scheme: str, duration_ms: float) -> RunSpec:
+    """Return a 64:1 incast over a Clos of 128 hosts whose links all have 100 Gb/s."""
+    network = ("tors=8", "hosts_per_tor=16", "spines=16", "fabric_rate_bps=100000000000")
+    words = (*(f"topology.{word}" for word in network), "degree=64", "placement=spread", "receiver=h1", *settings)
+    return RunSpec(
+        "incast",
+        scheme=scheme,
+        clock="virtual",
+        topology="clos",
+        duration_ms=duration_ms,
+        settings=parse_settings(words),
+    )
+
+
+WORKS = (
+    Work("64:1 x 12.5 MB", incast("message_bytes=12500000", scheme="sfc", duration_ms=400), (Htsim, Ns3)),
+    Work(
+        "64:1 x 250 KB x 20 rounds",
+        incast("rounds=20", "round_interval_us=2000", scheme="pfc+hpcc", duration_ms=100),
+        (HpccSimulator,),
+    ),
+    Work("hadoop-50, 32 hosts", RunSpec("hadoop-50", scheme="pfc+hpcc", clock="virtual"), (HpccSimulator,)),
+)
 
 
 @dataclass
 class PeersBenchmark(Benchmark):
-    """Comparison by CPU time, which other work on the machine affects least. Skipped without a peer or if one fails."""
+    """Contestants run in turn; figures are medians. Skipped without any peer or if one fails."""
 
     name = "peers"
-    summary = "data packets/s of a virtual 64:1 incast, compared with htsim and ns-3 (set in environment variables)"
+    summary = "whole virtual runs, compared with htsim, ns-3 and the HPCC simulator (set in environment variables)"
 
-    race: Race = field(default_factory=Race)
+    works: Sequence[Work] = WORKS
     rounds: int = 3
 
     def run(self) -> list[Figure]:
-        contestants = self._contestants()
-        absent = [f"{variable} is not set ({name})" for name, variable in _VARIABLES.items() if name not in contestants]
-        if len(absent) == len(_VARIABLES):
+        absent = [f"{peer.variable} is not set ({peer.name})" for peer in TARGETS if not os.environ.get(peer.variable)]
+        if len(absent) == len(TARGETS):
             raise Skipped(", ".join(absent))
-        spent_s: dict[str, list[float]] = {name: [] for name in contestants}
         try:
-            for _ in range(self.rounds):
-                for name, measure in contestants.items():
-                    spent_s[name].append(measure())
+            return [figure for work in self.works for figure in self._figures(work)]
         except RaceError as error:
             raise Skipped(str(error)) from error
-        rates = {name: self.race.data_packets / median(times) for name, times in spent_s.items()}
-        notes = {name: f"median of {len(times)}" for name, times in spent_s.items()}
-        notes["ours"] = "; ".join([notes["ours"], *absent])
-        figures = [Figure(name, rate, "data packets/s", note=notes[name]) for name, rate in rates.items()]
-        for name, target in (("htsim", OF_HTSIM), ("ns-3", OF_NS3)):
-            if name in rates:
-                figures.append(Figure(f"ours / {name}", rates["ours"] / rates[name], target=target))
-        return [*figures, *self._process_figures(rates)]
 
-    def _process_figures(self, rates: Mapping[str, float]) -> list[Figure]:
-        """Return the figures of our run in several processes, or none on a machine with fewer cores."""
-        if (os.cpu_count() or 1) < _PROCESSES:
-            return []
-        name = f"ours, {_PROCESSES} processes"
-        rate = median(processes_rate(self.race, _PROCESSES) for _ in range(self.rounds))
-        figures = [Figure(name, rate, "data packets/s", note=f"wall time, median of {self.rounds}")]
-        for peer, target in (("htsim", TWO_OF_HTSIM), ("ns-3", OF_NS3)):
-            if peer in rates:
-                figures.append(Figure(f"{name} / {peer}", rate / rates[peer], target=target))
-        return figures
+    def _figures(self, work: Work) -> Iterator[Figure]:
+        """Run the work and yield the rate of each contestant, and our ratio to each peer."""
+        peers = [peer(path) for peer in work.peers if (path := os.environ.get(peer.variable))]
+        if not peers:
+            return
+        ours = [Ours(workers) for workers in (1, WORKERS) if workers <= (os.cpu_count() or 1)]
+        spent, packets = self._race(work, [*ours, *peers])
+        for contestant, times in spent.items():
+            note = f"{times.wall_s:.2f} s, {times.cpu_s:.2f} s of CPU; {packets:,} packets; medians of {self.rounds}"
+            yield Figure(f"{work.name}: {contestant.name}", packets / times.cpu_s, "data packets/s of CPU", note=note)
+        for peer in peers:
+            for mine, bound in zip(ours, TARGETS[type(peer)], strict=False):
+                ratio = spent[peer].wall_s / spent[mine].wall_s
+                note = f"by wall time; by CPU time {spent[peer].cpu_s / spent[mine].cpu_s:.2f}"
+                yield Figure(f"{work.name}: {mine.name} / {peer.name}", ratio, "", Target(bound, "at least"), note)
 
-    def _contestants(self) -> Mapping[str, Callable[[], float]]:
-        race = self.race
-        contestants: dict[str, Callable[[], float]] = {"ours": lambda: ours_cpu_s(race)}
-        if binary := os.environ.get(HTSIM_VARIABLE):
-            contestants["htsim"] = lambda: htsim_cpu_s(binary, race)
-        if python := os.environ.get(NS3_VARIABLE):
-            contestants["ns-3"] = lambda: ns3_cpu_s(python, race)
-        return contestants
-
-
-def ours_cpu_s(race: Race) -> float:
-    """Return the CPU time of the race on our virtual clock in one process, in seconds."""
-    return simulated(incast_of(race)).cpu_s
-
-
-def processes_rate(race: Race, processes: int) -> float:
-    """Return data packets per second of wall time in `processes` processes, without the time of their start."""
-    longer = replace(race, message_bytes=race.message_bytes * _LONGER)
-    spent_s = shared_wall_s(incast_of(longer), processes) - shared_wall_s(incast_of(race), processes)
-    return (longer.data_packets - race.data_packets) / spent_s
-
-
-def incast_of(race: Race) -> RunSpec:
-    """Return the request for the race on our virtual clock."""
-    settings = {
-        "topology.tors": race.tors,
-        "topology.hosts_per_tor": race.hosts_per_tor,
-        "topology.spines": race.spines,
-        "degree": race.senders,
-        "message_bytes": race.message_bytes,
-        "transport.payload_bytes": race.payload_bytes,
-    }
-    return incast_request(*(f"{name}={value}" for name, value in settings.items()))
+    def _race(self, work: Work, contestants: Sequence[Contestant]) -> tuple[Mapping[Contestant, Spent], int]:
+        """Return the median times of each contestant, and the number of data packets."""
+        plan = plan_run(work.spec)
+        times: dict[Contestant, list[Spent]] = {contestant: [] for contestant in contestants}
+        for _ in range(self.rounds):
+            for contestant, spent in times.items():
+                with tempfile.TemporaryDirectory(prefix="sfc-bench-") as folder:
+                    spent.append(contestant.race(plan, Path(folder)))
+        medians = {
+            contestant: Spent(median(each.wall_s for each in spent), median(each.cpu_s for each in spent))
+            for contestant, spent in times.items()
+        }
+        return medians, data_packets(plan)

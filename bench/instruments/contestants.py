@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Runs one incast in htsim and in ns-3, whose paths come from environment variables, and checks that all bytes arrive.
+"""Simulators that carry the flows of a plan: ours, htsim and ns-3. Each is measured as a whole command.
 
-The CPU time of htsim covers the whole process, including the short set-up of the network. The CPU time of ns-3 covers
-only the simulation.
+A contestant writes its input from the plan, runs, and must then deliver the messages of the plan: as many of each size.
+The simulators of others are not part of the testbed; environment variables have their paths.
 """
 
 from __future__ import annotations
@@ -12,99 +12,167 @@ import json
 import os
 import re
 import resource
+import shlex
 import subprocess
-import tempfile
-from collections.abc import Sequence
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-HTSIM_VARIABLE = "SFC_TESTBED_HTSIM"
-"""Environment variable with the path of `htsim_ndp`."""
-NS3_VARIABLE = "SFC_TESTBED_NS3_PYTHON"
-"""Environment variable with the path of a Python interpreter that has the ns-3 wheel installed."""
+import polars as pl
 
-_NS3_SCRIPT = Path(__file__).resolve().with_name("ns3_incast.py")
+from telemetry.reader import read_trace
+from telemetry.schema import FLOWS
+from testbed.plan.plan import RunPlan
+
+_HERE = Path(__file__).resolve()
+_RUNNER = _HERE.parents[2] / "runner.py"
+_NS3_SCRIPT = _HERE.with_name("ns3_incast.py")
 _LONGEST_S = 900.0
 _WINDOW_PACKETS = 125
 """The BDP of the paper's network, in packets."""
 _QUEUE_PACKETS = 1_000
-"""Queue length in htsim. With its much shorter default, messages of this incast stay unfinished."""
-_END_US = 40_000
+"""Queue length in htsim. With its much shorter default, messages of an incast stay unfinished."""
 _FINISHED = re.compile(r"finished at [\d.]+ total bytes (\d+)")
 
 
-@dataclass(frozen=True)
-class Race:
-    """An incast: one message from each of `senders` hosts to the first host, over a Clos with 100 Gb/s links."""
-
-    senders: int = 64
-    message_bytes: int = 250_000
-    payload_bytes: int = 1_000
-    tors: int = 8
-    hosts_per_tor: int = 16
-    spines: int = 16
-
-    @property
-    def hosts(self) -> int:
-        return self.tors * self.hosts_per_tor
-
-    @property
-    def data_packets(self) -> int:
-        """The number of packets to deliver, without retransmissions."""
-        return self.senders * self.message_bytes // self.payload_bytes
-
-    def sender(self, number: int) -> int:
-        """Return the host, counted from 0, of a sender. Senders are spread evenly and exclude the receiver, host 0."""
-        return 1 + number * (self.hosts - 1) // self.senders
-
-
 class RaceError(Exception):
-    """A simulator failed or did not deliver all bytes."""
+    """A simulator failed or did not deliver all messages."""
 
 
-def htsim_cpu_s(binary: str, race: Race) -> float:
-    """Return the CPU time of htsim with NDP, in seconds. Raise RaceError when it fails or bytes are missing."""
-    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
-        folder = Path(name)
-        (folder / "topology").write_text(htsim_topology(race))
-        (folder / "matrix").write_text(htsim_matrix(race))
-        words = [binary, "-nodes", str(race.hosts), "-topo", "topology", "-tm", "matrix", "-strat", "ecmp_ar"]
-        words += ["-mtu", str(race.payload_bytes), "-cwnd", str(_WINDOW_PACKETS), "-q", str(_QUEUE_PACKETS)]
-        words += ["-end", str(_END_US)]
+@dataclass(frozen=True)
+class Spent:
+    """The time that a whole command took, with its start and end."""
+
+    wall_s: float
+    cpu_s: float
+
+
+class Contestant(ABC):
+    """A simulator as a command."""
+
+    name: str
+
+    def race(self, plan: RunPlan, folder: Path) -> Spent:
+        """Carry the flows of the plan once, in an empty folder. Raise RaceError unless all messages are delivered."""
+        words = self.command(plan, folder)
         before_s = _children_cpu_s()
+        began_s = time.perf_counter()
         output = _output(words, folder)
-        spent_s = _children_cpu_s() - before_s
-    delivered = sum(int(size) for size in _FINISHED.findall(output))
-    _require_delivered("htsim", delivered, race)
-    return spent_s
+        spent = Spent(time.perf_counter() - began_s, _children_cpu_s() - before_s)
+        try:
+            delivered = Counter(self.delivered(output, folder))
+        except (LookupError, OSError, TypeError, ValueError) as error:
+            raise RaceError(f"{self.name} printed {output[-300:]!r}: {error}") from error
+        expected = Counter(plan.columns.size_bytes.tolist())
+        if delivered != expected:
+            raise RaceError(
+                f"{self.name} delivered {_messages_text(delivered)} of {_messages_text(expected)}, or other sizes"
+            )
+        return spent
+
+    @abstractmethod
+    def command(self, plan: RunPlan, folder: Path) -> list[str]:
+        """Write the input files of a race and return its command."""
+
+    @abstractmethod
+    def delivered(self, output: str, folder: Path) -> Iterable[int]:
+        """Return the bytes of each message that arrived."""
 
 
-def ns3_cpu_s(python: str, race: Race) -> float:
-    """Return the CPU time of ns-3 with TCP, in seconds. Raise RaceError when it fails or bytes are missing."""
-    numbers = (race.tors, race.hosts_per_tor, race.spines, race.senders, race.message_bytes, race.payload_bytes)
-    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
-        output = _output([python, str(_NS3_SCRIPT), *map(str, numbers)], Path(name))
-    try:
-        result = json.loads(output.splitlines()[-1])
-        received_bytes, cpu_ns = int(result["received_bytes"]), int(result["cpu_ns"])
-    except (LookupError, TypeError, ValueError) as error:
-        raise RaceError(f"ns-3 printed {output[-300:]!r}") from error
-    _require_delivered("ns-3", received_bytes, race)
-    return cpu_ns / 1e9
+class Ours(Contestant):
+    """`runner.py run`, with all its traces and its report."""
+
+    def __init__(self, workers: int) -> None:
+        self.name = "ours" if workers == 1 else f"ours, {workers} workers"
+        self._workers = workers
+
+    def command(self, plan: RunPlan, folder: Path) -> list[str]:
+        words = shlex.split(plan.config.command)[1:]
+        return [sys.executable, str(_RUNNER), *words, "--workers", str(self._workers), "--out", str(folder), "--json"]
+
+    def delivered(self, output: str, folder: Path) -> Iterable[int]:
+        result = json.loads(output)
+        if result["flows"]["corrupted"]:
+            raise ValueError(f"{result['flows']['corrupted']} messages are corrupted")
+        (trace,) = folder.glob(f"*/{FLOWS.file_name}")
+        return read_trace(trace, FLOWS).filter(pl.col("fct_us").is_not_null())["size_bytes"].to_list()
 
 
-def htsim_topology(race: Race) -> str:
+class Peer(Contestant):
+    """A simulator that is not ours."""
+
+    variable: ClassVar[str]
+    """The environment variable with the path of its program."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+
+class Htsim(Peer):
+    """htsim with NDP, on a Clos with one link rate."""
+
+    name = "htsim"
+    variable = "SFC_TESTBED_HTSIM"
+
+    def command(self, plan: RunPlan, folder: Path) -> list[str]:
+        (folder / "topology").write_text(htsim_topology(plan))
+        (folder / "matrix").write_text(htsim_matrix(plan))
+        words = [self._path, "-nodes", str(len(plan.topology.hosts)), "-topo", "topology", "-tm", "matrix"]
+        words += ["-strat", "ecmp_ar", "-mtu", str(plan.transport.payload_bytes)]
+        words += ["-cwnd", str(_WINDOW_PACKETS), "-q", str(_QUEUE_PACKETS)]
+        return [*words, "-end", str(round(plan.config.duration_ms * 1000))]
+
+    def delivered(self, output: str, folder: Path) -> Iterable[int]:
+        return (int(size) for size in _FINISHED.findall(output))
+
+
+class Ns3(Peer):
+    """ns-3 with TCP, because ns-3 includes no RoCEv2. Its messages begin together, without a window."""
+
+    name = "ns-3"
+    variable = "SFC_TESTBED_NS3_PYTHON"
+
+    def command(self, plan: RunPlan, folder: Path) -> list[str]:
+        shape = plan.topology.parameters
+        numbers = [shape["tors"], shape["hosts_per_tor"], shape["spines"]]
+        numbers += [len(plan.flows), plan.flows[0].size_bytes, plan.transport.payload_bytes]
+        return [self._path, str(_NS3_SCRIPT), *map(str, numbers)]
+
+    def delivered(self, output: str, folder: Path) -> Iterable[int]:
+        return [int(size) for size in json.loads(output.splitlines()[-1])]
+
+
+def htsim_topology(plan: RunPlan) -> str:
     """Return the Clos in the format of htsim's topology files."""
-    lines = [f"Nodes {race.hosts}", "Tiers 2", f"Podsize {race.hosts}", ""]
-    lines += ["Tier 0", "Downlink_speed_Gbps 100", f"Radix_Down {race.hosts_per_tor}", f"Radix_Up {race.spines}"]
-    lines += ["Downlink_Latency_ns 1000", "", "Tier 1", "Downlink_speed_Gbps 100", f"Radix_Down {race.tors}"]
-    return "\n".join([*lines, "Downlink_Latency_ns 1500", ""])
+    shape, hosts = plan.topology.parameters, len(plan.topology.hosts)
+    lines = [f"Nodes {hosts}", "Tiers 2", f"Podsize {hosts}", ""]
+    lines += ["Tier 0", "Downlink_speed_Gbps 100", f"Radix_Down {shape['hosts_per_tor']}"]
+    lines += [f"Radix_Up {shape['spines']}", "Downlink_Latency_ns 1000", ""]
+    lines += ["Tier 1", "Downlink_speed_Gbps 100", f"Radix_Down {shape['tors']}", "Downlink_Latency_ns 1500"]
+    return "\n".join([*lines, ""])
 
 
-def htsim_matrix(race: Race) -> str:
-    """Return the flows in the format of htsim's traffic matrices."""
-    flows = [f"{race.sender(number)}->0 start 0 size {race.message_bytes}" for number in range(race.senders)]
-    return "\n".join([f"Nodes {race.hosts}", f"Connections {race.senders}", *flows, ""])
+def htsim_matrix(plan: RunPlan) -> str:
+    """Return the flows in the format of htsim's traffic matrices, with start times in ps."""
+    flows = plan.columns
+    rows = zip(*(column.tolist() for column in (flows.src, flows.dst, flows.start_ns, flows.size_bytes)), strict=True)
+    lines = [f"{src}->{dst} start {start_ns * 1000} size {size_bytes}" for src, dst, start_ns, size_bytes in rows]
+    return "\n".join([f"Nodes {len(plan.topology.hosts)}", f"Connections {len(lines)}", *lines, ""])
+
+
+def data_packets(plan: RunPlan) -> int:
+    """Return the number of data packets of all messages, without retransmissions."""
+    return sum(-(-flow.size_bytes // plan.transport.payload_bytes) for flow in plan.flows)
+
+
+def _messages_text(sizes: Counter[int]) -> str:
+    total_bytes = sum(size * count for size, count in sizes.items())
+    return f"{sizes.total()} messages ({total_bytes} bytes)"
 
 
 def _children_cpu_s() -> float:
@@ -123,9 +191,3 @@ def _output(words: Sequence[str], folder: Path) -> str:
     if done.returncode != 0:
         raise RaceError(f"{words[0]} ended with {done.returncode}: {(done.stderr or done.stdout)[-300:]}")
     return done.stdout
-
-
-def _require_delivered(simulator: str, delivered_bytes: int, race: Race) -> None:
-    total_bytes = race.senders * race.message_bytes
-    if delivered_bytes != total_bytes:
-        raise RaceError(f"{simulator} delivered {delivered_bytes} of {total_bytes} bytes")

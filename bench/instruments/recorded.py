@@ -33,7 +33,7 @@ def record_switches(request: RunSpec, folder: Path) -> tuple[str, str]:
     frames = folder / "frames"
     with frames.open("wb") as file:
         for time_ns, _, switch, port, frame in sent:
-            file.write(ENTRY.pack(time_ns, switch, port, len(frame)))
+            file.write(ENTRY.pack(time_ns, switch, port, len(frame), 0))
             file.write(frame)
     return write_lines(folder / "network", list(_network(plan))), str(frames)
 

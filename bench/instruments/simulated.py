@@ -17,7 +17,6 @@ from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
-from testbed.virtual.workers import simulate_shared
 
 
 @dataclass(frozen=True)
@@ -44,21 +43,6 @@ def run_whole(plan: RunPlan, folder: Path) -> Simulated:
         interrupt.stop_if_requested()
         _require_whole(plan, recorder)
     return Simulated(counters, spent_ns / 1e9)
-
-
-def shared_wall_s(request: RunSpec, workers: int) -> float:
-    """Return the wall time of a run in `workers` processes, including their start."""
-    plan = plan_run(request)
-    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name, interruptible() as interrupt:
-        folder = Path(name)
-        (folder / "logs").mkdir()
-        with Recorder(plan, folder) as recorder:
-            began_s = time.perf_counter()
-            simulate_shared(plan, folder, recorder, Silent(), interrupt, workers=workers)
-            spent_s = time.perf_counter() - began_s
-            interrupt.stop_if_requested()
-            _require_whole(plan, recorder)
-    return spent_s
 
 
 def _require_whole(plan: RunPlan, recorder: Recorder) -> None:

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analysis.report.pages import write_comparison_report
 from analysis.report.tables import comparison_table
 from analysis.results.comparison import compare
 from analysis.results.spec import RunSpec
@@ -41,7 +40,6 @@ from cli.output import EXIT_CLAIM, console, say, say_json
 from cli.planning import checked, clock_of, dilation_of, end_by_outcome
 from cli.retrying import execute_retrying
 from cli.seeds import chosen_seeds, named
-from reproduction.own_claims import judged, read_claims
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import StoredRun
 from testbed.execution.retry import check_retry
@@ -50,6 +48,10 @@ from testbed.plan.plan import RunPlan
 from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_programs
 from testbed.recording.folder import give_to_caller, make_folder
+
+if TYPE_CHECKING:
+    from analysis.results.comparison import HeldClaim
+    from reproduction.model.experiment import Claim
 
 
 def verb(
@@ -101,7 +103,7 @@ def verb(
     )
     if strict and claims is None:
         raise UsageError("--strict needs claims: add --claims FILE.py")
-    claimed = () if claims is None else read_claims(claims)
+    claimed = _read_claims(claims)
     if retry:
         check_retry(request.clock)
     chosen = chosen_seeds(seed, seeds)
@@ -117,23 +119,51 @@ def verb(
     plans = checked(requests, out)
     say_dilations(plans)
     runs, missing = _run_all(requests, plans, out, quiet=json, retry=retry)
+    is_interrupted = runs[-1].interrupted or bool(missing)
     with _kept(runs, missing):
-        folder = make_folder(out, f"{request.scenario}-compare")
-        held = judged(claimed, [run.folder for run in runs])
-        page = write_comparison_report([run.folder for run in runs], folder, missing, held)
-        give_to_caller(folder)
+        held = _judged(claimed, runs)
+        page = None if is_interrupted else _write_page(out, f"{request.scenario}-compare", runs, held)
     with interruptible():  # everything is stored by now
         comparison = compare([run.result for run in runs], missing, held)
         if json:
             say_json(comparison.to_json())
         else:
             console.print(comparison_table(comparison))
-            say(f"report: {page}")
-    if runs[-1].interrupted or missing:
-        raise Interrupted(f"{_without(missing)}{runs[-1].kept}; the comparison is in {folder}")
+            if page is not None:
+                say(f"report: {page}")
+    if is_interrupted:
+        folders = " ".join(str(run.folder) for run in runs)
+        raise Interrupted(f"{_without(missing)}{runs[-1].content}; `./runner.py report {folders}` draws a page")
     end_by_outcome(runs)
     if strict and not all(claim.holds for claim in held):
         raise typer.Exit(EXIT_CLAIM)
+
+
+def _read_claims(file: Path | None) -> Sequence[Claim]:
+    """Return the claims of a file; the import is local because it loads slowly."""
+    if file is None:
+        return ()
+    from reproduction.own_claims import read_claims
+
+    return read_claims(file)
+
+
+def _judged(claims: Sequence[Claim], runs: Sequence[StoredRun]) -> Sequence[HeldClaim]:
+    if not claims:
+        return ()
+    from reproduction.own_claims import judged
+
+    return judged(claims, [run.folder for run in runs])
+
+
+def _write_page(out: Path, name: str, runs: Sequence[StoredRun], held: Sequence[HeldClaim]) -> Path:
+    """Write the page of the comparison; the import is local because plotting libraries load slowly."""
+    from analysis.report.pages import write_comparison_report
+
+    folder = make_folder(out, name)
+    page = write_comparison_report([run.folder for run in runs], folder, held)
+    give_to_caller(folder)
+    return page
 
 
 def _run_all(

@@ -113,7 +113,7 @@ def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[
         check_output(out)
         check_page(out)
     held = judged(claimed, folders)
-    page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"), claims=held)
+    page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"), held)
     console.print(comparison_table(compare([run.result for run in runs], claims=held)))
     say(f"report: {page}")
     _end([f"{run.folder}: {problem}" for run in runs for problem in run.problems])

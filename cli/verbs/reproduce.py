@@ -17,13 +17,14 @@ from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import Json, Out, P4Program, Retry, ScaleName, SchedulerAddress, Settings, Workers
 from cli.outcomes import print_reproduction
-from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
+from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say, say_json
 from cli.planning import checked, clock_of
 from cli.progress import JobProgress
 from cli.retrying import tell
 from reproduction.catalogue import EXPERIMENTS
+from reproduction.effort import brief_request, with_efforts
 from reproduction.jobs import ExperimentJob, jobs_of, settings_known_to
-from reproduction.reproduce import ReproducedExperiments, reproduce
+from reproduction.reproduce import RUNS, ReproducedExperiments, announcement, jobs_in, reproduce
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.retry import check_retry
 from testbed.jobs.job import executor_for
@@ -64,27 +65,31 @@ def verb(
     jobs = _jobs(changed, scale, chosen, seed, read_program(p4))
     if retry and all(job.request.clock == "virtual" for job in jobs):
         check_retry("virtual")
-    say_dilations(checked([job.request for job in jobs], out))
+    plans = checked([brief_request(job.request)[0] for job in jobs], out)
+    jobs = with_efforts(jobs, plans)
+    say_dilations(plans)
     say_left_out(changed, changed_settings)
-    with JobProgress(errors, "runs") as progress:
+    executor = executor_for(scheduler, workers)
+    complain(announcement(jobs_in(jobs, out.absolute()), executor))
+    with JobProgress(errors) as progress:
         reproduced = reproduce(
             scale,  # type: ignore[arg-type]
             jobs,
             out.absolute(),
-            executor_for(scheduler, workers),
+            executor,
             progress.tell,
             tell if retry else None,
         )
+    if reproduced.is_interrupted:
+        kept = f"{reproduced.ran} of {len(jobs)} runs are complete, in {out / RUNS}"
+        raise Interrupted(f"{kept}; repeat the command to run the rest")
     if json:
         _print_json(reproduced, as_list=experiment == "all")
     else:
         for stored in reproduced.experiments:
             print_reproduction(stored)
-    if reproduced.is_interrupted:
-        raise Interrupted(
-            f"{reproduced.ran} of {len(jobs)} runs are complete, "
-            f"{len(reproduced.experiments)} experiments judged, in {out}"
-        )
+        claims = [claim for stored in reproduced.experiments for claim in stored.reproduction.claims]
+        say(f"claims: {sum(claim.holds for claim in claims)} of {len(claims)} hold")
     if any(stored.reproduction.failures for stored in reproduced.experiments):
         raise typer.Exit(EXIT_INVALID)
     if strict and not all(stored.reproduction.all_hold for stored in reproduced.experiments):
@@ -136,5 +141,5 @@ def _experiments(text: str) -> list[str]:
 
 def _print_json(reproduced: ReproducedExperiments, *, as_list: bool) -> None:
     documents = [stored.reproduction.model_dump(by_alias=True) for stored in reproduced.experiments]
-    content = documents if as_list or not documents else documents[0]
+    content = documents if as_list else documents[0]
     say_json(json_format.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -47,7 +47,7 @@ def verb(
         check_no_link(folder, folder / JOBS)
     results_table(folder, jobs)  # stored results must be readable before anything is compiled
     checked([jobs[0].request], out)
-    with JobProgress(errors, "runs") as progress:
+    with JobProgress(errors) as progress:
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
     _tell(done, len(jobs))
     if done.is_interrupted:

@@ -84,7 +84,7 @@ def verb(
         complain(line)
     if scenario != ALL:
         say_dilations(plans)
-    with JobProgress(errors, "runs") as progress:
+    with JobProgress(errors) as progress:
         stored = validate(
             pairs, left_out, scenario, out, executor_for(None, workers), progress.tell, tell if retry else None, spread
         )

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from isal.isal_zlib import crc32
-from mypy_extensions import mypyc_attr
+from mypy_extensions import i64, mypyc_attr
 
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.counters import NicStatistics, SignalVerdict
@@ -33,6 +33,7 @@ from hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
 from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
+from hosts.transport.transmission import PAYLOAD_BLOCK, crc_with_tail
 from hosts.transport.trimmed_headers import TrimmedHeaders
 from wire import bts, ethernet, ipv4, pfc, udp
 from wire.addresses import pack_mac
@@ -48,10 +49,12 @@ from wire.constants import (
     ROCE_UDP_PORT,
     BtsCause,
 )
+from wire.crc import crc_between
 from wire.dilation import Dilation
 from wire.int_header import has_telemetry, strip
 from wire.roce.decoder import RoceDecoder, RoceHeader
-from wire.roce.packets import BTH_OFFSET, CNP, IP_OFFSET, PULL, UDP_OFFSET, data_frame_bytes, source_port
+from wire.roce.packets import BTH_OFFSET, CNP, ICRC_BYTES, IP_OFFSET, PULL, UDP_OFFSET, data_frame_bytes
+from wire.tail import tail_bytes, whole_frame
 from wire.units import NS_PER_US
 
 _OWN_PORTS: Final = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
@@ -146,20 +149,21 @@ class Nic:
 
     # frames, timers and events
 
-    def receive(self, frame: bytes, now_ns: int) -> None:
-        """Handle a frame that arrived at `now_ns`. Never raises because of the frame's contents."""
+    def receive(self, frame: bytes, now_ns: int, tail: i64 = 0) -> None:
+        """Handle a frame that arrived at `now_ns`, with its tail (wire.tail). Never raises because of its contents."""
         self._wire.catch_up(now_ns)
         counters = self._counters
         counters.frames_received += 1
-        counters.bytes_received += len(frame)
-        header = self._decoder.header(frame)
+        counters.bytes_received += len(frame) + tail_bytes(tail)
+        header = self._decoder.header(frame, tail_bytes(tail))
         if header is None:
+            frame = whole_frame(frame, tail, PAYLOAD_BLOCK)
             stripped = strip(frame) if has_telemetry(frame) else None
             self._receive_other(frame if stripped is None else stripped[0], now_ns)
         elif header.destination_ip != self._ip or header.destination_mac != self._own_mac:
             counters.misdelivered += 1
         elif header.is_data:
-            self._check_data(header, frame, now_ns)
+            self._check_data(header, frame, tail, now_ns)
         elif self._verify and not header.icrc_is_right(frame):
             counters.corrupted += 1
         else:
@@ -175,10 +179,14 @@ class Nic:
         self._wire.catch_up(now_ns)
         self.attach_programs().send(frame, self._wire.clock_ns)
 
+    def advance(self, now_ns: int) -> WireSchedule:
+        """Run everything due by `now_ns`, and return the wire, which has the frames that have left."""
+        self._wire.advance(now_ns)
+        return self._wire
+
     def frames_to_send(self, now_ns: int) -> list[tuple[int, bytes]]:
         """Return the frames whose last bit has left by `now_ns`, oldest first, with their ideal departure times."""
-        self._wire.advance(now_ns)
-        return self._wire.finished(now_ns)
+        return self.advance(now_ns).finished(now_ns)
 
     def next_timer_ns(self) -> int | None:
         """Return when to call `frames_to_send` next if nothing arrives before; None for never.
@@ -190,6 +198,12 @@ class Nic:
     def next_event(self) -> Event | None:
         """Remove and return the oldest pending event, or None."""
         return self._events.popleft() if self._events else None
+
+    def fold_payloads(self, stored_bytes: int) -> None:
+        """From now on describe the end of full payloads by tails, so that frames store at least their first
+        `stored_bytes`. Only for virtual time, where every NIC knows the payloads' bytes.
+        """
+        self._pairs.fold_payloads(stored_bytes)
 
     def quiesce(self) -> None:
         """Stop sending, even frames already on the wire; arriving frames are still received and counted."""
@@ -213,6 +227,11 @@ class Nic:
         programs = [] if self.programs is None else self.programs.states(now_ns)
         return NicState(self._pairs.states(now_ns), programs, self._pairs.class_pause_end_ns)
 
+    @property
+    def delivered_packets(self) -> int:
+        """Number of received data packets, without those that had been delivered before."""
+        return self._counters.data_received - self._counters.duplicates_received
+
     def statistics(self) -> NicStatistics:
         """Return the counters so far."""
         counters = self._counters
@@ -223,12 +242,17 @@ class Nic:
 
     # received frames
 
-    def _check_data(self, header: RoceHeader, frame: bytes, now_ns: int) -> None:
+    def _check_data(self, header: RoceHeader, frame: bytes, tail: i64, now_ns: int) -> None:
         """Check the ICRC of a data packet and pass the packet on.
 
         The CRC of the body is computed once and used for both the ICRC and the CRC of the message.
         """
         shift = self._pairs.shift
+        if tail:
+            if self._is_full_payload(header, tail):
+                self._check_folded(header, frame, tail, now_ns)
+                return
+            frame = whole_frame(frame, tail, PAYLOAD_BLOCK)
         body = header.body(frame)
         body_crc = -1
         if self._verify and header.is_whole_words and len(body) == shift.size_bytes:
@@ -243,6 +267,27 @@ class Nic:
         else:
             self._receive_data(header, frame, body, body_crc, now_ns)
 
+    def _is_full_payload(self, header: RoceHeader, tail: i64) -> bool:
+        """Whether a data packet can be checked without its whole body: its tail ends a full payload."""
+        pairs = self._pairs
+        return (
+            self._verify
+            and self._receive_buffer is None
+            and header.is_whole_words
+            and header.body_end - header.body_offset == pairs.shift.size_bytes
+            and tail_bytes(tail) == pairs.tail_shift.size_bytes
+        )
+
+    def _check_folded(self, header: RoceHeader, frame: bytes, tail: i64, now_ns: int) -> None:
+        """Do the work of `_check_data` for a packet whose tail ends a full payload."""
+        pairs = self._pairs
+        stored_crc = crc_between(frame, header.body_offset, len(frame) - ICRC_BYTES, 0)
+        body_crc = crc_with_tail(stored_crc, tail, pairs.tail_shift)
+        if header.icrc_fits(frame, body_crc, pairs.shift, tail_bytes(tail)):
+            self._receive_data(header, frame, b"", body_crc, now_ns)
+        else:
+            self._counters.corrupted += 1
+
     def _deliver_late(self, packet: DataPacket, now_ns: int) -> None:
         header, frame = packet.header, packet.frame
         self._receive_data(header, frame, header.body(frame), packet.body_crc, now_ns)
@@ -254,6 +299,8 @@ class Nic:
             return
         self._counters.data_received += 1
         receiver.on_data(header, header.psn_word(frame), body, body_crc, header.shim(frame), now_ns)
+        if receiver.is_done:
+            self._pairs.rest(receiver)
 
     def _receive_control(self, header: RoceHeader, frame: bytes, now_ns: int) -> None:
         counters = self._counters
@@ -371,10 +418,10 @@ class Nic:
         self, signal: bts.BackToSender, congested_ip: int
     ) -> SenderQueuePair | IdleSender | ProgramFlow | None:
         """Return the flow of this host that a BTS names, of a queue pair or a program."""
-        pair = self._pairs.towards(congested_ip, signal.destination_qpn)
+        pair = self._pairs.towards(congested_ip, signal.destination_qpn, signal.source_port)
         if pair is not None:
             is_ours = signal.protocol == IP_PROTOCOL_UDP and signal.destination_port in self._data_ports
-            return pair if is_ours and signal.source_port == source_port(pair.source_qpn) else None
+            return pair if is_ours else None
         if self.programs is None or signal.destination_qpn or signal.cause == BtsCause.FEEDBACK:
             return None
         return self.programs.find(FlowKey(congested_ip, signal.protocol, signal.source_port, signal.destination_port))

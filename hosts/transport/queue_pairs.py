@@ -6,6 +6,7 @@ This module handles no frames; the NIC and the queue pairs do.
 """
 
 from collections import deque
+from typing import Final
 
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion.trace import CongestionTrace
@@ -21,6 +22,7 @@ from hosts.transport.messages import (
     SendingReport,
     SendingState,
 )
+from hosts.transport.number_rows import NumberRows
 from hosts.transport.receiver import FramerMaker, ReceiverQueuePair
 from hosts.transport.scheduling.ended_flows import EndedFlows, Waiter
 from hosts.transport.scheduling.pull_pacer import PullPacer
@@ -29,27 +31,47 @@ from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
 from hosts.transport.transmission import prepare_crcs
-from wire.constants import DSCP_CONTROL, DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE
+from wire.constants import (
+    DSCP_CONTROL,
+    DSCP_DATA,
+    ECN_CAPABLE,
+    ECN_NOT_CAPABLE,
+    MAX_PAYLOAD_BYTES,
+    QPN_MASK,
+    ROCE_SOURCE_PORT_QPN_MASK,
+)
 from wire.crc import shift_of
-from wire.roce.packets import data_frame_bytes
+from wire.roce.packets import BODY_OFFSET, data_frame_bytes, source_port
+from wire.words import WORD_BYTES
+
+_QPN_BITS: Final = 24
+_PEER: Final = 0
+"""The column with a queue pair's peer, as IP address << 24 | QP number; 0: the queue pair is unknown."""
+
+_NEXT_INDEX: Final = 1
+"""The column with the index, plus 1, of a sender's next packet; 0: no message is done, or `_FAILED`."""
+_FLOW_ID: Final = 2
+_SENDER_COLUMNS: Final = 3
+_FAILED: Final = -1
+
+_FIRST_OF_RECEIVER: Final = 1
+"""The first of the columns for `ReceiverQueuePair.numbers`; 0 in it: no message is done."""
+_RECEIVER_COLUMNS: Final = 4
+
+
+def _peer(ip: int, qpn: int) -> int:
+    return ip << _QPN_BITS | qpn
 
 
 class IdleSender:
-    """The remaining state of a sending queue pair whose messages are all complete or given up."""
+    """A sending queue pair whose messages are all complete or given up."""
 
-    __slots__ = ("destination_ip", "destination_qpn", "flow_id", "has_failed", "next_index", "source_qpn")
+    __slots__ = ("flow_id", "source_qpn")
 
-    def __init__(self, sender: SenderQueuePair, has_failed: bool) -> None:
-        self.destination_ip = sender.destination_ip
-        self.destination_qpn = sender.destination_qpn
-        self.source_qpn = sender.source_qpn
-        self.next_index = sender.next_index
-        self.flow_id = sender.flow_id
-        self.has_failed = has_failed
-        """Whether the queue pair gave up (TransportSettings.retry_limit) and accepts no further message.
-
-        This corresponds to a QP in IBTA's error state.
-        """
+    def __init__(self, source_qpn: int, flow_id: int) -> None:
+        self.source_qpn = source_qpn
+        self.flow_id = flow_id
+        """The last flow of the queue pair."""
 
 
 class _PendingMessage(Wakeable):
@@ -115,15 +137,14 @@ class QueuePairs:
         self._events = events
         self._intervals_from_ns = epoch_ns
         self._pacer = PullPacer(wire, data_frame_bytes(wall.payload_bytes, is_last=False), wall.line_rate_bps)
+        self._stored_bytes = BODY_OFFSET + MAX_PAYLOAD_BYTES
         self.adopt(wall, algorithms)
         self.flow_ends = EndedFlows()
         """The ended flows that messages may wait for."""
         self._senders: dict[int, SenderQueuePair] = {}
-        self._senders_by_peer: dict[tuple[int, int], SenderQueuePair] = {}
-        self._idle: dict[int, IdleSender] = {}
-        self._idle_by_peer: dict[tuple[int, int], IdleSender] = {}
-        self._peers: dict[int, tuple[int, int]] = {}
+        self._sender_rows = NumberRows(_SENDER_COLUMNS)
         self._receivers: dict[int, ReceiverQueuePair] = {}
+        self._receiver_rows = NumberRows(_RECEIVER_COLUMNS)
         self.class_pause_end_ns = 0
         """End of the 802.1Qbb pause of the data class; may be in the past."""
 
@@ -136,6 +157,7 @@ class QueuePairs:
         self._maker = FramerMaker(self._address, DSCP_DATA if self._acks_are_data else DSCP_CONTROL)
         self.shift = shift_of(wall.payload_bytes)
         """CRC shift by the payload of a full packet."""
+        self.fold_payloads(self._stored_bytes)
         ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
         self._data_tos = DSCP_DATA << 2 | ecn
 
@@ -143,41 +165,39 @@ class QueuePairs:
 
     def send(self, message: OutgoingMessage) -> None:
         """Implement `Nic.send_message`."""
-        peer = (message.destination_ip, message.destination_qpn)
-        if self._peers.setdefault(message.source_qpn, peer) != peer:
+        peer = _peer(message.destination_ip, message.destination_qpn)
+        if self._sender_rows.get(message.source_qpn, _PEER) not in (0, peer):
             raise ValueError(f"flow {message.flow_id}: QP {message.source_qpn} is connected elsewhere")
+        self._sender_rows.set(message.source_qpn, _PEER, peer)
         if message.after:
             self.flow_ends.wait(message.after, _WaitingMessage(self, message))
         else:
-            self.send_when_ready(message)
+            self._wire.start_at(message.ready_ns, _PendingMessage(self, message))
 
     def send_when_ready(self, message: OutgoingMessage) -> None:
-        """Send a message at its `ready_ns`, without waiting for other flows."""
+        """Send a message, which no longer waits for other flows, at its `ready_ns`."""
         self._wire.wake_at(message.ready_ns, _PendingMessage(self, message))
 
     def expect(self, message: IncomingMessage) -> None:
         """Implement `Nic.expect_message`."""
-        receiver = self._receivers.get(message.destination_qpn)
+        qpn, peer = message.destination_qpn, _peer(message.source_ip, message.source_qpn)
+        if self._receiver_rows.get(qpn, _PEER) not in (0, peer):
+            raise ValueError(f"flow {message.flow_id}: QP {qpn} belongs to another sender")
+        self._receiver_rows.set(qpn, _PEER, peer)
+        receiver = self._receivers.get(qpn)
         if receiver is None:
-            receiver = self._receivers[message.destination_qpn] = self._new_receiver(message)
-        elif (receiver.source_ip, receiver.source_qpn) != (message.source_ip, message.source_qpn):
-            raise ValueError(f"flow {message.flow_id}: QP {message.destination_qpn} belongs to another sender")
+            receiver = self._receivers[qpn] = self._new_receiver(qpn)
         receiver.expect(message)
 
     def start_message(self, message: OutgoingMessage, now_ns: int) -> None:
         """Start a message that is ready. An idle QP becomes active again, with new algorithm state."""
         sender = self._senders.get(message.source_qpn)
         if sender is None:
-            idle = self._idle.get(message.source_qpn)
-            if idle is not None and idle.has_failed:
+            next_index = self._sender_rows.get(message.source_qpn, _NEXT_INDEX)
+            if next_index == _FAILED:
                 self._report_failures([SendingReport(message, SendingCounts(), 0)])
                 return
-            if idle is not None:
-                del self._idle[message.source_qpn]
-                del self._idle_by_peer[idle.destination_ip, idle.destination_qpn]
-            sender = self._new_sender(message, idle.next_index if idle else 0)
-            self._senders[message.source_qpn] = sender
-            self._senders_by_peer[message.destination_ip, message.destination_qpn] = sender
+            sender = self._senders[message.source_qpn] = self._new_sender(message, max(0, next_index - 1))
             sender.on_class_pause(self.class_pause_end_ns, now_ns)
         sender.add_message(message, now_ns)
 
@@ -195,10 +215,19 @@ class QueuePairs:
         """Return the states of messages that have begun but are not completely acknowledged."""
         return [state for sender in self._senders.values() for state in sender.states(now_ns)]
 
+    def fold_payloads(self, stored_bytes: int) -> None:
+        """Implement `Nic.fold_payloads`. A payload that is not whole words is never folded, because of its padding."""
+        self._stored_bytes = stored_bytes
+        payload_bytes: int = self.shift.size_bytes
+        stored = max(0, stored_bytes - BODY_OFFSET)
+        self._stored_payload_bytes = payload_bytes if payload_bytes % WORD_BYTES else min(stored, payload_bytes)
+        self.tail_shift = shift_of(payload_bytes - self._stored_payload_bytes)
+        """CRC shift by the part of a full payload that a tail describes."""
+
     def end_intervals(self) -> None:
         """Implement `Nic.end_intervals`."""
-        for receiver in self._receivers.values():
-            receiver.end_interval()
+        for qpn in sorted(self._receivers):
+            self._receivers[qpn].end_interval()
 
     # lookup
 
@@ -209,18 +238,30 @@ class QueuePairs:
 
     def is_idle(self, qpn: int, peer_ip: int) -> bool:
         """Return whether this QP has sent to that peer and all its messages are done."""
-        idle = self._idle.get(qpn)
-        return idle is not None and idle.destination_ip == peer_ip
+        rows = self._sender_rows
+        return rows.get(qpn, _NEXT_INDEX) != 0 and rows.get(qpn, _PEER) >> _QPN_BITS == peer_ip
 
     def receiver(self, qpn: int, peer_ip: int) -> ReceiverQueuePair | None:
-        """Return the receiver of a QP connected with that peer, or None."""
+        """Return the receiver of a QP connected with that peer, or None. Pass it to `rest` when it has its packet."""
         receiver = self._receivers.get(qpn)
-        return receiver if receiver is not None and receiver.source_ip == peer_ip else None
+        if receiver is not None:
+            return receiver if receiver.source_ip == peer_ip else None
+        peer = self._receiver_rows.get(qpn, _PEER)
+        if not peer or peer >> _QPN_BITS != peer_ip:
+            return None
+        receiver = self._receivers[qpn] = self._new_receiver(qpn)
+        return receiver
 
-    def towards(self, peer_ip: int, peer_qpn: int) -> SenderQueuePair | IdleSender | None:
-        """Return the sender, active or idle, that is connected with that QP of that peer, or None."""
-        peer = (peer_ip, peer_qpn)
-        return self._senders_by_peer.get(peer) or self._idle_by_peer.get(peer)
+    def towards(self, peer_ip: int, peer_qpn: int, port: int) -> SenderQueuePair | IdleSender | None:
+        """Return the sender, active or idle, that sends to that QP of that peer from that UDP port, or None."""
+        peer, rows = _peer(peer_ip, peer_qpn), self._sender_rows
+        for qpn in range(port & ROCE_SOURCE_PORT_QPN_MASK, rows.end, ROCE_SOURCE_PORT_QPN_MASK + 1):
+            if rows.get(qpn, _PEER) == peer and port == source_port(qpn):
+                sender = self._senders.get(qpn)
+                if sender is not None:
+                    return sender
+                return IdleSender(qpn, rows.get(qpn, _FLOW_ID)) if rows.get(qpn, _NEXT_INDEX) else None
+        return None
 
     # pauses and retirement
 
@@ -233,13 +274,23 @@ class QueuePairs:
             sender.on_class_pause(end_ns, now_ns)
 
     def retire(self, sender: SenderQueuePair, *, has_failed: bool = False) -> None:
-        """Retire a sender whose messages are all done; only its packet numbering is kept."""
+        """Retire a sender whose messages are all done; only its packet numbering and last flow are kept.
+
+        A sender that `has_failed` gave up (TransportSettings.retry_limit) and accepts no further message. This
+        corresponds to a QP in IBTA's error state.
+        """
         sender.wake_ns = NEVER
-        peer = sender.destination_ip, sender.destination_qpn
-        del self._senders[sender.source_qpn]
-        del self._senders_by_peer[peer]
-        idle = IdleSender(sender, has_failed)
-        self._idle[idle.source_qpn] = self._idle_by_peer[peer] = idle
+        qpn = sender.source_qpn
+        del self._senders[qpn]
+        self._sender_rows.set(qpn, _NEXT_INDEX, _FAILED if has_failed else sender.next_index + 1)
+        self._sender_rows.set(qpn, _FLOW_ID, sender.flow_id)
+
+    def rest(self, receiver: ReceiverQueuePair) -> None:
+        """Retire a receiver whose messages are all complete; what it needs to answer duplicates is kept."""
+        qpn, rows = receiver.destination_qpn, self._receiver_rows
+        del self._receivers[qpn]
+        for column, number in enumerate(receiver.numbers(), start=_FIRST_OF_RECEIVER):
+            rows.set(qpn, column, number)
 
     def _give_up(self, sender: SenderQueuePair, now_ns: int) -> None:
         """Fail all messages of a sender whose peer does not answer, or only with impossible acknowledgements."""
@@ -268,6 +319,7 @@ class QueuePairs:
             trace=CongestionTrace(congestion, interval_ns, self._events.append) if interval_ns else None,
             obeys_marks=self._settings.congestion_notice == "acknowledgement",
             ack_every=self._settings.ack_every,
+            stored_payload_bytes=self._stored_payload_bytes,
             retry_limit=self._settings.retry_limit,
             scheduler=self._wire,
             counters=self._counters,
@@ -276,11 +328,14 @@ class QueuePairs:
             give_up=self._give_up,
         )
 
-    def _new_receiver(self, message: IncomingMessage) -> ReceiverQueuePair:
-        return ReceiverQueuePair(
-            message.source_ip,
-            message.source_qpn,
-            message.destination_qpn,
+    def _new_receiver(self, qpn: int) -> ReceiverQueuePair:
+        """Return the receiver of a QP whose peer is known, with the numbers that it had when it was retired."""
+        rows = self._receiver_rows
+        peer = rows.get(qpn, _PEER)
+        receiver = ReceiverQueuePair(
+            peer >> _QPN_BITS,
+            peer & QPN_MASK,
+            qpn,
             order=self._algorithms.new_order(),
             pacer=self._pacer if self._algorithms.loss_recovery.is_pulled else None,
             maker=self._maker,
@@ -295,3 +350,6 @@ class QueuePairs:
             events=self._events,
             flow_ends=self.flow_ends,
         )
+        if rows.get(qpn, _FIRST_OF_RECEIVER):
+            receiver.resume(*(rows.get(qpn, column) for column in range(_FIRST_OF_RECEIVER, _RECEIVER_COLUMNS)))
+        return receiver

@@ -70,13 +70,14 @@ class FramerMaker:
         )
 
 
-class ReceiverQueuePair:
+class ReceiverQueuePair(PullQueue):
     """A receiver of the packets of one sender, which orders them, assembles the messages and sends the answers."""
 
     __slots__ = (
         "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_events", "_expected", "_flow_ends", "_framer",
         "_interval_bytes", "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order",
-        "_owes_mark", "_pacer", "_pulls", "_shift", "_verify", "_wire", "destination_qpn", "source_ip", "source_qpn",
+        "_owes_mark", "_pacer", "_shift", "_verify", "_wire", "destination_qpn", "is_done", "source_ip",
+        "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -104,11 +105,11 @@ class ReceiverQueuePair:
         `pacer` sends the pulls and is None unless the loss recovery is pulled; `maker` makes the framers of answers;
         `shift` is that of a full packet. Goodput intervals count from `intervals_from_ns`.
         """
+        super().__init__()
         self.source_ip = source_ip
         self.source_qpn = source_qpn
         self._order = order
         self._pacer = pacer
-        self._pulls = PullQueue(self._pull_frame)
         self._end = order.expected
         self.destination_qpn = destination_qpn
         self._maker = maker
@@ -128,10 +129,26 @@ class ReceiverQueuePair:
         self._interval_ns = goodput_interval_ns
         self._interval_end_ns = intervals_from_ns
         self._interval_bytes = 0
+        self.is_done = False
+        """Whether all expected messages are complete, so that `numbers` is all that must be kept."""
+
+    def numbers(self) -> tuple[int, int, int]:
+        """Return what a receiver that `is_done` needs to continue, as integers of 63 bits; the first is not 0."""
+        counts = (self._messages_done & _MSN_MASK) << 25 | (self.pulls_sent & _MSN_MASK) << 1 | self._owes_mark
+        return self._end, counts, self._next_cnp_ns
+
+    def resume(self, end: int, counts: int, next_cnp_ns: int) -> None:
+        """Continue, as a new receiver, where the receiver with these `numbers` was."""
+        self._end = self._order.expected = end
+        self._messages_done, self.pulls_sent = counts >> 25, counts >> 1 & _MSN_MASK
+        self._owes_mark = bool(counts & 1)
+        self._next_cnp_ns = next_cnp_ns
+        self.is_done = True
 
     def expect(self, message: IncomingMessage) -> None:
         """Expect another message on this queue pair."""
         self._expected.append(message)
+        self.is_done = False
         self._end += -(-message.size_bytes // self._shift.size_bytes)
 
     def count_intervals_from(self, start_ns: int) -> None:
@@ -146,8 +163,8 @@ class ReceiverQueuePair:
     def on_data(self, header: RoceHeader, word: int, body: bytes, body_crc: int, shim: bytes, now_ns: int) -> None:
         """Handle a data packet with a correct ICRC.
 
-        `word` is its AckReq bit and PSN. `shim` is its telemetry or empty. `body_crc` is the CRC-32 of its body, or -1
-        if it was not computed.
+        `word` is its AckReq bit and PSN. `shim` is its telemetry or empty. `body_crc` is the CRC-32 of a full payload,
+        whose bytes are then not needed, or -1.
         """
         if shim:
             shim = int_header.echo(shim, now_ns // NS_PER_US)
@@ -160,12 +177,12 @@ class ReceiverQueuePair:
             self._send_cnp()
         marked = marked or self._owes_mark
         self._owes_mark = marked
-        arrival = order.on_packet(index, opcode, body, now_ns)
+        arrival = order.on_packet(index, opcode, body, body_crc, now_ns)
         if arrival is _IN_ORDER:
             self._deliver(opcode, body, body_crc, now_ns)
             held = order.next_held()
             while held is not None:
-                self._deliver(held[0], held[1], -1, now_ns)
+                self._deliver(held[0], held[1], held[2], now_ns)
                 held = order.next_held()
             if word & ACK_REQUEST:
                 self._send_ack(marked, shim)
@@ -176,7 +193,7 @@ class ReceiverQueuePair:
         else:
             self._answer_out_of_order(arrival, index, marked, shim)
         if self._pacer is not None:
-            self._pacer.request(self._pulls, order.missing(self._end))
+            self._pacer.request(self, order.missing(self._end))
 
     def on_trimmed(self, psn: int) -> None:
         """Handle a trimmed data packet, which has headers but no payload."""
@@ -190,7 +207,7 @@ class ReceiverQueuePair:
             self._counters.naks_sent += 1
             body = pack_aeth(Syndrome.TRIMMED, self._messages_done)
             self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn.to_bytes(4, "big"), body))
-        self._pacer.request(self._pulls, order.missing(self._end))
+        self._pacer.request(self, order.missing(self._end))
 
     def _answer_out_of_order(self, arrival: Arrival, index: int, marked: bool, shim: bytes) -> None:
         self._counters.out_of_order_received += 1
@@ -200,15 +217,15 @@ class ReceiverQueuePair:
             self._send_ack(marked, shim, pack_selective(index))
 
     def _deliver(self, opcode: i64, body: bytes, body_crc: int, now_ns: int) -> None:
-        """Add a packet to the current message; `body_crc` is the CRC-32 of the body, or -1 if it was not computed."""
+        """Add a packet to the current message; `body_crc` is the CRC-32 of a full payload, or -1."""
         sent_crc = -1
         if has_immediate(opcode):
             sent_crc = int.from_bytes(body[:IMMEDIATE_BYTES], "big")
             body = body[IMMEDIATE_BYTES:]
             body_crc = -1
-        size_bytes = len(body)
+        size_bytes = len(body) if body_crc < 0 else int(self._shift.size_bytes)
         if self._verify:
-            if body_crc >= 0 and size_bytes == self._shift.size_bytes:
+            if body_crc >= 0:
                 self._crc = self._shift.past(self._crc) ^ body_crc
             else:
                 self._crc = crc32(body, self._crc)
@@ -244,6 +261,8 @@ class ReceiverQueuePair:
         self._crc = 0
         self._bytes = 0
         self._interval_bytes = 0
+        has_all = self._order.expected == self._end and self._order.missing(self._end + 1) == 1
+        self.is_done = has_all and not self._expected
 
     def _answers(self) -> RoceFramer:
         """Return the framer of answers.
@@ -277,7 +296,7 @@ class ReceiverQueuePair:
             body += pack_selective(index)
         self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn_word, body, becn=marked, shim=shim))
 
-    def _pull_frame(self, number: int) -> bytes:
+    def pull_frame(self, number: int) -> bytes:
         self._counters.pulls_sent += 1
         return self._answers().frame(PULL, _ZERO_PSN, (number & _MSN_MASK).to_bytes(4, "big"))
 

@@ -21,13 +21,14 @@ from hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
 from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport, SendingState
 from hosts.transport.scheduling.ended_flows import EndedFlows
 from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
-from hosts.transport.transmission import Transmission, bytes_between, message_bytes, message_crc
+from hosts.transport.transmission import Transmission, bytes_between, message_bytes, message_crc, payload_tail
 from wire import int_header
 from wire.bts import BackToSender
 from wire.constants import PSN_MASK, BtsCause
 from wire.crc import CrcShift
 from wire.roce.framer import RoceFramer
 from wire.roce.packets import ACK_REQUEST, data_opcode, nearest_index, pack_immediate
+from wire.tail import tail_bytes
 from wire.units import NS_PER_S, NS_PER_US
 
 
@@ -63,8 +64,8 @@ class SenderQueuePair(FrameSource):
         "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_stamps", "_has_timer",
         "_is_pulled", "_last_bytes", "_last_start_ns", "_notifies_congestion", "_notifies_flow_control", "_pause",
         "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim", "_smallest_window",
-        "_trace", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks",
-        "source_qpn",
+        "_stored_bytes", "_trace", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps",
+        "obeys_marks", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -78,6 +79,7 @@ class SenderQueuePair(FrameSource):
         flow_control: FlowControl,
         obeys_marks: bool,
         ack_every: int,
+        stored_payload_bytes: int,
         retry_limit: int,
         scheduler: WireSchedule,
         counters: NicCounters,
@@ -88,8 +90,9 @@ class SenderQueuePair(FrameSource):
     ) -> None:
         """Create a queue pair without messages; `first` only names the peer.
 
-        With `obeys_marks`, a marked ACK counts as a congestion notice, as a CNP does. `give_up` is called with the time
-        after more than `retry_limit` timeouts in a row without new acknowledgements.
+        With `obeys_marks`, a marked ACK counts as a congestion notice, as a CNP does. Frames store the first
+        `stored_payload_bytes` of a full payload. `give_up` is called with the time after more than `retry_limit`
+        timeouts in a row without new acknowledgements.
         """
         super().__init__()
         self.source_qpn: int = first.source_qpn
@@ -112,6 +115,7 @@ class SenderQueuePair(FrameSource):
         self._flow_ends = flow_ends
         self._payload_bytes = congestion.path.payload_bytes
         self.line_rate_bps = congestion.path.line_rate_bps
+        self._stored_bytes: i64 = stored_payload_bytes
         self._smallest_window: int = min(congestion.path.payload_bytes, congestion.path.bdp_bytes)
         self._notifies_congestion = overrides(congestion, CongestionControl, "on_sent")
         self._notifies_flow_control = overrides(flow_control, FlowControl, "on_sent")
@@ -188,7 +192,9 @@ class SenderQueuePair(FrameSource):
         offset = (index - current.first) * self._payload_bytes
         is_last = index + 1 == current.end
         size = current.size_bytes - offset if is_last else self._payload_bytes
-        body = message_bytes(current.flow_id, offset, size)
+        is_whole = is_last or self._stored_bytes == self._payload_bytes
+        body = message_bytes(current.flow_id, offset, size if is_whole else self._stored_bytes)
+        self.tail = 0 if is_whole else payload_tail(current.flow_id, offset, self._stored_bytes, self._shift)
         body_crc: i64 = 0 if is_last else message_crc(current.flow_id, offset, self._shift)
         recovery = self._recovery
         samples = self._samples
@@ -197,9 +203,7 @@ class SenderQueuePair(FrameSource):
             if samples is not None:
                 samples.sent(index, size, now_ns)
         else:
-            current.packets_resent += 1
-            current.bytes_resent += size
-            self._counters.retransmissions += 1
+            self._count_resent(current, size)
             if samples is not None:
                 samples.sent_again(index)
         self._count_sent(current)
@@ -215,7 +219,7 @@ class SenderQueuePair(FrameSource):
         else:
             frame = self._framer.full_frame(opcode, word, body, body_crc, self._shift, shim)
         self._last_start_ns = now_ns
-        self._last_bytes = len(frame)
+        self._last_bytes = len(frame) + tail_bytes(self.tail)
         if self._notifies_congestion or self._notifies_flow_control:
             self._notify_sent(size, now_ns)
         if self.wake_ns == NEVER:
@@ -241,6 +245,11 @@ class SenderQueuePair(FrameSource):
             congestion.window_bytes < 1 or congestion.rate_bps == self.line_rate_bps
         ):
             self._counters.small_window_packets += 1
+
+    def _count_resent(self, current: Transmission, size_bytes: int) -> None:
+        current.packets_resent += 1
+        current.bytes_resent += size_bytes
+        self._counters.retransmissions += 1
 
     def _notify_sent(self, size_bytes: int, now_ns: int) -> None:
         self._congestion.on_sent(size_bytes, now_ns)

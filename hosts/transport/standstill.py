@@ -10,9 +10,12 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from mypy_extensions import i64
+
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import NicAddress
 from hosts.transport.nic import Nic
+from hosts.transport.scheduling.wire_schedule import WireSchedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class StallingNic(Nic):
     def __init__(self, address: NicAddress, algorithms: Algorithms, *, epoch_ns: int = 0) -> None:
         super().__init__(address, algorithms, epoch_ns=epoch_ns)
         self._standstills: deque[Standstill] = deque()
-        self._ring: deque[tuple[int, bytes]] = deque()
+        self._ring: deque[tuple[int, bytes, i64]] = deque()
         self._is_still = False
         self._resumed_ns = 0
 
@@ -45,12 +48,12 @@ class StallingNic(Nic):
         """
         self._standstills = deque(_merged(standstills))
 
-    def receive(self, frame: bytes, now_ns: int) -> None:
+    def receive(self, frame: bytes, now_ns: int, tail: i64 = 0) -> None:
         self._catch_up(now_ns)
         if not self._is_still:
-            super().receive(frame, max(now_ns, self._resumed_ns))
+            super().receive(frame, max(now_ns, self._resumed_ns), tail)
         elif len(self._ring) < self._standstills[0].ring_frames:
-            self._ring.append((now_ns, frame))
+            self._ring.append((now_ns, frame, tail))
         else:
             self._counters.ring_overruns += 1
 
@@ -61,9 +64,9 @@ class StallingNic(Nic):
         else:
             super().send_program_frame(frame, now_ns)
 
-    def frames_to_send(self, now_ns: int) -> list[tuple[int, bytes]]:
+    def advance(self, now_ns: int) -> WireSchedule:
         self._catch_up(now_ns)
-        return self._wire.finished(now_ns) if self._is_still else super().frames_to_send(now_ns)
+        return self._wire if self._is_still else super().advance(now_ns)
 
     def next_timer_ns(self) -> int | None:
         if not self._is_still:
@@ -96,8 +99,8 @@ class StallingNic(Nic):
 
     def _read_ring(self, earliest_ns: int) -> None:
         while self._ring:
-            arrival_ns, frame = self._ring.popleft()
-            super().receive(frame, max(arrival_ns, earliest_ns))
+            arrival_ns, frame, tail = self._ring.popleft()
+            super().receive(frame, max(arrival_ns, earliest_ns), tail)
 
 
 def _merged(standstills: Iterable[Standstill]) -> list[Standstill]:

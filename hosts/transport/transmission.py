@@ -16,15 +16,17 @@ from mypy_extensions import i64
 from hosts.transport.messages import OutgoingMessage, SendingCounts, SendingReport
 from wire.constants import MAX_PAYLOAD_BYTES
 from wire.crc import CrcShift, crcs_of_starts
+from wire.roce.packets import ICRC_BYTES
+from wire.tail import pack_tail, tail_start
 
 _PERIOD: Final = 1 << 16
 _STRIDE: Final = 40_503
 """Distance between the starts of consecutive flows in the block. It is odd, so that all starts occur."""
-_BLOCK: Final = shake_128(b"SFC testbed payload").digest(_PERIOD + MAX_PAYLOAD_BYTES)
+PAYLOAD_BLOCK: Final = shake_128(b"SFC testbed payload").digest(_PERIOD + MAX_PAYLOAD_BYTES)
 
 
 class _Starts:
-    """For every n, the CRC-32 of the first n bytes of `_BLOCK`. Empty until `prepare_crcs` is called."""
+    """For every n, the CRC-32 of the first n bytes of `PAYLOAD_BLOCK`. Empty until `prepare_crcs` is called."""
 
     __slots__ = ("crcs",)
 
@@ -38,7 +40,7 @@ _STARTS: Final = _Starts()
 def message_bytes(flow_id: i64, offset: i64, size: i64) -> bytes:
     """Return `size` bytes (at most MAX_PAYLOAD_BYTES) of a flow's message from `offset` on."""
     start = (flow_id * _STRIDE + offset) % _PERIOD
-    return _BLOCK[start : start + size]
+    return PAYLOAD_BLOCK[start : start + size]
 
 
 def message_crc(flow_id: i64, offset: i64, shift: CrcShift) -> i64:
@@ -51,13 +53,28 @@ def message_crc(flow_id: i64, offset: i64, shift: CrcShift) -> i64:
     return shift.past(crcs[start]) ^ crcs[start + shift.size_bytes]
 
 
+def payload_tail(flow_id: i64, offset: i64, stored: i64, shift: CrcShift) -> i64:
+    """Return the tail of a full packet at `offset` of a flow's message that stores its first `stored` payload bytes."""
+    start = (flow_id * _STRIDE + offset) % _PERIOD + stored
+    return pack_tail(start, shift.size_bytes - stored, ICRC_BYTES)
+
+
+def crc_with_tail(before: i64, tail: i64, shift: CrcShift) -> i64:
+    """Return the CRC-32 of bytes whose CRC is `before`, followed by a tail of `shift.size_bytes` bytes.
+
+    `prepare_crcs` must have been called.
+    """
+    start, crcs = tail_start(tail), _STARTS.crcs
+    return shift.past(before ^ crcs[start]) ^ crcs[start + shift.size_bytes]
+
+
 def prepare_crcs() -> None:
     """Compute the CRCs for `message_crc`, once per process.
 
     Call this before a run starts: uncompiled, it takes milliseconds and would make a NIC late.
     """
     if not len(_STARTS.crcs):
-        _STARTS.crcs = crcs_of_starts(_BLOCK)
+        _STARTS.crcs = crcs_of_starts(PAYLOAD_BLOCK)
 
 
 class Transmission:

@@ -11,8 +11,8 @@ from hosts.transport.queue_pairs import IdleSender, QueuePairs
 from hosts.transport.scheduling.wire_schedule import WireSchedule
 from wire.constants import DSCP_RETURNED, DSCP_TRIMMED, PSN_MASK, QPN_MASK, TRIMMED_IPV4_BYTES
 from wire.ipv4 import Ipv4Header
-from wire.roce.packets import BTH_OFFSET, PSN_OFFSET, SEND_OPCODES
-from wire.words import word_at
+from wire.roce.packets import BTH_OFFSET, PSN_OFFSET, SEND_OPCODES, UDP_OFFSET
+from wire.words import half_word_at, word_at
 
 _QPN_OFFSET = BTH_OFFSET + 4
 
@@ -39,7 +39,7 @@ class TrimmedHeaders:
         if dscp == DSCP_TRIMMED:
             self._arrived(ip.source, qpn, psn)
         else:
-            self._came_back(ip.source, qpn, psn)
+            self._came_back(ip.source, qpn, half_word_at(frame, UDP_OFFSET), psn)
 
     def _arrived(self, peer_ip: int, qpn: int, psn: int) -> None:
         receiver = self._pairs.receiver(qpn, peer_ip)
@@ -48,10 +48,12 @@ class TrimmedHeaders:
             return
         self._counters.trimmed_received += 1
         receiver.on_trimmed(psn)
+        if receiver.is_done:
+            self._pairs.rest(receiver)
 
-    def _came_back(self, peer_ip: int, qpn: int, psn: int) -> None:
+    def _came_back(self, peer_ip: int, qpn: int, port: int, psn: int) -> None:
         """Handle a returned packet; it is this NIC's own packet, so its destination QP is the peer's."""
-        sender = self._pairs.towards(peer_ip, qpn)
+        sender = self._pairs.towards(peer_ip, qpn, port)
         if sender is None:
             self._counters.unknown_queue_pair += 1
             return

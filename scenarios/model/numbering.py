@@ -5,47 +5,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import attrgetter
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from scenarios.model.flow import Flow, FlowRequest
-from scenarios.model.waiting import any_waits, in_order_of_start
+from scenarios.model.flow import FlowRequest
+from scenarios.model.flow_table import FlowTable, flow_table
+from scenarios.model.waiting import in_order_of_start
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scenarios.model.flow_table import Column
 
 
-def number_flows(requests: Iterable[FlowRequest]) -> tuple[Flow, ...]:
+def number_flows(requests: Iterable[FlowRequest]) -> FlowTable:
     """Number flows from 1 in order of start, and queue pairs from 1 at each host and in each direction.
 
     A persistent queue pair gets its numbers with its first flow. ScenarioError if a message can never become ready.
     """
-    unordered = list(requests)
-    ordered = in_order_of_start(unordered) if any_waits(unordered) else sorted(unordered, key=attrgetter("start_ns"))
-    sent: dict[str, int] = {}
-    received: dict[str, int] = {}
-    standing: dict[tuple[str, str, int], tuple[int, int]] = {}
-    flows: list[Flow] = []
-    for flow_id, request in enumerate(ordered, start=1):
-        src, dst, pair = request.src, request.dst, request.queue_pair
-        numbers = standing.get((src, dst, pair)) if pair else None
-        if numbers is None:
-            sent[src] = source_qpn = sent.get(src, 0) + 1
-            received[dst] = destination_qpn = received.get(dst, 0) + 1
-            if pair:
-                standing[src, dst, pair] = source_qpn, destination_qpn
-        else:
-            source_qpn, destination_qpn = numbers
-        # Positional arguments are faster, and there may be millions of flows.
-        flows.append(
-            Flow(
-                src,
-                dst,
-                request.size_bytes,
-                request.start_ns,
-                request.tag,
-                flow_id,
-                source_qpn,
-                destination_qpn,
-                queue_pair=pair,
-                after=request.after,
-                delay_ns=request.delay_ns,
-            )
+    import numpy as np
+
+    flows = flow_table(requests)
+    if flows.waits:
+        flows = flow_table(in_order_of_start(list(flows)))
+    else:
+        flows = flows.independent(np.argsort(flows.start_ns, kind="stable"))
+    first = _first_on_queue_pair(flows)
+    firsts = np.flatnonzero(first == np.arange(len(flows)))
+    return replace(
+        flows,
+        source_qpn=_counted(flows.src, firsts)[first],
+        destination_qpn=_counted(flows.dst, firsts)[first],
+    )
+
+
+def _first_on_queue_pair(flows: FlowTable) -> NDArray[np.int32]:
+    """Return for each flow the position of the first flow on its queue pair."""
+    import numpy as np
+
+    first = np.arange(len(flows), dtype=np.int32)
+    standing = np.flatnonzero(flows.queue_pair)
+    if standing.size:
+        ends = flows.src[standing].astype(np.int64) * len(flows.hosts) + flows.dst[standing]
+        _, places, pairs = np.unique(
+            np.stack([ends, flows.queue_pair[standing]]), axis=1, return_index=True, return_inverse=True
         )
-    return tuple(flows)
+        first[standing] = standing[places][pairs.ravel()]
+    return first
+
+
+def _counted(hosts: Column, places: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Return, for each of these places, how many of them up to it have the same host; 0 for all other places."""
+    import numpy as np
+
+    order = places[np.argsort(hosts[places], kind="stable")]
+    ordered = hosts[order]
+    numbers = np.zeros(len(hosts), dtype=np.int32)
+    numbers[order] = np.arange(order.size) - np.searchsorted(ordered, ordered) + 1
+    return numbers

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,8 +39,12 @@ class Workload(BaseModel):
         """
         return None
 
+    def brief(self) -> tuple[Mapping[str, Any], float]:
+        """Return parameters that shorten long traffic, and how many times as much traffic there is without them."""
+        return {}, 1.0
+
     @abstractmethod
-    def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
+    def flows(self, topology: Topology, random: np.random.Generator) -> Sequence[FlowRequest]:
         """Return the flows on this network; every random draw uses `random`. ScenarioError if they do not fit."""
 
 

@@ -55,9 +55,9 @@ class HeadOfLine(Workload):
         rates_bps = [topology.host_link[name].rate_bps for name in everyone]
         background, incast = random.spawn(2)
         sizes = load_sizes(self.sizes)
-        requests = list(
-            all_to_all(everyone, rates_bps, sizes, self.load, self.arrivals_us * 1000, background, sizes.tag)
-        )
+        until_ns = self.arrivals_us * 1000
+        messages = all_to_all(everyone, rates_bps, sizes, self.load, until_ns, background, sizes.tag)
+        requests: list[FlowRequest] = list(messages)
         if self.queue_pairs:
             requests = list(on_standing_pairs(requests, self.queue_pairs))
         *local, receiver = rests[1][: self.local_senders + 1]

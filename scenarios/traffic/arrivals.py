@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from scenarios.model.flow import FlowRequest
+from scenarios.model.flow_table import FlowTable, table_of
 from scenarios.traffic.shares import are_mixed, chance_to_be_drawn, draw_positions, others_of, pull_of_hosts
 from scenarios.traffic.sizes import SizeDistribution
 
@@ -52,24 +53,28 @@ def all_to_all(
     until_ns: float,
     random: np.random.Generator,
     tag: str,
-) -> Iterator[FlowRequest]:
-    """Yield messages of random size from every host to random other hosts.
+) -> FlowTable:
+    """Return messages of random size from every host to random other hosts.
 
     Each host has its own random stream, so its messages do not depend on the messages of other hosts.
     """
+    import numpy as np
+
     pull = pull_of_hosts(hosts, rates_bps) if are_mixed(rates_bps) else None
-    for number, (src, rate_bps, stream) in enumerate(zip(hosts, rates_bps, random.spawn(len(hosts)), strict=True)):
+    columns = []
+    for number, (rate_bps, stream) in enumerate(zip(rates_bps, random.spawn(len(hosts)), strict=True)):
         mean_gap_ns = 8 * sizes.mean_bytes / (load * rate_bps) * _NS
-        starts = poisson_times_ns(mean_gap_ns, until_ns, stream)
-        drawn_bytes = sizes.sample(starts.size, stream)
+        starts_ns = poisson_times_ns(mean_gap_ns, until_ns, stream)
+        sizes_bytes = sizes.sample(starts_ns.size, stream)
         if pull is None:
             # Draw an index among the other hosts, then skip the sender's own index.
-            others = stream.integers(0, len(hosts) - 1, starts.size)
+            others = stream.integers(0, len(hosts) - 1, starts_ns.size)
             receivers = others + (others >= number)
         else:
-            receivers = stream.choice(len(hosts), starts.size, p=others_of(pull, number))
-        for start_ns, size, receiver in zip(starts.tolist(), drawn_bytes.tolist(), receivers.tolist(), strict=True):
-            yield FlowRequest(src, hosts[receiver], size, start_ns, tag)
+            receivers = stream.choice(len(hosts), starts_ns.size, p=others_of(pull, number))
+        columns.append((np.full(starts_ns.size, number), receivers, sizes_bytes, starts_ns))
+    sources, destinations, sizes_bytes, starts_ns = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    return table_of(hosts, (tag,), sources, destinations, np.zeros_like(sources), sizes_bytes, starts_ns)
 
 
 def on_standing_pairs(requests: Iterable[FlowRequest], pairs: int) -> Iterator[FlowRequest]:

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from scenarios.model.flow import FlowRequest
+from scenarios.model.flow_table import FlowTable, flow_table, joined
 from scenarios.model.scenario import ScenarioError, Workload
 from scenarios.traffic.arrivals import IncastEvents, all_to_all, even_times_ns, poisson_times_ns
 from scenarios.traffic.incast import TAG as INCAST
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 MOST_MESSAGES = 10_000_000
 """The most messages of a scenario. The paper's RPC workload at full size has 6.6 million."""
+
+_BRIEF_US = 200.0
+"""The measured part of traffic that is only planned, to estimate the work of a longer run."""
 
 Share = Annotated[float, Field(ge=0, le=2)]
 Microseconds = Annotated[float, Field(ge=0, le=10_000_000)]
@@ -64,7 +68,11 @@ class DataCentre(Workload):
             return None
         return self.warmup_us, self.arrivals_us - self.cooldown_us
 
-    def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
+    def brief(self) -> tuple[Mapping[str, Any], float]:
+        brief_us = self.warmup_us + self.cooldown_us + _BRIEF_US
+        return ({"arrivals_us": brief_us}, self.arrivals_us / brief_us) if self.arrivals_us > brief_us else ({}, 1.0)
+
+    def flows(self, topology: Topology, random: np.random.Generator) -> FlowTable:
         # Two streams, so that the all-to-all messages stay the same when the incasts change.
         background, incasts = random.spawn(2)
         hosts = [host.name for host in topology.hosts]
@@ -73,9 +81,10 @@ class DataCentre(Workload):
             raise ScenarioError("all-to-all messages need at least two hosts")
         self._check_count(sum(rates_bps))
         until_ns = self.arrivals_us * 1000
-        requests: list[FlowRequest] = []
+        tables = [flow_table(())]
         if self.load:
-            requests += all_to_all(hosts, rates_bps, load_sizes(self.sizes), self.load, until_ns, background, self.tag)
+            sizes = load_sizes(self.sizes)
+            tables.append(all_to_all(hosts, rates_bps, sizes, self.load, until_ns, background, self.tag))
         if self.incast_load:
             if self.incast_degree >= len(hosts):
                 raise ScenarioError(
@@ -88,8 +97,8 @@ class DataCentre(Workload):
             else:
                 begins_ns = poisson_times_ns(gap_ns, until_ns, incasts)
             self._check_senders(events.highest_share(self.incast_load, rates_bps))
-            requests += events.flows(hosts, rates_bps, begins_ns, incasts, INCAST)
-        return requests
+            tables.append(flow_table(events.flows(hosts, rates_bps, begins_ns, incasts, INCAST)))
+        return joined(tables)
 
     def _check_senders(self, incast_share: float) -> None:
         """Refuse an incast that would overload slow hosts although the configured loads fit every link."""

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from math import isfinite
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
+from scenarios.model.flow_table import flow_table
 from scenarios.model.scenario import ScenarioError
 from scenarios.model.waiting import any_waits, in_order_of_start
 from scenarios.traffic.hpcc_files import parse_hpcc_flows
@@ -49,22 +50,31 @@ _WHOLE_LINE = re.compile(r"\s*[0-9]+\s*")
 class FlowList:
     """Flows in file order, and the interval of the run that is measured."""
 
-    requests: tuple[FlowRequest, ...]
+    requests: Sequence[FlowRequest]
     measured_window_us: tuple[float, float] | None = None
 
 
 def format_flows(flows: Sequence[FlowRequest], measured_window_us: tuple[float, float] | None) -> str:
     """Format flows as the testbed's CSV text."""
     out = io.StringIO()
+    write_flows(out, flows, measured_window_us)
+    return out.getvalue()
+
+
+def write_flows(out: TextIO, flows: Sequence[FlowRequest], measured_window_us: tuple[float, float] | None) -> None:
+    """Write flows as the testbed's CSV text."""
+    table = flow_table(flows)
     if measured_window_us is not None:
         out.write(f"{_WINDOW}{measured_window_us[0]!r},{measured_window_us[1]!r}\n")
     writer = csv.writer(out, lineterminator="\n")
-    extra = [name for name in OPTIONAL_COLUMNS if any(map(attrgetter(name), flows))]
-    columns = (*COLUMNS, *extra)
+    is_used = {
+        QUEUE_PAIR_COLUMN: bool(table.queue_pair.any()),
+        AFTER_COLUMN: bool(table.waits),
+        DELAY_COLUMN: any(delay_ns for _, delay_ns in table.waits.values()),
+    }
+    columns = (*COLUMNS, *(name for name in OPTIONAL_COLUMNS if is_used[name]))
     writer.writerow(columns)
-    rows = map(attrgetter(*columns), flows)
-    writer.writerows(map(_join_tuples, rows) if AFTER_COLUMN in extra else rows)
-    return out.getvalue()
+    writer.writerows(map(_join_tuples, map(attrgetter(*columns), table)) if table.waits else table.values(columns))
 
 
 def _join_tuples(row: tuple[object, ...]) -> list[object]:

@@ -22,6 +22,7 @@ from analysis.results.counters import Lateness, Spacing
 from analysis.results.spec import RunSpec
 from scenarios.model.flow import FlowRequest
 from scenarios.traffic.flow_file import format_flows
+from telemetry.reader import answer
 from testbed.calibration.processor_time import Watch
 from testbed.errors import RunError, UsageError
 from testbed.execution.programs import build_programs
@@ -146,7 +147,7 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
         if counters.broken:
             raise RunError(f"the calibration's run failed: {counters.broken[0]}")
         interrupt.stop_if_requested()
-        finish_us = recorder.traces()[0]["finish_us"].max()
+        finish_us = answer(recorder.traces()[0])["finish_us"].max()
     finally:
         recorder.release()
     if watch.before is None or watch.after is None or not isinstance(finish_us, float):

@@ -9,7 +9,7 @@ each frame, and `testbed.dilation.prediction` derives from both how late the run
 from __future__ import annotations
 
 from analysis.results.spec import DilationChoice
-from testbed.dilation.dry_run import dry_run
+from testbed.dilation.dry_run import Tell, dry_run, ignore
 from testbed.dilation.prediction import LoadModel, least_dilation
 from testbed.load.stored import stored_calibration
 from testbed.plan.fixed_point import largest_fitting
@@ -20,17 +20,18 @@ MAX_AUTOMATIC_DILATION = 1_000_000
 """The largest dilation that is chosen automatically: a model millisecond then takes 17 minutes."""
 
 
-def with_dilation(plan: RunPlan) -> RunPlan:
+def with_dilation(plan: RunPlan, tell: Tell = ignore) -> RunPlan:
     """Return the plan with its dilation and the prediction; plans in virtual time or without flows are not changed.
 
-    A dilation that the user typed is kept; if it is too small, the prediction also names a sufficient one.
+    A dilation that the user typed is kept; if it is too small, the prediction also names a sufficient one. `tell` gets
+    the share of the dry run that is done.
     """
     if plan.config.clock == "virtual" or not plan.flows:
         return plan
     costs = stored_calibration().costs
     target = SWITCH_TARGETS[plan.config.switch]
     switch = costs.switches.get(target.name, target.cost)
-    model = LoadModel(dry_run(plan), costs, switch, telemetry=plan.switch_settings.int_telemetry)
+    model = LoadModel(dry_run(plan, tell), costs, switch, telemetry=plan.switch_settings.int_telemetry)
     most = min(MAX_AUTOMATIC_DILATION, largest_fitting(plan.topology, plan.switch_settings))
     automatic, prediction = least_dilation(model, most)
     factor, enough = automatic, None

@@ -8,7 +8,7 @@ softswitch, even if the live run uses BMv2; if softswitch cannot run it, the tes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,16 +19,18 @@ from analysis.results.spec import P4Program
 from hosts.crash import engine_crash
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
+from scenarios.model.flow_table import FlowTable
 from softswitch.build import BuildError
 from softswitch.codegen.ir.source import CodegenError
-from testbed.flows.columns import FlowColumns
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import build_engine
 from testbed.virtual.part import FrameLog, Part, lookahead_ns, round_end_ns
 from testbed.virtual.shares import shares
+from testbed.virtual.work import Work
 from topologies.model import Topology
 from wire.dilation import Dilation
 
+Tell = Callable[[float], None]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -40,6 +42,8 @@ _MESSAGE_WORK = 4
 _MOST_FRAMES = 4 * MOST_WORK
 """The frames from hosts after which an unfinished dry run ends, since a message may be longer than a window."""
 _DILATION = Dilation(1_000)
+_TOLD_ROUNDS = 64
+"""Rounds between two reports of progress."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,15 @@ class Traffic:
     """Messages that begin at each host; a message counts at both its ends."""
 
 
-def dry_run(plan: RunPlan) -> Traffic:
-    """Return the frames of a plan, or of its busiest window. They are the same at every dilation."""
+def ignore(share: float) -> None:
+    """Ignore the share of a dry run that is done."""
+
+
+def dry_run(plan: RunPlan, tell: Tell = ignore) -> Traffic:
+    """Return the frames of a plan, or of its busiest window. They are the same at every dilation.
+
+    `tell` gets the share that is done, from 0 to 1.
+    """
     window = busiest_window(plan.columns, plan.transport.payload_bytes)
     if len(window) < len(plan.flows):
         plan = _cut(plan, window)
@@ -69,18 +80,22 @@ def dry_run(plan: RunPlan) -> Traffic:
     part = Part(plan, Path(), _ignore, whole)
     try:
         part.log_frames()
-        _run(part, plan)
+        _run(part, plan, tell)
         return _traffic(part.logged_frames(), plan)
     finally:
         part.close()
 
 
-def _run(part: Part, plan: RunPlan) -> None:
+def _run(part: Part, plan: RunPlan, tell: Tell) -> None:
     """Run until nothing is left to do. An algorithm that crashes ends the dry run: the live run reports the crash."""
     round_ns = lookahead_ns(plan.topology, plan.dilation)
+    work, rounds = Work(plan), 0
     try:
         while (until_ns := round_end_ns(part.next_ns(), round_ns, plan.duration_wall_ns)) != NEVER:
             part.run(until_ns)
+            rounds += 1
+            if rounds % _TOLD_ROUNDS == 0:
+                tell(work.share(part.delivered_packets(), until_ns))
             if part.frames_from_hosts > _MOST_FRAMES:
                 break
     except Exception as error:
@@ -88,7 +103,7 @@ def _run(part: Part, plan: RunPlan) -> None:
             raise
 
 
-def busiest_window(flows: FlowColumns, payload_bytes: int) -> Sequence[int]:
+def busiest_window(flows: FlowTable, payload_bytes: int) -> Sequence[int]:
     """Return the indices of all flows, or of the flows in the shortest window with a work of MOST_WORK packets."""
     work = -(-flows.size_bytes // payload_bytes) + _MESSAGE_WORK
     if work.sum() <= MOST_WORK:
@@ -105,9 +120,8 @@ def busiest_window(flows: FlowColumns, payload_bytes: int) -> Sequence[int]:
 
 def _cut(plan: RunPlan, window: Sequence[int]) -> RunPlan:
     """Return the plan with some of its flows. A flow that waits for others begins when it would in an idle network."""
-    starts_ns = plan.columns.start_ns
-    flows = [replace(plan.flows[place], start_ns=int(starts_ns[place]), after=(), delay_ns=0) for place in window]
-    return replace(plan, flows=tuple(flows))
+    order = np.argsort(plan.columns.start_ns[window], kind="stable")
+    return replace(plan, flows=plan.columns.independent(np.asarray(window)[order]))
 
 
 def _runs_on_softswitch(program: P4Program | None) -> bool:

@@ -16,7 +16,7 @@ from analysis.results.spec import CONFIG_FILE, RunConfig
 from hosts.crash import engine_crash
 from native.cache import CacheRefused
 from scenarios.traffic import flow_file
-from telemetry.atomic_file import replace_text
+from telemetry.atomic_file import replace_file, replace_text
 from telemetry.journal import JOURNAL_FOLDER, has_journal
 from testbed.errors import Crashed, Interrupted, RunError
 from testbed.execution.unfinished import ERROR_FILE, finish_run
@@ -71,16 +71,20 @@ class StoredRun:
     folder: Path
     result: RunResult
     report: Path | None
-    """The page of the run; None if it was not requested, or if Ctrl-C interrupted its drawing."""
+    """The page of the run; None if it was not requested or if Ctrl-C came before it was drawn."""
     interrupted: bool = False
     """Whether Ctrl-C came before everything was done; `result.interrupted` is whether it cut the measurement short."""
 
     @property
-    def kept(self) -> str:
+    def content(self) -> str:
         """The content and the place of what is stored after an interruption, as text for messages."""
-        content = "what was measured until then" if self.result.interrupted else "the whole run"
+        return f"{'what was measured until then' if self.result.interrupted else 'the whole run'} is in {self.folder}"
+
+    @property
+    def kept(self) -> str:
+        """The content, its place, and the command that draws the missing page of the run."""
         page = "" if self.report is not None else f"; `./runner.py report {self.folder}` draws its page"
-        return f"{content} is in {self.folder}{page}"
+        return f"{self.content}{page}"
 
 
 def _folder_name(config: RunConfig) -> str:
@@ -96,10 +100,12 @@ def execute(
     Raises RunError if the run failed or the disk is full; the folder then holds the measurements and the error. If the
     hosts' code raised an exception, the result is invalid and says where. Raises Interrupted if Ctrl-C left no result:
     the folder is removed if nothing was measured, else the traces are kept. `clock` replaces the plan's clock, for a
-    network that is up already. With `page=False` the report page is left out; `report` can draw it later.
+    network that is up already. With `page=False`, or after Ctrl-C, the report page is left out; `report` can draw it
+    later.
     """
     run = clock or CLOCKS[plan.config.clock]
     with interruptible() as interrupt:
+        progress.stage("starting")
         folder = make_folder(parent.absolute(), _folder_name(plan.config))
         with _failing_in_one_line(folder, interrupt):
             try:
@@ -109,9 +115,9 @@ def execute(
             except KeyboardInterrupt as error:
                 raise _without_result(folder, interrupt) from error
     report = None
-    if page:
+    if page and not interrupt.is_requested:  # drawing takes longer than the rest of an interrupted run
         with _failing_in_one_line(folder, interrupt):
-            report = _draw(folder)
+            report = _draw(folder, progress)
     return StoredRun(folder, result, report, interrupt.is_requested or (page and report is None))
 
 
@@ -121,6 +127,9 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
     try:
         with recorder, _describing_crashes(folder):
             outcome = run(plan, folder, recorder, progress, interrupt)
+            progress.stage("writing results")
+            interrupt.stop_if_urgent()
+            interrupt.raises_if_urgent = True
         from analysis.results.build import build_result  # loads slowly; the packets need not wait for it
 
         flows, queues, signals = recorder.traces()
@@ -128,8 +137,10 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
         result = build_result(plan.config, counters, flows=flows, queues=queues, signals=signals)
         result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
         write_result(folder, result)
+        interrupt.raises_if_urgent = False
         recorder.remove_journal()
     finally:
+        interrupt.raises_if_urgent = False
         recorder.release()
     return result
 
@@ -157,7 +168,12 @@ def _result_of_crash(folder: Path, error: Crashed) -> RunResult:
 def write_inputs(plan: RunPlan, folder: Path) -> None:
     """Write what is needed to repeat the run: its configuration and its flows."""
     replace_text(folder / CONFIG_FILE, plan.config.to_json())
-    replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
+
+    def write_flows(partial: Path) -> None:
+        with partial.open("w", encoding="utf-8", newline="") as out:
+            flow_file.write_flows(out, plan.flows, plan.config.measured_window_us)
+
+    replace_file(folder / flow_file.FILE_NAME, write_flows)
 
 
 def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
@@ -169,9 +185,10 @@ def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
     return Interrupted("nothing was measured yet, so the folder was removed")
 
 
-def _draw(folder: Path) -> Path | None:
+def _draw(folder: Path, progress: Progress) -> Path | None:
     """Draw the run's page; return None if Ctrl-C interrupted it. The measurements are stored before."""
     try:
+        progress.stage("drawing the page")
         return write_run_report(folder)
     except KeyboardInterrupt:
         raise_again()

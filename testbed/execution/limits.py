@@ -25,7 +25,7 @@ from hosts.transport.algorithms import Algorithms, resolved
 from scenarios.model.flow import Flow
 from testbed.errors import UsageError
 from testbed.plan.plan import RunPlan, agent_count
-from testbed.system.limits import raise_open_files
+from testbed.system.limits import free_memory_bytes, raise_open_files
 from testbed.targets.bmv2.slots import worst_rate_error
 from wire.dilation import Dilation
 
@@ -98,9 +98,7 @@ def check_switch_limits(plan: RunPlan) -> None:
     """Raise UsageError if the switches may need more than the free memory, or if the rates of links would be wrong."""
     if plan.config.switch != "bmv2":
         return
-    import psutil  # loads slowly and is rarely needed here
-
-    needed_bytes, free_bytes = switch_memory_bytes(plan), psutil.virtual_memory().available
+    needed_bytes, free_bytes = switch_memory_bytes(plan), free_memory_bytes()
     if needed_bytes > free_bytes:
         raise UsageError(
             f"{len(plan.topology.switches)} switches of --switch bmv2 may take {needed_bytes / 1e9:.1f} GB of memory, "

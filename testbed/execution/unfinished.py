@@ -58,7 +58,7 @@ def _finish(journal: Journal, problems: list[str]) -> None:
     result = build_unfinished_result(
         config,
         (_how_it_ended(journal, _last_us(traces)), *problems),
-        flows=answer(traces[FLOWS.name]),
+        flows=traces[FLOWS.name],
         queues=traces[QUEUES.name],
         signals=traces[SIGNALS.name],
     )

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.flows.columns import FlowColumns, Integers
+from scenarios.model.flow_table import FlowTable
 from topologies.model import Host, Link, Topology
 from topologies.physics import passes_ns
 from topologies.routes import Paths
@@ -24,6 +24,7 @@ from wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
 _BITS_NS = 8_000_000_000
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def ideal_fct_ns(
@@ -65,9 +66,9 @@ class _Ways:
 
 
 def ideal_times_ns(
-    topology: Topology, flows: FlowColumns, payload_bytes: int, *, nic_bps: int | None = None
+    topology: Topology, flows: FlowTable, payload_bytes: int, *, nic_bps: int | None = None
 ) -> IdealTimes:
-    """Return the ideal times of all flows.
+    """Return the ideal times of all flows, whose hosts are in the order of the topology.
 
     A path is computed once per pair of racks. Hosts of one switch form a rack if their links are equal.
     """

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 
 from scenarios.model.flow import Flow
-from testbed.flows.columns import FlowColumns, flow_columns
+from scenarios.model.flow_table import FlowTable
 from testbed.flows.ideal import IdealTimes, ideal_times_ns
 from topologies.model import Topology
 
@@ -30,21 +30,22 @@ class Waits:
     completion_ns: Mapping[str, int]
     """Time from the first ready message to the last acknowledgment, by tag."""
 
-    def expected_columns(self, columns: FlowColumns) -> FlowColumns:
-        """Return the columns of the flow list with ideal starts."""
+    def expected(self, flows: FlowTable) -> FlowTable:
+        """Return the flow list with ideal starts."""
         if not self.start_ns:
-            return columns
-        starts = columns.start_ns.copy()
+            return flows
+        starts = flows.start_ns.copy()
         starts[list(self.start_ns)] = list(self.start_ns.values())
-        return replace(columns, start_ns=starts)
+        return replace(flows, start_ns=starts)
 
 
-def ideal_waits(topology: Topology, flows: Sequence[Flow], payload_bytes: int, *, nic_bps: int | None) -> Waits:
+def ideal_waits(topology: Topology, table: FlowTable, payload_bytes: int, *, nic_bps: int | None) -> Waits:
     """Compute the ideal times of a flow list, whose flows are numbered by position from 1."""
-    tags = {flow.tag for flow in flows if flow.after}
-    if not tags:
+    if not table.waits:
         return Waits({}, {})
-    times = ideal_times_ns(topology, flow_columns(topology, flows), payload_bytes, nic_bps=nic_bps)
+    times = ideal_times_ns(topology, table, payload_bytes, nic_bps=nic_bps)
+    flows = list(table)
+    tags = {flow.tag for flow in flows if flow.after}
     start_ns, end_ns = _Schedule(flows, times, tags).run()
     completion_ns = {}
     for tag in sorted(tags):

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from ssl import SSLError
 from typing import Any
 
@@ -26,7 +27,7 @@ from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
 from testbed.jobs import process
 from testbed.jobs.process import run_watched
-from testbed.jobs.task import ROOT, Take, Task, TaskEnd
+from testbed.jobs.task import ROOT, Shares, Take, Task, TaskEnd, ignore
 
 _ANSWER_S = 10
 """Time for the scheduler to answer, and time for it to have a worker."""
@@ -47,10 +48,25 @@ class ClusterExecutor:
     def __init__(self, scheduler: str) -> None:
         self._scheduler = scheduler
 
-    def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+    @cached_property
+    def parallel(self) -> int:
+        """The number of threads of all workers at the first call."""
+        with _client(self._scheduler) as client:
+            return sum(client.nthreads().values())
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        take: Take,
+        interrupt: Interrupt,
+        shares: Shares = ignore,
+        *,
+        one_at_a_time: bool = False,
+    ) -> None:
         """Run tasks. Raise UsageError without the scheduler or a worker.
 
-        `one_at_a_time` is ignored: a live run takes a lock on its machine itself.
+        `one_at_a_time` is ignored: a live run takes a lock on its machine itself. The memory of a task and the shares
+        of running tasks are ignored, too: the workers are on other machines.
         """
         with _client(self._scheduler) as client:
             name = f"sfc-testbed-{secrets.token_hex(8)}"

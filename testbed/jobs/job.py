@@ -7,7 +7,7 @@ Sweeps and reproductions share this module. They differ in where a run's folder 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,17 +15,37 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from analysis.results.result import RESULT_FILE
 from analysis.results.spec import ClockName, RunSpec
 from testbed.interrupt import interruptible
+from testbed.jobs.effort import Effort
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.task import Executor, Task, TaskEnd
+from testbed.jobs.time_left import TimeLeft
 
 _MODULE = "testbed.jobs.run_job"
 # Real-clock runs come last, when no virtual run competes for processor time.
 _CLOCKS: tuple[ClockName, ...] = ("virtual", "real")
 
-Tell = Callable[[int, int, str], None]
-"""A progress callback: number of finished jobs, number of all jobs, label of the last one."""
+
+@dataclass(frozen=True)
+class JobsState:
+    """How far jobs are."""
+
+    done: int
+    total: int
+    ended: str | None = None
+    """The label of the job that has just ended, if this state reports its end."""
+    share: float = 0.0
+    """The share of all expected work that is done."""
+    left_s: float | None = None
+    """The expected time until all jobs have ended. None: the efforts of the jobs are not known."""
+    after: str | None = None
+    """What the command does after all jobs have ended."""
+
+
+Tell = Callable[[JobsState], None]
+"""A progress callback, which is also called between ends of jobs."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +64,13 @@ class Job:
     """The required digest of the code (`testbed.system.code`). None: any code."""
     page: bool = True
     """Whether to write the report page of the run."""
+    effort: Effort | None = None
+
+    @property
+    def complete_folder(self) -> Path | None:
+        """The folder of an earlier complete run of this job."""
+        folder = None if self.name is None else self.out / self.name
+        return folder if folder is not None and (folder / RESULT_FILE).exists() else None
 
 
 class JobFinished(BaseModel):
@@ -103,27 +130,62 @@ def forget(number: int, result: JobResult) -> None:
 
 
 def run_jobs(jobs: Sequence[Job], executor: Executor, tell: Tell, ended: Ended = forget) -> JobResults:
-    """Run jobs: virtual-clock ones in parallel, then real-clock ones one at a time.
+    """Run the jobs that are not complete: virtual-clock ones in parallel, then real-clock ones one at a time.
 
     Ctrl-C ends all jobs and keeps the finished ones. `ended` is called with index and result as soon as a job ends.
     """
-    results_by_number: dict[int, JobResult] = {}
+    folders = {number: job.complete_folder for number, job in enumerate(jobs)}
+    results_by_number: dict[int, JobResult] = {
+        number: JobFinished(folder=folder) for number, folder in folders.items() if folder is not None
+    }
+    missing = [number for number in folders if number not in results_by_number]
     with interruptible() as interrupt:
+        time_left = TimeLeft({number: core_seconds(jobs[number], executor) for number in missing}, executor.parallel)
+
+        def report(label: str | None, running: Mapping[int, float]) -> None:
+            share, left_s = time_left.share(running), time_left.estimate_s(running)
+            tell(JobsState(len(results_by_number), len(jobs), label, share, left_s))
+
         for clock in _CLOCKS:
-            numbers = [number for number, job in enumerate(jobs) if job.request.clock == clock]
+            numbers = [number for number in missing if jobs[number].request.clock == clock]
 
             def take(place: int, end: TaskEnd, numbers: Sequence[int] = numbers) -> None:
                 number = numbers[place]
                 results_by_number[number] = _result_of(end)
+                time_left.end(number)
                 ended(number, results_by_number[number])
-                tell(len(results_by_number), len(jobs), jobs[number].label)
+                report(jobs[number].label, {})
+
+            def shares(by_place: Mapping[int, float], numbers: Sequence[int] = numbers) -> None:
+                report(None, {numbers[place]: share for place, share in by_place.items()})
 
             if numbers:
-                is_served = clock == "virtual"  # the process of a live run may keep more than memory
-                tasks = [Task(_MODULE, partial(_payload, jobs[number]), is_served) for number in numbers]
-                executor.run(tasks, take, interrupt, one_at_a_time=clock == "real")
+                executor.run(
+                    [_task(jobs[number]) for number in numbers],
+                    take,
+                    interrupt,
+                    shares,
+                    one_at_a_time=clock == "real",
+                )
     results = tuple(results_by_number.get(number, JobInterrupted()) for number in range(len(jobs)))
     return JobResults(results, interrupt.is_requested)
+
+
+def core_seconds(job: Job, executor: Executor) -> float:
+    """Return the expected seconds of a job on one core. A live run keeps all cores of the executor."""
+    seconds = 0.0 if job.effort is None else job.effort.seconds
+    return seconds * executor.parallel if job.request.clock == "real" else seconds
+
+
+def _task(job: Job) -> Task:
+    is_virtual = job.request.clock == "virtual"  # the process of a live run may keep more than memory, and has children
+    return Task(
+        _MODULE,
+        partial(_payload, job),
+        is_served=is_virtual,
+        is_resumable=is_virtual and job.name is not None,
+        memory_bytes=0 if job.effort is None else job.effort.memory_bytes,
+    )
 
 
 def _payload(job: Job) -> str:

@@ -5,44 +5,61 @@
 from __future__ import annotations
 
 import resource
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from processes.waiting import readable
 from testbed.interrupt import Interrupt
 from testbed.jobs.process import TaskProcess
-from testbed.jobs.task import ROOT, SERVE, Take, Task, TaskEnd
-from testbed.system.limits import cores, raise_open_files
+from testbed.jobs.task import ROOT, SERVE, Shares, Take, Task, TaskEnd, ignore
+from testbed.system.limits import cores, free_memory_bytes, raise_open_files
 
 _POLL_S = 0.2
 _SPARE_DESCRIPTORS = 40
 _DESCRIPTORS_PER_TASK = 3
 """The pipes or files for input, answer and errors."""
+_MEMORY_SHARE = 0.8
+"""The share of the machine's free memory that running tasks may be expected to need."""
 
 
 class LocalExecutor:
-    """An executor with a fixed number of concurrent tasks. It starts a task only when a worker is free."""
+    """An executor with a fixed number of concurrent tasks. It starts a task only when there is memory for it, too."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or cores()
 
-    def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+    @property
+    def parallel(self) -> int:
+        return self._workers
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        take: Take,
+        interrupt: Interrupt,
+        shares: Shares = ignore,
+        *,
+        one_at_a_time: bool = False,
+    ) -> None:
         limit = 1 if one_at_a_time else self._workers
         parallel = min(limit, len(tasks))
         raise_open_files(_SPARE_DESCRIPTORS + _DESCRIPTORS_PER_TASK * parallel, f"running {parallel} tasks in parallel")
-        waiting = deque(enumerate(tasks))
+        room_bytes = _MEMORY_SHARE * free_memory_bytes()
+        waiting = dict(enumerate(tasks))
         running: dict[TaskProcess, int] = {}
         free: list[TaskProcess] = []
         try:
             while running or (waiting and not interrupt.is_requested):
                 while waiting and len(running) < limit and not interrupt.is_requested:
-                    number, task = waiting.popleft()
-                    running[_started(task, free)] = number
+                    chosen = _fitting(waiting, [tasks[number] for number in running.values()], room_bytes)
+                    if chosen is None:
+                        break
+                    running[_started(waiting.pop(chosen), free)] = chosen
                 if interrupt.is_requested:
-                    for process in running:
-                        process.request_stop(is_urgent=interrupt.is_urgent)
+                    _stop(running, tasks, interrupt)
                 readable(running, _POLL_S)
-                for process in [candidate for candidate in running if candidate.is_done()]:
+                done = [process for process in running if process.is_done()]
+                shares({number: process.share for process, number in running.items()})
+                for process in done:
                     number, end = running.pop(process), TaskEnd(*process.end())
                     if process.is_free:
                         free.append(process)
@@ -53,6 +70,21 @@ class LocalExecutor:
             for process in running:
                 process.kill()
                 process.end()
+
+
+def _fitting(waiting: Mapping[int, Task], running: Collection[Task], room_bytes: float) -> int | None:
+    """Return the first task that fits into memory beside the running ones; any task fits alone."""
+    used_bytes = sum(task.memory_bytes for task in running)
+    fitting = (number for number, task in waiting.items() if used_bytes + task.memory_bytes <= room_bytes)
+    return next(fitting, None if running else next(iter(waiting)))
+
+
+def _stop(running: Mapping[TaskProcess, int], tasks: Sequence[Task], interrupt: Interrupt) -> None:
+    for process, number in running.items():
+        if tasks[number].is_resumable:
+            process.kill()
+        else:
+            process.request_stop(is_urgent=interrupt.is_urgent)
 
 
 def _started(task: Task, free: list[TaskProcess]) -> TaskProcess:

@@ -23,11 +23,13 @@ A task compares it with its parent, in case the starter ended before the task as
 """
 PATIENCE_S = 60.0
 """Time for a run to save its measurements after SIGTERM. Then it is killed."""
+SHARE = "share "
+"""The beginning of a line with the share of the task that is done, from 0 to 1. All other lines are answers."""
 _POLL_S = 0.2
 
 
 class TaskProcess(Child):
-    """A process that reads a payload on stdin and answers on stdout.
+    """A process that reads a payload on stdin and answers on stdout, after lines with the `share` that is done.
 
     Without a payload, the process serves tasks: `give` sends the payload of each as a line, and each answer is a line.
     """
@@ -37,7 +39,8 @@ class TaskProcess(Child):
         self.was_stopped = False
         self._was_hurried = False
         self._serves = payload is None
-        self._answer = b""
+        self._answers: list[str] = []
+        self.share = 0.0
         with tempfile.TemporaryFile() as payload_file:  # a pipe could fill before the process reads it
             payload_file.write((payload or "").encode())
             payload_file.seek(0)
@@ -56,13 +59,13 @@ class TaskProcess(Child):
 
     def give(self, payload: str) -> None:
         """Send the next task. If the process has ended and does not read it, the task ends with the process."""
-        self._answer = b""
+        self._answers, self.share = [], 0.0
         self.tell(payload)
 
     def is_done(self) -> bool:
         """Read the available output and return whether the task has answered or the process has ended."""
-        self._answer += self.output()
-        return self.has_ended or (self._serves and self._answer.endswith(b"\n"))
+        self._read()
+        return self.has_ended or (self._serves and bool(self._answers))
 
     def request_stop(self, *, is_urgent: bool = False) -> None:
         """Ask the process to end, and once more if it has become urgent. It then keeps nothing and only cleans up."""
@@ -80,21 +83,28 @@ class TaskProcess(Child):
         Wait for the end of the process, unless it can take another task.
         """
         if self.is_free:
-            return os.EX_OK, self._answer.decode(errors="replace"), "", False
+            return os.EX_OK, "\n".join(self._answers), "", False
         return self.dismiss()
 
     def dismiss(self) -> tuple[int, str, str, bool]:
         """Wait for the process, which ends after its last task. Return the values of `end`."""
         self._close_stdin()
         status = self._process.wait()
-        self._answer += self.output()
+        self._read()
         errors = self.errors()
         self._close()
-        return status, self._answer.decode(errors="replace"), errors, self.was_stopped
+        return status, "\n".join(self._answers), errors, self.was_stopped
 
     def kill(self) -> None:
         self.was_stopped = True
         super().kill()
+
+    def _read(self) -> None:
+        for line in self.lines():
+            if line.startswith(SHARE):
+                self.share = float(line.removeprefix(SHARE))
+            else:
+                self._answers.append(line)
 
 
 def run_watched(

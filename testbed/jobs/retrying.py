@@ -44,7 +44,7 @@ def _retries_of_late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[
             result = read_result(job_result.folder)
             request = retry_of(job.request, job_result.folder, result)
             if request is not None and request != job.request:  # an equal request has been tried and failed
-                retries[number] = retry_line(job_result.folder, result), replace(job, request=request)
+                retries[number] = retry_line(job_result.folder, result), replace(job, request=request, name=None)
     return retries
 
 

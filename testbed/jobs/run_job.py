@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,24 +30,27 @@ from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.limits import check_limits
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResult
+from testbed.jobs.process import SHARE
 from testbed.jobs.task import SERVE, begin_task
 from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
+from testbed.recording.outcome import Progress, Silent
 from testbed.system.code import code_digest
 from testbed.system.limits import out_of_room
 from testbed.system.run_ids import state_root
 from testbed.targets import capabilities
 
 JOURNAL = "journal.jsonl"
+_SHARE_PERIOD_S = 0.5
 
 
-def run_job(job: Job) -> JobResult:
+def run_job(job: Job, progress: Progress | None = None) -> JobResult:
     """Run a job, unless it has a name and its folder exists already."""
     code_digest.cache_clear()  # a serving process may be older than the last edit of the code
     if job.code is not None and job.code != code_digest():
         return JobFailed(reason="the code has changed since the jobs were planned; start them again")
     try:
-        return _run_new(job) if job.name is None else _run_once(job, job.name)
+        observer = progress or Silent()
+        return _run_new(job, observer) if job.name is None else _run_once(job, job.name, observer)
     except (UsageError, RunError, CacheRefused) as error:
         return JobFailed(reason=str(error))
     except LinkRefused as error:
@@ -60,12 +64,12 @@ def run_job(job: Job) -> JobResult:
         return JobFailed(reason=reason)
 
 
-def _run_new(job: Job) -> JobResult:
-    run = _make_run(job, job.out)
+def _run_new(job: Job, progress: Progress) -> JobResult:
+    run = _make_run(job, job.out, progress)
     return JobInterrupted(folder=run.folder) if run.interrupted else JobFinished(folder=run.folder)
 
 
-def _run_once(job: Job, name: str) -> JobResult:
+def _run_once(job: Job, name: str, progress: Progress) -> JobResult:
     final, partial = job.out / name, job.out / f".{name}.partial"
     with os.fdopen(open_no_link(job.out / f".{name}.lock", os.O_WRONLY), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -73,8 +77,8 @@ def _run_once(job: Job, name: str) -> JobResult:
             return JobFinished(folder=final)
         check_no_link(final, partial, job.out / JOURNAL)
         shutil.rmtree(partial, ignore_errors=True)
-        run = _make_run(job, partial)
-        if run.interrupted:
+        run = _make_run(job, partial, progress)
+        if run.result.interrupted:
             return JobInterrupted(folder=run.folder)
         run.folder.rename(final)
         shutil.rmtree(partial)
@@ -82,12 +86,12 @@ def _run_once(job: Job, name: str) -> JobResult:
         return JobFinished(folder=final)
 
 
-def _make_run(job: Job, out: Path) -> StoredRun:
+def _make_run(job: Job, out: Path, progress: Progress) -> StoredRun:
     plan = plan_run(job.request)
     check_limits([plan], out)
     capabilities.require(plan.config.clock, plan.config.switch, plan.mtu_bytes)
     with _alone(job.request):
-        return execute(with_dilation(plan), out, Silent(), page=job.page)
+        return execute(with_dilation(plan), out, progress, page=job.page)
 
 
 @contextmanager
@@ -110,11 +114,25 @@ def _note(journal: Path, line: dict[str, object]) -> None:
         os.close(descriptor)
 
 
+class _ShareWriter(Silent):
+    """Writes the share of a run that is done as a line, about twice per second."""
+
+    def __init__(self, answers: BinaryIO) -> None:
+        self._answers = answers
+        self._due_s = time.monotonic()
+
+    def share_done(self, share: float) -> None:
+        if time.monotonic() >= self._due_s:
+            self._due_s = time.monotonic() + _SHARE_PERIOD_S
+            self._answers.write(f"{SHARE}{share:.4f}\n".encode())
+            self._answers.flush()
+
+
 def main(*, serves: bool = False) -> int:
     """Run the job on stdin, or all jobs that arrive there if `serves`."""
     with _answers() as answers:
         for payload in iter(sys.stdin.buffer.readline, b"") if serves else [sys.stdin.buffer.read()]:
-            result = run_job(JOB.validate_json(payload))
+            result = run_job(JOB.validate_json(payload), _ShareWriter(answers))
             answers.write(JOB_RESULT.dump_json(result) + b"\n")
             answers.flush()
     return 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -36,6 +36,10 @@ class Task:
     payload: Callable[[], str]
     is_served: bool = False
     """Whether one process may execute several of these tasks in sequence. The module has to support `SERVE`."""
+    is_resumable: bool = False
+    """Whether the task keeps nothing if it is stopped, and may be run again: it is then killed."""
+    memory_bytes: int = 0
+    """The memory that the task is expected to need. Tasks that do not fit into memory together run in sequence."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -60,15 +64,34 @@ class TaskEnd:
 
 
 Take = Callable[[int, TaskEnd], None]
+Shares = Callable[[Mapping[int, float]], None]
+"""A progress callback with the share of each running task that is done, by the number of the task."""
+
+
+def ignore(shares: Mapping[int, float]) -> None:
+    """Ignore the shares of running tasks. This is the default callback."""
 
 
 class Executor(Protocol):
     """A way to run tasks."""
 
-    def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+    @property
+    def parallel(self) -> int:
+        """The number of tasks that run at the same time."""
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        take: Take,
+        interrupt: Interrupt,
+        shares: Shares = ignore,
+        *,
+        one_at_a_time: bool = False,
+    ) -> None:
         """Run tasks and call `take` with the number and the end of each. After an interrupt, stop all and start none.
 
-        `one_at_a_time`: run one task at a time on each machine, because tasks would compete for processor time.
+        `shares` is called now and then, if the shares of running tasks are known. `one_at_a_time`: run one task at a
+        time on each machine, because tasks would compete for processor time.
         """
 
 

@@ -15,7 +15,8 @@ from scenarios.catalogue import SCENARIOS
 from scenarios.faults.fault import Fault
 from scenarios.faults.spec import parse_faults
 from scenarios.listed import LISTED
-from scenarios.model.flow import Flow, FlowRequest
+from scenarios.model.flow import FlowRequest
+from scenarios.model.flow_table import FlowTable
 from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
@@ -93,15 +94,15 @@ def flow_list(spec: RunSpec, workload: Workload, topology: Topology) -> FlowList
         if spec.flow_file is not None:
             return read_flows(spec.flow_file, topology)
         requests = workload.flows(topology, random_stream(spec.seed, "workload"))
-        return FlowList(tuple(requests), workload.measured_window_us)
+        return FlowList(requests, workload.measured_window_us)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
 
 
-def numbered(requests: Sequence[FlowRequest]) -> tuple[Flow, ...]:
-    """Return the requests of a list as numbered flows."""
+def numbered(requests: Sequence[FlowRequest], topology: Topology) -> FlowTable:
+    """Return the requests of a list as numbered flows, with the hosts in the order of the topology."""
     try:
-        return number_flows(requests)
+        return number_flows(requests).with_names(tuple(host.name for host in topology.hosts))
     except ScenarioError as error:
         raise UsageError(str(error)) from error
 
@@ -120,11 +121,11 @@ def check_seed(seed: int) -> None:
         raise UsageError(f"--seed must be between 0 and {MAX_SEED}")
 
 
-def duration_ms_of(spec: RunSpec, scale: Scale, flows: Sequence[FlowRequest]) -> float:
+def duration_ms_of(spec: RunSpec, scale: Scale, flows: FlowTable) -> float:
     """Return the requested duration, or else the scale's; for a flow list it is added to the last start."""
     default_ms = scale.duration_ms
     if spec.scenario == LISTED.name:
-        default_ms += max((flow.start_ns for flow in flows), default=0) / 1e6
+        default_ms += int(flows.start_ns.max(initial=0)) / 1e6
     duration_ms = min(default_ms, MAX_DURATION_MS) if spec.duration_ms is None else spec.duration_ms
     if not 0 < duration_ms <= MAX_DURATION_MS:
         raise UsageError(f"--duration must be above 0 and at most {MAX_DURATION_MS:g} ms of model time")

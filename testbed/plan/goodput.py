@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+import numpy as np
 
-from scenarios.model.flow import FlowRequest
+from scenarios.model.flow_table import FlowTable
 from topologies.model import Topology
 from wire.units import serialization_ns
 
@@ -17,7 +16,7 @@ _LEAST_NS = 1_000
 _STEPS = (5, 2, 1)
 
 
-def goodput_interval_ns(topology: Topology, flows: Iterable[FlowRequest], duration_ms: float) -> int:
+def goodput_interval_ns(topology: Topology, flows: FlowTable, duration_ms: float) -> int:
     """Return the largest 1, 2 or 5 times a power of ten that fits at least fifty times into the run, but at least 1 us.
 
     A run whose hosts never wait has at most 125 intervals. A run that takes eight times as long has fewer than 1000.
@@ -29,20 +28,12 @@ def goodput_interval_ns(topology: Topology, flows: Iterable[FlowRequest], durati
     return next(step * interval_ns for step in _STEPS if step == 1 or step * interval_ns <= limit_ns)
 
 
-def _shortest_ns(topology: Topology, flows: Iterable[FlowRequest]) -> float:
+def _shortest_ns(topology: Topology, flows: FlowTable) -> float:
     """Return the time until the last flow has started, or until the busiest host's link has carried its bytes."""
-    sent: defaultdict[str, int] = defaultdict(int)
-    received: defaultdict[str, int] = defaultdict(int)
-    last_start_ns = 0
-    for flow in flows:
-        size_bytes, start_ns = flow.size_bytes, flow.start_ns
-        sent[flow.src] += size_bytes
-        received[flow.dst] += size_bytes
-        if start_ns > last_start_ns:
-            last_start_ns = start_ns
+    hosts = [topology.host[name] for name in flows.hosts]
     busy_ns = (
-        serialization_ns(size_bytes, topology.host[name].rate_bps)
-        for direction in (sent, received)
-        for name, size_bytes in direction.items()
+        serialization_ns(int(size_bytes), host.rate_bps)
+        for direction in (flows.src, flows.dst)
+        for size_bytes, host in zip(np.bincount(direction, flows.size_bytes), hosts, strict=False)
     )
-    return max(last_start_ns, max(busy_ns, default=0))
+    return max(int(flows.start_ns.max(initial=0)), max(busy_ns, default=0))

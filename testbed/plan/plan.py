@@ -20,11 +20,10 @@ from hosts.transport.algorithms import resolved
 from hosts.transport.settings import TransportSettings
 from scenarios.faults.fault import Fault
 from scenarios.listed import LISTED
-from scenarios.model.flow import Flow, FlowRequest
+from scenarios.model.flow_table import FlowTable
 from scenarios.model.scenario import Scale, Scenario
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
-from testbed.flows.columns import FlowColumns, flow_columns
 from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan import checks
 from testbed.plan.captured_ports import captured_ports
@@ -55,7 +54,7 @@ class RunPlan:
     spec: RunSpec
     config: RunConfig
     topology: Topology
-    flows: tuple[Flow, ...]
+    flows: FlowTable
     switch_settings: SwitchSettings
     transport: TransportSettings
     dilation: Dilation
@@ -72,10 +71,9 @@ class RunPlan:
         return self.dilation.wall_ns(self.config.duration_ms * 1e6)
 
     @cached_property
-    def columns(self) -> FlowColumns:
-        """The flows as arrays; flows that wait for others have the start times of an idle network."""
-        waits = _waits(self.topology, self.flows, self.transport)
-        return waits.expected_columns(flow_columns(self.topology, self.flows))
+    def columns(self) -> FlowTable:
+        """The flows, with the start times of an idle network for flows that wait for others."""
+        return _waits(self.topology, self.flows, self.transport).expected(self.flows)
 
     @cached_property
     def captured(self) -> tuple[Port, ...]:
@@ -98,7 +96,7 @@ class _Traffic:
     """The network of a run and the flows in it."""
 
     topology: Topology
-    requests: tuple[FlowRequest, ...]
+    flows: FlowTable
     duration_ms: float
     recorded: Mapping[str, Any]
     """The fields of config.json that describe the traffic."""
@@ -112,7 +110,7 @@ def plan_run(spec: RunSpec) -> RunPlan:
     settings = by_part(spec.settings)
     traffic = _traffic(spec, scenario, scale, settings)
     topology = traffic.topology
-    goodput = {"goodput_interval_ns": goodput_interval_ns(topology, traffic.requests, traffic.duration_ms)}
+    goodput = {"goodput_interval_ns": goodput_interval_ns(topology, traffic.flows, traffic.duration_ms)}
     network = network_settings(
         topology,
         (scale.switch, scheme.switch, settings.switch),
@@ -122,7 +120,7 @@ def plan_run(spec: RunSpec) -> RunPlan:
     if spec.background is not None or spec.hosts is not None:
         # Programs beside a scenario share the class of its data, so that they meet in the same queues.
         network = replace(network, transport=replace(network.transport, program_dscp=DSCP_DATA))
-    flows = checks.numbered(traffic.requests)
+    flows = traffic.flows
     target = checks.target_for(spec, spec.clock, network.switch, f"{scenario.name} {scheme.name}")
     network = on_target(network, target)
     faults = checks.faults_in(topology, (*scale.faults, *spec.faults), spec.seed)
@@ -169,7 +167,9 @@ def plan_network(spec: RunSpec) -> RunPlan:
         "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}{p4_option}",
     }
     config = _config(spec, dilation, target, topology, network, fields_of_network)
-    return RunPlan(spec, config, topology, (), network.switch, network.transport, Dilation(dilation))
+    return RunPlan(
+        spec, config, topology, checks.numbered((), topology), network.switch, network.transport, Dilation(dilation)
+    )
 
 
 def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: SettingsByPart) -> _Traffic:
@@ -178,14 +178,15 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
     shape_parameters = scale.topology_parameters if spec.topology is None else {}
     topology = checks.network_named(spec.topology or scale.topology, {**shape_parameters, **settings.topology})
     workload = checks.validated(scenario.workload, {**scale.workload, **settings.workload}, f"scenario {scenario.name}")
-    flows = checks.flow_list(spec, workload, topology)
-    duration_ms = checks.duration_ms_of(spec, scale, flows.requests)
+    listed = checks.flow_list(spec, workload, topology)
+    flows = checks.numbered(listed.requests, topology)
+    duration_ms = checks.duration_ms_of(spec, scale, flows)
     recorded = {
         "duration_ms": duration_ms,
         "workload": workload.model_dump() if spec.flow_file is None else {},
-        "measured_window_us": flows.measured_window_us,
+        "measured_window_us": listed.measured_window_us,
     }
-    return _Traffic(topology, tuple(flows.requests), duration_ms, recorded)
+    return _Traffic(topology, flows, duration_ms, recorded)
 
 
 def _provisional_dilation(spec: RunSpec, topology: Topology, switch: SwitchSettings) -> int:
@@ -193,7 +194,7 @@ def _provisional_dilation(spec: RunSpec, topology: Topology, switch: SwitchSetti
     return VIRTUAL_DILATION if spec.clock == "virtual" else min(NETWORK_DILATION, largest_fitting(topology, switch))
 
 
-def _waits(topology: Topology, flows: Sequence[Flow], transport: TransportSettings) -> Waits:
+def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings) -> Waits:
     return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=transport.line_rate_bps)
 
 

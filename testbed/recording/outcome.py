@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from analysis.results.counters import RunCounters
+
+Stage = Literal["starting", "simulating", "writing results", "drawing the page"]
+"""What a run does, in this order; a live run reports its hosts and flows in place of `simulating`."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +27,17 @@ class ClockOutcome:
 class Progress(Protocol):
     """An observer of a run. Its methods are called often and must be cheap."""
 
+    def stage(self, stage: Stage) -> None:
+        """Report that a stage begins."""
+
+    def share_done(self, share: float) -> None:
+        """Report the share of a simulation that is done, from 0 to 1."""
+
     def hosts_up(self, count: int, total: int) -> None:
-        """Report the number of hosts whose NIC runs."""
+        """Report the number of hosts whose NIC runs, in a live run."""
 
     def flows_done(self, count: int, total: int) -> None:
-        """Report the number of completed flows."""
+        """Report the number of completed flows, in a live run."""
 
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
         """Report the switch with the most queued bytes at this moment."""
@@ -39,6 +48,12 @@ class Progress(Protocol):
 
 class Silent:
     """An observer that ignores all reports."""
+
+    def stage(self, stage: Stage) -> None:
+        pass
+
+    def share_done(self, share: float) -> None:
+        pass
 
     def hosts_up(self, count: int, total: int) -> None:
         pass

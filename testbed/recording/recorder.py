@@ -18,10 +18,10 @@ from hosts.protocol import Congestion, FlowReceived, FlowSent, Goodput, Late, Re
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from telemetry.journal import new_journal
 from telemetry.queue_samples import Samples
-from telemetry.reader import read_trace, scan_trace
+from telemetry.reader import scan_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
 from telemetry.writer import SegmentWriter
-from testbed.flows.ideal import ideal_times_ns
+from testbed.flows.planned import PART_FLOWS, planned_parts
 from testbed.plan.plan import RunPlan
 from testbed.recording.flow_ends import FlowEnds
 
@@ -101,8 +101,9 @@ class Recorder:
         self._save_due_s = now_s + max(SAVE_SECONDS, (now_s - began_s) / SAVE_SHARE)
 
     def _save_planned_flows(self, plan: RunPlan) -> None:
-        planned = SegmentWriter(self._journal.segments(PLANNED), PLANNED)
-        planned.append_frame(planned_flows(plan))
+        planned = SegmentWriter(self._journal.segments(PLANNED), PLANNED, segment_rows=PART_FLOWS)
+        for part in planned_parts(plan.topology, plan.flows, plan.transport):
+            planned.append_frame(part)
         planned.flush()
 
     def close(self, *, all_told: bool) -> None:
@@ -111,10 +112,12 @@ class Recorder:
         self._journal.note(all_told=all_told)
         self.problems = tuple(self._journal.write_traces())
 
-    def traces(self) -> tuple[pl.DataFrame, pl.LazyFrame, pl.LazyFrame]:
-        """Return flows, queues and signals as written. Queues and signals are lazy because they may be long."""
-        queues, signals = (scan_trace(self._folder / schema.file_name, schema) for schema in (QUEUES, SIGNALS))
-        return read_trace(self._folder / FLOWS.file_name, FLOWS), queues, signals
+    def traces(self) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
+        """Return flows, queues and signals as written. They are lazy because they may be long."""
+        flows, queues, signals = (
+            scan_trace(self._folder / schema.file_name, schema) for schema in (FLOWS, QUEUES, SIGNALS)
+        )
+        return flows, queues, signals
 
     def remove_journal(self) -> None:
         """Remove the journal, once the run has a result. The journal of a failed run remains for later recovery."""
@@ -124,23 +127,6 @@ class Recorder:
     def release(self) -> None:
         """Release the journal, if it still exists, so that another process may recover it."""
         self._journal.release()
-
-
-def planned_flows(plan: RunPlan) -> pl.DataFrame:
-    """Return the planned columns of the flows trace."""
-    flows, nics = plan.columns, plan.transport
-    ideal = ideal_times_ns(plan.topology, flows, nics.payload_bytes, nic_bps=nics.line_rate_bps)
-    hosts = pl.Series([host.name for host in plan.topology.hosts], dtype=pl.String)
-    columns = {
-        "flow_id": [flow.flow_id for flow in plan.flows],
-        "src": hosts.gather(flows.src),
-        "dst": hosts.gather(flows.dst),
-        "tag": [flow.tag for flow in plan.flows],
-        "size_bytes": flows.size_bytes,
-        "start_us": [None if flow.after else flow.start_ns / 1000 for flow in plan.flows],
-        "ideal_fct_us": ideal.acknowledged / 1000,
-    }
-    return pl.DataFrame(columns, schema=dict(PLANNED.dtypes))
 
 
 def _sent_values(record: FlowSent) -> tuple[object, ...]:

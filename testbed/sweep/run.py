@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -27,7 +27,7 @@ class SweepSummary:
 
     table: Path
     page: Path | None
-    """The page, or None if no run is complete."""
+    """The page, or None if no run is complete or the sweep was interrupted."""
     runs: int
     """Number of distinct runs. Jobs that differ only in settings that their scheme does not read share a run."""
     ran: int
@@ -54,14 +54,17 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     already_complete = runs - len(missing)
     other_versions = _count_other_versions(folder, missing)
     done = run_jobs(
-        [Job(labels[job.key], job.request, folder / JOBS, job.name, code_digest(), page=False) for job in missing],
+        [
+            Job(labels[job.key], job.request, folder / JOBS, job.name, code_digest(), page=False, effort=job.effort)
+            for job in missing
+        ],
         executor,
-        lambda count, _, label: tell(already_complete + count, runs, label),
+        lambda state: tell(replace(state, done=already_complete + state.done, total=runs)),
     )
     table = results_table(folder, jobs)
     replace_file(folder / TABLE_FILE, table.write_parquet)
     failures = _failures([labels[job.key] for job in missing], done)
-    page = _write_page(folder, failures) if table.height else None
+    page = _write_page(folder, failures) if table.height and not done.is_interrupted else None
     give_to_caller(folder)
     ran = sum(isinstance(result, JobFinished) for result in done.in_order)
     return SweepSummary(

@@ -27,6 +27,7 @@ from analysis.results.result import RESULT_FILE, ResultError, RunResult, read_re
 from analysis.results.spec import ClockName, P4Program, RunSpec
 from analysis.results.swept import AXIS
 from testbed.errors import UsageError
+from testbed.jobs.effort import Effort, effort_of
 from testbed.plan.dilations import MAX_DILATION
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import checked_value
@@ -86,6 +87,7 @@ class SweepJob:
     request: RunSpec
     place: Mapping[str, Any]
     name: str
+    effort: Effort
 
     @property
     def key(self) -> str:
@@ -130,7 +132,7 @@ def jobs_of(sweep: SweepFile, program: P4Program | None = None) -> list[SweepJob
     count = prod(len(values) for values in (*sweep.axes.values(), sweep.schemes, sweep.seeds))
     if count > MOST_JOBS:
         raise UsageError(f"sweep {sweep.name}: {count} jobs; a sweep may have at most {MOST_JOBS}")
-    planned: list[tuple[RunSpec, Mapping[str, Any], str]] = []
+    planned: list[tuple[RunSpec, Mapping[str, Any], str, Effort]] = []
     for values in product(*sweep.axes.values()):
         place = dict(zip(sweep.axes, values, strict=True))
         for scheme, seed in product(sweep.schemes, sweep.seeds):
@@ -147,24 +149,25 @@ def jobs_of(sweep: SweepFile, program: P4Program | None = None) -> list[SweepJob
                 settings={**sweep.settings, **place},
                 program=program,
             )
-            key = f"{effect_digest(request, plan_run(request))[:_ASKED_DIGITS]}-{code_digest()[:_CODE_DIGITS]}"
-            planned.append((request, place, key))
+            plan = plan_run(request)
+            key = f"{effect_digest(request, plan)[:_ASKED_DIGITS]}-{code_digest()[:_CODE_DIGITS]}"
+            planned.append((request, place, key, effort_of(plan)))
     if len({repr(request) for request, *_ in planned}) < count:
         raise UsageError(f"sweep {sweep.name}: two of its {count} jobs are the same; a value or scheme is repeated")
     return _named(planned)
 
 
-def _named(planned: Sequence[tuple[RunSpec, Mapping[str, Any], str]]) -> list[SweepJob]:
+def _named(planned: Sequence[tuple[RunSpec, Mapping[str, Any], str, Effort]]) -> list[SweepJob]:
     """Name the jobs. The name of a shared run omits the axes in which its jobs differ."""
     places: dict[str, list[Mapping[str, Any]]] = {}
-    for _, place, key in planned:
+    for _, place, key, _ in planned:
         places.setdefault(key, []).append(place)
     shared = {
         key: {axis for axis in same_run[0] if any(place[axis] != same_run[0][axis] for place in same_run)}
         for key, same_run in places.items()
     }
     jobs = []
-    for request, place, key in planned:
+    for request, place, key, effort in planned:
         read = [axis for axis in place if axis not in shared[key]]
         words = [
             request.scheme,
@@ -173,7 +176,7 @@ def _named(planned: Sequence[tuple[RunSpec, Mapping[str, Any], str]]) -> list[Sw
             f"seed-{request.seed}",
         ]
         readable = re.sub(r"[^A-Za-z0-9._+,-]+", "_", ",".join(words))
-        jobs.append(SweepJob(request, place, f"{readable[:_MOST_READABLE]}.{key}"))
+        jobs.append(SweepJob(request, place, f"{readable[:_MOST_READABLE]}.{key}", effort))
     return jobs
 
 

@@ -32,6 +32,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def free_memory_bytes() -> int:
+    """Return the memory that new processes can use without swapping."""
+    import psutil  # loads slowly and is rarely needed here
+
+    return int(psutil.virtual_memory().available)
+
+
 def raise_open_files(needed: int, what: str) -> None:
     """Raise the limit of open files to `needed`. Raise UsageError, which names `what` needs them, if not allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -10,10 +10,11 @@ import numpy as np
 
 from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
+from testbed.jobs.time_left import in_words
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.validation.run import Pair
 
-_MINUTE_S, _HOUR_S = 60, 3600
+_MINUTE_S = 60
 
 
 def wall_seconds(plan: RunPlan) -> float:
@@ -28,15 +29,6 @@ def wall_seconds(plan: RunPlan) -> float:
     busy_ns = float(np.max(8e9 * moved_bytes / np.array([host.rate_bps for host in hosts]), initial=0.0))
     last_ns = int(np.max(flows.start_ns, initial=0))
     return min(last_ns + busy_ns, plan.config.duration_ms * 1e6) * plan.dilation.factor / 1e9
-
-
-def in_words(seconds: float) -> str:
-    """Return a duration as text, such as 20 s, 5 min or 2 h 7 min."""
-    if seconds < 2 * _MINUTE_S:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / _MINUTE_S)
-    hours, rest = divmod(minutes, 60)
-    return f"{minutes} min" if seconds < 2 * _HOUR_S else f"{hours} h {rest} min"
 
 
 def not_longer(pairs: Sequence[Pair], longest_minutes: float) -> tuple[list[Pair], list[str]]:

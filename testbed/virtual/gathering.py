@@ -12,23 +12,35 @@ from testbed.recording.outcome import Progress
 from testbed.recording.recorder import Recorder
 from testbed.virtual.part import Counts
 from testbed.virtual.tasks import WorkerReport
+from testbed.virtual.work import Work
 
 
 class Gathering:
     """Collects the reports of workers, which are known by number only."""
 
     def __init__(self, plan: RunPlan, recorder: Recorder, progress: Progress, workers: int) -> None:
-        self._flows = len(plan.flows)
+        self._work = Work(plan)
+        self._delivered_packets = [0] * workers
+        self._starting = set(range(workers))
         self._recorder = recorder
-        self._progress = progress
+        self.progress = progress
         self._reported_rounds = [0] * workers
         """The last round that each worker has reported."""
         self._waiting: list[tuple[int, int, list[Record]]] = []
         self._counts: list[Counts | None] = [None] * workers
         self._was_interrupted = False
 
+    @property
+    def is_starting(self) -> bool:
+        """Whether a worker still builds its share of the network; its first report ends that."""
+        return bool(self._starting)
+
     def take(self, number: int, report: WorkerReport) -> None:
         """Take a report of a worker."""
+        if self._starting:
+            self._starting.discard(number)
+            if not self._starting:
+                self.progress.stage("simulating")
         self._reported_rounds[number] = report.rounds
         self._counts[number] = report.counts
         self._was_interrupted = self._was_interrupted or report.was_interrupted
@@ -37,7 +49,9 @@ class Gathering:
             self._recorder.queue_samples(switch, samples)
         if self._hand_on(min(self._reported_rounds)) and self._recorder.is_save_due:
             self._recorder.save()
-        self._progress.flows_done(self._recorder.ends.completed, self._flows)
+        self._delivered_packets[number] = report.delivered_packets
+        if report.time_ns:
+            self.progress.share_done(self._work.share(sum(self._delivered_packets), report.time_ns))
 
     def finish(self) -> None:
         """Hand on all remaining records, after the last report of every worker."""

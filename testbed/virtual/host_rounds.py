@@ -21,12 +21,15 @@ from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
 from hosts.transport.scheduling.timed_frames import TimedFrames
+from hosts.transport.transmission import PAYLOAD_BLOCK
+from wire.tail import whole_frame
 
-_DEPARTURE_BYTES: Final = 24
+_DEPARTURE_BYTES: Final = 32
 _OFFSET_AT: Final = 8
 _LENGTH_AT: Final = 12
 _PORT_AT: Final = 16
 _ENGINE_AT: Final = 20
+_TAIL_AT: Final = 24
 """Layout of a `softswitch.engine.DEPARTURE`, which begins with its time."""
 _PLACE: Final = Struct("=II")
 
@@ -38,12 +41,13 @@ class Outgoing:
         self._entries = BytesWriter()
         self._frames: list[bytes] = []
 
-    def add(self, time_ns: i64, place: i64, frame: bytes) -> None:
-        """Add a frame for a place, as numbered by `place_of`."""
+    def add(self, time_ns: i64, place: i64, frame: bytes, tail: i64) -> None:
+        """Add a frame, with its tail (wire.tail), for a place as numbered by `place_of`."""
         entries = self._entries
         write_i64_le(entries, time_ns)
         write_i64_le(entries, place)
         write_i64_le(entries, len(frame))
+        write_i64_le(entries, tail)
         self._frames.append(frame)
 
     def take(self) -> tuple[bytes, bytes]:
@@ -102,7 +106,7 @@ class HostRounds:
         self._next_ns = vec[i64]([NEVER] * len(nics))
         self._earliest_ns: i64 = NEVER
         for number in range(len(nics)):
-            self._plan(number)
+            self.plan(number)
 
     def next_ns(self) -> int:
         """Return the time of the next event of any NIC; NEVER if there is none."""
@@ -114,8 +118,9 @@ class HostRounds:
             due_ns, begin = read_i64_le(departures, at), i64(read_i32_le(departures, at + _OFFSET_AT))
             frame = frames[begin : begin + i64(read_i32_le(departures, at + _LENGTH_AT))]
             port, engine = i64(read_i32_le(departures, at + _PORT_AT)), i64(read_i32_le(departures, at + _ENGINE_AT))
+            tail = read_i64_le(departures, at + _TAIL_AT)
             number = self._routes.of(engine, port)
-            self._waiting[number].add(due_ns, frame)
+            self._waiting[number].add(due_ns, frame, tail)
             self._expect(number, due_ns)
 
     def run(self, until_ns: i64) -> int:
@@ -128,7 +133,7 @@ class HostRounds:
             next_ns = self._next_ns[number]
             if next_ns <= until_ns:
                 self._run_nic(number, until_ns)
-                self._plan(number)
+                self.plan(number)
                 turns += 1
             elif next_ns < self._earliest_ns:
                 self._earliest_ns = next_ns
@@ -139,31 +144,32 @@ class HostRounds:
         self._earliest_ns = NEVER
         for number in range(len(self._nics)):
             self._nics[number].quiesce()
-            self._plan(number)
+            self.plan(number)
 
     def _run_nic(self, number: i64, until_ns: i64) -> None:
         nic = self._nics[number]
         waiting = self._waiting[number]
         is_captured = number in self._captured if self._captured else False
-        received: list[tuple[int, bytes]] = []
+        captured: list[tuple[int, bytes]] = []
         while waiting.first_ns <= until_ns and waiting.count:
             time_ns = waiting.first_ns
             frame = waiting.take()
             if is_captured:
-                received.append((time_ns, frame))
-            nic.receive(frame, time_ns)
-        sent = nic.frames_to_send(until_ns)
+                captured.append((time_ns, whole_frame(frame, waiting.tail, PAYLOAD_BLOCK)))
+            nic.receive(frame, time_ns, waiting.tail)
+        wire = nic.advance(until_ns)
         place = self._places[number]
-        for sent_ns, sent_frame in sent:
-            self.to_switches.add(sent_ns, place, sent_frame)
-        if is_captured:
-            for frame_ns, frame in sorted([*received, *sent], key=_time_ns):
-                self._capture(number, frame, frame_ns)
+        while (sent := wire.take_finished(until_ns)) is not None:
+            self.to_switches.add(wire.finish_ns, place, sent, wire.tail)
+            if is_captured:
+                captured.append((wire.finish_ns, whole_frame(sent, wire.tail, PAYLOAD_BLOCK)))
+        for frame_ns, frame in sorted(captured, key=_time_ns):
+            self._capture(number, frame, frame_ns)
         while (event := nic.next_event()) is not None:
             self._write(nic.address.name, event)
 
-    def _plan(self, number: i64) -> None:
-        """Update a NIC's next event after the NIC has run."""
+    def plan(self, number: i64) -> None:
+        """Update a NIC's next event after the NIC has run or has got a message."""
         self._next_ns[number] = NEVER
         next_ns = self._nics[number].next_timer_ns()
         if next_ns is not None:

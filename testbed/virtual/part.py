@@ -21,6 +21,7 @@ from hosts.records import RecordWriter
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
+from hosts.transport.transmission import PAYLOAD_BLOCK
 from softswitch.engine import ENTRY_RECORD, Fabric, SwitchEngine
 from telemetry.queue_samples import Samples
 from testbed.control_plane.faults import END_OF_STALL, fault_commands, host_stalls
@@ -30,10 +31,12 @@ from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_comm
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
 from testbed.virtual.capture import VirtualCapture
+from testbed.virtual.flow_starts import FlowStarts
 from testbed.virtual.host_rounds import HostRounds
 from testbed.virtual.shares import Share
 from topologies.model import Topology
 from wire.dilation import Dilation
+from wire.roce.packets import ICRC_BYTES
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,14 @@ class Part:
         self._fabric = Fabric()
         index = {name: self._fabric.add(engine) for name, engine in self._engines.items()}
         _connect(topology, self._fabric, self._engines)
+        self._fabric.set_block(PAYLOAD_BLOCK)
         for (engine, port), end in share.far.items():
             self._fabric.lead(engine, port, end.worker, end.engine, end.port)
         stalls = host_stalls(topology, plan.faults)
-        self._nics: list[Nic] = build_nics(
-            topology, plan.flows, plan.transport, plan.dilation, stalls=stalls, only=share.hosts
-        )
+        self._nics: list[Nic] = build_nics(topology, (), plan.transport, plan.dilation, stalls=stalls, only=share.hosts)
+        for nic in self._nics:
+            nic.fold_payloads(self._fabric.reach_bytes() + ICRC_BYTES)
+        self._starts = FlowStarts(topology, plan.flows, self._nics, plan.dilation, stalls)
         self._capture = VirtualCapture(plan, share, folder)
         for switch, port in self._capture.ports:
             self._fabric.watch(switch, port)
@@ -99,7 +104,7 @@ class Part:
     def next_ns(self) -> int:
         """Return the time of the next event, or of the first arrival at another share; NEVER if there is none."""
         switch_ns = self._fabric.next_timer_ns()
-        host_ns = self._hosts.next_ns()
+        host_ns = min(self._hosts.next_ns(), self._starts.next_ns)
         return host_ns if switch_ns is None or host_ns < switch_ns else switch_ns
 
     def run(self, until_ns: int) -> int:
@@ -107,6 +112,8 @@ class Part:
 
         A round must not be longer than the lookahead, so that what hosts send in it reaches no switch before its end.
         """
+        for sender in self._starts.hand_over(until_ns):
+            self._hosts.plan(sender)
         self._hosts.deliver(*self._fabric.run(until_ns))
         count = self._hosts.run(until_ns)
         entries, frames = self._hosts.to_switches.take()
@@ -135,6 +142,7 @@ class Part:
         for engine in self._engines.values() if self._plan.faults else ():
             engine.command("at_clear")
             engine.command(END_OF_STALL)
+        self._starts.stop()
         self._hosts.quiesce()
 
     def write_rest(self, records: RecordWriter) -> None:
@@ -151,6 +159,10 @@ class Part:
         """Yield the queue samples that are complete, without advancing time, so that later samples are unaffected."""
         for name, engine in self._engines.items():
             yield name, engine.ready_telemetry()
+
+    def delivered_packets(self) -> int:
+        """Return the number of data packets that the hosts have received, each packet once."""
+        return sum(nic.delivered_packets for nic in self._nics)
 
     def counts(self) -> Counts:
         """Return the counters so far."""

@@ -140,7 +140,6 @@ def simulate_over_ranks(
     began_s = time.perf_counter()
     interrupt.stop_if_requested()  # nothing has been measured yet
     recorder.begin(0)
-    progress.hosts_up(len(plan.topology.hosts), len(plan.topology.hosts))
     gathering = Gathering(plan, recorder, progress, ranks.count)
     _FirstRank(ranks, folder.resolve(), gathering, interrupt).run(plan)
     gathering.finish()

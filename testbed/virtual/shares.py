@@ -16,8 +16,8 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
+from scenarios.model.flow_table import FlowTable
 from testbed.errors import UsageError
-from testbed.flows.columns import FlowColumns
 from topologies.model import Topology
 
 
@@ -40,7 +40,7 @@ class Share:
     """The far ends of links to other shares, by switch (as its index in this share) and port."""
 
 
-def shares(topology: Topology, flows: FlowColumns, workers: int) -> list[Share]:
+def shares(topology: Topology, flows: FlowTable, workers: int) -> list[Share]:
     """Return a share for each worker. The shares' hosts in sequence have the topology's order.
 
     Raises UsageError if there are fewer racks than workers.
@@ -58,14 +58,14 @@ def racks_of(topology: Topology) -> list[str]:
     return list(dict.fromkeys(host.switch for host in topology.hosts))
 
 
-def largest_share(topology: Topology, flows: FlowColumns, workers: int) -> float:
+def largest_share(topology: Topology, flows: FlowTable, workers: int) -> float:
     """Return the load of the most loaded worker as a fraction of the whole load; at most one worker per rack."""
     loads = _division(topology, racks_of(topology), flows, workers)[1]
     return max(loads) / sum(loads)
 
 
 def _division(
-    topology: Topology, racks: Sequence[str], flows: FlowColumns, workers: int
+    topology: Topology, racks: Sequence[str], flows: FlowTable, workers: int
 ) -> tuple[dict[str, int], list[float]]:
     """Return the worker of each switch, and the load of each worker."""
     of_racks, of_others = _loads(topology, racks, flows)
@@ -83,7 +83,7 @@ def _division(
     return owner, [load for load, _ in busy]
 
 
-def _loads(topology: Topology, racks: Sequence[str], flows: FlowColumns) -> tuple[list[float], float]:
+def _loads(topology: Topology, racks: Sequence[str], flows: FlowTable) -> tuple[list[float], float]:
     """Return the load of each rack and of all other switches together: the bytes that NICs and switches handle.
 
     A packet costs about as much in a switch as in a NIC. Each host adds one byte, so that racks without traffic are

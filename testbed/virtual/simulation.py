@@ -21,8 +21,9 @@ from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.virtual.part import Part, lookahead_ns, round_end_ns
 from testbed.virtual.shares import shares
+from testbed.virtual.work import Work
 
-_PROGRESS_TURNS = 20_000
+_PROGRESS_TURNS = 5_000
 """Hosts with an event, summed over rounds, between two progress reports."""
 
 
@@ -33,6 +34,7 @@ def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
         interrupt.stop_if_requested()  # nothing has been measured yet
         simulation.run_until(plan.duration_wall_ns, interrupt)
         interrupted = interrupt.is_requested
+        progress.draining(interrupted)
         simulation.drain(interrupt)
         simulation.record_rest()
         counters = simulation.counters(interrupted, time.perf_counter() - began_s)
@@ -43,9 +45,10 @@ class _Simulation:
     """The rounds of one run and their records."""
 
     def __init__(self, plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress) -> None:
-        self._plan = plan
         self._recorder = recorder
         self._progress = progress
+        self._work = Work(plan)
+        self._flows = len(plan.flows)
         clocks = {switch.switch_id: SwitchClock(switch.name) for switch in plan.topology.switches}
         self._records = RecordWriter(recorder.take, plan.dilation, start_ns=0, switches=clocks)
         [whole] = shares(plan.topology, plan.columns, 1)
@@ -55,8 +58,7 @@ class _Simulation:
     def __enter__(self) -> _Simulation:
         try:
             self._recorder.begin(0)
-            total = len(self._plan.topology.hosts)
-            self._progress.hosts_up(total, total)
+            self._progress.stage("simulating")
         except BaseException:
             self._part.close()
             raise
@@ -67,7 +69,6 @@ class _Simulation:
 
     def run_until(self, limit_ns: int, interrupt: Interrupt) -> None:
         """Run rounds until all flows are done at both ends, no event is left, the limit is reached, or Ctrl-C."""
-        total = len(self._plan.flows)
         turns = 0
         while not self._recorder.ends.is_complete and not interrupt.is_requested:
             until_ns = round_end_ns(self._part.next_ns(), self._round_ns, limit_ns)
@@ -76,10 +77,9 @@ class _Simulation:
             turns += self._part.run(until_ns)
             if turns >= _PROGRESS_TURNS:
                 turns = 0
-                self._progress.flows_done(self._recorder.ends.completed, total)
+                self._progress.share_done(self._work.share(self._part.delivered_packets(), until_ns))
                 if self._recorder.is_save_due:
                     self._save()
-        self._progress.flows_done(self._recorder.ends.completed, total)
 
     def drain(self, interrupt: Interrupt) -> None:
         """Stop the hosts and let the packets in flight arrive, so that they are counted."""

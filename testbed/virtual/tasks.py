@@ -38,6 +38,10 @@ class WorkerReport:
     counts: Counts | None = None
     was_interrupted: bool = False
     """Whether the run ended because the runner asked for it; set in the final report."""
+    time_ns: int = 0
+    """The end of the last round; not set in the final report."""
+    delivered_packets: int = 0
+    """The number of data packets that this worker's hosts have received, each packet once."""
 
 
 class Runner(Protocol):

@@ -114,6 +114,7 @@ class Worker:
         self._report(final_report)  # after the captures are complete: the runner then kills this process
 
     def _measure(self) -> WorkerReport:
+        self._report(WorkerReport(0, []))  # the run begins
         was_interrupted = self._run_until(self._task.plan.duration_wall_ns)
         self._part.quiesce()
         next_ns = self._exchange_round().next_ns
@@ -138,7 +139,9 @@ class Worker:
             if turns >= TELL_TURNS:
                 turns = 0
                 samples = list(self._part.ready_queue_samples())
-                self._report(WorkerReport(self._round, self._records_by_round, samples))
+                report = WorkerReport(self._round, self._records_by_round, samples)
+                report.time_ns, report.delivered_packets = until_ns, self._part.delivered_packets()
+                self._report(report)
         return end.is_end_requested
 
     def _exchange_round(self, turns: int = 0) -> _RoundEnd:

@@ -13,6 +13,7 @@ import numpy as np
 from testbed.plan.plan import RunPlan
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import largest_share, racks_of
+from testbed.virtual.work import planned_packets
 
 PACKET_NS = 5_000
 """CPU time for a data packet and its acknowledgement, in NICs and switches."""
@@ -30,19 +31,13 @@ def best_workers(plan: RunPlan, cores: int) -> int:
     """Return the number of workers with the shortest expected run time, at most one per core and per rack."""
     if plan.config.clock != "virtual" or not plan.flows:
         return 1
-    packets, rounds = _packets(plan), _rounds(plan)
-    times_ns = {1: PACKET_NS * packets}
+    packets, rounds = planned_packets(plan), _rounds(plan)
+    times_ns = {1: float(PACKET_NS * packets)}
     for workers in range(2, min(cores, len(racks_of(plan.topology))) + 1):
         share = largest_share(plan.topology, plan.columns, workers)
         times_ns[workers] = PACKET_NS * packets * share + EXCHANGE_NS * (workers - 1) * rounds + START_NS
     best = min(times_ns, key=times_ns.__getitem__)
     return best if times_ns[1] >= LEAST_GAIN * times_ns[best] else 1
-
-
-def _packets(plan: RunPlan) -> float:
-    """Return the number of data packets without repetitions."""
-    payload_bytes = plan.transport.payload_bytes
-    return float(np.ceil(np.maximum(plan.columns.size_bytes, 1) / payload_bytes).sum())
 
 
 def _rounds(plan: RunPlan) -> float:
@@ -55,4 +50,4 @@ def _rounds(plan: RunPlan) -> float:
     busiest_ns = 8e9 * float((np.maximum(*bytes_of_hosts) / rates_bps).max())
     span_ns = min(float(columns.start_ns.max()) + busiest_ns, plan.config.duration_ms * 1e6)
     round_ns = lookahead_ns(topology, plan.dilation) / plan.dilation.factor
-    return min(span_ns / round_ns, _ROUNDS_PER_PACKET * _packets(plan))
+    return min(span_ns / round_ns, _ROUNDS_PER_PACKET * planned_packets(plan))

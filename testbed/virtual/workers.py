@@ -44,7 +44,6 @@ def simulate_shared(
     with _Workers(plan, folder, worker_shares) as workers_running:
         interrupt.stop_if_requested()
         recorder.begin(0)
-        progress.hosts_up(len(plan.topology.hosts), len(plan.topology.hosts))
         gathering = Gathering(plan, recorder, progress, len(worker_shares))
         _listen(workers_running, gathering, interrupt)
         counters = gathering.counters(wall_s=time.perf_counter() - began_s)
@@ -113,9 +112,12 @@ def _listen(workers: _Workers, gathering: Gathering, interrupt: Interrupt) -> No
     numbers = {connection: number for number, connection in enumerate(workers.connections)}
     while numbers:
         interrupt.stop_if_urgent()
+        if gathering.is_starting:
+            interrupt.stop_if_requested()  # nothing has been measured yet
         if interrupt.is_requested and not is_end_requested:
             is_end_requested = True
             workers.ask_to_end()
+            gathering.progress.draining(is_interrupted=True)
         for ready in wait(list(numbers), _POLL_S):
             assert isinstance(ready, Connection)
             number = numbers[ready]

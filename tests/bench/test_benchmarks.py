@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 from pathlib import Path
 from unittest import mock
@@ -15,14 +14,13 @@ import numpy as np
 import pytest
 
 from bench.__main__ import main
-from bench.benchmarks import growth_flows, peers
+from bench.benchmarks import growth_flows
 from bench.benchmarks.bookkeeping import BookkeepingBenchmark, Costs
 from bench.benchmarks.fabric import FabricBenchmark
 from bench.benchmarks.growth import GrowthBenchmark
 from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
 from bench.benchmarks.loop import LoopBenchmark, Pace
 from bench.benchmarks.nic import NicBenchmark
-from bench.benchmarks.peers import PeersBenchmark
 from bench.benchmarks.pipeline import PipelineBenchmark
 from bench.benchmarks.simulation import SimulationBenchmark
 from bench.benchmarks.wire import ARRIVAL, WireBenchmark, wire_figures
@@ -30,10 +28,8 @@ from bench.catalogue import BENCHMARKS
 from bench.instruments import native
 from bench.instruments import simulated as instrument
 from bench.instruments.benchmark import Figure, Skipped, Target
-from bench.instruments.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s, ns3_cpu_s
 from bench.instruments.native import answer, running, tool
 from bench.instruments.network import veth_pairs
-from bench.instruments.simulated import shared_wall_s
 from bench.instruments.workload import data_frames, rack, write_frames
 from bench.report import Report, as_json, target_text, value_text
 
@@ -151,58 +147,6 @@ def test_growth_benchmark_has_an_exponent_per_axis() -> None:
         "packets: exponent",
         "degree: exponent",
     ]
-
-
-def _small_race() -> Race:
-    return Race(senders=2, message_bytes=4000, tors=2, hosts_per_tor=2, spines=1)
-
-
-def test_peers_benchmark_is_skipped_without_peers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reason names the environment variables to set."""
-    monkeypatch.delenv(HTSIM_VARIABLE, raising=False)
-    monkeypatch.delenv(NS3_VARIABLE, raising=False)
-    expected = re.escape(f"{HTSIM_VARIABLE} is not set (htsim), {NS3_VARIABLE} is not set (ns-3)")
-    with pytest.raises(Skipped, match=expected):
-        PeersBenchmark(_small_race(), rounds=1).run()
-
-
-def test_missing_peer_is_noted_and_the_other_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(HTSIM_VARIABLE, "htsim_ndp")
-    monkeypatch.delenv(NS3_VARIABLE, raising=False)
-    monkeypatch.setattr(peers, "htsim_cpu_s", lambda _binary, _race: 1.0)
-    monkeypatch.setattr(peers, "processes_rate", lambda race, processes: 3.0 * race.data_packets)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    figures = {figure.name: figure for figure in PeersBenchmark(_small_race(), rounds=1).run()}
-    assert list(figures) == ["ours", "htsim", "ours / htsim", "ours, 2 processes", "ours, 2 processes / htsim"]
-    assert figures["ours, 2 processes / htsim"].value == 3
-    assert figures["ours"].note == f"median of 1; {NS3_VARIABLE} is not set (ns-3)"
-
-
-def test_run_in_several_processes_delivers_everything() -> None:
-    assert shared_wall_s(peers.incast_of(_small_race()), 2) > 0
-
-
-@pytest.mark.parametrize("printed", ["", "no JSON", "[]", "{}"])
-def test_peer_without_valid_output_raises_race_error(printed: str, tmp_path: Path) -> None:
-    """The exit code of the peer is 0."""
-    peer = tmp_path / "peer"
-    peer.write_text(f"#!/bin/sh\necho '{printed}'\n")
-    peer.chmod(0o755)
-    with pytest.raises(RaceError, match="ns-3 printed"):
-        ns3_cpu_s(str(peer), _small_race())
-
-
-def test_peer_must_deliver_everything(tmp_path: Path) -> None:
-    """A peer that delivers only one of the two messages of 4000 bytes raises RaceError."""
-    peer = tmp_path / "peer"
-    for finished, is_complete in ((2, True), (1, False)):
-        peer.write_text("#!/bin/sh\n" + "echo flow finished at 1.5 total bytes 4000\n" * finished)
-        peer.chmod(0o755)
-        if is_complete:
-            assert htsim_cpu_s(str(peer), _small_race()) >= 0
-        else:
-            with pytest.raises(RaceError, match="delivered 4000 of 8000 bytes"):
-                htsim_cpu_s(str(peer), _small_race())
 
 
 def _arrivals(gaps_ns: list[int], lengths: list[int]) -> np.ndarray:

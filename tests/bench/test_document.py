@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from bench import document
+from bench.comparison import comparison
 from bench.instruments.benchmark import Figure, Target
 from bench.report import SCHEMA, Report, as_json
 
 MACHINE = {"date": "2026-11-22", "cpus": 2, "load_1min": 7.5, "kernel": "6.1", "python": "3.11"}
-TEXT = f"before\n{document.BEGIN}\nold\n{document.END}\nafter\n"
+TEXT = "\n".join(
+    f"before\n<!-- begin {name} -->\nold\n<!-- end {name} -->\nafter\n" for name in ("comparison", "measured")
+)
 
 
 def stored(tmp_path: Path, value: float) -> Path:
@@ -50,6 +53,23 @@ def test_last_measurement_of_a_benchmark_counts(tmp_path: Path, monkeypatch: pyt
     assert "0.75 | ≥ 0.5: reached" in document.DOCUMENT.read_text()
     assert "0.25" not in document.DOCUMENT.read_text()
     assert document.main(["--check"]) == 0
+
+
+def test_comparison_has_a_row_for_each_work_and_says_what_was_not_measured() -> None:
+    figures = [
+        Figure("64:1: ours", 90_000, "packets/s"),
+        Figure("64:1: htsim", 100_000, "packets/s"),
+        Figure("64:1: ours / htsim", 0.9),
+        Figure("64:1: ours, 2 workers / htsim", 1.5),
+        Figure("softswitch", 600, "packets/s"),
+        Figure("BMv2", 20, "packets/s"),
+        Figure("softswitch / BMv2", 30),
+    ]
+    rows = comparison(figures).splitlines()[2:]
+    assert rows[0] == "| htsim | 64:1 | 100,000 packets/s | 90,000 packets/s | 0.90 | 1.50 |"
+    assert rows[1:3] == [f"| {name} | not measured |  |  |  |  |" for name in ("HPCC simulator", "ns-3")]
+    assert rows[3].endswith("| 20.00 packets/s | 600.0 packets/s | 30.00 |  |")
+    assert rows[4] == "| a bare forwarder | not measured |  |  |  |  |"
 
 
 @pytest.mark.parametrize("machine", [None, MACHINE])

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
-import psutil
 import pytest
 import typer
 
@@ -32,7 +31,7 @@ LONG = ("--clock", "virtual", "--set", "message_bytes=200000000", "--duration", 
 SIGNALS = [(signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)]
 MEASURING = "*/logs/*.samples"
 """Files that a run writes when it saves its first measurements."""
-PROGRESS = re.compile(r"\d+/\d+ ")
+PROGRESS = re.compile(r"\d+/\d+ |\d+ runs")
 
 
 def _started(*words: str) -> subprocess.Popen[str]:
@@ -120,9 +119,10 @@ def test_a_run_that_is_measuring_keeps_its_figures(tmp_path: Path) -> None:
     await_file(tmp_path, MEASURING, process)
     _, [line] = _interrupted(process, signal.SIGINT)
     [folder] = tmp_path.iterdir()
-    assert line == f"runner.py: interrupted: what was measured until then is in {folder}"
+    page = f"`./runner.py report {folder}` draws its page"
+    assert line == f"runner.py: interrupted: what was measured until then is in {folder}; {page}"
     assert json.loads((folder / "result.json").read_text())["interrupted"]
-    assert (folder / "report.html").exists()
+    assert not (folder / "report.html").exists()
 
 
 def test_after_a_second_signal_a_run_does_not_wait_for_its_figures(tmp_path: Path) -> None:
@@ -151,12 +151,13 @@ def test_an_interrupted_comparison_names_the_missing_schemes(tmp_path: Path) -> 
     process = _started(*words, *LONG)
     await_file(tmp_path, MEASURING, process)
     stdout, [line] = _interrupted(process, signal.SIGINT)
-    assert "interrupted: gbn, sfc not run; " in line
+    [folder] = tmp_path.iterdir()
+    assert "interrupted: gbn, sfc not run; what was measured until then is in " in line
+    assert line.endswith(f"; `./runner.py report {folder}` draws a page")
     comparison = json.loads(stdout)
     assert comparison["missing_schemes"] == ["gbn", "sfc"]
     assert [row["scheme"] for row in comparison["rows"]] == ["irn"]
-    [page] = tmp_path.glob("incast-compare-*/report.html")
-    assert "Interrupted before these schemes were run: gbn, sfc." in page.read_text()
+    assert "Interrupted before these schemes were run: gbn, sfc." in comparison["warnings"]
 
 
 @pytest.mark.parametrize("numbers", SIGNALS)
@@ -173,12 +174,15 @@ def test_an_interrupted_sweep_prints_one_line_and_its_workers_none(
     assert not found(tmp_path, "small/jobs/*/result.json")
 
 
-def test_an_interrupted_reproduction_prints_its_complete_runs_and_judged_experiments(tmp_path: Path) -> None:
+def test_an_interrupted_reproduction_prints_its_complete_runs(tmp_path: Path) -> None:
     """The command may be interrupted before its first run is complete."""
     process = _started("reproduce", "theory", "--out", str(tmp_path))
-    assert comes_true(lambda: bool(found(tmp_path, "*/config.json")) or not psutil.pid_exists(process.pid))
+    runs = tmp_path / "reproduction-runs"
+    await_file(runs, ".*.partial/*/config.json", process)
     _, [line] = _interrupted(process, signal.SIGINT)
-    assert re.fullmatch(r"runner.py: interrupted: \d+ of \d+ runs are complete, [01] experiments judged, in .*", line)
+    kept = rf"\d+ of \d+ runs are complete, in {re.escape(str(runs))}"
+    assert re.fullmatch(f"runner.py: interrupted: {kept}; repeat the command to run the rest", line)
+    assert [path.name for path in tmp_path.iterdir()] == ["reproduction-runs"], "nothing is judged"
 
 
 @pytest.mark.parametrize("library", ["", "polars", "matplotlib"])

@@ -17,7 +17,8 @@ from rich.text import Text
 
 from analysis.terminal import PROSE, Fitted
 from cli.output import TextConsole, complain, console, say, say_json
-from cli.progress import JobProgress, LiveProgress
+from cli.progress import JobProgress, RunProgress
+from testbed.jobs.job import JobsState
 from tests.testbed import running
 
 STEERING = "\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
@@ -70,10 +71,10 @@ def test_names_in_a_progress_bar_are_text(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(console, "_force_terminal", True)
     monkeypatch.setattr(console, "is_interactive", True)
     monkeypatch.setattr(console, "_file", written)
-    with LiveProgress(f"incast {MARKUP}{STEERING}", console) as progress:
+    with RunProgress(f"incast {MARKUP}{STEERING}", console) as progress:
         progress.hottest_buffer(MARKUP, 3)
-    with JobProgress(console, "runs") as jobs:
-        jobs.tell(1, 2, f"{MARKUP}{STEERING}")
+    with JobProgress(console) as jobs:
+        jobs.tell(JobsState(1, 2, f"{MARKUP}{STEERING}"))
     assert written.getvalue().count("[/nothing]") > 1
     for sequence in ("\x1b[2J", "\x9b", "\x7f", "\u202e"):
         assert sequence not in written.getvalue()
@@ -109,7 +110,7 @@ def test_the_command_works_on_terminals_of_any_encoding(words: list[str], encodi
 def _progress_output(*, is_terminal: bool, is_interrupted: bool) -> str:
     """Return everything that is written about a run whose queues drain during three reports."""
     written = io.StringIO()
-    with LiveProgress("incast sfc", Console(file=written, force_terminal=is_terminal, width=120)) as progress:
+    with RunProgress("incast sfc", Console(file=written, force_terminal=is_terminal, width=120)) as progress:
         progress.hosts_up(8, 8)
         progress.flows_done(3, 5)
         for left_bytes in (3_000_000, 1_000_000, 0):
@@ -120,8 +121,7 @@ def _progress_output(*, is_terminal: bool, is_interrupted: bool) -> str:
 
 def test_the_progress_of_an_ending_run_is_shown_on_terminals_only() -> None:
     output = _progress_output(is_terminal=True, is_interrupted=False)
-    assert "3/5" in output
-    assert "done, ending tor1 holds 0.00 MB" in output
+    assert "3/5 flows done, ending tor1 holds 0.00 MB" in output
     assert "Ctrl-C" not in output
     assert _progress_output(is_terminal=True, is_interrupted=True).count("press Ctrl-C again to end without them") == 1
     assert _progress_output(is_terminal=False, is_interrupted=True) == ""

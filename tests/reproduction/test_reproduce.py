@@ -25,6 +25,7 @@ from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
+from tests.appearing import found
 from tests.conftest import Refused
 from tests.testbed import running
 
@@ -172,9 +173,11 @@ def test_all_gives_each_experiment_the_settings_that_it_has(capsys: pytest.Captu
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.long
-def test_no_process_outlives_an_interrupted_command(number: signal.Signals, tmp_path: Path) -> None:
+def test_an_interrupted_command_leaves_no_process_and_resumes(number: signal.Signals, tmp_path: Path) -> None:
+    """Complete runs are not made again, and after a third command none is left to make."""
+    words = ("reproduce", "theory", "--out", str(tmp_path))
     runs = len(list(EXPERIMENTS["theory"].grids["ci"].points()))
-    process = running.started("reproduce", "theory", "--out", str(tmp_path), "--json")
+    process = running.started(*words, "--json")
     assert process.stderr is not None
     for line in process.stderr:
         if line.startswith(f"2/{runs}"):
@@ -184,9 +187,26 @@ def test_no_process_outlives_an_interrupted_command(number: signal.Signals, tmp_
     process.send_signal(number)
     output, _ = process.communicate(timeout=120)
     assert running.are_gone(workers)
-    if number == signal.SIGINT:
-        assert process.returncode == 130
-        content = json.loads(output)
-        assert 2 <= len(content["runs"]) < runs
-        assert len(content["failures"]) == runs - len(content["runs"])
-        assert "interrupted" in content["failures"][-1]
+    assert output == ""
+    assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
+    before = {path: path.stat().st_mtime_ns for path in found(tmp_path, "reproduction-runs/*/result.json")}
+    assert 2 <= len(before) < runs
+    resumed = running.run(*words)
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.stderr.startswith(f"{runs} runs, {len(before)} of them complete in {tmp_path}/reproduction-runs; ")
+    assert resumed.stdout.endswith("claims: 5 of 5 hold\n")
+    assert len(found(tmp_path, "reproduction-runs/*/result.json")) == runs
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert running.run(*words).stderr == f"{runs} runs, {runs} of them complete in {tmp_path}/reproduction-runs\n"
+
+
+@pytest.mark.long
+def test_a_cluster_of_two_workers_runs_the_same_jobs(tmp_path: Path) -> None:
+    """A later command on this machine alone has nothing left to run."""
+    words = ("reproduce", "theory", "--out", str(tmp_path / "runs"))
+    with running.dask_cluster(tmp_path, workers=2) as address:
+        done = running.run(*words, "--scheduler", address)
+    assert done.returncode == 0, done.stderr
+    assert ", 2 runs at a time\n" in done.stderr
+    assert done.stdout.endswith("claims: 5 of 5 hold\n")
+    assert "17 of them complete" in running.run(*words).stderr

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from topologies.shapes import shape
 NETWORK = shape("clos", {"hosts_per_tor": 6}).build()
 
 
-def _flows(**parameters: Any) -> tuple[Flow, ...]:
+def _flows(**parameters: Any) -> Sequence[Flow]:
     return number_flows(AllReduce(**parameters).flows(NETWORK, random_stream(1, "workload")))
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ NETWORK = shape("clos", {"tors": 2, "hosts_per_tor": 8}).build()
 HOST_BPS = 100e9
 
 
-def _flows(seed: int = 1, **fields: object) -> list[FlowRequest]:
+def _flows(seed: int = 1, **fields: object) -> Sequence[FlowRequest]:
     return DataCentre(**{"incast_degree": 8, **fields}).flows(NETWORK, random_stream(seed, "workload"))
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -24,11 +25,11 @@ RATES = [100 * GBPS, 25 * GBPS, 10 * GBPS]
 NETWORK = shape("clos", {"tors": 2, "hosts_per_tor": 9, "host_rates_bps": RATES}).build()
 
 
-def _flows(**fields: object) -> list[FlowRequest]:
+def _flows(**fields: object) -> Sequence[FlowRequest]:
     return DataCentre(**fields).flows(NETWORK, random_stream(1, "workload"))
 
 
-def _per_rate(flows: list[FlowRequest], end: str) -> dict[int, float]:
+def _per_rate(flows: Sequence[FlowRequest], end: str) -> dict[int, float]:
     """Return the number of messages at the sources or destinations divided by the host rate, for each host rate."""
     messages: Counter[int] = Counter()
     for flow in flows:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from scenarios.model.flow import Flow
 from scenarios.model.numbering import number_flows
@@ -16,7 +17,7 @@ from topologies.shapes import shape
 NETWORK = shape(SCENARIO.scales["ci"].topology, {}).build()
 
 
-def _flows(**fields: object) -> tuple[Flow, ...]:
+def _flows(**fields: object) -> Sequence[Flow]:
     return number_flows(HeadOfLine(**fields).flows(NETWORK, random_stream(1, "workload")))
 
 

@@ -53,6 +53,16 @@ def test_signals_during_a_run_set_flags_and_do_not_raise(number: signal.Signals)
             interrupt.stop_if_urgent()
 
 
+def test_while_results_are_written_the_second_signal_raises_once() -> None:
+    with interruptible() as interrupt:
+        interrupt.raises_if_urgent = True
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        assert interrupt.is_urgent
+
+
 def test_only_the_first_signal_raises_until_raise_again_is_called() -> None:
     with raising():
         with pytest.raises(KeyboardInterrupt):

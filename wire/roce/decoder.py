@@ -50,11 +50,11 @@ _QPN_BYTE: Final = 7
 """Offset of the destination QP's last byte from the BTH. `_LENGTH_BYTE` and `_SOURCE_BYTE` are offsets in the frame of
 the last byte of the IPv4 length and of the source address."""
 
-_CACHED_HEADERS: Final = 1 << 11
+_CACHED_HEADERS: Final = 1 << 8
 """Highest number of headers that a decoder caches. It discards the oldest, so that neither forged headers nor headers
 of past messages fill the memory."""
 _BTH_HEAD_BYTES: Final = PSN_OFFSET - BTH_OFFSET
-_LATEST_HEADERS: Final = 1 << 10
+_LATEST_HEADERS: Final = 1 << 8
 """Number of places for the headers seen last, a power of two."""
 
 
@@ -162,13 +162,15 @@ class RoceHeader:
         end = self.icrc_offset
         return crc_between(frame, self.psn_offset, end, self.icrc_state) == little_word_at(frame, end)
 
-    def icrc_fits(self, frame: bytes, body_crc: i64, shift: CrcShift) -> bool:
+    def icrc_fits(self, frame: bytes, body_crc: i64, shift: CrcShift, missing_bytes: i64 = 0) -> bool:
         """Whether the invariant CRC of a packet with a known CRC-32 of its body is correct.
 
-        The body consists of whole words, and its length is `shift.size_bytes`.
+        The body consists of whole words, and its length is `shift.size_bytes`. The frame lacks the last `missing_bytes`
+        of it.
         """
         word = little_word_at(frame, self.psn_offset)
-        return shift.past_word(word, self.icrc_state) ^ body_crc == little_word_at(frame, self.icrc_offset)
+        icrc = little_word_at(frame, self.icrc_offset - missing_bytes)
+        return shift.past_word(word, self.icrc_state) ^ body_crc == icrc
 
 
 class RoceDecoder:
@@ -184,14 +186,14 @@ class RoceDecoder:
         self._headers: dict[bytes, RoceHeader] = {}
         self._latest: list[RoceHeader | None] = [None] * _LATEST_HEADERS
 
-    def header(self, frame: bytes) -> RoceHeader | None:
-        """Return the header of a well-formed RoCEv2 frame.
+    def header(self, frame: bytes, missing_bytes: i64 = 0) -> RoceHeader | None:
+        """Return the header of a well-formed RoCEv2 frame, of whose body some bytes may be missing.
 
         Return None for other frames: too short, a wrong length or checksum, or an unknown opcode. The ICRC is not
         checked.
         """
-        size: i64 = len(frame)
-        if size < PSN_OFFSET:
+        size: i64 = len(frame) + missing_bytes
+        if len(frame) < PSN_OFFSET:
             return None
         at: i64 = BTH_OFFSET
         fixed = at
@@ -199,7 +201,7 @@ class RoceDecoder:
         if port == INT_UDP_PORT:
             fixed = at + INT_SHIM_BYTES
             at = fixed + i64(frame[at]) * INT_RECORD_BYTES
-            if size < at + BTH_BYTES:
+            if len(frame) < at + BTH_BYTES:
                 return None
         elif port != ROCE_UDP_PORT:
             return None
@@ -217,7 +219,7 @@ class RoceDecoder:
         key = frame[:fixed] + frame[at : at + _BTH_HEAD_BYTES]
         known = self._headers.get(key)
         if known is None or known.frame_bytes != size:
-            known = _parse_any(frame)
+            known = _parse_any(frame + bytes(missing_bytes) if missing_bytes else frame)
             if known is not None:
                 known.frame_bytes = size
                 known.prefix = frame[:fixed]

@@ -95,14 +95,14 @@ class RoceFramer:
         return b"".join((template.before, shim, template.after, rest, icrc))
 
     def full_frame(self, opcode: i64, word: i64, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes) -> bytes:
-        """Return a whole frame, using the known CRC-32 of its body instead of computing it.
+        """Return a frame, using the known CRC-32 of its body instead of computing it.
 
         `word` is AckReq and PSN. `shift` belongs to the body's length. If that is no multiple of four, the CRC is
-        computed after all.
+        computed after all. Otherwise `body` may be the beginning of the body; a tail (wire.tail) describes the rest.
         """
-        if len(body) % WORD_BYTES:
+        if shift.size_bytes % WORD_BYTES:
             return self.frame(opcode, int(word).to_bytes(WORD_BYTES, "big"), body, shim=shim)
-        template = self._template_of(len(body), len(shim), opcode, False)
+        template = self._template_of(shift.size_bytes, len(shim), opcode, False)
         frame = _FRAME
         frame.truncate(0)
         frame.write(template.before)

@@ -45,12 +45,15 @@ class PacketOrder:
     def __init__(self, parameters: Any) -> None:
         self.expected = 0
 
-    def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
-        """Decide about an arriving packet; for IN_ORDER, advance `expected` past it."""
+    def on_packet(self, index: int, opcode: int, body: bytes, body_crc: int, now_ns: int) -> Arrival:
+        """Decide about an arriving packet; for IN_ORDER, advance `expected` past it.
+
+        `body` and `body_crc` are as in `ReceiverQueuePair.on_data`. A packet that is kept is returned with both.
+        """
         raise NotImplementedError
 
-    def next_held(self) -> tuple[int, bytes] | None:
-        """Return the expected packet as (opcode, body) and advance `expected`; None if the packet is not kept."""
+    def next_held(self) -> tuple[int, bytes, int] | None:
+        """Return the expected packet as (opcode, body, body_crc) and advance `expected`; None if it is not kept."""
         return None
 
     def has(self, index: int) -> bool:
@@ -76,10 +79,10 @@ class KeepingOrder(PacketOrder):
 
     def __init__(self, parameters: Any) -> None:
         super().__init__(parameters)
-        self._held: dict[int, tuple[int, bytes]] = {}
+        self._held: dict[int, tuple[int, bytes, int]] = {}
         self._max_distance: int = parameters.held_packets
 
-    def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
+    def on_packet(self, index: int, opcode: int, body: bytes, body_crc: int, now_ns: int) -> Arrival:
         """Keep an early packet, unless it is too far ahead of the gap."""
         if index == self.expected:
             self.expected = index + 1
@@ -88,10 +91,10 @@ class KeepingOrder(PacketOrder):
             return Arrival.DUPLICATE
         if index - self.expected > self._max_distance:
             return Arrival.SILENT
-        self._held[index] = (opcode, body)
+        self._held[index] = (opcode, body, body_crc)
         return self.early
 
-    def next_held(self) -> tuple[int, bytes] | None:
+    def next_held(self) -> tuple[int, bytes, int] | None:
         """Return the expected packet if it is kept."""
         held = self._held.pop(self.expected, None) if self._held else None
         if held is not None:

@@ -35,7 +35,7 @@ class InOrderOnly(PacketOrder):
         self._gap_reported = -1
         self._report_again_ns = 0
 
-    def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
+    def on_packet(self, index: int, opcode: int, body: bytes, body_crc: int, now_ns: int) -> Arrival:
         """Accept the expected packet, or report a gap."""
         if index == self.expected:
             self.expected = index + 1

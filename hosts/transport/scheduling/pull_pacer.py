@@ -8,10 +8,9 @@ pulls each connection needs.
 """
 
 from collections import deque
-from collections.abc import Callable
 from typing import Final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.scheduling.timers import Wakeable
@@ -21,19 +20,22 @@ from wire.units import NS_PER_S
 _BIT_NS: Final = 8 * NS_PER_S
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class PullQueue:
-    """The number of pulls that one connection waits for, and the number already sent.
+    """A connection with the number of pulls that it waits for, and the number already sent.
 
     Every pull carries its number, so that a later pull makes up for a lost one.
     """
 
-    __slots__ = ("frame_of", "number", "waiting")
+    __slots__ = ("pulls_sent", "waiting_pulls")
 
-    def __init__(self, frame_of: Callable[[int], bytes]) -> None:
-        """Start without pulls; `frame_of` builds the pull frame with a number."""
-        self.frame_of = frame_of
-        self.number = 0
-        self.waiting = 0
+    def __init__(self) -> None:
+        self.pulls_sent = 0
+        self.waiting_pulls = 0
+
+    def pull_frame(self, number: int) -> bytes:
+        """Return the frame of a pull with this number."""
+        raise NotImplementedError
 
 
 class PullPacer(Wakeable):
@@ -52,13 +54,13 @@ class PullPacer(Wakeable):
 
     def request(self, queue: PullQueue, max_pulls: int) -> None:
         """Request one more pull for a connection, which needs at most `max_pulls` pulls."""
-        if queue.waiting > max_pulls:
-            queue.waiting = max_pulls
+        if queue.waiting_pulls > max_pulls:
+            queue.waiting_pulls = max_pulls
             if max_pulls == 0:
                 self._turns.remove(queue)
-        elif queue.waiting < max_pulls:
-            queue.waiting += 1
-            if queue.waiting == 1:
+        elif queue.waiting_pulls < max_pulls:
+            queue.waiting_pulls += 1
+            if queue.waiting_pulls == 1:
                 self._turns.append(queue)
                 self._arm()
 
@@ -67,10 +69,10 @@ class PullPacer(Wakeable):
         if not self._turns:
             return
         queue = self._turns.popleft()
-        queue.waiting -= 1
-        queue.number += 1
-        self._wire.send_control(queue.frame_of(queue.number))
-        if queue.waiting:
+        queue.waiting_pulls -= 1
+        queue.pulls_sent += 1
+        self._wire.send_control(queue.pull_frame(queue.pulls_sent))
+        if queue.waiting_pulls:
             self._turns.append(queue)
         if now_ns > self._next_ns:
             self._next_ns, self._remainder = now_ns, 0

@@ -14,6 +14,7 @@ from mypy_extensions import i64, mypyc_attr
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.scheduling.timed_frames import TimedFrames
 from hosts.transport.scheduling.timers import Timers, Wakeable
+from wire.tail import tail_bytes
 from wire.units import NS_PER_S
 
 _BIT_NS: Final = 8 * NS_PER_S
@@ -70,7 +71,7 @@ class Fifo(Generic[_Item]):
 class FrameSource(Wakeable):
     """A source of frames: a queue pair, or the queue of a program's flow."""
 
-    __slots__ = ("deficit", "queued")
+    __slots__ = ("deficit", "queued", "tail")
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,6 +79,8 @@ class FrameSource(Wakeable):
         """Whether the source is in the round."""
         self.deficit = 0
         """Bytes that the source may still send in its turn."""
+        self.tail: i64 = 0
+        """Tail (wire.tail) of the frame that `build_frame` returned last."""
 
     def build_frame(self, now_ns: int) -> bytes | None:
         """Return the frame that starts on the wire now; None if the source may not send, which ends its turn.
@@ -99,9 +102,9 @@ class WireSchedule:
     """
 
     __slots__ = (
-        "_control", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder",
-        "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "frames_sent",
-        "is_quiet", "wire_free_ns",
+        "_control", "_data_tail", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder",
+        "_starts", "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "finish_ns",
+        "frames_sent", "is_quiet", "tail", "wire_free_ns",
     )  # fmt: skip
 
     def __init__(self, rate_bps: int, quantum_bytes: int) -> None:
@@ -111,8 +114,11 @@ class WireSchedule:
         self._mac_control: Fifo[bytes] = Fifo()
         self._control: Fifo[bytes] = Fifo()
         self._ready: Fifo[FrameSource] = Fifo()
+        self._starts = Timers()
         self._timers = Timers()
         self._on_wire = TimedFrames()
+        self._data_tail: i64 = 0
+        """Tail of the data frame that starts now."""
         self._remainder: i64 = 0
         self.clock_ns: i64 = 0
         """Time of the latest event handled; never decreases."""
@@ -122,6 +128,10 @@ class WireSchedule:
         """End of the 802.1Qbb pause of the traffic class that control frames belong to."""
         self.is_quiet = False
         """Whether sending has stopped: no timer fires, no frame starts, and frames on the wire are lost."""
+        self.finish_ns: i64 = 0
+        """Time at which the last bit of the frame that `take_finished` returned last has left."""
+        self.tail: i64 = 0
+        """Tail (wire.tail) of that frame."""
         self.frames_sent = self.bytes_sent = self.control_overruns = 0
 
     def send_mac_control(self, frame: bytes) -> None:
@@ -151,23 +161,32 @@ class WireSchedule:
         """
         self._timers.set(time_ns, target)
 
+    def start_at(self, time_ns: int, target: Wakeable) -> None:
+        """Call `target.on_wake` once at that time, before the timers of `wake_at` that are due at the same instant.
+
+        The order of events therefore does not depend on how long before its start a message is handed over.
+        """
+        self._starts.set(time_ns, target)
+
     def advance(self, limit_ns: i64) -> None:
         """Fire timers and start frames up to and including `limit_ns`, in order of time."""
         if self.is_quiet:
             return
         while True:
-            start_ns, timer_ns = self._next_start_ns(), self._timers.first_ns
-            if timer_ns <= start_ns:
-                if timer_ns > limit_ns or timer_ns == NEVER:
+            start_ns = self._next_start_ns()
+            timers = self._timers if self._timers.first_ns < self._starts.first_ns else self._starts
+            if timers.first_ns <= start_ns:
+                if timers.first_ns > limit_ns or timers.first_ns == NEVER:
                     return
-                self._fire(timer_ns)
+                self._fire(timers)
             elif start_ns <= limit_ns:
                 self._start_frame(start_ns)
             else:
                 return
 
-    def _fire(self, timer_ns: i64) -> None:
-        target = self._timers.take()
+    def _fire(self, timers: Timers) -> None:
+        timer_ns = timers.first_ns
+        target = timers.take()
         if target.wake_ns == timer_ns:
             target.wake_ns = NEVER
             if timer_ns > self.clock_ns:
@@ -180,18 +199,23 @@ class WireSchedule:
         if now_ns > self.clock_ns:
             self.clock_ns = now_ns
 
+    def take_finished(self, now_ns: i64) -> bytes | None:
+        """Return the next frame whose last bit has left by `now_ns`, or None; `finish_ns` and `tail` belong to it."""
+        on_wire = self._on_wire
+        if on_wire.first_ns > now_ns or not on_wire.count or self.is_quiet:
+            return None
+        self.finish_ns = on_wire.first_ns
+        frame = on_wire.take()
+        self.tail = on_wire.tail
+        self.bytes_sent += len(frame) + tail_bytes(self.tail)
+        self.frames_sent += 1
+        return frame
+
     def finished(self, now_ns: i64) -> list[tuple[int, bytes]]:
         """Return the frames whose last bit has left by `now_ns`, in order, with their departure times."""
         departures: list[tuple[int, bytes]] = []
-        if self.is_quiet:
-            return departures
-        on_wire = self._on_wire
-        while on_wire.count and on_wire.first_ns <= now_ns:
-            departure_ns: int = on_wire.first_ns
-            frame = on_wire.take()
-            departures.append((departure_ns, frame))
-            self.bytes_sent += len(frame)
-        self.frames_sent += len(departures)
+        while (frame := self.take_finished(now_ns)) is not None:
+            departures.append((self.finish_ns, frame))
         return departures
 
     def next_finish_ns(self) -> int | None:
@@ -205,6 +229,8 @@ class WireSchedule:
         earliest = self._next_start_ns()
         if self._on_wire.first_ns < earliest:
             earliest = self._on_wire.first_ns
+        if self._starts.first_ns < earliest:
+            earliest = self._starts.first_ns
         timers = self._timers
         while timers.first_ns < earliest:
             if timers.first().wake_ns == timers.first_ns:
@@ -223,6 +249,7 @@ class WireSchedule:
 
     def _start_frame(self, start_ns: i64) -> None:
         self.clock_ns = start_ns
+        tail: i64 = 0
         if self._mac_control.count:
             frame = self._mac_control.take()
         elif self._control.count and self.control_pause_end_ns <= start_ns:
@@ -232,13 +259,14 @@ class WireSchedule:
             if data is None:
                 return
             frame = data
+            tail = self._data_tail
         if start_ns > self.wire_free_ns:
             self._remainder = 0
-        bits_ns = i64(len(frame)) * _BIT_NS + self._remainder
+        bits_ns = (len(frame) + tail_bytes(tail)) * _BIT_NS + self._remainder
         duration_ns = bits_ns // self._rate_bps
         self._remainder = bits_ns - duration_ns * self._rate_bps
         self.wire_free_ns = start_ns + duration_ns
-        self._on_wire.add(self.wire_free_ns, frame)
+        self._on_wire.add(self.wire_free_ns, frame, tail)
 
     def _next_data(self, now_ns: i64) -> bytes | None:
         ready = self._ready
@@ -250,7 +278,8 @@ class WireSchedule:
                 source.queued = False
                 source.arm(now_ns)
                 continue
-            source.deficit -= len(frame)
+            self._data_tail = source.tail
+            source.deficit -= len(frame) + tail_bytes(source.tail)
             if source.deficit <= 0:
                 source.deficit += self._quantum_bytes
                 if ready.count > 1:

@@ -31,7 +31,7 @@ def emit_passes(program: Program, out: Writer) -> None:
 def _emit_ingress(program: Program, out: Writer) -> None:
     with out.block(f"static void program_ingress({_SIGNATURE})"):
         _emit_context("ingress", out)
-        out.line("phv->pass.ingress_bytes = packet->len;")
+        out.line("phv->pass.ingress_bytes = sw_packet_bytes(packet);")
         out.line(f"packet->std.parser_error = parse({CONTEXT});")
         out.line(f"packet->std.checksum_error = !verify_checksums({CONTEXT});")
         out.line(f"control_ingress({CONTEXT});")
@@ -65,7 +65,7 @@ def _emit_parse(out: Writer) -> None:
     out.comment("An ingress clone is parsed again; metadata that the parser wrote does not survive.")
     with out.block(f"static void program_parse({_SIGNATURE})"):
         _emit_context("ingress", out)
-        out.line("uint32_t ingress_bytes = packet->len;")
+        out.line("uint32_t ingress_bytes = sw_packet_bytes(packet);")
         out.line(f"parse({CONTEXT});")
         out.line("size_t metadata = offsetof(struct phv, pass);")
         out.line("memset((uint8_t *)phv + metadata, 0, PHV_RESET_BYTES - metadata);")

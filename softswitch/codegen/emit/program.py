@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import ActionCall, Array, Key, Program, Table
 from softswitch.codegen.ir.names import c_string
+from softswitch.codegen.ir.reach import reach_bytes
 
 _KINDS = {
     "exact": "SW_MATCH_EXACT",
@@ -161,6 +162,7 @@ def _emit_descriptor(program: Program, out: Writer) -> None:
         out.line(".abi = SW_PROGRAM_ABI,")
         out.line(f".name = {c_string(program.name)},")
         out.line(".phv_bytes = sizeof(struct phv),")
+        out.line(f".reach_bytes = {reach_bytes(program):#x},")
         out.line(".phv_reset_bytes = PHV_RESET_BYTES,")
         counts = {
             "actions": len(program.actions),

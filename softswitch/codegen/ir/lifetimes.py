@@ -8,7 +8,7 @@ of a field list is not among them, because clone, resubmit and recirculate copy 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 
 from softswitch.codegen.ir.blocks import Program
@@ -29,29 +29,32 @@ def pass_of_fields(program: Program) -> dict[FieldName, str]:
     return {name: "ingress" for name in only_ingress} | {name: "egress" for name in only_egress}
 
 
-def _uses(program: Program, roots: Iterable[object]) -> set[FieldName]:
-    """Return the metadata fields that the program refers to from the given blocks."""
-    refs = list(_references(program, roots, set()))
-    whole = [ref.header for ref in refs if isinstance(ref, HeaderRef)]
-    names = {(ref.header.name, ref.field.name) for ref in refs if isinstance(ref, FieldRef) and ref.header.metadata}
-    return names | {(header.name, f.name) for header in whole if header.metadata for f in header.type.fields}
-
-
-def _references(program: Program, roots: Iterable[object], seen: set[int]) -> Iterator[FieldRef | HeaderRef]:
-    """Yield the references to fields and headers below the given parts of the typed form, each part once."""
+def parts(roots: Iterable[object]) -> Iterator[object]:
+    """Yield the given parts of the typed form and all parts below them, each once."""
+    seen: set[int] = set()
     stack = list(roots)
     while stack:
         part = stack.pop()
         if id(part) in seen:
             continue
         seen.add(id(part))
-        if isinstance(part, FieldRef | HeaderRef):
-            yield part
-        elif isinstance(part, Named):
-            stack.append(program.calculations.get(part.name))
-        elif isinstance(part, dict):
+        yield part
+        if isinstance(part, dict):
             stack += part.values()
         elif isinstance(part, list | tuple):
             stack += part
-        elif is_dataclass(part):
+        elif is_dataclass(part) and not isinstance(part, FieldRef | HeaderRef):
             stack += [getattr(part, member.name) for member in fields(part) if member.name != "where"]
+
+
+def _uses(program: Program, blocks: Sequence[object]) -> set[FieldName]:
+    """Return the metadata fields that blocks and the calculations that they name refer to."""
+    named = {part.name for part in parts(blocks) if isinstance(part, Named)}
+    calculations = [calculation for name, calculation in program.calculations.items() if name in named]
+    names: set[FieldName] = set()
+    for part in parts((*blocks, calculations)):
+        if isinstance(part, FieldRef) and part.header.metadata:
+            names.add((part.header.name, part.field.name))
+        elif isinstance(part, HeaderRef) and part.header.metadata:
+            names.update((part.header.name, field.name) for field in part.header.type.fields)
+    return names

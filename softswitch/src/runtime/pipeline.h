@@ -17,7 +17,7 @@
 
 #include "arithmetic/crc.h"
 
-#define SW_PROGRAM_ABI 4u
+#define SW_PROGRAM_ABI 5u
 
 /* v1model instance types, with BMv2's numbers. */
 enum sw_instance_type {
@@ -81,18 +81,35 @@ struct sw_requests {
  */
 #define SW_HEADROOM 256u
 
+/*
+ * Bytes of a frame that are described instead of stored: `bytes` bytes of a block that the caller knows, from `start`
+ * on. They stand before the last `after` bytes that are stored. Only a caller that runs switches in virtual time
+ * describes payloads, since it need not carry bytes that no program reads (sw_program.reach_bytes).
+ */
+struct sw_tail {
+    uint32_t start;
+    uint16_t bytes, after;
+};
+
 struct sw_packet {
     struct sw_packet *next;
     struct sw_standard_metadata std;
     struct sw_requests requests;
     uint32_t head;
-    uint32_t len;
+    uint32_t len; /* bytes stored */
+    struct sw_tail tail;
     uint32_t capacity;
     uint32_t parsed_bytes; /* set by the parser: header bytes removed from the front */
     int32_t grown_bytes;   /* bytes of headers that a pass made valid minus those made invalid; starts at 0 */
     uint8_t *buffer;
     void *phv;
 };
+
+/* The length of the frame, stored or not. */
+static inline uint32_t sw_packet_bytes(const struct sw_packet *packet)
+{
+    return packet->len + packet->tail.bytes;
+}
 
 struct sw_pipeline;
 
@@ -171,6 +188,7 @@ struct sw_program {
     uint32_t abi; /* SW_PROGRAM_ABI */
     const char *name;
     size_t phv_bytes;
+    uint32_t reach_bytes;   /* the most bytes from the start of a frame that a pass can read; UINT32_MAX: all */
     size_t phv_reset_bytes; /* size of validity and metadata, which come first: zeroing them resets a phv */
     const struct sw_action_info *actions;
     const struct sw_table_info *tables;

@@ -36,6 +36,8 @@ struct sw_fabric {
     struct times *times;
     uint32_t n_members, capacity;
     int64_t shortest_delay_ns; /* of all links between switches; SW_NEVER without links, negative if not known */
+    uint8_t *block;
+    uint32_t block_bytes;
     struct sw_outbox outbox;
     struct sw_outbox seen[2];    /* at watched ports: frames that arrived, frames that left */
     struct sw_outbox departures; /* of every port, without the frames' bytes */
@@ -64,6 +66,7 @@ void sw_fabric_destroy(struct sw_fabric *fabric)
     }
     free(fabric->members);
     free(fabric->times);
+    free(fabric->block);
     sw_outbox_free(&fabric->outbox);
     sw_outbox_free(&fabric->seen[false]);
     sw_outbox_free(&fabric->seen[true]);
@@ -91,10 +94,10 @@ static void plan(struct sw_fabric *fabric, uint32_t index)
 
 /* Copies a frame at a watched port. */
 static void see(const struct member *member, uint32_t port, bool leaves, int64_t time_ns, const uint8_t *bytes,
-                uint32_t len)
+                uint32_t len, struct sw_tail tail)
 {
     if (member->is_watched[port])
-        sw_outbox_add(&member->fabric->seen[leaves], (int32_t)member->index, (int32_t)port, time_ns, bytes, len);
+        sw_outbox_add(&member->fabric->seen[leaves], (int32_t)member->index, (int32_t)port, time_ns, bytes, len, tail);
 }
 
 /* Receives the departures of every member: forwards them across the link, or stores them for the caller at the edge. */
@@ -105,22 +108,22 @@ static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *p
     struct link_end end = member->ends[port];
     const uint8_t *bytes = packet->buffer + packet->head;
 
-    see(member, port, true, due_ns, bytes, packet->len);
+    see(member, port, true, due_ns, bytes, packet->len, packet->tail);
     if (fabric->logs_departures)
-        sw_outbox_add(&fabric->departures, (int32_t)member->index, (int32_t)port, due_ns, bytes, 0);
+        sw_outbox_add(&fabric->departures, (int32_t)member->index, (int32_t)port, due_ns, bytes, 0, packet->tail);
     if (end.outgoing) {
-        sw_outbox_add(end.outgoing, end.index, (int32_t)end.port, due_ns, bytes, packet->len);
+        sw_outbox_add(end.outgoing, end.index, (int32_t)end.port, due_ns, bytes, packet->len, packet->tail);
         sw_switch_release(member->sw, packet);
         return;
     }
     if (end.index >= 0) {
-        see(fabric->members[end.index], end.port, false, due_ns, bytes, packet->len);
+        see(fabric->members[end.index], end.port, false, due_ns, bytes, packet->len, packet->tail);
         sw_switch_receive_from(fabric->members[end.index]->sw, end.port, member->sw, packet, due_ns);
         if ((uint32_t)end.index != member->index)
             plan(fabric, (uint32_t)end.index);
         return;
     }
-    sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, bytes, packet->len);
+    sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, bytes, packet->len, packet->tail);
     sw_switch_release(member->sw, packet);
 }
 
@@ -165,6 +168,7 @@ int sw_fabric_add(struct sw_fabric *fabric, struct sw_switch *sw, uint64_t layou
     fabric->members[member->index] = member;
     sw_switch_share(sw, fabric->members[0]->sw);
     sw_switch_set_output(sw, depart, member);
+    sw_switch_set_block(sw, fabric->block);
     plan(fabric, member->index);
     return (int)member->index;
 }
@@ -184,6 +188,34 @@ int sw_fabric_connect(struct sw_fabric *fabric, uint32_t a, uint32_t port_a, uin
     *end_b = (struct link_end){.index = (int32_t)a, .port = port_a};
     fabric->shortest_delay_ns = -1;
     return 0;
+}
+
+int sw_fabric_set_block(struct sw_fabric *fabric, const uint8_t *block, uint32_t n_bytes)
+{
+    uint8_t *copy = malloc(n_bytes);
+
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, block, n_bytes);
+    free(fabric->block);
+    fabric->block = copy;
+    fabric->block_bytes = n_bytes;
+    for (uint32_t i = 0; i < fabric->n_members; i++)
+        sw_switch_set_block(fabric->members[i]->sw, copy);
+    return 0;
+}
+
+uint32_t sw_fabric_reach_bytes(const struct sw_fabric *fabric)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        uint32_t reach_bytes = fabric->members[i]->sw->target.program->reach_bytes;
+
+        if (reach_bytes > most)
+            most = reach_bytes;
+    }
+    return most;
 }
 
 /* Returns the outbox of a peer, which is created if it does not exist; NULL when out of memory. */
@@ -262,23 +294,32 @@ const struct sw_outbox *sw_fabric_departures(const struct sw_fabric *fabric)
     return &fabric->departures;
 }
 
-int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
-                      int64_t time_ns)
+static int receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
+                   struct sw_tail tail, int64_t time_ns)
 {
     int refused;
 
     if (index >= fabric->n_members)
         return -EINVAL;
     if (port < SW_RECIRCULATION_PORT)
-        see(fabric->members[index], port, false, time_ns, bytes, len);
-    refused = sw_switch_receive(fabric->members[index]->sw, port, bytes, len, time_ns);
+        see(fabric->members[index], port, false, time_ns, bytes, len, tail);
+    refused = sw_switch_receive_tailed(fabric->members[index]->sw, port, bytes, len, tail, time_ns);
     plan(fabric, index);
     return refused;
 }
 
-static bool is_sound(const struct sw_fabric *fabric, uint32_t index, uint32_t port, uint64_t length)
+int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
+                      int64_t time_ns)
 {
-    return index < fabric->n_members && port < SW_RECIRCULATION_PORT && length <= SW_FRAME_MAX_BYTES;
+    return receive(fabric, index, port, bytes, len, (struct sw_tail){0}, time_ns);
+}
+
+static bool is_sound(const struct sw_fabric *fabric, uint32_t index, uint32_t port, uint64_t length,
+                     struct sw_tail tail)
+{
+    return index < fabric->n_members && port < SW_RECIRCULATION_PORT && length <= SW_FRAME_MAX_BYTES &&
+           length + tail.bytes <= SW_FRAME_MAX_BYTES && tail.after <= length &&
+           (uint64_t)tail.start + tail.bytes <= fabric->block_bytes;
 }
 
 int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint64_t count, const uint8_t *bytes,
@@ -287,7 +328,7 @@ int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint
     uint64_t total = 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        if (!is_sound(fabric, entries[i].index, entries[i].port, (uint64_t)entries[i].length))
+        if (!is_sound(fabric, entries[i].index, entries[i].port, (uint64_t)entries[i].length, entries[i].tail))
             return -EINVAL;
         total += (uint64_t)entries[i].length;
     }
@@ -296,7 +337,7 @@ int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint
     for (uint64_t i = 0; i < count; i++) {
         const struct sw_entry *entry = &entries[i];
 
-        sw_fabric_receive(fabric, entry->index, entry->port, bytes, (uint32_t)entry->length, entry->time_ns);
+        receive(fabric, entry->index, entry->port, bytes, (uint32_t)entry->length, entry->tail, entry->time_ns);
         bytes += entry->length;
     }
     return 0;
@@ -306,13 +347,13 @@ int sw_fabric_put_outgoing(struct sw_fabric *fabric, const struct sw_departure *
                            const uint8_t *bytes, uint64_t n_bytes)
 {
     for (uint64_t i = 0; i < count; i++) {
-        if (!is_sound(fabric, (uint32_t)frames[i].index, (uint32_t)frames[i].port, frames[i].length) ||
+        if (!is_sound(fabric, (uint32_t)frames[i].index, (uint32_t)frames[i].port, frames[i].length, frames[i].tail) ||
             (uint64_t)frames[i].offset + frames[i].length > n_bytes)
             return -EINVAL;
     }
     for (uint64_t i = 0; i < count; i++)
-        sw_fabric_receive(fabric, (uint32_t)frames[i].index, (uint32_t)frames[i].port, bytes + frames[i].offset,
-                          frames[i].length, frames[i].due_ns);
+        receive(fabric, (uint32_t)frames[i].index, (uint32_t)frames[i].port, bytes + frames[i].offset, frames[i].length,
+                frames[i].tail, frames[i].due_ns);
     return 0;
 }
 

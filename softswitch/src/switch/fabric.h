@@ -24,10 +24,11 @@ struct sw_fabric;
 struct sw_entry {
     int64_t time_ns;
     uint32_t index, port; /* the switch's index, and its port */
-    int64_t length;
+    int64_t length;       /* bytes stored */
+    struct sw_tail tail;
 };
 
-_Static_assert(sizeof(struct sw_entry) == 24, "written by softswitch/engine.py's callers");
+_Static_assert(sizeof(struct sw_entry) == 32, "written by softswitch/engine.py's callers");
 
 struct sw_fabric *sw_fabric_create(void);
 void sw_fabric_destroy(struct sw_fabric *fabric);
@@ -41,6 +42,10 @@ int sw_fabric_add(struct sw_fabric *fabric, struct sw_switch *sw, uint64_t layou
 /* Joins two ports, both directions; rates and delays are the ports' own. -EINVAL unknown, -EBUSY already joined. */
 int sw_fabric_connect(struct sw_fabric *fabric, uint32_t a, uint32_t port_a, uint32_t b, uint32_t port_b);
 
+/* Copies the block that contains the bytes of tails. Returns 0 or -ENOMEM. */
+int sw_fabric_set_block(struct sw_fabric *fabric, const uint8_t *block, uint32_t n_bytes);
+/* The largest sw_program.reach_bytes of all switches. */
+uint32_t sw_fabric_reach_bytes(const struct sw_fabric *fabric);
 /* Joins a port to a port of a switch in another fabric, which the caller knows as a number: frames that leave by the
  * port are collected for that peer. -EINVAL unknown, -EBUSY already joined, -ENOMEM. */
 int sw_fabric_lead(struct sw_fabric *fabric, uint32_t index, uint32_t port, uint32_t peer, uint32_t far_index,
@@ -69,7 +74,7 @@ int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, c
                       int64_t time_ns);
 
 /* Hands over many frames in any order, since a switch sorts them by time and port. Returns -EINVAL and receives no
- * frame if the entries do not fill `bytes` or an entry names an unknown switch. */
+ * frame if the entries do not fill `bytes`, or an entry names an unknown switch or bytes outside the block. */
 int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint64_t count, const uint8_t *bytes,
                   uint64_t n_bytes);
 

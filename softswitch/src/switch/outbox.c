@@ -38,7 +38,7 @@ static bool reserve(void **memory, uint64_t *capacity, uint64_t needed, size_t u
 }
 
 void sw_outbox_add(struct sw_outbox *outbox, int32_t index, int32_t port, int64_t due_ns, const uint8_t *frame,
-                   uint32_t length)
+                   uint32_t length, struct sw_tail tail)
 {
     void *items = outbox->items, *bytes = outbox->bytes;
     bool fits = outbox->n_bytes + length <= UINT32_MAX &&
@@ -51,8 +51,12 @@ void sw_outbox_add(struct sw_outbox *outbox, int32_t index, int32_t port, int64_
         outbox->lost++;
         return;
     }
-    outbox->items[outbox->count++] = (struct sw_departure){
-        .due_ns = due_ns, .offset = (uint32_t)outbox->n_bytes, .length = length, .port = port, .index = index};
+    outbox->items[outbox->count++] = (struct sw_departure){.due_ns = due_ns,
+                                                           .offset = (uint32_t)outbox->n_bytes,
+                                                           .length = length,
+                                                           .port = port,
+                                                           .index = index,
+                                                           .tail = tail};
     memcpy(outbox->bytes + outbox->n_bytes, frame, length);
     outbox->n_bytes += length;
 }

@@ -7,6 +7,8 @@
 #ifndef SW_OUTBOX_H
 #define SW_OUTBOX_H
 
+#include "runtime/pipeline.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,9 +18,10 @@ struct sw_departure {
     uint32_t length;
     int32_t port;
     int32_t index; /* of the switch in its fabric; 0 outside one */
+    struct sw_tail tail;
 };
 
-_Static_assert(sizeof(struct sw_departure) == 24, "read by softswitch/engine.py");
+_Static_assert(sizeof(struct sw_departure) == 32, "read by softswitch/engine.py");
 
 struct sw_outbox {
     struct sw_departure *items;
@@ -32,6 +35,6 @@ struct sw_outbox {
 void sw_outbox_free(struct sw_outbox *outbox);
 void sw_outbox_clear(struct sw_outbox *outbox);
 void sw_outbox_add(struct sw_outbox *outbox, int32_t index, int32_t port, int64_t due_ns, const uint8_t *frame,
-                   uint32_t length);
+                   uint32_t length, struct sw_tail tail);
 
 #endif /* SW_OUTBOX_H */

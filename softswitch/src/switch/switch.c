@@ -48,6 +48,11 @@ void sw_switch_set_output(struct sw_switch *sw, sw_output_fn output, void *ctx)
     sw->target.output_ctx = ctx;
 }
 
+void sw_switch_set_block(struct sw_switch *sw, const uint8_t *block)
+{
+    sw->target.block = block;
+}
+
 int sw_switch_attach_port(struct sw_switch *sw, uint32_t port, const char *name)
 {
     char *copy;
@@ -99,7 +104,7 @@ int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_pack
         return -EINVAL;
     }
     sw->target.counters.ports[port].rx_packets++;
-    sw->target.counters.ports[port].rx_bytes += packet->len;
+    sw->target.counters.ports[port].rx_bytes += sw_packet_bytes(packet);
     if (packet->len == 0) {
         sw_target_drop(&sw->target, frame, port, SW_DROP_BAD_LENGTH);
         return -EMSGSIZE;
@@ -109,7 +114,7 @@ int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_pack
         return -ENOBUFS;
     }
     frame->port = (uint16_t)port;
-    frame->length = packet->len;
+    frame->length = sw_packet_bytes(packet);
     frame->time_ns = time_ns + sw->target.tm.ports[port].ingress_delay_ns;
     return queue_arrival(sw, frame, frame->time_ns);
 }
@@ -125,6 +130,12 @@ static int refuse(struct sw_switch *sw, uint32_t port, uint32_t len, enum sw_dro
 
 int sw_switch_receive(struct sw_switch *sw, uint32_t port, const uint8_t *bytes, uint32_t len, int64_t time_ns)
 {
+    return sw_switch_receive_tailed(sw, port, bytes, len, (struct sw_tail){0}, time_ns);
+}
+
+int sw_switch_receive_tailed(struct sw_switch *sw, uint32_t port, const uint8_t *bytes, uint32_t len,
+                             struct sw_tail tail, int64_t time_ns)
+{
     struct sw_packet *packet;
 
     if (port >= SW_RECIRCULATION_PORT)
@@ -135,6 +146,7 @@ int sw_switch_receive(struct sw_switch *sw, uint32_t port, const uint8_t *bytes,
     if (!packet)
         return refuse(sw, port, len, SW_DROP_MEMORY);
     memcpy(packet->buffer + packet->head, bytes, len);
+    packet->tail = tail;
     return sw_switch_receive_packet(sw, port, packet, time_ns);
 }
 
@@ -145,7 +157,7 @@ int sw_switch_receive_from(struct sw_switch *sw, uint32_t port, struct sw_switch
 
     if (sw_pool_move(&from->target.pool, &sw->target.pool, sw_frame_of(packet)))
         return sw_switch_receive_packet(sw, port, packet, time_ns);
-    result = sw_switch_receive(sw, port, packet->buffer + packet->head, packet->len, time_ns);
+    result = sw_switch_receive_tailed(sw, port, packet->buffer + packet->head, packet->len, packet->tail, time_ns);
     sw_switch_release(from, packet);
     return result;
 }
@@ -220,8 +232,8 @@ static void arrive(struct sw_switch *sw, struct sw_frame *frame)
     arrive_past_link(sw, frame);
     if (copy) {
         sw->target.counters.ports[port].rx_packets++;
-        sw->target.counters.ports[port].rx_bytes += copy->packet.len;
-        copy->length = copy->packet.len;
+        sw->target.counters.ports[port].rx_bytes += sw_packet_bytes(&copy->packet);
+        copy->length = sw_packet_bytes(&copy->packet);
         arrive_past_link(sw, copy);
     }
 }

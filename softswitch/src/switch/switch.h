@@ -38,6 +38,12 @@ int sw_switch_attach_port(struct sw_switch *sw, uint32_t port, const char *name)
  * or at once if that time has passed. Refusals (bad port: -EINVAL, bad length, memory) are counted and return < 0. */
 int sw_switch_receive(struct sw_switch *sw, uint32_t port, const uint8_t *bytes, uint32_t len, int64_t time_ns);
 
+/* The same for a frame of which only `len` bytes are stored. The switch needs sw_switch_set_block. */
+int sw_switch_receive_tailed(struct sw_switch *sw, uint32_t port, const uint8_t *bytes, uint32_t len,
+                             struct sw_tail tail, int64_t time_ns);
+/* Sets the block that contains the bytes of tails; it must outlive the switch. */
+void sw_switch_set_block(struct sw_switch *sw, const uint8_t *block);
+
 /* Receives without a copy: returns a packet with room for `bytes`, to be filled at buffer + head; NULL when out of
  * memory. */
 struct sw_packet *sw_switch_acquire(struct sw_switch *sw, uint32_t bytes);

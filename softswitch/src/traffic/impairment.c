@@ -83,7 +83,8 @@ struct sw_fate sw_impairments_draw(struct sw_impairments *impairments, const str
     fate.is_doubled = hits(&kinds[SW_IMPAIRMENT_DUPLICATE]);
     /* Keeps last_ns when jitter is switched off: later frames must not overtake frames that were delayed before. */
     if (jitter->time_ns) {
-        int64_t spacing_ns = rate_bps ? (int64_t)((uint64_t)frame->packet.len * 8 * NS_PER_S / rate_bps) : 0;
+        int64_t spacing_ns =
+            rate_bps ? (int64_t)((uint64_t)sw_packet_bytes(&frame->packet) * 8 * NS_PER_S / rate_bps) : 0;
 
         if (hits(jitter))
             fate.due_ns += (int64_t)draw_below(jitter, (uint64_t)jitter->time_ns + 1);

@@ -143,6 +143,7 @@ static void make_fresh(struct sw_packet_pool *pool, struct sw_frame *frame, uint
     memset(&frame->packet.std, 0, sizeof(frame->packet.std));
     memset(frame->packet.phv, 0, pool->store->phv_bytes);
     frame->packet.len = bytes;
+    frame->packet.tail = (struct sw_tail){0};
     frame->packet.parsed_bytes = 0;
     frame->length = bytes;
     frame->truncate_bytes = SW_WHOLE_FRAME;
@@ -176,10 +177,12 @@ void sw_pool_release(struct sw_packet_pool *pool, struct sw_frame *frame)
 bool sw_pool_move(struct sw_packet_pool *from, struct sw_packet_pool *to, struct sw_frame *frame)
 {
     uint32_t bytes = frame->packet.len;
+    struct sw_tail tail = frame->packet.tail;
 
     if (from->store != to->store || bytes > SW_FRAME_MAX_BYTES || frame->size_class != class_for(bytes))
         return false;
     from->bytes_in_use -= frame->packet.capacity;
     make_fresh(to, frame, bytes);
+    frame->packet.tail = tail;
     return true;
 }

@@ -55,8 +55,8 @@ struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes);
 void sw_pool_release(struct sw_packet_pool *pool, struct sw_frame *frame);
 
 /*
- * Moves a frame from one pool to another. The frame is as after sw_pool_acquire but keeps its bytes. Returns false
- * without any change unless the pools share frames and the frame has the size class that `bytes` would get.
+ * Moves a frame from one pool to another. The frame is as after sw_pool_acquire but keeps its bytes and tail. Returns
+ * false without any change unless the pools share frames and the frame has the size class that `bytes` would get.
  */
 bool sw_pool_move(struct sw_packet_pool *from, struct sw_packet_pool *to, struct sw_frame *frame);
 

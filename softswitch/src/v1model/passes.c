@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* The position of a packet's bytes before the parser removed its headers. */
+/* The position of a packet's stored bytes, whose end is always the end of the packet. */
 struct extent {
     uint32_t head, len;
 };
@@ -54,6 +54,8 @@ static struct sw_frame *copy_of(struct sw_target *target, const struct sw_frame 
         return NULL;
     }
     memcpy(copy->packet.buffer + copy->packet.head, frame->packet.buffer + extent.head, extent.len);
+    copy->packet.tail = frame->packet.tail;
+    copy->length = sw_packet_bytes(&copy->packet);
     copy->port = frame->port;
     copy->passes = frame->passes;
     return copy;
@@ -166,7 +168,7 @@ static void clone_ingress(struct sw_target *target, struct sw_frame *frame, stru
     memset(&clone->packet.std, 0, sizeof(clone->packet.std));
     target->program->copy_fields(frame->packet.requests.clone_fields, &frame->packet, &clone->packet);
     clone->packet.std.instance_type = SW_INSTANCE_INGRESS_CLONE;
-    clone->length = received.len + (uint32_t)clone->packet.grown_bytes;
+    clone->length += (uint32_t)clone->packet.grown_bytes;
     target->counters.ingress_clones++;
     send_clone(target, session, clone);
 }
@@ -211,17 +213,48 @@ static void go_round(struct sw_target *target, struct sw_frame *frame, struct ex
         again->passes++;
         target->program->copy_fields(fields, &frame->packet, &again->packet);
         again->packet.std.instance_type = type;
-        again->packet.std.packet_length = extent.len;
+        again->packet.std.packet_length = again->length;
         sw_frame_list_push(&target->loopback, again);
     }
     sw_pool_release(&target->pool, frame);
 }
 
+/* Stores the bytes that a frame describes; NULL (counted, the frame released) when memory is short. */
+static struct sw_frame *store_tail(struct sw_target *target, struct sw_frame *frame)
+{
+    uint32_t bytes = sw_packet_bytes(&frame->packet), before = frame->packet.len - frame->packet.tail.after;
+    struct sw_frame *whole = sw_pool_is_full(&target->pool) ? NULL : sw_pool_acquire(&target->pool, bytes);
+    uint8_t *to;
+
+    if (!whole) {
+        sw_target_drop(target, frame, frame->port, SW_DROP_MEMORY);
+        return NULL;
+    }
+    to = whole->packet.buffer + whole->packet.head;
+    memcpy(to, sw_frame_bytes(frame), before);
+    memcpy(to + before, target->block + frame->packet.tail.start, frame->packet.tail.bytes);
+    memcpy(to + before + frame->packet.tail.bytes, sw_frame_bytes(frame) + before, frame->packet.tail.after);
+    memcpy(whole->packet.phv, frame->packet.phv, target->program->phv_bytes);
+    whole->packet.std = frame->packet.std;
+    whole->port = frame->port;
+    whole->passes = frame->passes;
+    whole->time_ns = frame->time_ns;
+    whole->is_past_link = frame->is_past_link;
+    sw_pool_release(&target->pool, frame);
+    return whole;
+}
+
 void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame)
 {
-    struct sw_packet *packet = &frame->packet;
-    struct extent received = {packet->head, packet->len};
+    struct sw_packet *packet;
+    struct extent received;
 
+    if (frame->packet.tail.bytes && frame->packet.len - frame->packet.tail.after < target->program->reach_bytes)
+        frame = store_tail(target, frame);
+    if (!frame)
+        return;
+    packet = &frame->packet;
+    received = (struct extent){packet->head, packet->len};
     clear_requests(frame);
     sw_pipeline_set_time(target->pipeline, sw_target_us(target));
     target->program->ingress(target->pipeline, packet);
@@ -252,7 +285,7 @@ static void hand_over(struct sw_target *target, uint32_t port, struct sw_frame *
     struct sw_port_counters *counters = &target->counters.ports[port];
 
     counters->tx_packets++;
-    counters->tx_bytes += frame->packet.len;
+    counters->tx_bytes += sw_packet_bytes(&frame->packet);
     if (target->output)
         target->output(target->output_ctx, port, frame->time_ns, &frame->packet);
     else
@@ -271,23 +304,38 @@ static void hand_over_impaired(struct sw_target *target, uint32_t port, struct s
         hand_over(target, port, copy);
 }
 
+/* Cuts a packet to its first `bytes` bytes, of which it has more. */
+static void cut(struct sw_packet *packet, uint32_t bytes)
+{
+    uint32_t excess = sw_packet_bytes(packet) - bytes;
+    uint32_t from_end = excess < packet->tail.after ? excess : packet->tail.after;
+    uint32_t from_tail = excess - from_end < packet->tail.bytes ? excess - from_end : packet->tail.bytes;
+
+    packet->tail.after -= (uint16_t)from_end;
+    packet->tail.bytes -= (uint16_t)from_tail;
+    packet->len -= excess - from_tail;
+}
+
 /* Puts a whole frame on the wire of its port, or drops it if the port has no device or its link is down. A dead link
  * takes as long as a live one, so that the queue depths a program sees stay correct. */
 static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *frame)
 {
-    if (frame->packet.len > frame->truncate_bytes)
-        frame->packet.len = frame->truncate_bytes;
-    if (!target->tm.ports[port].has_device || frame->packet.len == 0) {
+    uint32_t bytes;
+
+    if (sw_packet_bytes(&frame->packet) > frame->truncate_bytes)
+        cut(&frame->packet, frame->truncate_bytes);
+    bytes = sw_packet_bytes(&frame->packet);
+    if (!target->tm.ports[port].has_device || bytes == 0) {
         sw_tm_occupy(&target->tm, port, target->now_ns, 0);
-        sw_target_drop(target, frame, port, frame->packet.len ? SW_DROP_NO_DEVICE : SW_DROP_BAD_LENGTH);
+        sw_target_drop(target, frame, port, bytes ? SW_DROP_NO_DEVICE : SW_DROP_BAD_LENGTH);
         return;
     }
     if (target->tm.ports[port].is_down) {
-        sw_tm_occupy(&target->tm, port, target->now_ns, frame->packet.len);
+        sw_tm_occupy(&target->tm, port, target->now_ns, bytes);
         sw_target_drop(target, frame, port, SW_DROP_LINK_DOWN);
         return;
     }
-    frame->time_ns = sw_tm_occupy(&target->tm, port, target->now_ns, frame->packet.len);
+    frame->time_ns = sw_tm_occupy(&target->tm, port, target->now_ns, bytes);
     if (target->tm.ports[port].leaving)
         hand_over_impaired(target, port, frame);
     else

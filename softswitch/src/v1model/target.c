@@ -71,6 +71,7 @@ static struct sw_frame *copy_of(struct sw_target *target, const struct sw_frame 
     if (!copy)
         return NULL;
     memcpy(copy->packet.buffer + copy->packet.head, sw_frame_bytes(frame), frame->packet.len);
+    copy->packet.tail = frame->packet.tail;
     copy->port = frame->port;
     copy->time_ns = frame->time_ns;
     target->counters.duplicated++;

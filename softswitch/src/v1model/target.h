@@ -51,6 +51,7 @@ struct sw_target {
     struct sw_target_counters counters;
     struct sw_drop_note drop_notes[SW_DROP_NOTES]; /* a ring of the latest drops */
     uint64_t n_drop_notes;                         /* drops since the last drops_read */
+    const uint8_t *block;                          /* contains the bytes of packets' tails; or NULL */
     int64_t now_ns, epoch_ns;
     sw_output_fn output;
     void *output_ctx;

@@ -68,8 +68,8 @@ def test_packet_numbers_wrap_at_24_bits() -> None:
     link.transfer(1_000)
     link.run()
     pairs = link.a._pairs
-    pairs._idle[1].next_index = start
-    link.b._pairs._receivers[101]._order.expected = start
+    pairs._sender_rows.set(1, 1, start + 1)
+    link.b._pairs._receiver_rows.set(101, 1, start)
     link.transfer(60_000, qpn=1)
     link.run()
     assert len(link.of(MessageReceived, "b")) == 2
@@ -113,6 +113,17 @@ def test_an_unexpected_message_is_acknowledged_and_counted_as_corrupted() -> Non
     link.run()
     assert len(link.of(MessageReceived, "b")) == 1
     assert link.b.statistics().messages_corrupted == 2
+
+
+def test_a_finished_queue_pair_keeps_no_object_and_answers_a_duplicate_as_before() -> None:
+    link = transferred(2_500)
+    assert (link.a._pairs._senders, link.b._pairs._receivers) == ({}, {})
+    last_answer = link.sent[-1][-1]
+    link.inject(link.now_ns, link.b, framer().frame(Opcode.SEND_FIRST, pack_psn_word(0), bytes(8)))
+    link.run()
+    assert link.sent[-1][-1] == last_answer
+    assert link.b.statistics().duplicates_received == 1
+    assert link.b._pairs._receivers == {}
 
 
 @pytest.mark.parametrize(

@@ -264,6 +264,7 @@ const struct sw_program sw_program = {
     .abi = SW_PROGRAM_ABI,
     .name = "steered",
     .phv_bytes = sizeof(struct phv),
+    .reach_bytes = sizeof(((struct phv *)0)->ethernet) + sizeof(((struct phv *)0)->report),
     .actions = actions,
     .tables = tables,
     .profiles = profiles,

@@ -12,9 +12,10 @@ import pytest
 from analysis.results.spec import RunSpec
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.flow_control.base import FlowControl
+from scenarios.model.flow import FlowRequest
+from scenarios.model.flow_table import FlowTable, flow_table
 from testbed.dilation import dry_run as dry_run_module
 from testbed.dilation.dry_run import MOST_WORK, busiest_window, dry_run
-from testbed.flows.columns import FlowColumns
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
@@ -86,9 +87,10 @@ def test_a_message_begins_at_both_its_ends(tmp_path: Path) -> None:
     assert traffic.message_starts.sum(axis=1)[0] == 4
 
 
-def _columns(starts_ns: list[int], sizes_bytes: list[int]) -> FlowColumns:
-    places = np.zeros(len(starts_ns), dtype=np.int64)
-    return FlowColumns(places, places + 1, np.array(sizes_bytes), np.array(starts_ns))
+def _columns(starts_ns: list[int], sizes_bytes: list[int]) -> FlowTable:
+    return flow_table(
+        FlowRequest("h1", "h2", size, start, "x") for size, start in zip(sizes_bytes, starts_ns, strict=True)
+    )
 
 
 def test_the_window_is_the_shortest_time_with_enough_work() -> None:

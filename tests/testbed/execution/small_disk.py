@@ -22,7 +22,7 @@ from analysis.results.spec import RunSpec
 from testbed.errors import RunError
 from testbed.execution import execute as module
 from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
+from testbed.recording.outcome import Silent, Stage
 from testbed.system.run_ids import known_runs
 
 SETTINGS = {"degree": 4, "message_bytes": 20_000}
@@ -43,6 +43,10 @@ class _FillingProgress(Silent):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+
+    def stage(self, stage: Stage) -> None:
+        if stage == "simulating":
+            _fill(self._folder)
 
     def hosts_up(self, count: int, total: int) -> None:
         if count == total:

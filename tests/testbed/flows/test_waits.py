@@ -11,12 +11,11 @@ import pytest
 
 from analysis.results.spec import RunSpec
 from scenarios.model.flow import FlowRequest
-from scenarios.model.numbering import number_flows
 from scenarios.traffic.flow_file import format_flows
 from testbed.dilation.choice import with_dilation
-from testbed.flows.columns import flow_columns
 from testbed.flows.ideal import IdealTimes, ideal_times_ns
 from testbed.flows.waits import Waits, ideal_waits
+from testbed.plan.checks import numbered
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
 from topologies.shapes import shape
@@ -26,8 +25,8 @@ PAYLOAD_BYTES = 1_000
 
 
 def _waits(*requests: FlowRequest) -> tuple[Waits, IdealTimes]:
-    flows = number_flows(requests)
-    times = ideal_times_ns(NETWORK, flow_columns(NETWORK, flows), PAYLOAD_BYTES)
+    flows = numbered(requests, NETWORK)
+    times = ideal_times_ns(NETWORK, flows, PAYLOAD_BYTES)
     return ideal_waits(NETWORK, flows, PAYLOAD_BYTES, nic_bps=None), times
 
 
@@ -65,14 +64,13 @@ def test_a_ring_takes_its_steps_one_after_the_other(chunks: int) -> None:
     """
     settings = ("ranks=4", f"chunks={chunks}", "vector_bytes=400000", "topology.hosts_per_tor=2")
     plan = plan_run(RunSpec("allreduce", "irn", clock="virtual", settings=parse_settings(settings)))
-    columns = flow_columns(plan.topology, plan.flows)
-    times = ideal_times_ns(plan.topology, columns, plan.transport.payload_bytes)
+    times = ideal_times_ns(plan.topology, plan.flows, plan.transport.payload_bytes)
     chunk_ns, way_ns, rtt_ns = times.sent[-1], times.delivered[-1], times.acknowledged[-1]
     step_ns = max(chunks * chunk_ns, way_ns)
     total_ns = 5 * step_ns + (chunks - 1) * chunk_ns + rtt_ns
     assert plan.config.ideal_completion_us["allreduce"] == pytest.approx(total_ns / 1000, abs=0.01)
     assert plan.columns.start_ns[-1] == pytest.approx(5 * step_ns, abs=2) if chunks == 1 else True
-    assert plan.columns.start_ns.max() > columns.start_ns.max()
+    assert plan.columns.start_ns.max() > plan.flows.start_ns.max()
 
 
 def test_the_load_of_a_live_run_is_that_of_expected_starts(tmp_path: Path) -> None:

@@ -21,7 +21,18 @@ from analysis.results.spec import RunSpec
 from testbed.execution.execute import StoredRun
 from testbed.interrupt import EXIT_STATUS
 from testbed.jobs import run_job
-from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResults, Tell, run_jobs
+from testbed.jobs.job import (
+    JOB,
+    JOB_RESULT,
+    Job,
+    JobFailed,
+    JobFinished,
+    JobInterrupted,
+    JobResults,
+    JobsState,
+    Tell,
+    run_jobs,
+)
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.process import PARENT_VARIABLE, TaskProcess
 from testbed.jobs.task import ROOT, TaskEnd
@@ -47,14 +58,17 @@ def _run(jobs: list[Job], tell: Tell) -> JobResults:
 
 def test_results_are_in_the_order_of_the_jobs_and_progress_is_reported(tmp_path: Path) -> None:
     """The first job runs and the second is refused."""
-    progress: list[tuple[int, int, str]] = []
-    done = _run([_job(tmp_path, SHORT), _job(tmp_path, "degree=0")], lambda *words: progress.append(words))
+    states: list[JobsState] = []
+    done = _run([_job(tmp_path, SHORT), _job(tmp_path, "degree=0")], states.append)
     finished, failed = done.in_order
     assert isinstance(finished, JobFinished)
     assert (finished.folder / "result.json").exists()
     assert isinstance(failed, JobFailed)
     assert "degree" in failed.reason
-    assert progress == [(1, 2, "label"), (2, 2, "label")]
+    assert [(state.done, state.total, state.ended) for state in states if state.ended] == [
+        (1, 2, "label"),
+        (2, 2, "label"),
+    ]
     assert not done.is_interrupted
 
 
@@ -85,7 +99,7 @@ def test_a_job_without_a_page_does_not_load_matplotlib(tmp_path: Path) -> None:
 
 def test_a_job_without_memory_fails_with_a_reason_of_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
-    def no_memory(request: RunSpec, out: Path) -> StoredRun:
+    def no_memory(*_: object) -> StoredRun:
         raise MemoryError
 
     monkeypatch.setattr(run_job, "_make_run", no_memory)
@@ -133,8 +147,8 @@ def test_output_printed_during_a_run_is_not_taken_for_its_answer(
 
 def test_after_a_killed_process_the_next_job_gets_a_new_one(tmp_path: Path) -> None:
 
-    def kill(done: int, total: int, label: str) -> None:
-        if done == 1:
+    def kill(state: JobsState) -> None:
+        if state.done == 1 and state.ended:
             [child] = children_of(os.getpid())
             child.kill()
             os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
@@ -169,8 +183,8 @@ def test_ctrl_c_ends_running_jobs_and_keeps_measurements(tmp_path: Path) -> None
     """The first job is finished at Ctrl-C, the second is running, and the third has not started."""
     outs = [tmp_path / name for name in "abc"]
 
-    def press(done: int, total: int, label: str) -> None:
-        if done == 1:
+    def press(state: JobsState) -> None:
+        if state.done == 1 and state.ended:
             await_file(outs[1], "*/*.csv")
             time.sleep(1)  # until the run is in progress
             os.kill(os.getpid(), signal.SIGINT)

@@ -15,7 +15,7 @@ from testbed.interrupt import Interrupt
 from testbed.jobs import retrying
 from testbed.jobs.job import JOB_RESULT, Job, JobFinished
 from testbed.jobs.retrying import run_jobs_retrying
-from testbed.jobs.task import Take, Task, TaskEnd
+from testbed.jobs.task import Shares, Take, Task, TaskEnd, ignore
 
 
 class FirstOnly:
@@ -25,7 +25,17 @@ class FirstOnly:
         self.started = 0
         self._first = JOB_RESULT.dump_json(JobFinished(folder=folder)).decode()
 
-    def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+    parallel = 1
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        take: Take,
+        interrupt: Interrupt,
+        shares: Shares = ignore,
+        *,
+        one_at_a_time: bool = False,
+    ) -> None:
         for number, _ in enumerate(tasks):
             self.started += 1
             take(number, TaskEnd(0, self._first, "", False) if self.started == 1 else TaskEnd(1, "", "no room", False))

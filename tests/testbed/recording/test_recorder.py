@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from analysis.results.spec import RunSpec
 from hosts.build import build_nics
@@ -16,7 +17,9 @@ from hosts.records import RecordWriter
 from hosts.transport.messages import SendingCounts
 from telemetry.reader import read_trace
 from telemetry.schema import FLOWS, GOODPUT, SIGNALS
+from testbed.flows import planned
 from testbed.plan.plan import RunPlan, plan_run
+from testbed.recording import recorder as recorder_module
 from testbed.recording.captures import make_way
 from testbed.recording.recorder import Recorder
 from tests.hosts.test_protocol import SIGNAL
@@ -40,12 +43,28 @@ def recorded(plan: RunPlan, folder: Path, *records: Record) -> pl.DataFrame:
 
 def test_the_trace_has_every_flow_of_the_plan(plan: RunPlan, tmp_path: Path) -> None:
     flows = recorded(plan, tmp_path)
-    planned = [tuple(getattr(flow, name) for name in PLANNED) for flow in plan.flows]
+    expected = [tuple(getattr(flow, name) for name in PLANNED) for flow in plan.flows]
     assert len({flow.tag for flow in plan.flows}) == 2
-    assert flows.select(PLANNED).rows() == planned
+    assert flows.select(PLANNED).rows() == expected
     assert flows["start_us"].to_list() == [flow.start_ns / 1000 for flow in plan.flows]
     assert flows["finish_us"].null_count() == flows["slowdown"].null_count() == len(plan.flows)
     assert flows["packets_sent"].sum() == 0
+
+
+def test_the_trace_is_the_same_in_one_part_and_in_many(
+    plan: RunPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = [FlowSent(number, 1e9, 0.0, SendingCounts(number), False, None) for number in range(len(plan.flows), 1, -3)]
+    received = [FlowReceived(number, False) for number in range(1, len(plan.flows), 2)]
+    frames = []
+    for size in (len(plan.flows), 7):
+        for module in (planned, recorder_module):
+            monkeypatch.setattr(module, "PART_FLOWS", size)
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        frames.append(recorded(plan, folder, *ends, *received))
+    assert frames[0]["finish_us"].count() == len(ends)
+    assert_frame_equal(*frames)
 
 
 def test_nics_know_flows_by_the_plans_numbers(plan: RunPlan, tmp_path: Path) -> None:

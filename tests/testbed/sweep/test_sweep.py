@@ -22,7 +22,7 @@ from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
 from testbed.jobs.job import Job, JobFinished
 from testbed.jobs.run_job import run_job
-from testbed.jobs.task import Task, TaskEnd
+from testbed.jobs.task import Shares, Task, TaskEnd, ignore
 from testbed.sweep.run import run_sweep
 from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, labels_of_runs, read_sweep, results_table, unfinished
 from tests.appearing import await_file
@@ -152,11 +152,14 @@ def test_jobs_that_differ_only_in_an_unused_axis_share_a_run(tmp_path: Path) -> 
 class _Breaking:
     """An executor whose tasks fail at once."""
 
+    parallel = 1
+
     def run(
         self,
         tasks: Sequence[Task],
         take: Callable[[int, TaskEnd], None],
         interrupt: Interrupt,
+        shares: Shares = ignore,
         *,
         one_at_a_time: bool = False,
     ) -> None:
@@ -166,7 +169,9 @@ class _Breaking:
 
 def test_the_label_of_a_shared_run_lists_the_values_of_the_unused_axis(tmp_path: Path) -> None:
     labels: list[str] = []
-    done = run_sweep(THRESHOLDS, jobs_of(THRESHOLDS), tmp_path, _Breaking(), lambda _, __, label: labels.append(label))
+    done = run_sweep(
+        THRESHOLDS, jobs_of(THRESHOLDS), tmp_path, _Breaking(), lambda state: labels.append(str(state.ended))
+    )
     assert labels == [
         f"{scheme} degree={degree} switch.q_th_bytes={threshold} seed=1"
         for degree in (2, 3)

@@ -25,7 +25,7 @@ from testbed.interrupt import Interrupt
 from testbed.jobs import retrying
 from testbed.jobs.job import JOB, JOB_RESULT, Job
 from testbed.jobs.run_job import run_job
-from testbed.jobs.task import Take, Task, TaskEnd
+from testbed.jobs.task import Shares, Take, Task, TaskEnd, ignore
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
 from testbed.validation.run import Pair, StoredValidation, validate
@@ -41,13 +41,23 @@ def _pair(scheme: str = "sfc") -> Pair:
 class VirtualExecutor:
     """An executor that runs jobs in this process. Live jobs use the virtual clock, with `live_settings` if any."""
 
+    parallel = 1
+
     def __init__(self, live_settings: Sequence[str] = (), broken: str | None = None, last: int | None = None) -> None:
         self.jobs: list[Job] = []
         self._live_settings = tuple(live_settings)
         self._broken = broken
         self._last = last
 
-    def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+    def run(
+        self,
+        tasks: Sequence[Task],
+        take: Take,
+        interrupt: Interrupt,
+        shares: Shares = ignore,
+        *,
+        one_at_a_time: bool = False,
+    ) -> None:
         for number, task in enumerate(tasks):
             if interrupt.is_requested:
                 return
@@ -213,7 +223,15 @@ def test_a_stored_validation_is_reported(tmp_path: Path, capsys: pytest.CaptureF
 def test_ctrl_c_before_any_run_leaves_nothing(tmp_path: Path) -> None:
 
     class Interrupted(VirtualExecutor):
-        def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+        def run(
+            self,
+            tasks: Sequence[Task],
+            take: Take,
+            interrupt: Interrupt,
+            shares: Shares = ignore,
+            *,
+            one_at_a_time: bool = False,
+        ) -> None:
             interrupt.request(signal.SIGINT, None)
 
     stored = _validate(tmp_path, Interrupted(), "sfc")

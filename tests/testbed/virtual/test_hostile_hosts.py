@@ -13,6 +13,7 @@ from analysis.results.result import RunResult
 from hosts.build import build_nics
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.nic import Nic
+from hosts.transport.transmission import PAYLOAD_BLOCK
 from testbed.execution.execute import execute
 from testbed.recording.outcome import Silent
 from testbed.virtual import part
@@ -23,6 +24,7 @@ from wire.constants import DSCP_CONTROL, PSN_MASK
 from wire.roce.decoder import RoceHeader, parse_header
 from wire.roce.framer import RoceFramer
 from wire.roce.packets import Opcode, Syndrome, pack_aeth, pack_psn_word
+from wire.tail import whole_frame
 
 VICTIM = parse_ip("10.1.0.1")
 
@@ -33,7 +35,8 @@ class SilentNic(Nic):
     sender_qpns: ClassVar[dict[int, int]] = {}
     """The senders' queue pairs, by this host's queue pairs."""
 
-    def receive(self, frame: bytes, now_ns: int) -> None:
+    def receive(self, frame: bytes, now_ns: int, tail: int = 0) -> None:
+        frame = whole_frame(frame, tail, PAYLOAD_BLOCK)
         self._wire.advance(now_ns - 1)
         self._wire.clock_ns = max(self._wire.clock_ns, now_ns)
         self._counters.frames_received += 1

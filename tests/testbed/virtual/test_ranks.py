@@ -125,7 +125,7 @@ class _Interrupting(Silent):
     def __init__(self, times: int) -> None:
         self._left = times
 
-    def flows_done(self, count: int, total: int) -> None:
+    def share_done(self, share: float) -> None:
         while self._left:
             self._left -= 1
             signal.raise_signal(signal.SIGINT)

@@ -25,7 +25,7 @@ from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import execute
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
-from testbed.recording.outcome import Progress, Silent
+from testbed.recording.outcome import Silent, Stage
 from testbed.recording.recorder import Recorder
 from testbed.virtual import workers as module
 from testbed.virtual.exchange import Part
@@ -132,7 +132,7 @@ def test_all_workers_report_after_the_same_rounds(tmp_path: Path) -> None:
     """Workers with idle hosts report too, because the runner hands on records only up to a round reported by all."""
     worker, runner = _worker(tmp_path, _Busy(), 2)
     worker.run()
-    assert [report.rounds for report in runner.reports[:-1]] == [2, 3, 4, 5, 6]
+    assert [report.rounds for report in runner.reports[:-1]] == [0, 2, 3, 4, 5, 6]
     assert runner.reports[-1].was_interrupted
 
 
@@ -190,35 +190,39 @@ def test_racks_are_not_divided() -> None:
         shares(topology, plan.columns, 4)
 
 
-class _Killing(Silent):
-    """Kills a worker when all hosts are up."""
-
-    def hosts_up(self, count: int, total: int) -> None:
-        psutil.Process().children()[-1].kill()
+def _kill_a_worker(*_: object) -> None:
+    psutil.Process().children()[-1].kill()
 
 
 class _Interrupting(Silent):
-    """Sends SIGINT when all hosts are up."""
+    """Sends SIGINT when the simulation begins."""
 
-    def hosts_up(self, count: int, total: int) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+    def stage(self, stage: Stage) -> None:
+        if stage == "simulating":
+            os.kill(os.getpid(), signal.SIGINT)
 
 
 @pytest.mark.parametrize(
-    ("progress", "room_bytes", "ending"),
+    ("begin", "room_bytes", "ending"),
     [
-        (_Killing(), None, r"was ended by SIGKILL \(no output; see logs/worker"),
-        (Silent(), 8, r"ended with status 1 \(.*ExchangeError: \d+ bytes of one round do not fit .*; see logs/worker"),
+        (_kill_a_worker, None, r"was ended by SIGKILL \(no output; see logs/worker"),
+        (
+            Recorder.begin,
+            8,
+            r"ended with status 1 \(.*ExchangeError: \d+ bytes of one round do not fit .*; see logs/worker",
+        ),
     ],
 )
 def test_a_worker_that_dies_ends_the_run_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, progress: Progress, room_bytes: int | None, ending: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: object, room_bytes: int | None, ending: str
 ) -> None:
+    """The recorder begins after all workers have been started."""
+    monkeypatch.setattr(Recorder, "begin", begin)
     if room_bytes is not None:
         monkeypatch.setattr(module, "_room_bytes", lambda _: room_bytes)
     before = set(psutil.Process().children())
     with pytest.raises(RunError, match=rf"worker [12] of 2 {ending}") as caught:
-        execute(_plan(), tmp_path, progress, partial(simulate_shared, workers=2))
+        execute(_plan(), tmp_path, Silent(), partial(simulate_shared, workers=2))
     assert "\n" not in str(caught.value)
     assert set(psutil.Process().children()) == before
 

@@ -44,13 +44,13 @@ def test_the_timer_restarts_with_progress_and_stops_at_the_end() -> None:
 def test_the_receiver_reports_a_gap_once_per_interval() -> None:
     """IBTA reports a gap only once; the repetition recovers a lost NAK."""
     order = InOrderOnly(GoBackNParameters(nak_interval_ns=500))
-    assert order.on_packet(0, 0, b"", 0) == Arrival.IN_ORDER
-    assert order.on_packet(2, 0, b"", 10) == Arrival.NEGATIVE
-    assert order.on_packet(3, 0, b"", 20) == Arrival.SILENT
-    assert order.on_packet(4, 0, b"", 510) == Arrival.NEGATIVE
-    assert order.on_packet(1, 0, b"", 520) == Arrival.IN_ORDER
-    assert order.on_packet(5, 0, b"", 530) == Arrival.NEGATIVE
-    assert order.on_packet(0, 0, b"", 540) == Arrival.DUPLICATE
+    assert order.on_packet(0, 0, b"", -1, 0) == Arrival.IN_ORDER
+    assert order.on_packet(2, 0, b"", -1, 10) == Arrival.NEGATIVE
+    assert order.on_packet(3, 0, b"", -1, 20) == Arrival.SILENT
+    assert order.on_packet(4, 0, b"", -1, 510) == Arrival.NEGATIVE
+    assert order.on_packet(1, 0, b"", -1, 520) == Arrival.IN_ORDER
+    assert order.on_packet(5, 0, b"", -1, 530) == Arrival.NEGATIVE
+    assert order.on_packet(0, 0, b"", -1, 540) == Arrival.DUPLICATE
     assert order.next_held() is None
 
 

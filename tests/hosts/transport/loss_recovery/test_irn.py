@@ -144,13 +144,13 @@ def test_any_acknowledgements_leave_the_sender_consistent(acks: list[tuple[int, 
 
 def test_the_receiver_keeps_early_packets_and_delivers_them_in_order() -> None:
     order = SelectiveOrder(IrnParameters(held_packets=3))
-    assert order.on_packet(1, 1, b"one", 0) == Arrival.NEGATIVE
-    assert order.on_packet(1, 1, b"one", 0) == Arrival.NEGATIVE
-    assert order.on_packet(2, 2, b"two", 0) == Arrival.NEGATIVE
-    assert order.on_packet(4, 4, b"far", 0) == Arrival.SILENT
-    assert order.on_packet(0, 0, b"", 0) == Arrival.IN_ORDER
-    assert order.next_held() == (1, b"one")
-    assert order.next_held() == (2, b"two")
+    assert order.on_packet(1, 1, b"one", -1, 0) == Arrival.NEGATIVE
+    assert order.on_packet(1, 1, b"one", -1, 0) == Arrival.NEGATIVE
+    assert order.on_packet(2, 2, b"two", -1, 0) == Arrival.NEGATIVE
+    assert order.on_packet(4, 4, b"far", -1, 0) == Arrival.SILENT
+    assert order.on_packet(0, 0, b"", -1, 0) == Arrival.IN_ORDER
+    assert order.next_held() == (1, b"one", -1)
+    assert order.next_held() == (2, b"two", -1)
     assert order.next_held() is None
     assert order.expected == 3
 

@@ -118,7 +118,7 @@ def test_a_timeout_releases_one_packet_and_pulls_release_the_rest() -> None:
 
 def test_the_receiver_keeps_early_packets() -> None:
     order = KeepingOrder(NdpParameters(held_packets=3))
-    verdicts = [order.on_packet(index, 1, b"", 0) for index in (2, 9, 2, 0)]
+    verdicts = [order.on_packet(index, 1, b"", -1, 0) for index in (2, 9, 2, 0)]
     assert verdicts == [Arrival.EARLY, Arrival.SILENT, Arrival.EARLY, Arrival.IN_ORDER]
     assert [order.has(index) for index in range(4)] == [True, False, True, False]
     assert (order.missing(5), order.missing(1)) == (3, 0)
@@ -160,9 +160,8 @@ def test_trimmed_packets_are_resent_once_when_packet_numbers_wrap() -> None:
     link.transfer(1_000)
     link.run()
     start = (1 << 24) - 20
-    link.a._pairs._idle[1].next_index = start
-    receiver = link.b._pairs._receivers[101]
-    receiver._order.expected = receiver._end = start
+    link.a._pairs._sender_rows.set(1, 1, start + 1)
+    link.b._pairs._receiver_rows.set(101, 1, start)
     link.transfer(60_000, qpn=1)
     link.run()
     counts = link.of(MessageCompleted, "a")[-1].report.counts

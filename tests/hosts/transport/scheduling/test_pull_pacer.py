@@ -17,18 +17,20 @@ def _pacer() -> tuple[PullPacer, Callable[[str], PullQueue], Callable[[int], lis
     wire = WireSchedule(RATE_BPS, FRAME_BYTES)
     pulled: list[tuple[str, int]] = []
 
-    def queue(name: str) -> PullQueue:
-        def frame_of(number: int) -> bytes:
-            pulled.append((name, number))
-            return b"\0" * 66
+    class Connection(PullQueue):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
 
-        return PullQueue(frame_of)
+        def pull_frame(self, number: int) -> bytes:
+            pulled.append((self.name, number))
+            return b"\0" * 66
 
     def until(now_ns: int) -> list[tuple[str, int]]:
         wire.advance(now_ns)
         return pulled
 
-    return PullPacer(wire, FRAME_BYTES, RATE_BPS), queue, until, wire
+    return PullPacer(wire, FRAME_BYTES, RATE_BPS), Connection, until, wire
 
 
 def test_pulls_of_all_connections_are_one_full_packet_apart() -> None:

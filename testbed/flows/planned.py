@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The planned columns of the flows trace, computed a part at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from hosts.transport.settings import TransportSettings
+from scenarios.model.flow_table import FlowTable
+from telemetry.flow_parts import PLANNED
+from testbed.flows.ideal import ideal_times_ns
+from topologies.model import Topology
+
+PART_FLOWS = 1 << 17
+"""Flows whose planned rows are in memory at a time."""
+
+
+def planned_parts(topology: Topology, flows: FlowTable, transport: TransportSettings) -> Iterator[pl.DataFrame]:
+    """Yield the planned columns of at most PART_FLOWS flows at a time."""
+    for begin in range(0, len(flows), PART_FLOWS):
+        yield _planned(topology, flows.part(begin, begin + PART_FLOWS), transport, begin + 1)
+
+
+def _planned(topology: Topology, flows: FlowTable, transport: TransportSettings, first_id: int) -> pl.DataFrame:
+    ideal = ideal_times_ns(topology, flows, transport.payload_bytes, nic_bps=transport.line_rate_bps)
+    hosts, tags = (pl.Series(names, dtype=pl.String) for names in (flows.hosts, flows.tags))
+    waits = np.isin(np.arange(len(flows)), list(flows.waits))
+    columns = {
+        "flow_id": np.arange(len(flows)) + first_id,
+        "src": hosts.gather(flows.src),
+        "dst": hosts.gather(flows.dst),
+        "tag": tags.gather(flows.tag),
+        "size_bytes": flows.size_bytes,
+        "start_us": pl.Series(flows.start_ns / 1000).set(pl.Series(waits), None),
+        "ideal_fct_us": ideal.acknowledged / 1000,
+    }
+    return pl.DataFrame(columns, schema=dict(PLANNED.dtypes))

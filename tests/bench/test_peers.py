@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Contestants of `bench peers` get the flows of a plan and must deliver them. Speed itself is not tested here."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.results.spec import RunSpec
+from bench.benchmarks.peers import WORKS, PeersBenchmark, Work, incast
+from bench.instruments.benchmark import Skipped
+from bench.instruments.contestants import Htsim, Ns3, Ours, Peer, RaceError, htsim_matrix
+from bench.instruments.hpcc_simulator import HpccSimulator, configuration, finished_bytes, topology_text
+from scenarios.traffic.hpcc_files import parse_hpcc_flows
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
+
+PEERS: tuple[type[Peer], ...] = (Htsim, HpccSimulator, Ns3)
+SETTINGS = ("degree=2", "message_bytes=4000", "topology.hosts_per_tor=2", "topology.spines=1")
+SPEC = RunSpec("incast", scheme="pfc+hpcc", clock="virtual", topology="clos", settings=parse_settings(SETTINGS))
+FCT_LINE = "0b000001 0b000301 10000 200 4000 2000000100 9000 8000"
+
+
+@pytest.fixture(scope="module")
+def plan() -> RunPlan:
+    """Return an incast from h1 and h2 to h4."""
+    return plan_run(SPEC)
+
+
+def program(folder: Path, *lines: str) -> str:
+    """Write a program that takes the place of a peer and return its path."""
+    path = folder / "peer"
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_topology_of_the_hpcc_simulator_has_all_links(plan: RunPlan) -> None:
+    """Hosts come first, so that they have the numbers of the flow file."""
+    assert topology_text(plan.topology).splitlines() == [
+        "7 3 6",
+        "4 5 6",
+        *(f"{host} {tor} 100000000000bps 1000ns 0" for host, tor in ((0, 4), (1, 4), (2, 5), (3, 5))),
+        *(f"{tor} 6 400000000000bps 1500ns 0" for tor in (4, 5)),
+    ]
+
+
+def test_configuration_of_the_hpcc_simulator_has_the_settings_of_the_plan(plan: RunPlan) -> None:
+    values = configuration(plan)
+    expected = {
+        "CC_MODE": 3,
+        "PACKET_PAYLOAD_SIZE": 1000,
+        "BUFFER_SIZE": 31,
+        "RATE_AI": "40000000bps",
+        "MIN_RATE": "1000000000bps",
+        "U_TARGET": 0.95,
+        "INT_MULTI": 4,
+        "ACK_HIGH_PRIO": 0,
+        "KMIN_MAP": "2 100000000000 400 400000000000 1600",
+        "PMAX_MAP": "2 100000000000 0.2 400000000000 0.2",
+    }
+    assert {key: values[key] for key in expected} == expected
+
+
+def test_hpcc_simulator_refuses_a_scheme_that_it_does_not_simulate() -> None:
+    with pytest.raises(ValueError, match=r"scheme sfc\+hpcc"):
+        configuration(plan_run(replace(SPEC, scheme="sfc+hpcc")))
+
+
+def test_fct_table_gives_the_bytes_of_each_finished_flow() -> None:
+    assert list(finished_bytes(f"{FCT_LINE}\n{FCT_LINE}\n")) == [4000, 4000]
+    with pytest.raises(ValueError, match="not a line of an FCT table"):
+        list(finished_bytes(FCT_LINE[:-5]))
+
+
+def test_hpcc_simulator_gets_the_flows_and_must_finish_them(plan: RunPlan, tmp_path: Path) -> None:
+    """A program that finishes only one of the two messages is an error."""
+    line = f"echo {FCT_LINE} >> fct.txt"
+    assert HpccSimulator(program(tmp_path, line, line)).race(plan, tmp_path).wall_s > 0
+    flows = list(parse_hpcc_flows((tmp_path / "flow.txt").read_text().splitlines()))
+    assert {(flow.src, flow.dst, flow.size_bytes) for flow in flows} == {("h1", "h4", 4000), ("h2", "h4", 4000)}
+    (tmp_path / "fct.txt").unlink()
+    with pytest.raises(RaceError, match=r"delivered 1 messages \(4000 bytes\) of 2 messages \(8000 bytes\)"):
+        HpccSimulator(program(tmp_path, line)).race(plan, tmp_path)
+
+
+def test_htsim_gets_the_flows_and_must_finish_them(plan: RunPlan, tmp_path: Path) -> None:
+    lines = [f"{int(flow.src[1:]) - 1}->3 start {1000 * flow.start_ns} size 4000" for flow in plan.flows]
+    assert htsim_matrix(plan).splitlines() == ["Nodes 4", "Connections 2", *lines]
+    line = "echo flow finished at 1.5 total bytes 4000"
+    assert Htsim(program(tmp_path, line, line)).race(plan, tmp_path).wall_s > 0
+    with pytest.raises(RaceError, match="delivered 1 messages"):
+        Htsim(program(tmp_path, line)).race(plan, tmp_path)
+
+
+@pytest.mark.parametrize("printed", ["", "no JSON", "{}", "[1]"])
+def test_peer_without_valid_output_is_an_error(plan: RunPlan, printed: str, tmp_path: Path) -> None:
+    """The exit code of the peer is 0."""
+    with pytest.raises(RaceError, match="ns-3"):
+        Ns3(program(tmp_path, f"echo '{printed}'")).race(plan, tmp_path)
+
+
+def test_our_command_carries_the_flows(plan: RunPlan, tmp_path: Path) -> None:
+    assert Ours(2).race(plan, tmp_path).cpu_s > 0
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_installed_peer_carries_the_flows(peer: type[Peer], tmp_path: Path) -> None:
+    path = os.environ.get(peer.variable)
+    if not path:
+        pytest.skip(f"{peer.variable} is not set ({peer.name})")
+    spec = incast("message_bytes=4000", scheme="pfc+hpcc", duration_ms=100)
+    assert peer(path).race(plan_run(spec), tmp_path).cpu_s > 0
+
+
+def test_peers_benchmark_is_skipped_without_peers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason names the environment variables to set."""
+    for peer in PEERS:
+        monkeypatch.delenv(peer.variable, raising=False)
+    with pytest.raises(Skipped) as reason:
+        PeersBenchmark().run()
+    assert all(f"{peer.variable} is not set ({peer.name})" in str(reason.value) for peer in PEERS)
+
+
+def test_peers_benchmark_has_rates_and_ratios_of_each_measured_work(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A work whose peers are all missing is left out."""
+    monkeypatch.delenv(Htsim.variable, raising=False)
+    lines = f"echo {FCT_LINE} >> fct.txt"
+    monkeypatch.setenv(HpccSimulator.variable, program(tmp_path, lines, lines))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    works = (Work("small", SPEC, (HpccSimulator,)), Work("other", SPEC, (Htsim,)))
+    figures = PeersBenchmark(works, rounds=1).run()
+    assert [figure.name for figure in figures] == [
+        "small: ours",
+        "small: ours, 2 workers",
+        "small: HPCC simulator",
+        "small: ours / HPCC simulator",
+        "small: ours, 2 workers / HPCC simulator",
+    ]
+    assert "; 8 packets; medians of 1" in figures[0].note
+
+
+@pytest.mark.parametrize("work", WORKS, ids=lambda work: work.name)
+def test_works_can_be_planned(work: Work) -> None:
+    """Schemes fit the peers."""
+    planned = plan_run(work.spec)
+    if HpccSimulator in work.peers:
+        configuration(planned)
