@@ -15,8 +15,8 @@ from testbed.virtual.work import planned_packets
 _START_S = 1.5
 _PACKET_S = 8e-6
 _MESSAGE_S = 30e-6
-_START_BYTES = 250_000_000
-_MESSAGE_BYTES = 3_000
+_START_BYTES = 350_000_000
+_MESSAGE_BYTES = 500
 
 
 @dataclass(frozen=True)
