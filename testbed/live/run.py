@@ -228,7 +228,6 @@ class _Run:
         if self.background is not None:
             self.background.start()
         self.interrupt.stop_if_requested()
-        self.recorder.save()  # the planned flows, because switches record from the start
         faults = fault_commands(self.plan.topology, self.plan.faults, self.plan.dilation)
         margin_ns = _START_MARGIN_NS + _START_MARGIN_PER_FLOW_NS * len(self.plan.flows)
         margin_ns += _START_MARGIN_PER_FAULT_COMMAND_NS * len(faults)

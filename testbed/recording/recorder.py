@@ -44,7 +44,10 @@ class Recorder:
         self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
         """Sentences about data that could not be written to the traces. Set by `close`."""
-        self._unsaved_plan: RunPlan | None = plan
+        planned = SegmentWriter(self._journal.segments(PLANNED), PLANNED, segment_rows=PART_FLOWS)
+        for part in planned_parts(plan.topology, plan.flows, plan.transport):
+            planned.append_frame(part)
+        planned.flush()
 
     def __enter__(self) -> Recorder:
         return self
@@ -89,22 +92,13 @@ class Recorder:
             file.write(samples.tobytes())
 
     def save(self) -> None:
-        """Save the records taken so far, so that they survive a kill of the runner, with the planned flows."""
+        """Save the records taken so far, so that they survive a kill of the runner."""
         began_s = time.monotonic()
-        if self._unsaved_plan is not None:
-            self._save_planned_flows(self._unsaved_plan)
-            self._unsaved_plan = None
         traces = (self._sent, self._received, self._signals, self._goodput, self._lateness, self._congestion)
         for trace in traces:
             trace.flush()
         now_s = time.monotonic()
         self._save_due_s = now_s + max(SAVE_SECONDS, (now_s - began_s) / SAVE_SHARE)
-
-    def _save_planned_flows(self, plan: RunPlan) -> None:
-        planned = SegmentWriter(self._journal.segments(PLANNED), PLANNED, segment_rows=PART_FLOWS)
-        for part in planned_parts(plan.topology, plan.flows, plan.transport):
-            planned.append_frame(part)
-        planned.flush()
 
     def close(self, *, all_told: bool) -> None:
         """Write all traces. `all_told`: senders were able to report their unfinished flows."""

@@ -243,4 +243,4 @@ def test_a_frame_for_a_peer_is_the_next_event() -> None:
         with pytest.raises(ValueError, match="cannot be joined"):
             fabric.lead(0, LINK, 3, 0, LINK)
         with pytest.raises(ValueError, match="do not fit"):
-            fabric.put_outgoing(memoryview(bytearray(DEPARTURE.pack(0, 0, 2, 0, 0))), memoryview(bytearray(1)))
+            fabric.put_outgoing(memoryview(bytearray(DEPARTURE.pack(0, 0, 2, 0, 0, 0))), memoryview(bytearray(1)))
