@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The HPCC simulator as a contestant: its topology and configuration, written from a plan, and its FCT table.
 
-Rates, delays, payload, buffer and parameters are those of the plan, whose scheme must be `pfc+hpcc`: HPCC, go-back-N
+Rates, delays, payload, buffer and parameters are from the plan, whose scheme must be `pfc+hpcc`: HPCC, go-back-N
 and PFC are what the simulator does. It derives window and base RTT from the network, by itself. Its optional
 recordings, of packets and of queues, are off.
 """

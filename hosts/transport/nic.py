@@ -200,8 +200,8 @@ class Nic:
         return self._events.popleft() if self._events else None
 
     def fold_payloads(self, stored_bytes: int) -> None:
-        """From now on describe the end of full payloads by tails, so that frames store at least their first
-        `stored_bytes`. Only for virtual time, where every NIC knows the payloads' bytes.
+        """Describe the end of full payloads by tails from now on, so that frames store at least their first
+        `stored_bytes`. Use this in virtual time only, where every NIC knows the bytes of payloads.
         """
         self._pairs.fold_payloads(stored_bytes)
 

@@ -26,7 +26,7 @@ PAYLOAD_BLOCK: Final = shake_128(b"SFC testbed payload").digest(_PERIOD + MAX_PA
 
 
 class _Starts:
-    """For every n, the CRC-32 of the first n bytes of `PAYLOAD_BLOCK`. Empty until `prepare_crcs` is called."""
+    """The CRC-32 of the first n bytes of `PAYLOAD_BLOCK`, for every n. Empty until `prepare_crcs` is called."""
 
     __slots__ = ("crcs",)
 

@@ -125,7 +125,7 @@ class FlowTable(Sequence[Flow]):
             yield from zip(*((chunk if text is None else text[chunk]).tolist() for chunk, text in chunks), strict=True)
 
     def independent(self, places: Sequence[int] | Column) -> FlowTable:
-        """Return the flows at these positions, none of which waits for others."""
+        """Return the flows at these positions. The flows must not wait for others."""
         chosen: Any = {name: getattr(self, name)[places] for name in _COLUMNS}
         return replace(self, **chosen, waits={})
 
@@ -167,7 +167,7 @@ def table_of(
 
 
 def joined(tables: Sequence[FlowTable]) -> FlowTable:
-    """Return the flows of all tables, none of which waits for others."""
+    """Return the flows of all tables. The flows must not wait for others."""
     import numpy as np
 
     hosts = tuple(dict.fromkeys(name for table in tables for name in table.hosts))

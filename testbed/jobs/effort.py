@@ -30,7 +30,7 @@ class Effort:
 
 
 def effort_of(plan: RunPlan, times: float = 1.0) -> Effort:
-    """Return the effort of a virtual run that has so many times the traffic of a plan."""
+    """Return the effort of a virtual run with a multiple of the traffic of a plan."""
     messages, packets = times * len(plan.flows), times * planned_packets(plan)
     return Effort(
         seconds=_START_S + _MESSAGE_S * messages + _PACKET_S * packets,

@@ -30,7 +30,7 @@ _CLOCKS: tuple[ClockName, ...] = ("virtual", "real")
 
 @dataclass(frozen=True)
 class JobsState:
-    """How far jobs are."""
+    """The progress of jobs."""
 
     done: int
     total: int
@@ -41,7 +41,7 @@ class JobsState:
     left_s: float | None = None
     """The expected time until all jobs have ended. None: the efforts of the jobs are not known."""
     after: str | None = None
-    """What the command does after all jobs have ended."""
+    """The work of the command after all jobs have ended."""
 
 
 Tell = Callable[[JobsState], None]

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 from analysis.results.counters import RunCounters
 
 Stage = Literal["starting", "simulating", "writing results", "drawing the page"]
-"""What a run does, in this order; a live run reports its hosts and flows in place of `simulating`."""
+"""The stages of a run, in this order; a live run reports its hosts and flows in place of `simulating`."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def emit_types(program: Program, out: Writer) -> None:
 
 
 def _emit_metadata(program: Program, headers: list[Header], pass_: str | None, out: Writer) -> None:
-    """Emit the metadata fields of one pass, or with None those that a packet carries from pass to pass."""
+    """Emit the metadata fields of one pass. For the pass None, emit the fields that a packet carries between passes."""
     for header in headers:
         own = [field for field in header.type.fields if std_member(program, header, field) is None]
         members = [field for field in own if program.local_fields.get((header.name, field.name)) == pass_]
