@@ -29,7 +29,7 @@ from hosts.io.namespaces import network_namespace
 from hosts.io.packet_socket import PacketSocket
 from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES, silence_kernel
 from hosts.io.tap import ReplacedInterface, TapDevice, replace_interface, restore_interface
-from hosts.io.timer import MonotonicTimer
+from hosts.io.timer import MonotonicTimer, end_sleeps_on_time
 from hosts.protocol import (
     Add,
     Adopt,
@@ -71,7 +71,7 @@ class Agent:
         self._stdin = stdin
         self._records: RecordWriter | None = None
         self._start_ns = 0
-        self._loop = EventLoop(self._on_event)
+        self._loop = EventLoop(self._on_event, window_ns=self._dilation.wall_ns(config.window_ns))
         self._tick = MonotonicTimer()
         self._nics: dict[str, Nic] = {}
         self._sockets: dict[str, PacketSocket] = {}
@@ -254,6 +254,7 @@ def main(arguments: Sequence[str]) -> int:
         print("usage: python -m hosts.agent CONFIG.json", file=sys.stderr)
         return _BAD_INPUT
     die_with_parent()
+    end_sleeps_on_time()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))

@@ -16,6 +16,7 @@ from hosts.records import SwitchClock
 from hosts.transport.settings import TransportSettings
 from scenarios.model.flow import Flow
 from topologies.model import Host, Topology
+from topologies.physics import departure_window_ns
 from wire.dilation import Dilation
 
 INTERFACE = "{name}-eth0"
@@ -55,6 +56,7 @@ class AgentConfig(_Part):
     flows: list[Flow] = Field(description="Flows with at least one end on a host of this agent.")
     addresses: dict[str, IPv4Address] = Field(description="IP address of every host that is an end of a flow.")
     switches: dict[int, SwitchClock] = Field(description="Switches by the number that they put into a BTS.")
+    window_ns: int = Field(0, ge=0, description="Frames that are due within this time may leave together.")
 
 
 def agent_configs(
@@ -102,6 +104,7 @@ def agent_configs(
             flows=flows_of[number],
             addresses={end: topology.host[end].ip for flow in flows_of[number] for end in (flow.src, flow.dst)},
             switches=dict(switches),
+            window_ns=departure_window_ns(topology),
         )
         for number in range(count)
     ]

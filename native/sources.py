@@ -56,7 +56,9 @@ ENGINE = (
     "hosts/io/event_loop.py",
     "hosts/io/late_bins.py",
     "hosts/io/lateness.py",
+    "hosts/io/packet_socket.py",
     "hosts/io/spacing.py",
+    "hosts/io/timer.py",
     "testbed/virtual/host_rounds.py",
 )
 """Modules on a packet's path. Settings and records are not compiled: they are built once, and pydantic reads them."""

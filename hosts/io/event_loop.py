@@ -3,7 +3,11 @@
 """The event loop that serves many NICs on the real clock, with their sockets and one timer.
 
 The loop sleeps whenever nothing is due. It makes no decisions: every NIC schedules its frames in ideal time, and the
-loop only carries the frames and measures how late they were sent.
+loop only carries the frames and measures how far from its ideal time each was sent.
+
+While frames flow, one wake-up serves all frames of a window: the loop wakes half a window after the first frame is due
+and also sends those that are due half a window later, so that frames are as often early as late. Arriving frames then
+do not wake it. softswitch/src/process/process_loop.c does the same.
 """
 
 import select
@@ -11,6 +15,7 @@ import time
 from collections.abc import Callable
 from heapq import heappop, heappush
 
+from hosts.io import kernel_calls
 from hosts.io.late_bins import LateBins
 from hosts.io.lateness import LatenessHistogram
 from hosts.io.packet_socket import PacketSocket
@@ -22,6 +27,8 @@ from hosts.transport.nic import Nic
 
 _REST_NS = 1_000_000_000
 _NEVER = 1 << 62
+_FLOWING = 2
+"""Number of frames, sent or received in one round, from which on the next round waits for a window."""
 
 
 class _Station:
@@ -40,10 +47,12 @@ class _Station:
 class EventLoop:
     """A loop that waits for frames, timers and commands and passes them to the NICs."""
 
-    def __init__(self, on_event: Callable[[str, Event], None]) -> None:
-        """Call `on_event` with the host's name and every event of its NIC."""
+    def __init__(self, on_event: Callable[[str, Event], None], *, window_ns: int = 0) -> None:
+        """Call `on_event` with the host's name and every event of its NIC. With a window of 0, every frame is sent as
+        soon as it is due.
+        """
         self.lateness = LatenessHistogram()
-        """Actual minus ideal departure time of every frame sent (wall ns)."""
+        """Difference between actual and ideal departure time of every frame sent (wall ns)."""
         self.spacing = SpacingHistogram()
         """Errors in the spacing of consecutive frames on a host's wire."""
         self.late_bins: LateBins | None = None
@@ -55,6 +64,8 @@ class EventLoop:
         self._stations: dict[int, _Station] = {}
         self._readers: dict[int, Callable[[], None]] = {}
         self._due: list[tuple[int, int]] = []
+        self._half_window_ns = window_ns // 2
+        self._moved = 0
         self._is_sending = True
         self._is_running = True
 
@@ -107,8 +118,7 @@ class EventLoop:
         """Serve until `stop` is called, possibly before `run`; then receive the frames left in the sockets."""
         timer_descriptor = self._timer.fileno()
         while self._is_running:
-            self._timer.arm(self._next_due_ns())
-            for descriptor, _ in self._epoll.poll():
+            for descriptor, _ in self._wait():
                 station = self._stations.get(descriptor)
                 if station is not None:
                     self._receive(descriptor, station)
@@ -126,6 +136,17 @@ class EventLoop:
         self._epoll.close()
         self._timer.close()
 
+    def _wait(self) -> list[tuple[int, int]]:
+        """Sleep until there is work, and return the descriptors that are ready."""
+        half_ns, due_ns = self._half_window_ns, self._next_due_ns()
+        is_flowing, self._moved = half_ns > 0 and self._moved >= _FLOWING, 0
+        if is_flowing:
+            wake_ns = time.monotonic_ns() + 2 * half_ns
+            kernel_calls.sleep_until(wake_ns if due_ns is None else min(wake_ns, due_ns + half_ns))
+            return self._epoll.poll(0)
+        self._timer.arm(None if due_ns is None else due_ns + half_ns)
+        return self._epoll.poll()
+
     def _next_due_ns(self) -> int | None:
         while self._due:
             due_ns, descriptor = self._due[0]
@@ -138,6 +159,7 @@ class EventLoop:
         """Receive up to one burst of waiting frames and return their number."""
         frames, times_ns = station.socket.receive()
         station.nic.receive_batch(frames, times_ns)
+        self._moved += len(frames)
         self._serve(descriptor, station)
         return len(frames)
 
@@ -148,7 +170,7 @@ class EventLoop:
             pass
 
     def _serve_due(self) -> None:
-        now_ns = time.monotonic_ns()
+        now_ns = time.monotonic_ns() + self._half_window_ns
         while (due_ns := self._next_due_ns()) is not None and due_ns <= now_ns:
             _, descriptor = heappop(self._due)
             station = self._stations[descriptor]
@@ -159,8 +181,9 @@ class EventLoop:
         """Send the NIC's frames that are due, pass on its events and update its timer."""
         nic = station.nic
         if self._is_sending:
-            departures = nic.frames_to_send(time.monotonic_ns())
+            departures = nic.frames_to_send(time.monotonic_ns() + self._half_window_ns)
             if departures:
+                self._moved += len(departures)
                 station.socket.send_batch(departures)
                 self._measure(station, departures, time.monotonic_ns())
             self._schedule(descriptor, station)
@@ -171,10 +194,10 @@ class EventLoop:
                 station.tap.send(frame_for_programs)
 
     def _measure(self, station: _Station, sent: list[tuple[int, bytes]], sent_ns: int) -> None:
-        """Record the lateness of frames that were sent together; all of them count as sent at `sent_ns`."""
+        """Record how late or early frames were that were sent together; all of them count as sent at `sent_ns`."""
         late_bins = self.late_bins
         for ideal_ns, frame in sent:
-            late_ns = sent_ns - ideal_ns
+            late_ns = abs(sent_ns - ideal_ns)
             self.lateness.record(late_ns)
             station.spacing.record(len(frame), ideal_ns, sent_ns)
             if late_bins is not None:

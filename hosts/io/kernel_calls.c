@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The C version of kernel_calls.py, which sends and receives many frames per system call. The functions never release
- * the GIL: none of the calls blocks, and the static `burst` and `room` are shared by all callers in the process.
+ * The C version of kernel_calls.py, which sends and receives many frames per system call. Only `sleep_until` releases
+ * the GIL: no other call blocks, and the static `burst` and `room` are shared by all callers in the process.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -177,10 +177,26 @@ static PyObject *calls_set_timer(PyObject *module, PyObject *const *arguments, P
     Py_RETURN_NONE;
 }
 
+static PyObject *calls_sleep_until(PyObject *module, PyObject *argument)
+{
+    long long instant_ns = PyLong_AsLongLong(argument);
+    struct timespec instant = {instant_ns / NS_PER_S, instant_ns % NS_PER_S};
+    PyThreadState *others;
+
+    (void)module;
+    if (PyErr_Occurred())
+        return NULL;
+    others = PyEval_SaveThread();
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &instant, NULL);
+    PyEval_RestoreThread(others);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"receive", (PyCFunction)(void (*)(void))calls_receive, METH_FASTCALL, NULL},
     {"send", (PyCFunction)(void (*)(void))calls_send, METH_FASTCALL, NULL},
     {"set_timer", (PyCFunction)(void (*)(void))calls_set_timer, METH_FASTCALL, NULL},
+    {"sleep_until", calls_sleep_until, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The system calls of the event loop: receive frames, send frames and set the timer.
+"""The system calls of the event loop: receive frames, send frames, set the timer and sleep.
 
 If it could be compiled, `kernel_calls.c` replaces this module at import (native/modules.py). Both have the same
 functions; the C version sends and receives many frames with one system call, this version one frame.
@@ -18,7 +18,7 @@ BURST = 64
 
 _CONTROL_BYTES = socket.CMSG_SPACE(16)
 _TIMESPEC = struct.Struct("@ll")
-_TFD_TIMER_ABSTIME = 1
+_TFD_TIMER_ABSTIME = _TIMER_ABSTIME = 1
 _NS = 1_000_000_000
 _CLOCK_READINGS = 4
 _PREEMPTED_NS = 2_000
@@ -32,6 +32,10 @@ class _Timerspec(ctypes.Structure):
         ("value_s", ctypes.c_long),
         ("value_ns", ctypes.c_long),
     )
+
+
+class _Timespec(ctypes.Structure):
+    _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
 
 
 def receive(sock: socket.socket, room_bytes: int) -> tuple[list[bytes], list[int], int]:
@@ -96,3 +100,9 @@ def set_timer(descriptor: int, instant_ns: int) -> None:
     if _libc.timerfd_settime(descriptor, _TFD_TIMER_ABSTIME, ctypes.byref(spec), None) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
+
+
+def sleep_until(instant_ns: int) -> None:
+    """Sleep until this instant of CLOCK_MONOTONIC, or until a signal arrives; not at all if it has passed."""
+    spec = _Timespec(*divmod(instant_ns, _NS))
+    _libc.clock_nanosleep(time.CLOCK_MONOTONIC, _TIMER_ABSTIME, ctypes.byref(spec), None)

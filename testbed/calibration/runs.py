@@ -35,6 +35,7 @@ from testbed.recording.recorder import Recorder
 from testbed.system.code import ROOT
 from testbed.system.limits import cores
 from testbed.targets import capabilities
+from topologies.physics import departure_window_ns
 
 _PROCESS_SECONDS = 60.0
 _PAYLOAD_BYTES = 1_000
@@ -154,6 +155,7 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
         raise RunError("the calibration's run did not finish")
     used = watch.after.since(watch.before)
     seconds = plan.dilation.wall_ns(finish_us * 1_000) / 1e9
+    half_window_ns = plan.dilation.wall_ns(departure_window_ns(plan.topology)) / 2
     frames = counters.packets.sent
     switches = len(plan.topology.switches)
     return Measurement(
@@ -165,21 +167,23 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
         agents=used.agents,
         seconds=seconds,
         lateness={
-            "agent": _lateness(counters.host_lateness, counters.host_spacing),
-            "switch": _lateness(counters.switch_lateness, counters.switch_spacing),
+            "agent": _lateness(counters.host_lateness, counters.host_spacing, half_window_ns),
+            "switch": _lateness(
+                counters.switch_lateness, counters.switch_spacing, half_window_ns if plan.config.switch == "soft" else 0
+            ),
         },
     )
 
 
-def _lateness(lateness: Lateness | None, spacing: Spacing | None) -> Wakeups:
-    """Return the larger of lateness and spacing error, since a verdict limits both."""
+def _lateness(lateness: Lateness | None, spacing: Spacing | None, half_window_ns: float) -> Wakeups:
+    """Return the larger of lateness and spacing error, since a verdict limits both; the half window is intended."""
     summaries = [summary for summary in (lateness, spacing) if summary is not None]
     if not summaries:
         raise RunError("the calibration's run sent no frame")
     return Wakeups(
-        p50_ns=max(summary.p50_ns for summary in summaries),
-        p99_ns=max(summary.p99_ns for summary in summaries),
-        max_ns=max(summary.max_ns for summary in summaries),
+        p50_ns=max(0.0, max(summary.p50_ns for summary in summaries) - half_window_ns),
+        p99_ns=max(0.0, max(summary.p99_ns for summary in summaries) - half_window_ns),
+        max_ns=max(0.0, max(summary.max_ns for summary in summaries) - half_window_ns),
     )
 
 
@@ -215,11 +219,12 @@ def measured_wakeups(kind: str) -> Wakeups:
 
 
 def measured_capacity(seconds: float = 0.8) -> float:
-    """Return the processor time, in cores, that one computing process per core gets in total. Raises RunError."""
-    answers = _answers(str(seconds), cores())
-    shortest_ns = min(answer["shortest_ns"] for answer in answers)
-    worked_ns = sum(answer["rounds"] for answer in answers) * shortest_ns
-    return min(float(cores()), float(worked_ns / (seconds * 1e9)))
+    """Return the processor time, in cores, that one computing process per core gets in total. Raises RunError.
+
+    The costs of frames are processor time too, so a core that is slow at times counts as a core.
+    """
+    used_ns = sum(_answers(str(seconds), cores()))
+    return min(float(cores()), float(used_ns / (seconds * 1e9)))
 
 
 def _answers(word: str, count: int) -> list[Any]:

@@ -15,6 +15,7 @@ from testbed.load.stored import stored_calibration
 from testbed.plan.fixed_point import largest_fitting
 from testbed.plan.plan import RunPlan
 from testbed.plan.switch_targets import SWITCH_TARGETS
+from topologies.physics import departure_window_ns
 
 MAX_AUTOMATIC_DILATION = 1_000_000
 """The largest dilation that is chosen automatically: a model millisecond then takes 17 minutes."""
@@ -31,7 +32,8 @@ def with_dilation(plan: RunPlan, tell: Tell = ignore) -> RunPlan:
     costs = stored_calibration().costs
     target = SWITCH_TARGETS[plan.config.switch]
     switch = costs.switches.get(target.name, target.cost)
-    model = LoadModel(dry_run(plan, tell), costs, switch, telemetry=plan.switch_settings.int_telemetry)
+    telemetry, window_ns = plan.switch_settings.int_telemetry, departure_window_ns(plan.topology)
+    model = LoadModel(dry_run(plan, tell), costs, switch, telemetry=telemetry, window_ns=window_ns)
     most = min(MAX_AUTOMATIC_DILATION, largest_fitting(plan.topology, plan.switch_settings))
     automatic, prediction = least_dilation(model, most)
     factor, enough = automatic, None

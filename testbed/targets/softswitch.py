@@ -21,6 +21,7 @@ from testbed.targets.common.softswitch_child import SoftswitchChild
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import LiveNodes, RunningSwitch
 from testbed.targets.common.wires import Wire
+from topologies.physics import departure_window_ns
 
 _COULD_NOT_WRITE = 1
 
@@ -34,6 +35,7 @@ class SoftswitchProcess(SoftswitchChild):
         self._ports = [port.number for port in plan.topology.ports[name]]
         options = ["--telemetry", str(logs / samples_file(name)), "--sample-ns", str(plan.dilation.wall_ns(SAMPLE_NS))]
         options += ["--lateness", str(logs / late_bins_file(name)), "--lateness-ns", str(late_bin_ns(plan.dilation))]
+        options += ["--window-ns", str(plan.dilation.wall_ns(departure_window_ns(plan.topology)))]
         options += ["--seed", str(plan.config.seed)]
         interfaces = {port: SWITCH_INTERFACE.format(name=name, port=port) for port in self._ports}
         commands = switch_commands(plan, name)

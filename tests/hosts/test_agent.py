@@ -163,6 +163,21 @@ def test_messages_arrive_whole_over_a_real_wire_and_every_frame_is_counted(
 
 
 @pytest.mark.root
+def test_frames_of_a_window_leave_together(stations: tuple[Station, Station], tmp_path: Path) -> None:
+    """A window that is longer than a message: most frames leave in one call, so their spacing is wrong by all of it."""
+    config = config_of(stations, time.monotonic_ns()).model_copy(update={"window_ns": 100_000})
+    with agent(config, tmp_path) as running:
+        running.tell(Start(time.monotonic_ns() + LEAD_NS))
+        running.until(FlowSent, FlowSent, FlowSent, FlowReceived, FlowReceived, FlowReceived)
+        running.tell(Stop())
+        running.until(Stopped)
+    assert not any(event.corrupted for event in running.of(FlowReceived))
+    (lateness,) = running.of(AgentLateness)
+    assert lateness.spacing.count > 50
+    assert lateness.spacing.p50_ns >= int(lateness.spacing.ideal_ns)
+
+
+@pytest.mark.root
 def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: tuple[Station, Station], tmp_path: Path) -> None:
     pause_us = 400_000
     signal_ = BackToSender(BtsCause.QUEUE, True, pause_us, 17, 26, source_port(1), 4791, 1, 3, 1, 9, 4_000)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from topologies.physics import network_physics, path_physics
+from topologies.physics import departure_window_ns, network_physics, path_physics
 from topologies.routes import Paths
 from topologies.shapes import shape
 
@@ -123,3 +123,10 @@ def test_a_set_base_rtt_or_nic_rate_changes_the_bdp() -> None:
     slower = clos.with_nics_of(50 * GBPS)
     assert (slower.bdp_bytes, slower.nic_rates_bps) == (62_500, {50 * GBPS: 8})
     assert clos.with_nics_of(400 * GBPS) == clos
+
+
+def test_a_window_is_short_against_the_base_rtt_and_the_shortest_link() -> None:
+    """The paper's simulated network has a base RTT of 10 us and links of 1 us; a star has a base RTT of 4.2 us."""
+    assert departure_window_ns(shape("paper-simulation", {}).build()) == 62
+    assert departure_window_ns(shape("star", {"hosts": 2}).build()) == 26
+    assert departure_window_ns(shape("star", {"hosts": 2, "host_delay_ns": 0}).build()) == 0

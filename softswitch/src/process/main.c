@@ -23,7 +23,7 @@
 static const char usage[] =
     "usage: softswitch -i PORT@IFACE [-i ...] [--commands FILE] [--control SOCKET] [--telemetry FILE]\n"
     "                  [--sample-ns N] [--epoch-ns N] [--seed N] [--statistics FILE] [--lateness FILE]\n"
-    "                  [--lateness-ns N] [--pcap FOLDER] [--die-with-parent] [--realtime]\n"
+    "                  [--lateness-ns N] [--window-ns N] [--pcap FOLDER] [--die-with-parent] [--realtime]\n"
     "\n"
     "  -i PORT@IFACE      a port and its interface, or fd:N for an inherited message socket\n"
     "  --commands FILE    control commands to run before the first frame\n"
@@ -35,6 +35,7 @@ static const char usage[] =
     "  --statistics FILE  write counters as JSON at the end\n"
     "  --lateness FILE    write lateness over time as 24-byte records (src/process/late_bins.h)\n"
     "  --lateness-ns N    interval of the lateness records\n"
+    "  --window-ns N      let frames that are due within this time leave together, at most half of it early or late\n"
     "  --pcap FOLDER      write the frames of each port to IFACE_in.pcap and IFACE_out.pcap\n"
     "  --die-with-parent  end when the parent process ends\n"
     "  --realtime         run with real-time priority (SCHED_RR), for less lateness on a busy machine; never spins\n"
@@ -110,6 +111,7 @@ enum option_id {
     STATISTICS,
     LATENESS,
     LATENESS_NS,
+    WINDOW_NS,
     PCAP,
     DIE_WITH_PARENT,
     REALTIME,
@@ -126,6 +128,7 @@ static const struct option long_options[] = {
     {"statistics", required_argument, NULL, STATISTICS},
     {"lateness", required_argument, NULL, LATENESS},
     {"lateness-ns", required_argument, NULL, LATENESS_NS},
+    {"window-ns", required_argument, NULL, WINDOW_NS},
     {"pcap", required_argument, NULL, PCAP},
     {"die-with-parent", no_argument, NULL, DIE_WITH_PARENT},
     {"realtime", no_argument, NULL, REALTIME},
@@ -161,6 +164,8 @@ static int take_option(struct sw_process_options *options, int id, char *word)
         return 0;
     case LATENESS_NS:
         return read_integer(word, &options->lateness_ns);
+    case WINDOW_NS:
+        return read_integer(word, &options->window_ns);
     case SAMPLE_NS:
         return read_integer(word, &options->sample_ns);
     case EPOCH_NS:

@@ -7,8 +7,9 @@
  * when frames are sent; it is measured there and never accumulates.
  *
  * A departure is known one serialization time and one propagation delay before it is due. So the process need not wake
- * for every event. While frames flow, it collects them for a quarter of the shortest propagation delay, which lets many
- * switches share few cores. It never spins.
+ * for every event, which lets many switches share few cores. While frames flow, it collects them for a quarter of the
+ * shortest propagation delay. With a window (--window-ns), it wakes half a window after the first departure is due and
+ * also sends those that are due half a window later, so that frames are as often early as late. It never spins.
  */
 #define _GNU_SOURCE
 #include "process/process_state.h"
@@ -17,6 +18,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -25,7 +27,8 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define CHORE_INTERVAL_NS (NS_PER_S / 10)
-#define MOST_SLACK_NS INT64_C(250000)
+#define MOST_SLACK_NS INT64_C(10000000) /* control commands wait as long */
+#define SLACK_SHARE 4
 #define MOST_BURSTS 4u
 #define MOST_EVENTS 64
 
@@ -131,12 +134,14 @@ static int64_t drain_device(struct sw_process *process, struct sw_process_device
     return device->last_ns;
 }
 
-/* Records a departure: its lateness and its distance from the frame before it. */
+/* Records a departure: how late or early it was, and its distance from the frame before it. */
 static void measure_departure(struct sw_process *process, struct sw_process_device *device,
                               const struct sw_packet *packet, struct sw_departed departed)
 {
-    sw_lateness_record(sw_switch_departure_lateness(process->sw), departed.sent_ns - departed.due_ns);
-    sw_late_bins_record(&process->late_bins, departed.sent_ns, departed.sent_ns - departed.due_ns);
+    int64_t late_ns = llabs(departed.sent_ns - departed.due_ns);
+
+    sw_lateness_record(sw_switch_departure_lateness(process->sw), late_ns);
+    sw_late_bins_record(&process->late_bins, departed.sent_ns, late_ns);
     sw_spacing_record(sw_switch_spacing(process->sw), &device->departed, departed, packet->len,
                       sw_switch_rate_bps(process->sw, device->port));
 }
@@ -166,14 +171,14 @@ static void send_burst(struct sw_process *process, struct sw_process_device *dev
     process->is_busy = true;
 }
 
-/* Sends the departures of a device that are due. */
-static void send_due(struct sw_process *process, uint32_t index, int64_t now_ns)
+/* Sends the departures of a device that are due by `until_ns`. */
+static void send_due(struct sw_process *process, uint32_t index, int64_t until_ns, int64_t now_ns)
 {
     struct sw_process_device *device = &process->devices[index];
     struct sw_packet *burst[SW_BURST];
     uint32_t n = 0;
 
-    while (n < SW_BURST && device->held.head && device->held.head->time_ns <= now_ns)
+    while (n < SW_BURST && device->held.head && device->held.head->time_ns <= until_ns)
         burst[n++] = &sw_frame_list_pop(&device->held)->packet;
     sw_index_heap_set(&process->held_due, index, device->held.head ? device->held.head->time_ns : SW_NEVER);
     send_burst(process, device, burst, n, now_ns);
@@ -181,10 +186,10 @@ static void send_due(struct sw_process *process, uint32_t index, int64_t now_ns)
 
 static void send_all_due(struct sw_process *process)
 {
-    int64_t now_ns = read_clock(CLOCK_MONOTONIC);
+    int64_t now_ns = read_clock(CLOCK_MONOTONIC), early_ns = process->options->window_ns / 2;
 
-    while (sw_index_heap_next_ns(&process->held_due) <= now_ns) {
-        send_due(process, sw_index_heap_first(&process->held_due), now_ns);
+    while (sw_index_heap_next_ns(&process->held_due) <= now_ns + early_ns) {
+        send_due(process, sw_index_heap_first(&process->held_due), now_ns + early_ns, now_ns);
         now_ns = read_clock(CLOCK_MONOTONIC);
     }
 }
@@ -193,7 +198,7 @@ void sw_process_do_chores(struct sw_process *process)
 {
     const struct sw_telemetry_record *records;
     size_t count = sw_switch_telemetry(process->sw, &records);
-    int64_t slack_ns = 4 * MOST_SLACK_NS;
+    int64_t shortest_ns = SLACK_SHARE * MOST_SLACK_NS;
 
     if (process->writer && count)
         sw_writer_append(process->writer, records, count * sizeof(*records));
@@ -202,9 +207,9 @@ void sw_process_do_chores(struct sw_process *process)
         int64_t delay_ns = sw_switch_delay_ns(process->sw, device->port);
 
         sw_switch_count_kernel_drops(process->sw, device->port, device->ops->kernel_drops(device->state));
-        slack_ns = delay_ns < slack_ns ? delay_ns : slack_ns;
+        shortest_ns = delay_ns < shortest_ns ? delay_ns : shortest_ns;
     }
-    process->slack_ns = slack_ns / 4;
+    process->slack_ns = shortest_ns / SLACK_SHARE;
 }
 
 /* The next time at which the process must wake: a departure, an event of the core (which may wait a little) or periodic
@@ -212,8 +217,10 @@ void sw_process_do_chores(struct sw_process *process)
 static int64_t next_deadline_ns(const struct sw_process *process)
 {
     int64_t due_ns = sw_index_heap_next_ns(&process->held_due);
-    int64_t core_ns = sw_switch_next_ns(process->sw);
+    int64_t core_ns = sw_switch_next_ns(process->sw), late_ns = process->options->window_ns / 2;
 
+    if (due_ns < SW_NEVER - late_ns)
+        due_ns += late_ns;
     if (core_ns < SW_NEVER - process->slack_ns)
         core_ns += process->slack_ns;
     if (core_ns < due_ns)

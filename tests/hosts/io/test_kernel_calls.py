@@ -134,6 +134,13 @@ def test_an_error_of_the_socket_is_raised(calls: ModuleType) -> None:
         calls.receive(unconnected, ROOM_BYTES)
 
 
+def test_a_sleep_ends_at_the_instant_and_not_before(calls: ModuleType) -> None:
+    instant_ns = time.monotonic_ns() + SLACK_NS
+    calls.sleep_until(instant_ns)
+    assert time.monotonic_ns() >= instant_ns
+    calls.sleep_until(0)
+
+
 def test_a_timer_can_be_set_moved_and_cancelled(calls: ModuleType) -> None:
     timer = MonotonicTimer()
     calls.set_timer(timer.fileno(), 1)

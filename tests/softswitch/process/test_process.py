@@ -83,6 +83,20 @@ def test_spacing_is_measured_where_frames_leave(tmp_path: Path) -> None:
     assert 0 <= spacing["p50_ns"] <= spacing["p99_ns"] <= spacing["max_ns"]
 
 
+def test_departures_of_a_window_leave_together(tmp_path: Path) -> None:
+    """Frames of one call have no spacing at all, so most pairs deviate by the millisecond that a frame takes."""
+    counters, commands = tmp_path / "statistics", tmp_path / "commands"
+    commands.write_text("port_rate 2 8000000\nport_delay 2 500000000\n")
+    with running("--commands", commands, "--statistics", counters, "--window-ns", "60000000") as switch:
+        for _ in range(20):
+            switch.send(1, steer(2, 1_000))
+        assert [len(switch.receive(2)) for _ in range(20)] == [1_000] * 20
+        assert switch.stop() == (0, "")
+    spacing = statistics(counters)["spacing"]
+    assert spacing["count"] == 19
+    assert spacing["p50_ns"] >= 1_000_000
+
+
 def test_lateness_over_time_covers_every_departure(tmp_path: Path) -> None:
     late, counters, width_ns = tmp_path / "late", tmp_path / "statistics", 5_000_000
     epoch_ns = time.monotonic_ns()
@@ -196,6 +210,7 @@ def test_interrupt_is_a_clean_stop(tmp_path: Path) -> None:
         (("-i", "1@fd:1", "--seed", "many"), "'many' is not a number"),
         (("-i", "1@fd:1", "--telemetry", "x"), "--sample-ns"),
         (("-i", "1@fd:1", "--lateness", "x"), "--lateness needs --lateness-ns"),
+        (("-i", "1@fd:1", "--window-ns", "-1"), "'-1' is not a number"),
         (("-i", "1@fd:1", "what"), "'what'"),
         (("--frobnicate",), "frobnicate"),
     ],
