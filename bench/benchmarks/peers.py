@@ -17,8 +17,17 @@ from statistics import median
 
 from analysis.results.spec import RunSpec
 from bench.instruments.benchmark import Benchmark, Figure, Skipped, Target
-from bench.instruments.contestants import Contestant, Htsim, Ns3, Ours, Peer, RaceError, Spent, data_packets
-from bench.instruments.hpcc_simulator import HpccSimulator
+from bench.instruments.contestants import (
+    Contestant,
+    HpccSimulator,
+    Htsim,
+    Ns3,
+    Ours,
+    Peer,
+    RaceError,
+    Spent,
+    data_packets,
+)
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
 

@@ -28,6 +28,7 @@ import polars as pl
 from telemetry.reader import read_trace
 from telemetry.schema import FLOWS
 from testbed.plan.plan import RunPlan
+from testbed.validation import hpcc_simulator
 
 _HERE = Path(__file__).resolve()
 _RUNNER = _HERE.parents[2] / "runner.py"
@@ -145,6 +146,20 @@ class Ns3(Peer):
 
     def delivered(self, output: str, folder: Path) -> Iterable[int]:
         return [int(size) for size in json.loads(output.splitlines()[-1])]
+
+
+class HpccSimulator(Peer):
+    """The HPCC simulator, whose recordings of packets and queues are off."""
+
+    name = hpcc_simulator.NAME
+    variable = hpcc_simulator.VARIABLE
+
+    def command(self, plan: RunPlan, folder: Path) -> list[str]:
+        return hpcc_simulator.write_input(plan, self._path, folder)
+
+    def delivered(self, output: str, folder: Path) -> Iterable[int]:
+        table = (folder / hpcc_simulator.FCT_FILE).read_text()
+        return [flow.size_bytes for flow in hpcc_simulator.finished_flows(table)]
 
 
 def htsim_topology(plan: RunPlan) -> str:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from analysis.report.validation import write_validation_page
 from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers
-from cli.outcomes import print_validation
+from cli.outcomes import print_peer_validation, print_validation
 from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
 from cli.planning import checked, dilation_of
 from cli.progress import JobProgress
@@ -25,6 +26,8 @@ from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 from testbed.recording.folder import give_to_caller
 from testbed.validation.duration import announcement, not_longer
+from testbed.validation.peer import SCHEMES as PEER_SCHEMES
+from testbed.validation.peer import PeerCase, case_of, standard_cases, validate_with_peer
 from testbed.validation.run import StoredValidation, validate
 
 
@@ -59,6 +62,15 @@ def verb(
         ),
     ] = None,
     retry: Retry = False,
+    peer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Compare the virtual clock with this simulator instead of a live run: hpcc-simulator. An environment "
+            "variable names its program, see docs/validation.md.",
+            show_default="none",
+        ),
+    ] = None,
     spread: Annotated[
         int,
         typer.Option(
@@ -73,6 +85,22 @@ def verb(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a result is out of tolerance.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
 ) -> None:
+    if peer is not None:
+        _refuse_live(
+            {
+                "--switch": switch != "auto",
+                "--p4": p4 is not None,
+                "--dilation": dilation != "auto",
+                "--workers": workers is not None,
+                "--longest": longest is not None,
+                "--retry": retry,
+                "--spread": spread > 0,
+                "--strict": strict,
+            }
+        )
+        cases = _cases(scenario, _names(schemes), scale, seed, settings or ())
+        _with_peer(peer, cases, scenario, out, is_json=json)
+        return
     own = (dilation_of(dilation), seed, parse_settings(settings or ()))
     wish = Wish(scenario, _names(schemes), switch, scale, *own, program=read_program(p4))
     pairs, left_out = pairs_of(wish)
@@ -99,6 +127,34 @@ def verb(
         raise typer.Exit(EXIT_INVALID)
     if strict and not stored.validation.is_within:
         raise typer.Exit(EXIT_CLAIM)
+
+
+def _refuse_live(is_typed: Mapping[str, bool]) -> None:
+    """Raise UsageError if an option is typed that only live runs have."""
+    if any(is_typed.values()):
+        names = ", ".join(option for option, typed in is_typed.items() if typed)
+        raise UsageError(f"--peer compares without a live run and has no tolerances: leave out {names}")
+
+
+def _with_peer(peer: str, cases: Sequence[PeerCase], name: str, out: Path, *, is_json: bool) -> None:
+    validation, folder = validate_with_peer(peer, cases, name, out, complain)
+    if is_json:
+        say_json(validation.to_json())
+    else:
+        print_peer_validation(validation, folder, in_full=name != ALL)
+    if validation.failures:
+        raise typer.Exit(EXIT_INVALID)
+
+
+def _cases(
+    scenario: str, schemes: tuple[str, ...] | None, scale: str, seed: int | None, settings: Sequence[str]
+) -> list[PeerCase]:
+    """Return the cases of a scenario, or the standard cases for `all`, which takes no other options."""
+    if scenario != ALL:
+        return [case_of(scenario, scheme, scale, settings, seed=seed) for scheme in schemes or PEER_SCHEMES]
+    if schemes is not None or settings or seed is not None or scale != "ci":
+        raise UsageError("--peer: without a scenario it runs the cases of docs/validation.md, which take no settings")
+    return standard_cases()
 
 
 def _names(schemes: str | None) -> tuple[str, ...] | None:

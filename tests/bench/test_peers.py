@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,11 @@ import pytest
 from analysis.results.spec import RunSpec
 from bench.benchmarks.peers import WORKS, PeersBenchmark, Work, incast
 from bench.instruments.benchmark import Skipped
-from bench.instruments.contestants import Htsim, Ns3, Ours, Peer, RaceError, htsim_matrix
-from bench.instruments.hpcc_simulator import HpccSimulator, configuration, finished_bytes, topology_text
+from bench.instruments.contestants import HpccSimulator, Htsim, Ns3, Ours, Peer, RaceError, htsim_matrix
 from scenarios.traffic.hpcc_files import parse_hpcc_flows
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
+from testbed.validation.hpcc_simulator import configuration
 
 PEERS: tuple[type[Peer], ...] = (Htsim, HpccSimulator, Ns3)
 SETTINGS = ("degree=2", "message_bytes=4000", "topology.hosts_per_tor=2", "topology.spines=1")
@@ -37,44 +36,6 @@ def program(folder: Path, *lines: str) -> str:
     path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
     path.chmod(0o755)
     return str(path)
-
-
-def test_topology_of_the_hpcc_simulator_has_all_links(plan: RunPlan) -> None:
-    """Hosts come first, so that they have the numbers of the flow file."""
-    assert topology_text(plan.topology).splitlines() == [
-        "7 3 6",
-        "4 5 6",
-        *(f"{host} {tor} 100000000000bps 1000ns 0" for host, tor in ((0, 4), (1, 4), (2, 5), (3, 5))),
-        *(f"{tor} 6 400000000000bps 1500ns 0" for tor in (4, 5)),
-    ]
-
-
-def test_configuration_of_the_hpcc_simulator_has_the_settings_of_the_plan(plan: RunPlan) -> None:
-    values = configuration(plan)
-    expected = {
-        "CC_MODE": 3,
-        "PACKET_PAYLOAD_SIZE": 1000,
-        "BUFFER_SIZE": 31,
-        "RATE_AI": "40000000bps",
-        "MIN_RATE": "1000000000bps",
-        "U_TARGET": 0.95,
-        "INT_MULTI": 4,
-        "ACK_HIGH_PRIO": 0,
-        "KMIN_MAP": "2 100000000000 400 400000000000 1600",
-        "PMAX_MAP": "2 100000000000 0.2 400000000000 0.2",
-    }
-    assert {key: values[key] for key in expected} == expected
-
-
-def test_hpcc_simulator_refuses_a_scheme_that_it_does_not_simulate() -> None:
-    with pytest.raises(ValueError, match=r"scheme sfc\+hpcc"):
-        configuration(plan_run(replace(SPEC, scheme="sfc+hpcc")))
-
-
-def test_fct_table_gives_the_bytes_of_each_finished_flow() -> None:
-    assert list(finished_bytes(f"{FCT_LINE}\n{FCT_LINE}\n")) == [4000, 4000]
-    with pytest.raises(ValueError, match="not a line of an FCT table"):
-        list(finished_bytes(FCT_LINE[:-5]))
 
 
 def test_hpcc_simulator_gets_the_flows_and_must_finish_them(plan: RunPlan, tmp_path: Path) -> None:

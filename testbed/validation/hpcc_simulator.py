@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The HPCC simulator (`third`): input files written from a plan, and its tables of flows and queues read back.
+
+Rates, delays, payload, buffer and parameters are from the plan, whose scheme must be `pfc+hpcc` or `pfc+dcqcn`: the
+simulator has go-back-N and PFC. It derives window and base RTT from the network, by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis.validation.peer import PeerFlow, PeerQueues
+from scenarios.traffic.hpcc_files import START_S, format_hpcc_flows
+from testbed.plan.plan import RunPlan
+from topologies.model import Topology
+from wire.units import NS_PER_S
+
+NAME, VARIABLE = "HPCC simulator", "SFC_TESTBED_HPCC"
+"""The simulator's name, and the environment variable with the path of its program `third`."""
+
+FCT_FILE, QUEUE_FILE = "fct.txt", "queues.txt"
+_CONFIGURATION, _TOPOLOGY, _FLOWS = "config.txt", "topology.txt", "flow.txt"
+_MIB = 1 << 20
+_INT_UNIT_BPS = 25_000_000_000
+_LONGEST_S = 10
+"""Model time at which a simulation ends in which a flow hangs."""
+_SAMPLE_NS = 100
+_SAMPLED_NS = 100_000_000
+"""The simulator samples queues this often, and writes the table only at multiples of this time."""
+_FCT_COLUMNS = 8
+
+
+def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool = False) -> list[str]:
+    """Write the simulator's input into a folder, and return the command to run there.
+
+    With `has_queues`, it samples all queues. Raises ValueError for a scheme that it does not simulate.
+    """
+    settings = configuration(plan, has_queues=has_queues)
+    (folder / _TOPOLOGY).write_text(topology_text(plan.topology))
+    (folder / _FLOWS).write_text(format_hpcc_flows(plan.flows))
+    (folder / "trace.txt").write_text("0\n")
+    (folder / _CONFIGURATION).write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
+    return [program, _CONFIGURATION]
+
+
+def finished_flows(table: str) -> Iterator[PeerFlow]:
+    """Yield the rows of an FCT table. Raise ValueError for a line with other columns."""
+    for line in table.splitlines():
+        columns = line.split()
+        if len(columns) != _FCT_COLUMNS:
+            raise ValueError(f"not a line of an FCT table: {line[:100]!r}")
+        src, dst = (int(address, 16) >> 8 & 0xFFFF for address in columns[:2])
+        size_bytes, start_ns, fct_ns = map(int, columns[4:7])
+        yield PeerFlow(src, dst, size_bytes, start_ns - START_S * NS_PER_S, fct_ns)
+
+
+def sampled_queues(text: str) -> PeerQueues | None:
+    """Return the queues of a queue file; None until it has the table of the end of sampling.
+
+    Each line of a table is a switch, a port, and how often its queue had 0, 1, 2, ... KB.
+    """
+    _, found, table = text.partition(f"time: {START_S * NS_PER_S + _SAMPLED_NS}\n")
+    if not found or not table.endswith("\n"):
+        return None
+    peak_kb, kb_samples = 0, 0.0
+    for line in table.splitlines():
+        counts = [int(word) for word in line.split()[2:]]
+        peak_kb = max(peak_kb, len(counts) - 1)
+        kb_samples += sum((kb + 0.5) * count for kb, count in enumerate(counts) if kb)
+    return PeerQueues(peak_kb * 1000, kb_samples * 1000 * _SAMPLE_NS)
+
+
+def topology_text(topology: Topology) -> str:
+    """Return the network as a topology file: nodes, switches and links. Hosts come first, as in the flow file."""
+    nodes = [*topology.host, *topology.switch]
+    numbers = {name: number for number, name in enumerate(nodes)}
+    links = [
+        f"{numbers[link.a.node]} {numbers[link.b.node]} {link.rate_bps}bps {link.delay_ns}ns 0"
+        for link in topology.links
+    ]
+    switches = " ".join(str(numbers[name]) for name in topology.switch)
+    return "\n".join([f"{len(nodes)} {len(topology.switch)} {len(links)}", switches, *links, ""])
+
+
+def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, object]:
+    """Return the configuration by key. Raise ValueError for another scheme than `pfc+hpcc` and `pfc+dcqcn`."""
+    transport, switch = plan.config.transport_settings, plan.config.switch_settings
+    congestion = _CONGESTION.get(transport["congestion"])
+    if congestion is None or (transport["loss_recovery"], switch["pfc"]) != ("go-back-n", True):
+        raise ValueError(f"scheme {plan.config.scheme}: the HPCC simulator does what pfc+hpcc and pfc+dcqcn do")
+    rates = sorted({link.rate_bps for link in plan.topology.links})
+    stop_s = START_S + _LONGEST_S
+    begin_ns = (START_S if has_queues else 2 * stop_s) * NS_PER_S
+    return {
+        "TOPOLOGY_FILE": _TOPOLOGY,
+        "FLOW_FILE": _FLOWS,
+        "FCT_OUTPUT_FILE": FCT_FILE,
+        "PFC_OUTPUT_FILE": "pfc.txt",
+        "TRACE_FILE": "trace.txt",
+        "TRACE_OUTPUT_FILE": "packets.tr",
+        "ENABLE_TRACE": 0,
+        "QLEN_MON_FILE": QUEUE_FILE,
+        "QLEN_MON_START": begin_ns,
+        "QLEN_MON_END": begin_ns + _SAMPLED_NS,
+        "SIMULATOR_STOP_TIME": stop_s,
+        "PACKET_PAYLOAD_SIZE": transport["payload_bytes"],
+        "BUFFER_SIZE": round(switch["buffer_bytes"] / _MIB),
+        "USE_DYNAMIC_PFC_THRESHOLD": 1,
+        "INT_MULTI": transport["line_rate_bps"] // _INT_UNIT_BPS,
+        "MULTI_RATE": 0,
+        "SAMPLE_FEEDBACK": 0,
+        "HAS_WIN": 1,
+        "GLOBAL_T": 1,
+        "RATE_BOUND": 1,
+        "L2_CHUNK_SIZE": 4_000,
+        "L2_ACK_INTERVAL": transport["ack_every"],
+        "L2_BACK_TO_ZERO": 0,
+        "ACK_HIGH_PRIO": int(transport["ack_priority"] == "control"),
+        "ENABLE_QCN": 1,
+        **congestion(transport["congestion_parameters"]),
+        **_ecn(rates, switch),
+    }
+
+
+def _hpcc(parameters: Mapping[str, object]) -> Mapping[str, object]:
+    return {
+        "CC_MODE": 3,
+        "VAR_WIN": 1,
+        "U_TARGET": parameters["eta"],
+        "MI_THRESH": parameters["max_stage"],
+        "RATE_AI": f"{parameters['additive_bps']}bps",
+        "RATE_HAI": f"{parameters['additive_bps']}bps",
+        "MIN_RATE": f"{parameters['min_rate_bps']}bps",
+        "FAST_REACT": int(bool(parameters["fast_react"])),
+    }
+
+
+def _dcqcn(parameters: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the settings of DCQCN with a static window, in us where the simulator has no unit."""
+    times = {
+        "ALPHA_RESUME_INTERVAL": "alpha_interval_ns",
+        "RATE_DECREASE_INTERVAL": "decrease_interval_ns",
+        "RP_TIMER": "increase_interval_ns",
+    }
+    return {
+        "CC_MODE": 1,
+        "VAR_WIN": 0,
+        **{key: int(str(parameters[name])) / 1000 for key, name in times.items()},
+        "EWMA_GAIN": parameters["gain"],
+        "FAST_RECOVERY_TIMES": parameters["fast_recovery_stages"],
+        "RATE_AI": f"{parameters['additive_bps']}bps",
+        "RATE_HAI": f"{parameters['hyper_bps']}bps",
+        "MIN_RATE": f"{parameters['min_rate_bps']}bps",
+        "CLAMP_TARGET_RATE": int(bool(parameters["clamp_target"])),
+    }
+
+
+_CONGESTION = {"hpcc": _hpcc, "dcqcn": _dcqcn}
+
+
+def _ecn(rates: Sequence[int], switch: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the ECN thresholds by link rate, in KB. HPCC ignores the marks, but each rate needs thresholds."""
+    if switch["ecn_kmin_bytes"] is None:
+        low, high, most = (
+            {rate: 4 * rate // NS_PER_S for rate in rates},
+            {rate: 16 * rate // NS_PER_S for rate in rates},
+            0.2,
+        )
+    else:
+        low = dict.fromkeys(rates, switch["ecn_kmin_bytes"] // 1000)
+        high, most = dict.fromkeys(rates, switch["ecn_kmax_bytes"] // 1000), switch["ecn_pmax"]
+    return {"KMIN_MAP": _map(low), "KMAX_MAP": _map(high), "PMAX_MAP": _map(dict.fromkeys(rates, most))}
+
+
+def _map(values: Mapping[int, float]) -> str:
+    return " ".join([str(len(values)), *(f"{rate} {value}" for rate, value in values.items())])

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Runs scenarios in our virtual clock and in another simulator, and compares the flows of each pair.
+
+The results are in one folder: peer-validation.json, our run folders, and the simulator's input and output.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.results.result import ResultError
+from analysis.results.spec import RunSpec
+from analysis.results.stored import load_run
+from analysis.validation.peer import (
+    FILE_NAME,
+    PeerFlow,
+    PeerQueues,
+    PeerRun,
+    PeerValidation,
+    compare_with_peer,
+    write_peer_validation,
+)
+from testbed.errors import Interrupted, RunError, UsageError
+from testbed.execution.execute import execute
+from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.settings import parse_settings
+from testbed.recording.folder import give_to_caller, make_folder
+from testbed.recording.outcome import Silent
+from testbed.validation import hpcc_simulator
+
+PEERS = {"hpcc-simulator": hpcc_simulator}
+"""The simulators by the name that `--peer` takes."""
+
+_UNIQUE_PATHS = ("topology.tors=8", "topology.hosts_per_tor=4", "topology.spines=1")
+_BUFFER = "switch.buffer_bytes=33554432"
+"""32 MiB, as the paper's switches have; the simulator's buffer is in whole MiB."""
+SCHEMES = ("pfc+hpcc", "pfc+dcqcn")
+"""The schemes that the simulator has too."""
+_POLL_S = 0.2
+_LONGEST_S = 1_800.0
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PeerCase:
+    """A scenario to be carried by both simulators."""
+
+    label: str
+    request: RunSpec
+    has_queues: bool = True
+    """Whether the peer samples its queues, which takes long in large networks."""
+
+
+def standard_cases() -> list[PeerCase]:
+    """Return the cases of docs/validation.md: incasts, and Hadoop with and without ECMP, and on the paper's network."""
+    incast = ("topology.spines=1", "placement=spread", "receiver=h1", _BUFFER)
+    small = ("topology.tors=4", "topology.hosts_per_tor=8", "degree=16", *incast)
+    large = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", *incast)
+    paper = ("arrivals_us=400", "warmup_us=0", "cooldown_us=0", _BUFFER)
+    works: Sequence[tuple[str, str, str, Sequence[str]]] = (
+        ("16:1 incast, 32 hosts", "incast", "ci", small),
+        ("64:1 incast, 128 hosts", "incast", "ci", large),
+        ("hadoop-50, 32 hosts, one spine", "hadoop-50", "ci", (*_UNIQUE_PATHS, _BUFFER)),
+        ("hadoop-50, 32 hosts, four spines (ECMP)", "hadoop-50", "ci", (_BUFFER,)),
+        ("hadoop-50, 512 hosts, 400 us", "hadoop-50", "paper", paper),
+    )
+    return [
+        case_of(scenario, scheme, scale, words, label=f"{label}, {scheme}", has_queues=scale != "paper")
+        for label, scenario, scale, words in works
+        for scheme in SCHEMES
+    ]
+
+
+def case_of(
+    scenario: str,
+    scheme: str,
+    scale: str,
+    words: Sequence[str],
+    *,
+    label: str = "",
+    seed: int | None = None,
+    has_queues: bool = True,
+) -> PeerCase:
+    """Return the case of one scenario with settings such as `degree=16`."""
+    settings = parse_settings(words)
+    request = RunSpec(scenario, scheme=scheme, scale=scale, clock="virtual", settings=settings, seed=seed or 1)
+    return PeerCase(label or " ".join([scenario, scheme, scale, *words]), request, has_queues=has_queues)
+
+
+def validate_with_peer(
+    peer: str, cases: Sequence[PeerCase], name: str, out: Path, tell: Tell
+) -> tuple[PeerValidation, Path]:
+    """Run all cases and return the comparisons and their folder; a failed case is a line in `failures`.
+
+    The comparisons so far are written after each case. Raises UsageError, before anything starts, if the simulator's
+    environment variable is not set or it does not simulate a case's scheme, and Interrupted with what is kept.
+    """
+    simulator = PEERS.get(peer)
+    if simulator is None:
+        raise UsageError(f"--peer: unknown simulator {peer!r}; choose from {', '.join(PEERS)}")
+    program = os.environ.get(simulator.VARIABLE)
+    if not program or not os.access(program, os.X_OK):
+        raise UsageError(
+            f"--peer {peer}: set {simulator.VARIABLE} to the path of its program (docs/validation.md); it is "
+            + (f"{program!r}, which cannot be executed" if program else "not set")
+        )
+    plans = [plan_run(case.request) for case in cases]
+    for plan in plans:
+        try:
+            simulator.configuration(plan)
+        except ValueError as error:
+            raise UsageError(f"--peer {peer}: {error}") from error
+    folder = make_folder(out.absolute(), f"{name}-peer-validation")
+    (folder / "logs").rmdir()
+    runs: list[PeerRun] = []
+    failures: list[str] = []
+    validation = PeerValidation(peer=simulator.NAME, runs=())
+    for number, (case, plan) in enumerate(zip(cases, plans, strict=True), 1):
+        tell(f"{number}/{len(cases)} {case.label}")
+        try:
+            runs.append(_compared(case, plan, program, folder / f"peer-{number}"))
+        except KeyboardInterrupt as error:
+            raise Interrupted(f"{len(runs)} of {len(cases)} comparisons are in {folder}") from error
+        except (ResultError, RunError, OSError, ValueError) as error:
+            failures.append(f"{case.label}: {error}")
+        validation = PeerValidation(peer=simulator.NAME, runs=tuple(runs), failures=tuple(failures))
+        write_peer_validation(folder / FILE_NAME, validation)
+        give_to_caller(folder)
+    return validation, folder
+
+
+def _compared(case: PeerCase, plan: RunPlan, program: str, folder: Path) -> PeerRun:
+    folder.mkdir()
+    flows, queues = _simulated(plan, program, folder, has_queues=case.has_queues)
+    ours = execute(plan, folder.parent, Silent(), page=False)
+    if ours.interrupted:
+        raise KeyboardInterrupt
+    return compare_with_peer(load_run(ours.folder), case.label, flows, queues)
+
+
+def _simulated(
+    plan: RunPlan, program: str, folder: Path, *, has_queues: bool
+) -> tuple[list[PeerFlow], PeerQueues | None]:
+    """Let the simulator carry a plan. Raises ValueError if it fails or does not complete all flows in half an hour.
+
+    It is ended once it has written everything: the timers of its finished flows go on, and would take minutes.
+    """
+    words = hpcc_simulator.write_input(plan, program, folder, has_queues=has_queues)
+    deadline_s = time.monotonic() + _LONGEST_S
+    with (folder / "output.txt").open("w") as output:
+        process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            while process.poll() is None and not _is_complete(folder, len(plan.flows), has_queues=has_queues):
+                if time.monotonic() > deadline_s:
+                    raise ValueError(f"the simulator did not complete all flows in {_LONGEST_S / 60:.0f} minutes")
+                time.sleep(_POLL_S)
+        finally:
+            process.kill()
+            process.wait()
+    if not (folder / hpcc_simulator.FCT_FILE).exists():
+        last = (folder / "output.txt").read_text(errors="replace").splitlines()[-1:]
+        raise ValueError(f"the simulator wrote no FCTs; its last line is {''.join(last)!r}")
+    flows = list(hpcc_simulator.finished_flows((folder / hpcc_simulator.FCT_FILE).read_text()))
+    return flows, _queues(folder) if has_queues else None
+
+
+def _is_complete(folder: Path, flows: int, *, has_queues: bool) -> bool:
+    with suppress(FileNotFoundError):
+        finished = (folder / hpcc_simulator.FCT_FILE).read_bytes().count(b"\n")
+        return finished >= flows and (not has_queues or _queues(folder) is not None)
+    return False
+
+
+def _queues(folder: Path) -> PeerQueues | None:
+    return hpcc_simulator.sampled_queues((folder / hpcc_simulator.QUEUE_FILE).read_text())

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The document of the comparison with another simulator, from stored runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.plots.peer import plot_fcts
+from analysis.report import peer as report
+from analysis.validation.peer import (
+    FILE_NAME,
+    Both,
+    GroupFigures,
+    PeerRun,
+    PeerValidation,
+    read_peer_validation,
+    write_peer_validation,
+)
+
+MEAN = Both(ours=2.2, peer=2.0)
+GROUP = GroupFigures(group="incast", flows=30, mean=MEAN, p50=MEAN, p95=MEAN, p99=None)
+RUN = PeerRun(
+    label="16:1",
+    command="./runner.py run incast",
+    seed=1,
+    flows=30,
+    correlation=0.99,
+    groups=(GROUP,),
+    peak_queue_bytes=Both(ours=990_000, peer=1_000_000),
+    points_us=((10.0, 11.0), (20.0, 19.0)),
+)
+TEXT = f"# Head\n\n{report.BEGIN}\nold\n{report.END}\ntail\n"
+
+
+def test_differences_are_shares_of_the_peers_figures() -> None:
+    assert report.summary_cells(RUN) == ("16:1", "30", "0.9900", "+10.0 %", "-", "-1.0 %", "-")
+    assert report.group_cells(GROUP)[2:] == ("2.2 / 2 (+10.0 %)",) * 3 + ("-",)
+    assert report.queue_lines(RUN) == ["longest queue of a port: 990 KB / 1 MB (-1.0 %)"]
+
+
+def test_only_the_tables_of_the_document_are_replaced() -> None:
+    text = report.document(TEXT, PeerValidation(peer="HPCC simulator", runs=(RUN,)))
+    assert text.startswith("# Head\n") and text.endswith(f"{report.END}\ntail\n")
+    assert "old" not in text
+    assert "| 16:1 | 30 | 0.9900 |" in text
+    assert report.document(text, PeerValidation(peer="HPCC simulator", runs=(RUN,))) == text
+
+
+def test_new_runs_replace_stored_runs_of_the_same_label() -> None:
+    newer, other = RUN.model_copy(update={"seed": 2}), RUN.model_copy(update={"label": "64:1"})
+    assert report.merged([RUN, other], [newer]) == (newer, other)
+
+
+def test_the_command_stores_runs_and_writes_document_and_plot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, document = tmp_path / "validation.json", tmp_path / "validation.md"
+    monkeypatch.setattr(report, "STORE", store)
+    monkeypatch.setattr(report, "DOCUMENT", document)
+    (tmp_path / "images").mkdir()
+    document.write_text(TEXT)
+    write_peer_validation(store, PeerValidation(peer="HPCC simulator", runs=()))
+    write_peer_validation(tmp_path / FILE_NAME, PeerValidation(peer="HPCC simulator", runs=(RUN,)))
+    assert report.main([str(tmp_path)]) == 0
+    assert "16:1" in document.read_text()
+    assert (tmp_path / report.PICTURE).stat().st_size > 1_000
+    (tmp_path / FILE_NAME).write_text("{}")
+    assert report.main([str(tmp_path)]) == 2
+
+
+def test_the_plot_has_a_point_for_each_stored_flow() -> None:
+    [axes] = plot_fcts([RUN], "HPCC simulator").axes
+    [points] = axes.collections
+    assert np.asarray(points.get_offsets()).tolist() == [[11.0, 10.0], [19.0, 20.0]]
+
+
+def test_the_stored_document_is_up_to_date() -> None:
+    text = report.DOCUMENT.read_text(encoding="utf-8")
+    assert report.document(text, read_peer_validation(report.STORE)) == text
