@@ -38,6 +38,8 @@ from testbed.validation import hpcc_simulator
 PEERS = {"hpcc-simulator": hpcc_simulator}
 """The simulators by the name that `--peer` takes."""
 
+_PAYLOAD = "transport.payload_bytes=1000"
+"""The payload of the paper and of the simulator; scale ci has 4,000 B."""
 _UNIQUE_PATHS = ("topology.tors=8", "topology.hosts_per_tor=4", "topology.spines=1")
 _BUFFER = "switch.buffer_bytes=33554432"
 """32 MiB, as the paper's switches have; the simulator's buffer is in whole MiB."""
@@ -68,8 +70,8 @@ def standard_cases() -> list[PeerCase]:
     works: Sequence[tuple[str, str, str, Sequence[str]]] = (
         ("16:1 incast, 32 hosts", "incast", "ci", small),
         ("64:1 incast, 128 hosts", "incast", "ci", large),
-        ("hadoop-50, 32 hosts, one spine", "hadoop-50", "ci", (*_UNIQUE_PATHS, _BUFFER)),
-        ("hadoop-50, 32 hosts, four spines (ECMP)", "hadoop-50", "ci", (_BUFFER,)),
+        ("hadoop-50, 32 hosts, one spine", "hadoop-50", "ci", (*_UNIQUE_PATHS, _BUFFER, _PAYLOAD)),
+        ("hadoop-50, 32 hosts, four spines (ECMP)", "hadoop-50", "ci", (_BUFFER, _PAYLOAD)),
         ("hadoop-50, 512 hosts, 400 us", "hadoop-50", "paper", paper),
     )
     return [
