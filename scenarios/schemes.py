@@ -86,7 +86,7 @@ SCHEMES: Mapping[str, Scheme] = {
     )
 }
 
-# The HPCC simulator's presets `hp` and `dcqcn_vwin` queue ACKs with the data, `dcqcn` above it.
+# Switches of the HPCC simulator queue ACKs with the data, in every preset.
 _ACKS_WITH_DATA = {"ack_priority": "data"}
 _HPCC = {"congestion": "hpcc", **_ACKS_WITH_DATA}
 
@@ -107,7 +107,7 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
         RateControl(
             "dcqcn-no-window",
             "DCQCN without a window",
-            {"congestion": "dcqcn", "congestion_parameters": {"window_bytes": 0}},
+            {"congestion": "dcqcn", "congestion_parameters": {"window_bytes": 0}, **_ACKS_WITH_DATA},
             _MARKING,
         ),
         RateControl("hpcc", "HPCC, with telemetry from the switches", _HPCC, {"int_telemetry": True}),

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The HPCC simulator (`third`): input files written from a plan, and its tables of flows and queues read back.
 
-Rates, delays, payload, buffer and parameters are from the plan, whose scheme must be `pfc+hpcc` or `pfc+dcqcn`: the
-simulator has go-back-N and PFC. It derives window and base RTT from the network, by itself.
+Rates, delays, payload, buffer and parameters are from the plan, whose scheme must be `pfc` with `+hpcc`, `+dcqcn` or
+`+dcqcn-no-window`: the simulator has go-back-N and PFC. It derives window and base RTT from the network, by itself.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ def topology_text(topology: Topology) -> str:
 
 
 def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, object]:
-    """Return the configuration by key. Raise ValueError for another scheme than `pfc+hpcc` and `pfc+dcqcn`."""
+    """Return the configuration by key. Raise ValueError for another scheme than `pfc` with HPCC or DCQCN."""
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     congestion = _CONGESTION.get(transport["congestion"])
     if congestion is None or (transport["loss_recovery"], switch["pfc"]) != ("go-back-n", True):
-        raise ValueError(f"scheme {plan.config.scheme}: the HPCC simulator does what pfc+hpcc and pfc+dcqcn do")
+        raise ValueError(f"scheme {plan.config.scheme}: the HPCC simulator does what pfc does with +hpcc or +dcqcn")
     rates = sorted({link.rate_bps for link in plan.topology.links})
     stop_s = START_S + _LONGEST_S
     begin_ns = (START_S if has_queues else 2 * stop_s) * NS_PER_S
@@ -112,7 +112,6 @@ def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, ob
         "INT_MULTI": transport["line_rate_bps"] // _INT_UNIT_BPS,
         "MULTI_RATE": 0,
         "SAMPLE_FEEDBACK": 0,
-        "HAS_WIN": 1,
         "GLOBAL_T": 1,
         "RATE_BOUND": 1,
         "L2_CHUNK_SIZE": 4_000,
@@ -128,6 +127,7 @@ def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, ob
 def _hpcc(parameters: Mapping[str, object]) -> Mapping[str, object]:
     return {
         "CC_MODE": 3,
+        "HAS_WIN": 1,
         "VAR_WIN": 1,
         "U_TARGET": parameters["eta"],
         "MI_THRESH": parameters["max_stage"],
@@ -139,7 +139,7 @@ def _hpcc(parameters: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _dcqcn(parameters: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the settings of DCQCN with a static window, in us where the simulator has no unit."""
+    """Return the settings of DCQCN with a static window or none, in us where the simulator has no unit."""
     times = {
         "ALPHA_RESUME_INTERVAL": "alpha_interval_ns",
         "RATE_DECREASE_INTERVAL": "decrease_interval_ns",
@@ -147,6 +147,7 @@ def _dcqcn(parameters: Mapping[str, object]) -> Mapping[str, object]:
     }
     return {
         "CC_MODE": 1,
+        "HAS_WIN": int(parameters["window_bytes"] != 0),
         "VAR_WIN": 0,
         **{key: int(str(parameters[name])) / 1000 for key, name in times.items()},
         "EWMA_GAIN": parameters["gain"],

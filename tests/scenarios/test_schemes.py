@@ -57,9 +57,10 @@ def test_suffixes_add_to_the_settings_of_the_scheme(
     assert transport.items() <= scheme.transport.items()
 
 
-def test_acknowledgements_have_priority_without_a_window() -> None:
-    """The simulator's preset `dcqcn` does the same (docs/sources.md#priority-of-acks)."""
-    assert TransportSettings(**resolve_scheme("irn+dcqcn-no-window").transport).ack_priority == "control"
+@pytest.mark.parametrize("suffix", ["hpcc", "dcqcn", "dcqcn-no-window"])
+def test_acknowledgements_wait_with_the_data_as_in_the_simulator(suffix: str) -> None:
+    """Its ACK_HIGH_PRIO does not reach the switches (docs/sources.md#priority-of-acks)."""
+    assert TransportSettings(**resolve_scheme(f"irn+{suffix}").transport).ack_priority == "data"
 
 
 @pytest.mark.parametrize(("name", "capped"), [("irn+none", True), ("irn", False), ("sfc+hpcc", False)])

@@ -70,6 +70,11 @@ def test_dcqcn_has_a_static_window_and_the_step_of_the_marking() -> None:
     assert {key: values[key] for key in expected} == expected
 
 
+def test_dcqcn_without_a_window_has_none_there_either() -> None:
+    values = configuration(plan_run(replace(SPEC, scheme="pfc+dcqcn-no-window")))
+    assert (values["HAS_WIN"], values["ACK_HIGH_PRIO"]) == (0, 0)
+
+
 @pytest.mark.parametrize("scheme", ["sfc+hpcc", "irn+hpcc", "pfc"])
 def test_a_scheme_that_it_does_not_simulate_is_refused(scheme: str) -> None:
     with pytest.raises(ValueError, match=rf"scheme {scheme.replace('+', '.')}"):
