@@ -81,9 +81,10 @@ The settings were not fixed before the first results were known. These were chan
 _COST = """\
 ## Run times at scale paper
 
-At scale paper every network has the paper's size. Messages arrive for as long as in the paper, or for a shorter time
-(`--set arrivals_us`) with which a run takes roughly a quarter of an hour on two cores. Each run was one process, and
-two to four runs shared the two cores, so the times include waiting for the other runs.
+At scale paper every network has the paper's size. The paper does not say for how long messages arrive in its
+simulations. They arrive for our default time, or for a shorter time (`--set arrivals_us`) with which a run takes
+roughly a quarter of an hour on two cores. Each run was one process, and two to four runs shared the two cores, so the
+times include waiting for the other runs.
 """
 
 
@@ -213,7 +214,7 @@ def _cost(summaries: Sequence[Summary]) -> list[str]:
                 lengths = (f"{_arrivals_us(summary) / 1000:g}", f"{scale_us / 1000:g}")
             link = f"[{summary.experiment}]({summary.experiment}.md)"
             rows.append((link, *lengths, str(summary.runs), *_walls(summary)))
-    headings = ("experiment", "messages arrive for, ms", "in the paper, ms", "runs", "time per run", "total time")
+    headings = ("experiment", "messages arrive for, ms", "our default, ms", "runs", "time per run", "total time")
     return [_COST, markdown_table(headings, rows)] if rows else []
 
 
