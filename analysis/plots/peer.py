@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle
+from itertools import product
 
 from matplotlib.figure import Figure
 
@@ -14,6 +14,8 @@ from analysis.plots.palette import OTHER_COLORS
 from analysis.validation.peer import PeerRun
 
 _MARGIN = 1.2
+_MARKERS = ("o", "^")
+"""The marker changes when the colors begin again."""
 
 
 @styled
@@ -31,8 +33,8 @@ def plot_fcts(runs: Sequence[PeerRun], peer: str) -> Figure:
     axes.set_xlabel(f"FCT in the {peer} (µs)")
     axes.set_ylabel("Our FCT (µs)")
     axes.axline((low, low), (high, high), color=MUTED, linewidth=1.0)
-    for run, color in zip(runs, cycle(OTHER_COLORS), strict=False):
+    for run, (marker, color) in zip(runs, product(_MARKERS * len(runs), OTHER_COLORS), strict=False):
         ours, theirs = zip(*run.points_us, strict=True)
-        axes.scatter(theirs, ours, s=6, color=color, label=run.label)
+        axes.scatter(theirs, ours, s=10, marker=marker, linewidths=0, color=color, label=run.label)
     share_legend(figure, columns=2)
     return figure
