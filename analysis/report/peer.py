@@ -8,6 +8,7 @@ the stored run with the same label. Without folders, the document is written fro
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ from analysis.validation.peer import (
     read_peer_validation,
     write_peer_validation,
 )
+from native.visible import visible
 from telemetry.atomic_file import replace_text
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
@@ -119,14 +121,19 @@ def document(text: str, validation: PeerValidation) -> str:
     return f"{head}{BEGIN}\n{comparison(validation)}\n{END}{tail}"
 
 
-def main(folders: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Add the runs below the folders to the store and write the document. Returns 2 if a file cannot be read."""
+    parser = argparse.ArgumentParser(prog="python -m analysis.report.peer")
+    parser.add_argument("folders", nargs="*", type=Path, help="folders written by validate --peer")
+    folders = parser.parse_args(arguments).folders
     try:
         stored = read_peer_validation(STORE)
-        paths = sorted(path for folder in folders for path in Path(folder).rglob(FILE_NAME))
+        paths = sorted(path for folder in folders for path in folder.rglob(FILE_NAME))
+        if folders and not paths:
+            raise ResultError(f"no {FILE_NAME} below {', '.join(map(str, folders))}")
         new = [run for path in paths for run in read_peer_validation(path).runs]
     except ResultError as error:
-        print(error, file=sys.stderr)
+        sys.stderr.write(f"{visible(str(error))}\n")
         return 2
     validation = stored.model_copy(update={"runs": merged(stored.runs, new)})
     write_peer_validation(STORE, validation)

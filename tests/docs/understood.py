@@ -33,6 +33,7 @@ _FILE_IN_TREE = re.compile(r"[\w.-]+(/[\w.-]+)+\.\w+")
 _GENERATED = ("runs", "mine")
 _BY_ARGPARSE: Mapping[str, str] = {
     "analysis.report.fidelity": "analysis.report.fidelity",
+    "analysis.report.peer": "analysis.report.peer",
     "bench": "bench.__main__",
     "bench.document": "bench.document",
     "reproduction.document": "reproduction.document",
@@ -92,6 +93,7 @@ def _starting_nothing() -> Iterator[None]:
         "report._report_comparison": _stop,
         "report._report_run": _stop,
         "run.ranks_of": _known_exchange,
+        "validate._with_peer": _stop,
         **{f"{verb}.checked": _all_planned for verb in ("run", "compare")},
         **{f"{verb}.checked": _first_planned for verb in ("reproduce", "sweep", "validate")},
     }
