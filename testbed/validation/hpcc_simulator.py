@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.validation.peer import PeerFlow, PeerQueues
+from scenarios.model.waiting import any_waits
 from scenarios.traffic.hpcc_files import START_S, format_hpcc_flows
 from testbed.plan.plan import RunPlan
 from topologies.model import Topology
@@ -86,11 +87,18 @@ def topology_text(topology: Topology) -> str:
 
 
 def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, object]:
-    """Return the configuration by key. Raise ValueError for another scheme than `pfc` with HPCC or DCQCN."""
+    """Return the configuration by key. Raise ValueError for what the simulator does not do.
+
+    That is another scheme than `pfc` with HPCC or DCQCN, flows that wait for others, and faults.
+    """
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     congestion = _CONGESTION.get(transport["congestion"])
     if congestion is None or (transport["loss_recovery"], switch["pfc"]) != ("go-back-n", True):
         raise ValueError(f"scheme {plan.config.scheme}: the HPCC simulator does what pfc does with +hpcc or +dcqcn")
+    if any_waits(plan.flows):
+        raise ValueError(f"{plan.config.scenario}: the HPCC simulator has no flows that wait for others")
+    if plan.faults:
+        raise ValueError(f"{plan.config.scenario}: the HPCC simulator gets no faults from us")
     rates = sorted({link.rate_bps for link in plan.topology.links})
     stop_s = START_S + _LONGEST_S
     begin_ns = (START_S if has_queues else 2 * stop_s) * NS_PER_S

@@ -10,6 +10,7 @@ import pytest
 
 from analysis.results.spec import RunSpec
 from analysis.validation.peer import PeerFlow, PeerQueues
+from scenarios.faults.spec import parse_fault
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 from testbed.validation.hpcc_simulator import configuration, finished_flows, sampled_queues, topology_text
@@ -79,6 +80,14 @@ def test_dcqcn_without_a_window_has_none_there_either() -> None:
 def test_a_scheme_that_it_does_not_simulate_is_refused(scheme: str) -> None:
     with pytest.raises(ValueError, match=rf"scheme {scheme.replace('+', '.')}"):
         configuration(plan_run(replace(SPEC, scheme=scheme)))
+
+
+def test_flows_that_wait_and_faults_are_refused(plan: RunPlan) -> None:
+    ring = plan_run(RunSpec("allreduce", scheme="pfc+hpcc", clock="virtual"))
+    with pytest.raises(ValueError, match="no flows that wait for others"):
+        configuration(ring)
+    with pytest.raises(ValueError, match="no faults"):
+        configuration(replace(plan, faults=(parse_fault("link:tor1-spine1,down=200us"),)))
 
 
 def test_fct_table_gives_hosts_and_times_since_the_start() -> None:
