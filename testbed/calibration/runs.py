@@ -155,7 +155,7 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
         raise RunError("the calibration's run did not finish")
     used = watch.after.since(watch.before)
     seconds = plan.dilation.wall_ns(finish_us * 1_000) / 1e9
-    half_window_ns = plan.dilation.wall_ns(departure_window_ns(plan.topology)) / 2
+    window_ns = plan.dilation.wall_ns(departure_window_ns(plan.topology))
     frames = counters.packets.sent
     switches = len(plan.topology.switches)
     return Measurement(
@@ -167,23 +167,23 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
         agents=used.agents,
         seconds=seconds,
         lateness={
-            "agent": _lateness(counters.host_lateness, counters.host_spacing, half_window_ns),
+            "agent": _lateness(counters.host_lateness, counters.host_spacing, window_ns),
             "switch": _lateness(
-                counters.switch_lateness, counters.switch_spacing, half_window_ns if plan.config.switch == "soft" else 0
+                counters.switch_lateness, counters.switch_spacing, window_ns if plan.config.switch == "soft" else 0
             ),
         },
     )
 
 
-def _lateness(lateness: Lateness | None, spacing: Spacing | None, half_window_ns: float) -> Wakeups:
-    """Return the larger of lateness and spacing error, since a verdict limits both; the half window is intended."""
+def _lateness(lateness: Lateness | None, spacing: Spacing | None, window_ns: float) -> Wakeups:
+    """Return the larger of lateness and spacing error, since a verdict limits both; a window is intended."""
     summaries = [summary for summary in (lateness, spacing) if summary is not None]
     if not summaries:
         raise RunError("the calibration's run sent no frame")
     return Wakeups(
-        p50_ns=max(0.0, max(summary.p50_ns for summary in summaries) - half_window_ns),
-        p99_ns=max(0.0, max(summary.p99_ns for summary in summaries) - half_window_ns),
-        max_ns=max(0.0, max(summary.max_ns for summary in summaries) - half_window_ns),
+        p50_ns=max(0.0, max(summary.p50_ns for summary in summaries) - window_ns),
+        p99_ns=max(0.0, max(summary.p99_ns for summary in summaries) - window_ns),
+        max_ns=max(0.0, max(summary.max_ns for summary in summaries) - window_ns),
     )
 
 

@@ -34,7 +34,7 @@ class Prediction:
     peak_load: float
     """The load as a share of all cores in the busiest base RTT; above 1, the excess work is done later."""
     late_share: float
-    """The P99 lateness as a share of the base RTT, including wake-ups and half a window."""
+    """The P99 lateness as a share of the base RTT, including wake-ups and a window of departures."""
 
     @property
     def is_enough(self) -> bool:
@@ -51,7 +51,7 @@ class LoadModel:
         """`switch` is the cost of a switch process of the run's target; frames that are due within `window_ns` of model
         time leave together.
         """
-        self._half_window_ns = window_ns / 2
+        self._window_ns = window_ns
         self._costs = costs
         self._traffic = traffic
         self._agent = costs.agent.times(costs.telemetry_agent if telemetry else 1.0)
@@ -78,7 +78,7 @@ class LoadModel:
             late = np.maximum(late, self._late_bins(process, USABLE_SHARE))
         base_rtt_ns = self._traffic.bin_ns * BINS_PER_RTT
         late_share = self._p99(late) / BINS_PER_RTT
-        late_share += (self._half_window_ns + self._costs.latest_wakeup_ns / dilation) / base_rtt_ns
+        late_share += (self._window_ns + self._costs.latest_wakeup_ns / dilation) / base_rtt_ns
         return Prediction(float(self._busiest_rtt(machine)) / self._costs.capacity_cores, float(late_share))
 
     def _late_bins(self, share: Floats, capacity: float) -> Floats:

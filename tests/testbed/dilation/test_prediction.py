@@ -83,12 +83,12 @@ def test_a_process_has_only_one_core() -> None:
     assert not model.at(1_000).is_enough
 
 
-def test_frames_that_leave_together_are_late_by_half_a_window() -> None:
+def test_frames_that_leave_together_are_late_by_a_window() -> None:
     traffic, window_ns = dry_run(_plan()), 100
     free = COSTS.model_copy(update={"wakeups": {}})
     exact, windowed = (LoadModel(traffic, free, SOFT, telemetry=False, window_ns=ns).at(1e6) for ns in (0, window_ns))
     base_rtt_ns = traffic.bin_ns * BINS_PER_RTT
-    assert windowed.late_share - exact.late_share == pytest.approx(window_ns / 2 / base_rtt_ns)
+    assert windowed.late_share - exact.late_share == pytest.approx(window_ns / base_rtt_ns)
 
 
 def test_telemetry_makes_packets_more_expensive() -> None:
@@ -132,6 +132,6 @@ def test_a_machine_that_is_always_late_gets_a_dilation_that_the_data_plane_holds
 
 
 def test_the_page_gives_the_shortest_base_rtt_of_a_machine_without_a_calibration() -> None:
-    shortest_ns = built_in(2).latest_wakeup_ns / (LATE_SHARE - 1 / WINDOWS_PER_RTT / 2)
+    shortest_ns = built_in(2).latest_wakeup_ns / (LATE_SHARE - 1 / WINDOWS_PER_RTT)
     page = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
     assert f"a base RTT then takes {shortest_ns / 1e6:.0f} ms of wall time at least" in page
