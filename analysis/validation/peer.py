@@ -66,7 +66,7 @@ class Both(Figures):
 
     @property
     def share(self) -> float:
-        """How much larger our figure is, as a share of the peer's."""
+        """Return by how much our figure is larger, as a share of the peer's."""
         return self.ours / self.peer - 1 if self.peer else 0.0
 
 
@@ -79,11 +79,11 @@ class GroupFigures(Figures):
     p50: Both | None
     p95: Both | None
     p99: Both | None
-    """None: too few flows."""
+    """A figure is None if there are too few flows for it."""
 
 
 class PeerRun(Figures):
-    """One scenario in our virtual clock and in the peer."""
+    """The comparison of one scenario."""
 
     label: str
     """Scenario, scheme, scale and settings."""

@@ -3,7 +3,7 @@
 """The quick calibration, made automatically by the first live run on a machine: two short runs of the run's target.
 
 In the first run, frames are isolated. If they keep the machine busy nevertheless, the run is repeated more slowly. Its
-cost determines the dilation of the second run; its lateness is the smallest possible lateness here. The costs of
+cost determines the dilation of the second run. Wake-ups are measured as in the exact calibration. The costs of
 messages and telemetry are not measured, but derived from the cost of a frame by the ratios of the built-in costs.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime, timezone
 
+from testbed.calibration.probe import KINDS
 from testbed.calibration.processor_time import busy_cores
 from testbed.calibration.runs import (
     PACKET_NS,
@@ -20,6 +21,7 @@ from testbed.calibration.runs import (
     Trial,
     measured_capacity,
     measured_run,
+    measured_wakeups,
     process_cost,
 )
 from testbed.interrupt import Interrupt
@@ -72,7 +74,7 @@ def quick_calibration(switch: str, interrupt: Interrupt, earlier: Calibration | 
         telemetry_agent=usual.telemetry_agent,
         telemetry_switch=usual.telemetry_switch,
         runner_share=lone.runner_share,
-        wakeups=lone.lateness,
+        wakeups={kind: measured_wakeups(kind) for kind in KINDS},
     )
 
 
@@ -81,7 +83,7 @@ def _two_runs(switch: str, capacity_cores: float, interrupt: Interrupt) -> tuple
     trial = _LONE
     lone = measured_run(switch, _SCHEME, trial, interrupt)
     load = _load(lone, capacity_cores)
-    if load > _MOST_LONE_LOAD:  # frames wait for each other, which would count as lateness
+    if load > _MOST_LONE_LOAD:  # frames wait for each other, so they are not isolated
         slower = min(_SLOWEST, round(trial.dilation * load / _MOST_LONE_LOAD * 2))
         trial = Trial(slower, max(_FEWEST_PACKETS, trial.packets * trial.dilation // slower))
         lone = measured_run(switch, _SCHEME, trial, interrupt)

@@ -13,12 +13,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.results.counters import Lateness, Spacing
 from analysis.results.spec import RunSpec
 from scenarios.model.flow import FlowRequest
 from scenarios.traffic.flow_file import format_flows
@@ -35,7 +34,6 @@ from testbed.recording.recorder import Recorder
 from testbed.system.code import ROOT
 from testbed.system.limits import cores
 from testbed.targets import capabilities
-from topologies.physics import departure_window_ns
 
 _PROCESS_SECONDS = 60.0
 _PAYLOAD_BYTES = 1_000
@@ -84,8 +82,6 @@ class Measurement:
     message_ends: int
     agents: int
     seconds: float
-    lateness: Mapping[str, Wakeups]
-    """The lateness of frames of agents and switches, or the error of their spacing if that is larger."""
 
     @property
     def runner_share(self) -> float:
@@ -155,7 +151,6 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
         raise RunError("the calibration's run did not finish")
     used = watch.after.since(watch.before)
     seconds = plan.dilation.wall_ns(finish_us * 1_000) / 1e9
-    window_ns = plan.dilation.wall_ns(departure_window_ns(plan.topology))
     frames = counters.packets.sent
     switches = len(plan.topology.switches)
     return Measurement(
@@ -166,24 +161,6 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
         message_ends=2 * len(plan.flows),
         agents=used.agents,
         seconds=seconds,
-        lateness={
-            "agent": _lateness(counters.host_lateness, counters.host_spacing, window_ns),
-            "switch": _lateness(
-                counters.switch_lateness, counters.switch_spacing, window_ns if plan.config.switch == "soft" else 0
-            ),
-        },
-    )
-
-
-def _lateness(lateness: Lateness | None, spacing: Spacing | None, window_ns: float) -> Wakeups:
-    """Return the larger of lateness and spacing error, since a verdict limits both; a window is intended."""
-    summaries = [summary for summary in (lateness, spacing) if summary is not None]
-    if not summaries:
-        raise RunError("the calibration's run sent no frame")
-    return Wakeups(
-        p50_ns=max(0.0, max(summary.p50_ns for summary in summaries) - window_ns),
-        p99_ns=max(0.0, max(summary.p99_ns for summary in summaries) - window_ns),
-        max_ns=max(0.0, max(summary.max_ns for summary in summaries) - window_ns),
     )
 
 

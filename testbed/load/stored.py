@@ -64,9 +64,10 @@ class Calibration(Costs):
 
     @property
     def is_outdated(self) -> bool:
-        """Whether it is an old quick calibration, measured while other processes were busy."""
+        """Whether it is a quick calibration of other code, or an old one that was measured while others were busy."""
         age = datetime.now(tz=timezone.utc) - self.measured
-        return self.is_quick and self.load_before > MOST_BUSY_CORES and age > _BUSY_COUNTS_FOR
+        was_busy = self.load_before > MOST_BUSY_CORES and age > _BUSY_COUNTS_FOR
+        return self.is_quick and (was_busy or not self.is_of_this_code)
 
     @property
     def is_of_this_code(self) -> bool:

@@ -59,7 +59,7 @@ def test_suffixes_add_to_the_settings_of_the_scheme(
 
 @pytest.mark.parametrize("suffix", ["hpcc", "dcqcn", "dcqcn-no-window"])
 def test_acknowledgements_wait_with_the_data_as_in_the_simulator(suffix: str) -> None:
-    """Its ACK_HIGH_PRIO does not reach the switches (docs/sources.md#priority-of-acks)."""
+    """The simulator's ACK_HIGH_PRIO does not reach its switches (docs/sources.md#priority-of-acks)."""
     assert TransportSettings(**resolve_scheme(f"irn+{suffix}").transport).ack_priority == "data"
 
 

@@ -25,10 +25,11 @@ def _trials(frame_ns: float, capacity_cores: float, monkeypatch: pytest.MonkeyPa
         trials.append(trial)
         rate = 2e9 / (PACKET_NS * trial.dilation)
         load = Load(rate, min(1.0, rate * frame_ns / 1e9))
-        return Measurement(load, load, 10**7, 10**9, 4, 2, 1.0, {"agent": LATE, "switch": LATE})
+        return Measurement(load, load, 10**7, 10**9, 4, 2, 1.0)
 
     monkeypatch.setattr(quick, "measured_run", measured_run)
     monkeypatch.setattr(quick, "measured_capacity", lambda: capacity_cores)
+    monkeypatch.setattr(quick, "measured_wakeups", lambda kind: LATE)
     calibration = quick.quick_calibration("soft", Interrupt())
     assert calibration.runner_share == 0.01
     assert calibration.capacity_cores == capacity_cores
@@ -47,7 +48,7 @@ def test_a_machine_is_measured_in_two_runs_and_the_second_is_slower_with_less_pr
 
 
 def test_a_machine_that_lone_frames_keep_busy_is_measured_again_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lateness of an overloaded run would count as the smallest possible lateness of a live run."""
+    """The frames of an overloaded run wait for each other, so their cost is not the cost of isolated frames."""
     busy, lone, many = _trials(2_700_000, 0.9, monkeypatch)
     assert busy == quick._LONE
     assert busy.dilation < lone.dilation <= quick._SLOWEST
