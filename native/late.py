@@ -2,13 +2,17 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Late imports of packages that load slowly and that a command needs only at its end, or never.
 
-`import polars` then gives a module that imports the package when an attribute is first used.
+`import polars` then gives a module that imports the package when an attribute is first used. The command's signal
+handlers are in force by then, and stay so: polars would replace the one of SIGINT.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -46,7 +50,17 @@ class _LateModule(ModuleType):
         if finder is not None:
             sys.meta_path.remove(finder)
             del sys.modules[self.__name__]
-            package = import_module(self.__name__)
+            with _handler_kept(signal.SIGINT):
+                package = import_module(self.__name__)
             self.__dict__.update(package.__dict__)
             return getattr(package, name)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+
+@contextmanager
+def _handler_kept(number: signal.Signals) -> Iterator[None]:
+    """Install this process's handler again afterwards. Only the main thread may; a package may have gone round Python."""
+    handler = signal.getsignal(number)
+    yield
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(number, handler)

@@ -30,9 +30,32 @@ except AttributeError as error:
 """
 
 
+_HANDLERS = """
+import ctypes, signal
+from native.late import import_late
+
+def handler():
+    action = (ctypes.c_void_p * 32)()
+    assert ctypes.CDLL(None).sigaction(signal.SIGINT, None, action) == 0
+    return action[0]
+
+import_late("polars")
+import polars
+before = handler()
+polars.DataFrame({"a": [1]})
+print(handler() == before)
+"""
+
+
 def test_a_late_package_is_loaded_at_its_first_use() -> None:
     done = subprocess.run([sys.executable, "-c", _SCRIPT], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "module 'polars' has no attribute 'no_such_name'\n"), done.stderr
+
+
+def test_a_late_package_leaves_the_signal_handler_alone() -> None:
+    """Polars would raise KeyboardInterrupt in its calls, and a run would lose its measurements at the first Ctrl-C."""
+    done = subprocess.run([sys.executable, "-c", _HANDLERS], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
 def test_a_run_loads_no_data_frames_before_its_first_packet() -> None:
