@@ -88,7 +88,7 @@ class Nic:
         self._verify: bool = wall.verify
         self._data_ports = {algorithms.data_port}
         self._line_rate_bps = algorithms.line_rate_bps
-        self._wire = WireSchedule(wall.line_rate_bps, data_frame_bytes(wall.payload_bytes, is_last=True))
+        self._wire = WireSchedule(wall.line_rate_bps, data_frame_bytes(wall.payload_bytes, is_last=False))
         self._decoder = RoceDecoder()
         self._counters = NicCounters()
         self._events: deque[Event] = deque()

@@ -127,6 +127,8 @@ class CongestionControl:
     """Whether data packets carry a time stamp, so that samples have `one_way_delay_ns`."""
     obeys_feedback: ClassVar[bool] = False
     """Whether `on_feedback` is called for feedback from a switch's congestion point; otherwise it is ignored."""
+    repaces: ClassVar[bool] = True
+    """Whether a new rate also moves the departure of the packet that waits; otherwise it applies after that packet."""
     window_bytes: int
     """Congestion window: the flow may send while fewer bytes are in flight. One packet may always be in flight."""
     rate_bps: int

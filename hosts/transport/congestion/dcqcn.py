@@ -3,7 +3,8 @@
 """DCQCN with a static window (Zhu et al., SIGCOMM'15; docs/sources.md#dcqcn): CNPs cut the rate and a timer raises it.
 
 The timers start at the first CNP. Alpha is updated every `alpha_interval_ns`, and a cut is possible 1 ns after every
-`decrease_interval_ns`. Only timers that can have an effect are set; alpha's updates are computed when alpha is read,
+`decrease_interval_ns`. If an increase and a cut are due at the same instant, the increase comes first, as in the HPCC
+simulator. Only timers that can have an effect are set; alpha's updates are computed when alpha is read,
 with the same result.
 """
 
@@ -64,6 +65,7 @@ class Dcqcn(CongestionControl):
     )  # fmt: skip
 
     ecn_capable = True
+    repaces = False
 
     Parameters = DcqcnParameters
 
@@ -107,12 +109,14 @@ class Dcqcn(CongestionControl):
                 self._cut_ns += -(-(now_ns - self._cut_ns) // interval_ns) * interval_ns
 
     def on_timer(self, now_ns: int) -> None:
-        """Perform the cut and the increases that are due."""
-        if self._cut_marked and self._cut_ns <= now_ns:
-            self._cut(self._cut_ns)
-        while self._increase_ns is not None and self._increase_ns <= now_ns:
+        """Perform the increases and the cut that are due, in order of time."""
+        is_cut_due = self._cut_marked and self._cut_ns <= now_ns
+        last_ns = self._cut_ns if is_cut_due else now_ns
+        while self._increase_ns is not None and self._increase_ns <= last_ns:
             self._increase()
             self._increase_ns += self._increase_interval_ns
+        if is_cut_due:
+            self._cut(self._cut_ns)
 
     def next_timer_ns(self) -> int | None:
         """Return the time of the next cut, if a CNP has arrived, or of the next increase, whichever is earlier."""

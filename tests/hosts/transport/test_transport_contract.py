@@ -220,3 +220,37 @@ def test_a_rate_below_1_is_an_error_that_names_the_class(rate_bps: int, monkeypa
     link.transfer(10_000)
     with pytest.raises(ValueError, match=f"Stopped set rate_bps to {rate_bps}; the least is 1"):
         link.run()
+
+
+@pytest.mark.parametrize("repaces", [True, False])
+def test_a_new_rate_moves_the_waiting_packet_only_if_the_control_repaces(
+    repaces: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the HPCC simulator HPCC does, and DCQCN does not. Frames have 1,062 B: 8.5 us at 1 Gb/s, 0.85 us at ten."""
+
+    class Hastening(FixedWindow):
+        def __init__(self, parameters: Any, path: PathContext) -> None:
+            super().__init__(parameters, path)
+            self.rate_bps = 1_000_000_000
+            self.timer_ns: int | None = 2_000
+
+        def next_timer_ns(self) -> int | None:
+            return self.timer_ns
+
+        def on_timer(self, now_ns: int) -> None:
+            self.timer_ns = None
+            self.rate_bps = 10_000_000_000
+
+    monkeypatch.setattr(Hastening, "repaces", repaces)
+    monkeypatch.setitem(CONGESTION_CONTROLS, "hastening", Hastening)
+    link = FakeLink(TransportSettings(congestion="hastening"))
+    link.transfer(3_000)
+    link.run()
+    first_ns, second_ns, third_ns = (start_ns for start_ns, _, _ in link.data_sent())
+    assert second_ns - first_ns == pytest.approx(2_000 if repaces else 8_496, abs=100)
+    assert third_ns - second_ns == pytest.approx(850, abs=10)
+
+
+def test_which_congestion_controls_repace() -> None:
+    """DCQCN is the only one of the HPCC simulator that changes its rate beside the function that moves the packet."""
+    assert [name for name, control in CONGESTION_CONTROLS.items() if not control.repaces] == ["dcqcn"]

@@ -58,6 +58,19 @@ def test_there_is_at_most_one_cut_per_interval() -> None:
     assert [time for time, _ in run(dcqcn, 20_000)] == [9_001]
 
 
+def test_an_increase_comes_before_a_cut_of_the_same_instant() -> None:
+    """The increase at 305.001 us counts as a stage, so the cut stores the increased rate as R_T."""
+    dcqcn = control()
+    dcqcn.on_congestion_notice(1_000)
+    run(dcqcn, 300_000)
+    dcqcn.on_congestion_notice(304_000)
+    [(time_ns, rate_bps)] = run(dcqcn, 305_001)
+    assert time_ns == 305_001
+    assert dcqcn.target_bps == 75_388_342_136
+    assert rate_bps < dcqcn.target_bps
+    assert dcqcn.next_timer_ns() == 605_001
+
+
 def test_a_second_cut_sets_the_target_only_with_clamping() -> None:
     targets = {}
     for clamp in (False, True):

@@ -100,6 +100,15 @@ def test_queue_pairs_share_the_wire_by_bytes() -> None:
     assert abs(sent[101] - sent[102]) <= 2 * 1058
 
 
+def test_queue_pairs_with_full_frames_alternate_from_the_first_turn() -> None:
+    link = FakeLink()
+    for qpn in (1, 2, 3):
+        link.transfer(20_000, qpn=qpn)
+    link.run(until_ns=2_000)
+    headers = [parse_header(frame) for _, name, frame in link.sent if name == "a"]
+    assert [header.destination_qpn for header in headers[:9] if header is not None] == 3 * [101, 102, 103]
+
+
 def test_a_quiesced_nic_sends_nothing_but_counts_arriving_frames() -> None:
     link = FakeLink()
     link.transfer(100_000)
