@@ -59,7 +59,7 @@ class _LateModule(ModuleType):
 
 @contextmanager
 def _handler_kept(number: signal.Signals) -> Iterator[None]:
-    """Install this process's handler again afterwards. Only the main thread may; a package may have gone round Python."""
+    """Install the handler again afterwards, in case a package replaced it. Only the main thread may do so."""
     handler = signal.getsignal(number)
     yield
     if handler is not None and threading.current_thread() is threading.main_thread():

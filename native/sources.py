@@ -45,6 +45,7 @@ ENGINE = (
     "hosts/transport/queue_pairs.py",
     "hosts/transport/receive_buffer.py",
     "hosts/transport/receiver.py",
+    "hosts/transport/pacing.py",
     "hosts/transport/sender.py",
     "hosts/transport/transmission.py",
     "hosts/transport/scheduling/pull_pacer.py",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pydantic import TypeAdapter
@@ -85,11 +86,11 @@ def jobs_of(
     scale: ScaleName,
     clock: str | None = None,
     *,
-    seed: int | None = None,
+    seeds: Sequence[int] | None = None,
     changed: Settings = NO_SETTINGS,
     program: P4Program | None = None,
 ) -> list[ExperimentJob]:
-    """Return the jobs of an experiment at a scale.
+    """Return the jobs of an experiment at a scale, seed by seed; without `seeds`, with the experiment's own seed.
 
     `changed` settings override the experiment's. `program` is the P4 program of all switches. UsageError if the
     experiment does not have the scale.
@@ -98,8 +99,8 @@ def jobs_of(
         raise UsageError(
             f"experiment {experiment.name} has no scale {scale!r}; choose from {', '.join(experiment.grids)}"
         )
-    points = experiment.grids[scale].points()
-    if seed is not None:
-        points = (replace(point, seed=seed) for point in points)
+    points = list(experiment.grids[scale].points())
+    if seeds is not None:
+        points = [replace(point, seed=seed) for seed in seeds for point in points]
     requests = [(point, request_for(experiment, scale, point, clock, changed, program)) for point in points]
     return [ExperimentJob(experiment.name, point, request, changed) for point, request in requests]

@@ -11,19 +11,19 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from pydantic import BaseModel
 
 from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
 from analysis.results.comparison import result_row
+from analysis.results.outcome import outcome_of
 from analysis.results.result import ResultError
 from analysis.results.spec import P4Program
 from analysis.results.stored import load_run
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import ExperimentJob, jobs_of
-from reproduction.model.experiment import Experiment, Measurement, Results, judge
+from reproduction.model.experiment import Claim, Experiment, Measured, Measurement, Results, judge
 from reproduction.record import (
     FILE_NAME,
     ClaimFinding,
@@ -47,6 +47,7 @@ class Case(BaseModel):
     scale: ScaleName
     folder: Path
     runs: tuple[tuple[str, JobResult], ...]
+    seeds: tuple[int, ...] = (1,)
     changed: tuple[str, ...] = ()
     """Settings that the user changed."""
     program: P4Program | None = None
@@ -56,7 +57,7 @@ class Case(BaseModel):
 def judge_case(case: Case) -> None:
     """Judge an experiment and write its folder. UsageError if the experiment does not have one of the runs."""
     experiment = EXPERIMENTS[case.experiment]
-    jobs = {job.point.label: job for job in jobs_of(experiment, case.scale)}
+    jobs = {job.point.label: job for job in jobs_of(experiment, case.scale, seeds=case.seeds)}
     unknown = [label for label, _ in case.runs if label not in jobs]
     if unknown:
         raise UsageError(
@@ -83,6 +84,7 @@ def judge_again(folder: Path) -> StoredReproduction:
         scale=before.scale,
         folder=folder,
         runs=runs,
+        seeds=before.seeds,
         changed=before.changed,
         program=before.program,
     )
@@ -95,8 +97,11 @@ def judge_again(folder: Path) -> StoredReproduction:
 
 def conclude(
     experiment: Experiment, scale: ScaleName, jobs: Sequence[ExperimentJob], results: Sequence[JobResult]
-) -> tuple[Reproduction, Results]:
-    """Return the findings about every claim, and the measurements, without failed, interrupted and invalid runs."""
+) -> tuple[Reproduction, list[Results]]:
+    """Return the findings about every claim, and the measurements by seed.
+
+    Failed, interrupted and invalid runs are left out.
+    """
     measurements = []
     runs = []
     failures = []
@@ -123,61 +128,83 @@ def conclude(
                 wall_s=run.result.wall_s,
             )
         )
-    measured = Results(scale, tuple(measurements))
+    seeds = tuple(dict.fromkeys(job.point.seed for job in jobs))
+    by_seed = [
+        Results(scale, tuple(measurement for measurement in measurements if measurement.point.seed == seed))
+        for seed in seeds
+    ]
     return (
         Reproduction(
             experiment=experiment.name,
             title=experiment.title,
             paper_place=experiment.paper,
             scale=scale,
-            claims=findings(experiment, measured),
+            claims=findings(experiment, by_seed),
             runs=tuple(runs),
             failures=tuple(failures),
             notes=experiment.notes,
-            **_instead_of_defaults(measurements),
+            seeds=seeds,
+            clock=_other_clock(measurements),
         ),
-        measured,
+        by_seed,
     )
 
 
-def _instead_of_defaults(measurements: Sequence[Measurement]) -> dict[str, Any]:
-    """Return the seed of the runs, and their clock if it differs from the experiment's."""
-    if not measurements:
-        return {}
+def _other_clock(measurements: Sequence[Measurement]) -> str | None:
+    """Return the clock of the runs if it differs from the experiment's."""
     clocks = [
         measurement.run.result.clock
         for measurement in measurements
         if measurement.run.result.clock != measurement.point.clock
     ]
-    return {"seed": measurements[0].run.result.seed, "clock": clocks[0] if clocks else None}
+    return clocks[0] if clocks else None
 
 
-def findings(experiment: Experiment, results: Results) -> tuple[ClaimFinding, ...]:
-    """Check every claim of an experiment against the results."""
-    checked = []
-    for claim in experiment.claims:
-        measured = judge(claim, results)
-        value = None if measured.value is None else float(f"{measured.value:.6g}")
-        checked.append(
-            ClaimFinding(
-                claim=claim.claim, paper=claim.paper, measured=measured.text, value=value, holds=measured.holds
-            )
-        )
-    return tuple(checked)
+def findings(experiment: Experiment, by_seed: Sequence[Results]) -> tuple[ClaimFinding, ...]:
+    """Check every claim of an experiment that can fail at this scale against the results of each seed."""
+    scale = by_seed[0].scale
+    claims = [claim for claim in experiment.claims if not claim.only_at or scale in claim.only_at]
+    return tuple(_finding(claim, [judge(claim, results) for results in by_seed]) for claim in claims)
 
 
-def write_reproduction(folder: Path, experiment: Experiment, reproduction: Reproduction, results: Results) -> None:
-    """Write an experiment's reproduction.json, page, figure and data."""
+def _finding(claim: Claim, by_seed: Sequence[Measured]) -> ClaimFinding:
+    known = sorted((row for row in by_seed if row.value is not None), key=lambda row: row.value or 0.0)
+    is_complete = len(known) == len(by_seed)
+    median = known[len(known) // 2] if is_complete else next(row for row in by_seed if row.value is None)
+    text = median.text
+    if is_complete and len(known) > 1:
+        low, high = (row.write(row.value or 0.0) for row in (known[0], known[-1]))
+        text += f"; {low} to {high} over {len(known)} seeds"
+    return ClaimFinding(
+        claim=claim.claim,
+        paper=claim.paper,
+        measured=text,
+        value=_rounded(median.value),
+        values=tuple(_rounded(row.value) for row in by_seed),
+        outcome=outcome_of([row.holds for row in by_seed]),
+        is_ours=claim.is_ours,
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def write_reproduction(
+    folder: Path, experiment: Experiment, reproduction: Reproduction, by_seed: Sequence[Results]
+) -> None:
+    """Write an experiment's reproduction.json, page, figure (of the first seed with runs) and data."""
     content = reproduction.model_dump(by_alias=True)
     replace_text(folder / FILE_NAME, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    spec = experiment.figure if results.measurements else None
-    figure = (spec.caption, spec.draw(results)) if spec else None
+    drawn = next((results for results in by_seed if results.measurements), None)
+    spec = experiment.figure
+    figure = (spec.caption, spec.draw(drawn)) if spec and drawn else None
     page = ExperimentPage(
         name=reproduction.experiment,
         title=reproduction.title,
         paper_place=reproduction.paper_place,
         scale=reproduction.scale,
-        claims=[(row.claim, row.paper, row.measured, row.holds) for row in reproduction.claims],
+        claims=[(row.claim, row.paper, row.measured, row.verdict) for row in reproduction.claims],
         runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in reproduction.runs],
         remarks=reproduction.notes,
         command=reproduction.command,
@@ -192,6 +219,7 @@ def write_reproduction(folder: Path, experiment: Experiment, reproduction: Repro
             **{f"axis.{key}": str(value) for key, value in measurement.point.place.items()},
             **result_row(measurement.run.result),
         }
+        for results in by_seed
         for measurement in results.measurements
     ]
     write_experiment_page(folder, page, figure, pl.DataFrame(rows, infer_schema_length=None))

@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from analysis.report.pages import REPORT_FILE
+from analysis.results.outcome import HOLDS, Outcome, shown
 from analysis.results.result import MAX_FILE_BYTES, Level
 from analysis.results.spec import P4Program
 from scenarios.model.scenario import ScaleName
@@ -19,7 +20,7 @@ from testbed.errors import UsageError
 from wire.input.bounded_file import read_bounded_text
 
 FILE_NAME = "reproduction.json"
-SCHEMA = "sfc-testbed/reproduction/1"
+SCHEMA = "sfc-testbed/reproduction/2"
 
 
 class ClaimFinding(BaseModel):
@@ -30,8 +31,19 @@ class ClaimFinding(BaseModel):
     claim: str
     paper: str
     measured: str
+    """The measured value; with several seeds, that of the seed with the median, and the range."""
     value: float | None
-    holds: bool
+    """The median over the seeds; None if a run or a value is missing."""
+    values: tuple[float | None, ...]
+    """The value with each seed."""
+    outcome: Outcome
+    is_ours: bool = False
+    """Whether it is our own claim, not the paper's."""
+
+    @property
+    def verdict(self) -> str:
+        """The outcome as tables show it."""
+        return shown(self.outcome, is_ours=self.is_ours)
 
 
 class RunOfExperiment(BaseModel):
@@ -62,7 +74,7 @@ class Reproduction(BaseModel):
     runs: tuple[RunOfExperiment, ...]
     failures: tuple[str, ...]
     notes: tuple[str, ...]
-    seed: int = 1
+    seeds: tuple[int, ...] = (1,)
     clock: str | None = None
     """The clock, if it differs from the experiment's."""
     changed: tuple[str, ...] = ()
@@ -78,7 +90,8 @@ class Reproduction(BaseModel):
     @property
     def command(self) -> str:
         """The command that repeats the reproduction."""
-        words = ["./runner.py", "reproduce", self.experiment, "--scale", self.scale, "--seed", str(self.seed)]
+        words = ["./runner.py", "reproduce", self.experiment, "--scale", self.scale]
+        words += ["--seed", str(self.seeds[0])] if len(self.seeds) == 1 else ["--seeds", ",".join(map(str, self.seeds))]
         words += ["--clock", self.clock] if self.clock else []
         words += ["--p4", self.program.path] if self.program else []
         return shlex.join([*words, *(word for setting in self.changed for word in ("--set", setting))])
@@ -91,7 +104,7 @@ class Reproduction(BaseModel):
 
     @property
     def all_hold(self) -> bool:
-        return all(finding.holds for finding in self.claims)
+        return all(finding.outcome == HOLDS for finding in self.claims)
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,7 @@ def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, ou
                 scale=scale,
                 folder=folder,
                 runs=runs,
+                seeds=tuple(dict.fromkeys(job.point.seed for job in jobs if job.experiment == name)),
                 changed=settings_words(first.changed),
                 program=program and replace(program, text="", word=None),
             )

@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """docs/stored/reproduction.json: the findings of each experiment at each scale that docs/reproduction/ shows.
 
-The runs themselves are not stored. There is one summary per experiment and scale. Complete findings are preferred, then
-findings with longer arrivals of messages, then newer findings.
+The runs themselves are not stored. There is one summary per experiment, scale and preset of the HPCC simulator.
+Findings about other claims than the current ones are left out. Complete findings are preferred, then findings with more
+seeds, with longer arrivals of messages, and newer ones.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from hosts.transport.congestion.presets import DEFAULT_PRESET, PRESETS, Preset
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.record import ClaimFinding, Reproduction, StoredReproduction
+from reproduction.record import ClaimFinding, StoredReproduction
 from scenarios.model.scenario import ScaleName
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
@@ -26,8 +28,9 @@ from testbed.errors import UsageError
 STORE = Path(__file__).resolve().parents[1] / "docs" / "stored" / "reproduction.json"
 SCALES: tuple[ScaleName, ...] = ("ci", "laptop", "paper")
 
-_SCHEMA: Literal["sfc-testbed/reproduction-summaries/1"] = "sfc-testbed/reproduction-summaries/1"
+_SCHEMA: Literal["sfc-testbed/reproduction-summaries/2"] = "sfc-testbed/reproduction-summaries/2"
 _LENGTH = "arrivals_us"
+_PRESET = "transport.congestion_parameters.preset"
 _MADE = re.compile(r"\d{8}-\d{6}")
 
 
@@ -49,6 +52,9 @@ class Summary(BaseModel):
     notes: tuple[str, ...]
     arrivals_us: float | None = None
     """The time for which messages arrive, if it is shorter than the scale's."""
+    preset: Preset = DEFAULT_PRESET
+    """The parameter set of the HPCC simulator."""
+    seeds: tuple[int, ...] = (1,)
     command: str
     made: str = ""
     """The time of the reproduction from its folder's name, YYYYMMDD-HHMMSS; empty: unknown."""
@@ -56,35 +62,48 @@ class Summary(BaseModel):
     """The wall time of each run; empty: unknown."""
 
     @property
-    def held(self) -> int:
-        """The number of claims that hold."""
-        return sum(claim.holds for claim in self.claims)
+    def weight(self) -> tuple[bool, int, float, str]:
+        """The sort key that decides which summary is kept: complete, with more seeds, longer, and newer."""
+        length_us = math.inf if self.arrivals_us is None else self.arrivals_us
+        return not self.failures, len(self.seeds), length_us, self.made
 
     @property
-    def weight(self) -> tuple[bool, float, str]:
-        """The sort key that decides which summary is kept: complete, longer, and newer ones are preferred."""
-        return not self.failures, math.inf if self.arrivals_us is None else self.arrivals_us, self.made
+    def place(self) -> tuple[str, str, str]:
+        """The experiment, scale and preset; one summary is kept for each."""
+        return self.experiment, self.scale, self.preset
 
     @property
-    def place(self) -> tuple[str, str]:
-        """The experiment and the scale; one summary is kept for each such pair."""
-        return self.experiment, self.scale
+    def column(self) -> str:
+        """The scale, and a preset other than the default, as headings name them."""
+        return f"scale {self.scale}{'' if self.preset == DEFAULT_PRESET else f' with {self.preset}'}"
+
+    @property
+    def answers_current_claims(self) -> bool:
+        """Whether the claims are those of this release at the scale."""
+        experiment = EXPERIMENTS.get(self.experiment)
+        claims = experiment.claims if experiment else ()
+        return {claim.claim for claim in claims if not claim.only_at or self.scale in claim.only_at} == {
+            finding.claim for finding in self.claims
+        }
 
 
 class _Store(BaseModel):
-    schema_name: Literal["sfc-testbed/reproduction-summaries/1"] = Field(default=_SCHEMA, alias="schema")
+    schema_name: Literal["sfc-testbed/reproduction-summaries/2"] = Field(default=_SCHEMA, alias="schema")
     summaries: tuple[Summary, ...]
 
 
 def summary_of(stored: StoredReproduction) -> Summary | None:
     """Summarize a reproduction.
 
-    None if it does not reproduce the paper: it used another P4 program, or changed a setting other than the time for
-    which messages arrive. At scale paper this time may be shortened.
+    None if it does not reproduce the paper: it used another P4 program, or changed a setting other than the preset of
+    the HPCC simulator and the time for which messages arrive. At scale paper this time may be shortened.
     """
     reproduction = stored.reproduction
     scale_us = own_arrivals_us(reproduction.experiment, reproduction.scale)
-    length_us = _changed_length_us(reproduction) if reproduction.changed else scale_us
+    changed = dict(setting.split("=", 1) for setting in reproduction.changed)
+    preset = changed.pop(_PRESET, DEFAULT_PRESET)
+    length = changed.pop(_LENGTH, None)
+    length_us = math.nan if changed else scale_us if length is None else float(length)
     is_short = reproduction.scale == "paper" and length_us is not None and scale_us is not None and length_us < scale_us
     if reproduction.program is not None or not (length_us == scale_us or is_short):
         return None
@@ -99,17 +118,12 @@ def summary_of(stored: StoredReproduction) -> Summary | None:
         failures=reproduction.failures,
         notes=reproduction.notes,
         arrivals_us=length_us if is_short else None,
+        preset=preset,
+        seeds=reproduction.seeds,
         command=reproduction.command,
         made=made.group() if (made := _MADE.search(stored.folder.name)) else "",
         walls_s=tuple(round(run.wall_s, 2) for run in reproduction.runs if run.wall_s is not None),
     )
-
-
-def _changed_length_us(reproduction: Reproduction) -> float:
-    """Return the changed time for which messages arrive; NaN if another setting was changed."""
-    [first, *others] = reproduction.changed
-    key, _, value = first.partition("=")
-    return float(value) if key == _LENGTH and not others else math.nan
 
 
 def own_arrivals_us(experiment: str, scale: ScaleName) -> float | None:
@@ -119,12 +133,14 @@ def own_arrivals_us(experiment: str, scale: ScaleName) -> float | None:
 
 
 def merged(stored: Iterable[Summary], new: Iterable[Summary]) -> tuple[Summary, ...]:
-    """Return one summary per experiment and scale, in the catalogue's order, without unknown experiments."""
-    best: dict[tuple[str, str], Summary] = {}
+    """Return one summary per experiment, scale and preset, in the catalogue's order, if it answers today's claims."""
+    best: dict[tuple[str, str, str], Summary] = {}
     for summary in (*stored, *new):
-        if summary.place not in best or best[summary.place].weight <= summary.weight:
+        is_better = summary.place not in best or best[summary.place].weight <= summary.weight
+        if is_better and summary.answers_current_claims:
             best[summary.place] = summary
-    return tuple(best[name, scale] for name in EXPERIMENTS for scale in SCALES if (name, scale) in best)
+    places = ((name, scale, preset) for name in EXPERIMENTS for scale in SCALES for preset in PRESETS)
+    return tuple(best[place] for place in places if place in best)
 
 
 def read_summaries(path: Path = STORE) -> tuple[Summary, ...]:

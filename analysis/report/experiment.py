@@ -40,8 +40,8 @@ class ExperimentPage:
     title: str
     paper_place: str
     scale: str
-    claims: Sequence[tuple[str, str, str, bool]]
-    """Claim, the paper's value, the measured value, and whether the claim holds."""
+    claims: Sequence[tuple[str, str, str, str]]
+    """Claim, the paper's value, the measured value, and the outcome."""
     runs: Sequence[RunLink]
     remarks: Sequence[str]
     """Remarks needed to interpret the figures."""
@@ -58,7 +58,7 @@ def write_experiment_page(
     """Write report.html, two CSV files and the figure (caption, plot) as PNG into a folder; return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(
-        folder / "claims.csv", pl.DataFrame(page.claims, schema=["claim", "paper", "measured", "holds"], orient="row")
+        folder / "claims.csv", pl.DataFrame(page.claims, schema=["claim", "paper", "measured", "outcome"], orient="row")
     )
     write_csv(folder / "runs.csv", runs)
     name = Path(FIGURE_FILE).stem
@@ -67,7 +67,7 @@ def write_experiment_page(
     html = render(
         "experiment.html.j2",
         page=page,
-        first_sentence=of_experiment({claim: holds for claim, *_, holds in page.claims}, runs.to_dicts(), trust),
+        first_sentence=of_experiment({claim: outcome for claim, *_, outcome in page.claims}, runs.to_dicts(), trust),
         plots=place_figures(folder, {name: drawn}, {name: caption}) if drawn else [],
         runs=[run_row(folder, *run) for run in page.runs],
     )

@@ -12,6 +12,7 @@ import polars as pl
 from analysis.formatting import amount, format_bytes, format_number, format_share, format_us
 from analysis.metrics.flows import active_span_us
 from analysis.results.comparison import Comparison, headline_class
+from analysis.results.outcome import DEPENDS, FAILS, tally
 from analysis.results.over_seeds import mean_of
 from analysis.results.result import Level, RunResult
 from analysis.results.swept import Sweep
@@ -174,17 +175,12 @@ def of_sweep(sweep: Sweep) -> str:
     )
 
 
-def of_experiment(claims: Mapping[str, bool], runs: Sequence[Mapping[str, Any]], trust: str) -> str:
-    """Return the summary of an experiment: claims that do not hold, totals over `runs` (rows of runs.csv), `trust`."""
-    failing = [claim for claim, holds in claims.items() if not holds]
-    total = amount(len(claims), "claim")
-    if not claims:
-        outcome = "No claims were evaluated"
-    elif not failing:
-        outcome = f"All {total} hold" if len(claims) > 1 else "The only claim holds"
-    else:
-        verb = "holds" if len(claims) - len(failing) == 1 else "hold"
-        outcome = f"{len(claims) - len(failing)} of {total} {verb}. Does not hold: {'; '.join(failing)}"
+def of_experiment(claims: Mapping[str, str], runs: Sequence[Mapping[str, Any]], trust: str) -> str:
+    """Return the summary of an experiment: outcomes by claim, totals over `runs` (rows of runs.csv), `trust`."""
+    outcome = tally(claims.values()) or "No claims were evaluated"
+    for word in (FAILS, DEPENDS):
+        named = [claim for claim, shown in claims.items() if shown.startswith(word)]
+        outcome += f". {word.capitalize()}: {'; '.join(named)}" if named else ""
     if not runs:
         return _paragraph(outcome, "No run has completed, so there is no verdict")
     return _paragraph(outcome, amount(len(runs), "run"), *_costs(runs), trust)

@@ -27,6 +27,7 @@ from analysis.life.events import LifeEvent
 from analysis.metrics.flows import CompletionFigures
 from analysis.report.physics import physics_rows
 from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
+from analysis.results.outcome import DEPENDS, FAILS, HOLDS
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import Level, RunResult, count_of
 from analysis.results.spec import RunConfig
@@ -34,6 +35,7 @@ from analysis.terminal import PROSE, Fitted
 
 _EVENT_STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost": "red", "acknowledged": "green"}
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
+_OUTCOME_STYLES = {HOLDS: "bold green", FAILS: "bold red", DEPENDS: "bold yellow"}
 
 
 def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
@@ -169,15 +171,15 @@ def format_estimate(name: str, estimate: Estimate | None) -> str:
     return f"{value} ±{three_digits(half / scale)} {unit}".rstrip()
 
 
-def claims_table(title: str, claims: Sequence[tuple[str, str, str, bool]], says: str = "paper") -> RenderableType:
-    """Return a table of claims: claim, expected value (`says` names its source), measured value, whether it holds."""
+def claims_table(title: str, claims: Sequence[tuple[str, str, str, str]], says: str = "paper") -> RenderableType:
+    """Return a table of claims: claim, expected value (`says` names its source), measured value, outcome."""
     table = Table(title=Text(title), title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
     for heading in ("claim", says, "measured"):
         table.add_column(heading, ratio=PROSE)
-    table.add_column("holds")
-    for claim, paper, measured, holds in claims:
-        verdict = Text("holds", style="bold green") if holds else Text("does not hold", style="bold red")
-        table.add_row(Text(claim), Text(paper), Text(measured), verdict)
+    table.add_column("outcome")
+    for claim, paper, measured, outcome in claims:
+        style = next(style for word, style in _OUTCOME_STYLES.items() if outcome.startswith(word))
+        table.add_row(Text(claim), Text(paper), Text(measured), Text(outcome, style=style))
     return Fitted(table)
 
 

@@ -16,6 +16,7 @@ from analysis.metrics.figures import Figure, Figures
 from analysis.metrics.flows import ALL_CLASSES
 from analysis.results.completions import CompletionRow, completion_rows
 from analysis.results.meaning import Contrast, Ratio, Side, sentence
+from analysis.results.outcome import outcome_of
 from analysis.results.over_seeds import (
     INCAST_TAG,
     RATIOS,
@@ -102,9 +103,9 @@ class Comparison(Figures):
     claims: tuple[HeldClaim, ...] = ()
 
     @property
-    def claim_rows(self) -> list[tuple[str, str, str, bool]]:
-        """The claims as table rows: claim, expected, measured, whether it holds."""
-        return [(claim.claim, claim.expected, claim.measured, claim.holds) for claim in self.claims]
+    def claim_rows(self) -> list[tuple[str, str, str, str]]:
+        """The claims as table rows: claim, expected, measured, outcome."""
+        return [(claim.claim, claim.expected, claim.measured, outcome_of([claim.holds])) for claim in self.claims]
 
     @property
     def has_incast(self) -> bool:

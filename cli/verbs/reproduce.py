@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from analysis.results.outcome import tally
 from analysis.results.spec import ClockName
 from analysis.results.spec import P4Program as CompiledProgram
 from cli.calibration import say_dilations
@@ -21,6 +22,7 @@ from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say, say_json
 from cli.planning import checked, clock_of
 from cli.progress import JobProgress
 from cli.retrying import tell
+from cli.seeds import chosen_seeds
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.effort import brief_request, with_efforts
 from reproduction.jobs import ExperimentJob, jobs_of, settings_known_to
@@ -52,7 +54,14 @@ def verb(
     workers: Workers = None,
     scheduler: SchedulerAddress = None,
     retry: Retry = False,
-    seed: Annotated[int | None, typer.Option(help="Random seed; by default 1.", show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="1")] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            help="Several seeds, such as 1..5 or 1,3,7: a claim holds, fails, or depends on the seed.",
+            show_default=False,
+        ),
+    ] = None,
     settings: Settings = None,
     p4: P4Program = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
@@ -62,7 +71,7 @@ def verb(
     names = _experiments(experiment)
     changed_settings = parse_settings(settings or ())
     changed = settings_of(names, changed_settings)
-    jobs = _jobs(changed, scale, chosen, seed, read_program(p4))
+    jobs = _jobs(changed, scale, chosen, chosen_seeds(seed, seeds), read_program(p4))
     if retry and all(job.request.clock == "virtual" for job in jobs):
         check_retry("virtual")
     plans = checked([brief_request(job.request)[0] for job in jobs], out)
@@ -89,7 +98,7 @@ def verb(
         for stored in reproduced.experiments:
             print_reproduction(stored)
         claims = [claim for stored in reproduced.experiments for claim in stored.reproduction.claims]
-        say(f"claims: {sum(claim.holds for claim in claims)} of {len(claims)} hold")
+        say(tally(claim.verdict for claim in claims))
     if any(stored.reproduction.failures for stored in reproduced.experiments):
         raise typer.Exit(EXIT_INVALID)
     if strict and not all(stored.reproduction.all_hold for stored in reproduced.experiments):
@@ -100,13 +109,13 @@ def _jobs(
     changed: Mapping[str, SettingValues],
     scale: str,
     clock: ClockName | None,
-    seed: int | None,
+    seeds: Sequence[int],
     program: CompiledProgram | None,
 ) -> list[ExperimentJob]:
     return [
         job
         for name, own in changed.items()
-        for job in jobs_of(EXPERIMENTS[name], scale, clock, seed=seed, changed=own, program=program)  # type: ignore[arg-type]
+        for job in jobs_of(EXPERIMENTS[name], scale, clock, seeds=seeds, changed=own, program=program)  # type: ignore[arg-type]
     ]
 
 

@@ -19,6 +19,7 @@ from hosts.transport.counting import NicCounters
 from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
 from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport, SendingState
+from hosts.transport.pacing import Pacing
 from hosts.transport.scheduling.ended_flows import EndedFlows
 from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from hosts.transport.transmission import Transmission, bytes_between, message_bytes, message_crc, payload_tail
@@ -29,7 +30,7 @@ from wire.crc import CrcShift
 from wire.roce.framer import RoceFramer
 from wire.roce.packets import ACK_REQUEST, data_opcode, nearest_index, pack_immediate
 from wire.tail import tail_bytes
-from wire.units import NS_PER_S, NS_PER_US
+from wire.units import NS_PER_US
 
 
 class FlowPause:
@@ -62,8 +63,8 @@ class SenderQueuePair(FrameSource):
     __slots__ = (
         "_ack_every", "_blocked_until_ns", "_congestion", "_consecutive_timeouts", "_counters", "_current", "_end",
         "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_stamps", "_has_timer",
-        "_is_pulled", "_last_bytes", "_last_gap_ns", "_last_start_ns", "_notifies_congestion", "_notifies_flow_control",
-        "_pause", "_payload_bytes", "_recovery", "_repaces", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim", "_smallest_window",
+        "_is_pulled", "_notifies_congestion", "_notifies_flow_control", "_pacing", "_pause",
+        "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim", "_smallest_window",
         "_stored_bytes", "_trace", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps",
         "obeys_marks", "source_qpn",
     )  # fmt: skip
@@ -130,9 +131,7 @@ class SenderQueuePair(FrameSource):
         self._current: Transmission | None = None
         self._first_end: int = NEVER
         self._end = recovery.next_new
-        self._repaces: bool = congestion.repaces
-        self._last_start_ns = self._last_bytes = 0
-        self._last_gap_ns: int = 0
+        self._pacing = Pacing(congestion)
         self._pause = FlowPause()
         self._blocked_until_ns: int = NEVER
 
@@ -171,23 +170,14 @@ class SenderQueuePair(FrameSource):
         if self._pause.end_ns > now_ns:
             self._blocked_until_ns = self._pause.end_ns
             return -1
-        congestion = self._congestion
-        if congestion.rate_bps != self.line_rate_bps or not self._repaces:
-            next_ns = self._last_start_ns + (self._gap_ns() if self._repaces else self._last_gap_ns)
-            if next_ns > now_ns:
-                self._blocked_until_ns = next_ns
-                return -1
+        next_ns = self._pacing.next_start_ns()
+        if next_ns > now_ns:
+            self._blocked_until_ns = next_ns
+            return -1
         in_flight = recovery.in_flight_before(index)
-        if in_flight and in_flight * self._payload_bytes >= congestion.window_bytes:
+        if in_flight and in_flight * self._payload_bytes >= self._congestion.window_bytes:
             return -1
         return index
-
-    def _gap_ns(self) -> int:
-        """Return the time from the start of the last packet to that of the next, at the current rate."""
-        rate_bps = self._congestion.rate_bps
-        if rate_bps < 1:
-            raise ValueError(f"{type(self._congestion).__name__} set rate_bps to {rate_bps}; the least is 1")
-        return self._last_bytes * 8 * NS_PER_S // rate_bps
 
     def build_frame(self, now_ns: int) -> bytes | None:
         """Build the data frame that starts on the wire now; None if the flow may not send."""
@@ -224,10 +214,7 @@ class SenderQueuePair(FrameSource):
             frame = self._framer.frame(opcode, psn_word, pack_immediate(current.crc) + body, shim=shim)
         else:
             frame = self._framer.full_frame(opcode, word, body, body_crc, self._shift, shim)
-        self._last_start_ns = now_ns
-        self._last_bytes = len(frame) + tail_bytes(self.tail)
-        if not self._repaces:
-            self._last_gap_ns = self._gap_ns()
+        self._pacing.on_sent(len(frame) + tail_bytes(self.tail), now_ns)
         if self._notifies_congestion or self._notifies_flow_control:
             self._notify_sent(size, now_ns)
         if self.wake_ns == NEVER:

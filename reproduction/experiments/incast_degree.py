@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
-from reproduction.model.claims import Linear, Ratio, SteeperThan
-from reproduction.model.experiment import Axis, Claim, Experiment, Grid
+import numpy as np
+
+from reproduction.model.claims import LEAST_R2, Judged, Linear, Ratio, SlopeRatio
+from reproduction.model.experiment import Axis, Claim, Experiment, Grid, Measured, NotMeasured, Results
 from reproduction.model.panels import CurveSelection, over_axis, paper_figure
-from reproduction.model.quantities import MEAN_P99_OVER_SIZES, PEAK_BUFFER, slowdown
+from reproduction.model.quantities import MEAN_P99_OVER_SIZES, PEAK_BUFFER
 from scenarios.paper.incast_degree import SCENARIO
 
 _CONTROLS = {"dcqcn": "DCQCN+W", "hpcc": "HPCC"}
@@ -15,12 +17,24 @@ _SCHEMES = tuple(f"{name}+{control}" for control in _CONTROLS for name in ("irn"
 _AXIS = "incast degree"
 
 
-_MUCH, _CLEARLY = 2.0, 1.05
-"""The smallest ratios of the steeper slope to the flatter one, where the paper says "much lower" and "lower"."""
+_CLEARLY = 1.05
+"""The smallest ratio of the steeper slope to the flatter one: a difference of a few percent is none."""
+_CORRELATED = 0.7
+"""The smallest Pearson correlation of quantities that the paper calls correlated."""
 
 
 def _grid(degrees: tuple[int, ...]) -> Grid:
     return Grid(_SCHEMES, (Axis.of(_AXIS, "incast_degree", degrees),))
+
+
+def _tail_follows_buffer(results: Results) -> Measured:
+    """Correlate the tail latency of all runs with their peak buffers."""
+    runs = [measurement.run for measurement in results.measurements]
+    pairs = [(PEAK_BUFFER.measure(run), MEAN_P99_OVER_SIZES.measure(run)) for run in runs]
+    if len(pairs) < 3:
+        raise NotMeasured(f"a correlation needs three runs, there are {len(pairs)}")
+    correlation = float(np.corrcoef(np.array(pairs).T)[0, 1])
+    return Measured(correlation, correlation >= _CORRELATED, f"r = {correlation:.2f} over {len(pairs)} runs")
 
 
 def _claims() -> tuple[Claim, ...]:
@@ -28,42 +42,64 @@ def _claims() -> tuple[Claim, ...]:
     for control, name in _CONTROLS.items():
         none, onramp, sfc = (f"{flow}+{control}" for flow in ("irn", "onramp", "sfc"))
         claims += [
-            Linear(
-                f"{name}: without flow control, the peak buffer grows linearly with the degree (R² at least 0.8)",
-                "linear",
-                PEAK_BUFFER,
-                none,
-                _AXIS,
-                0.8,
-            ),
-            SteeperThan(
-                f"{name}: OnRamp's peak buffer grows at least 2 times as fast with the degree as SFC's",
-                "much lower",
-                PEAK_BUFFER,
-                onramp,
-                sfc,
-                _AXIS,
-                _MUCH,
-            ),
-            SteeperThan(
-                f"{name}: without flow control, the peak buffer grows at least 1.05 times as fast as with OnRamp",
-                "lower",
-                PEAK_BUFFER,
-                none,
-                onramp,
-                _AXIS,
-                _CLEARLY,
+            *(
+                Linear(
+                    f"{name}: {words}, the peak buffer grows linearly with the degree (R² at least {LEAST_R2})",
+                    "linearly proportional",
+                    PEAK_BUFFER,
+                    scheme,
+                    _AXIS,
+                )
+                for words, scheme in (("without flow control", none), ("with OnRamp", onramp), ("with SFC", sfc))
             ),
             Ratio(
-                f"{name}: SFC's P99 FCT slowdown is at most that without flow control, at every degree",
-                "SFC lowest at every degree",
-                slowdown(99),
+                f"{name}: SFC's peak buffer is at most half of OnRamp's, at every degree",
+                "much less over the entire range",
+                PEAK_BUFFER,
                 sfc,
+                onramp,
+                at_most=0.5,
+            ),
+            SlopeRatio(
+                f"{name}: without flow control, the peak buffer grows at least 1.05 times as fast as with OnRamp",
+                "the flow control governs the slope",
+                PEAK_BUFFER,
                 none,
-                at_most=1.0,
+                onramp,
+                _AXIS,
+                at_least=_CLEARLY,
+            ),
+            *(
+                Ratio(
+                    f"{name}: SFC's mean P99 FCT slowdown over message sizes is at most {words}, at every degree",
+                    "highlights the benefit of SFC",
+                    MEAN_P99_OVER_SIZES,
+                    sfc,
+                    scheme,
+                    at_most=1.0,
+                )
+                for words, scheme in (("that without flow control", none), ("OnRamp's", onramp))
             ),
         ]
-    return tuple(claims)
+    without = [f"irn+{control}" for control in _CONTROLS]
+    return (
+        *claims,
+        SlopeRatio(
+            "Without flow control, the peak buffer grows 0.8 to 1.25 times as fast with HPCC as with DCQCN+W",
+            "congestion control alone does not change the slope",
+            PEAK_BUFFER,
+            without[1],
+            without[0],
+            _AXIS,
+            at_least=0.8,
+            at_most=1.25,
+        ),
+        Judged(
+            f"Tail latency and peak buffer are correlated over all runs (r at least {_CORRELATED})",
+            "correlated with the peak buffer",
+            _tail_follows_buffer,
+        ),
+    )
 
 
 _FLOW_CONTROLS = {"irn": "alone", "onramp": "+ OnRamp", "sfc": "+ SFC"}

@@ -31,14 +31,29 @@ EXPERIMENT = Experiment(
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
         Bound(
-            "The suppression filter holds at most 110 flows",
-            "100 and 105",
+            "The suppression filter holds fewer than 110 flows",
+            "less than 110 (100 and 105)",
             SUPPRESSION_ENTRIES,
             "sfc+hpcc",
-            at_most=110.0,
+            at_most=109.0,
+            only_at=("paper",),
         ),
-        Bound("A pause cache holds at most 15 destinations", "12", CACHE_ENTRIES, "sfc+hpcc", at_most=15.0),
-        Bound("Suppression saves at least 77 % of the BTS", "77.48 % and 81.91 %", BTS_CUT, "sfc+hpcc", at_least=77.0),
+        Bound(
+            "A pause cache holds fewer than 15 destinations",
+            "less than 15 (12)",
+            CACHE_ENTRIES,
+            "sfc+hpcc",
+            at_most=14.0,
+            only_at=("paper",),
+        ),
+        Bound(
+            "Suppression saves 77 to 82 % of the BTS",
+            "77.48 % and 81.91 %",
+            BTS_CUT,
+            "sfc+hpcc",
+            at_least=77.0,
+            at_most=82.0,
+        ),
     ),
     figure=paper_figure(
         "The columns of the paper's table, with the paper's values and ours.",
@@ -50,6 +65,6 @@ EXPERIMENT = Experiment(
     notes=(
         SCALING_RULE,
         "Packets carry 1000 B at every scale. The share of suppressed BTS depends on the packets in half an RTT.",
-        "The limits on state are the paper's at every scale. A smaller network can only need less.",
+        "The limits on state are claims at scale paper only, since a smaller network could not exceed them.",
     ),
 )

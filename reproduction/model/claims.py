@@ -14,14 +14,30 @@ from analysis.formatting import format_ratio
 from analysis.results.stored import Run
 from reproduction.model.experiment import Measured, Measurement, NotMeasured, Results
 from reproduction.model.quantities import Quantity
+from scenarios.model.scenario import ScaleName
+
+LEAST_R2 = 0.9
+"""R² of a line from which a relation counts as linear."""
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """A claim that the ratio of a quantity under two schemes lies between two bounds at every point."""
+class Statement:
+    """The texts of a claim, and where it counts."""
 
     claim: str
+    """The claim in our words, with its limits."""
     paper: str
+    """The paper's value or wording."""
+    is_ours: bool = field(default=False, kw_only=True)
+    """Whether our set-up decides the claim, or it tests our simulator. It is then not one of the paper's."""
+    only_at: tuple[ScaleName, ...] = field(default=(), kw_only=True)
+    """The scales at which the claim can fail; empty: all."""
+
+
+@dataclass(frozen=True)
+class Ratio(Statement):
+    """A claim that the ratio of a quantity under two schemes lies between two bounds at every point."""
+
     of: Quantity
     scheme: str
     base: str
@@ -36,15 +52,13 @@ class Ratio:
         worst = _worst([ratio for ratio, *_ in ratios], self.at_least, self.at_most)
         ratio, values, measurement = ratios[worst]
         text = f"{format_ratio(ratio)} ({values}{_place(measurement, len(ratios))})"
-        return Measured(ratio, _between(ratio, self.at_least, self.at_most), text)
+        return Measured(ratio, _between(ratio, self.at_least, self.at_most), text, format_ratio)
 
 
 @dataclass(frozen=True)
-class Bound:
+class Bound(Statement):
     """A claim that a quantity of a scheme lies between two bounds: numbers, or functions of the run."""
 
-    claim: str
-    paper: str
     of: Quantity
     scheme: str
     at_least: float | Callable[[Run], float] | None = None
@@ -64,55 +78,53 @@ class Bound:
             if bound is not None
         )
         text = f"{self.of.write(value)} (required: {required}{_place(measurement, len(bounded))})"
-        return Measured(value, _between(value, low, high), text)
+        return Measured(value, _between(value, low, high), text, self.of.write)
 
 
 @dataclass(frozen=True)
-class Linear:
-    """A claim that a quantity grows linearly with an axis: R² of the fitted line is at least `least_r2`."""
+class Linear(Statement):
+    """A claim that a quantity grows linearly with an axis: R² of the fitted line is at least LEAST_R2."""
 
-    claim: str
-    paper: str
     of: Quantity
     scheme: str
     axis: str
-    least_r2: float = 0.9
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
         chosen = _chosen(results, self.scheme, self.where)
         slope, r2 = _line(chosen, self.of, self.axis)
         text = f"{self.of.write(slope)} per unit of {self.axis}, R² {r2:.3f} over {len(chosen)} points"
-        return Measured(r2, r2 >= self.least_r2 and slope > 0, text)
+        return Measured(r2, r2 >= LEAST_R2 and slope > 0, text, "R² {:.3f}".format)
 
 
 @dataclass(frozen=True)
-class SteeperThan:
-    """A claim that a quantity grows faster with an axis under one scheme than under another, by at least a factor."""
+class SlopeRatio(Statement):
+    """A claim that the slopes of a quantity over an axis under two schemes have a ratio between two bounds."""
 
-    claim: str
-    paper: str
     of: Quantity
-    steep: str
-    flat: str
+    scheme: str
+    base: str
     axis: str
-    at_least: float
+    at_least: float | None = None
+    at_most: float | None = None
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
-        steep, flat = (
-            _line(_chosen(results, scheme, self.where), self.of, self.axis)[0] for scheme in (self.steep, self.flat)
+        slope, base = (
+            _line(_chosen(results, scheme, self.where), self.of, self.axis)[0] for scheme in (self.scheme, self.base)
         )
-        text = f"{self.of.write(steep)} vs. {self.of.write(flat)} per unit of {self.axis}"
-        return Measured(steep / flat if flat else None, steep > 0 and steep >= self.at_least * flat, text)
+        values = f"{self.of.write(slope)} vs. {self.of.write(base)} per unit of {self.axis}"
+        if slope <= 0 or base <= 0:
+            return Measured(None, False, values)
+        ratio = slope / base
+        text = f"{format_ratio(ratio)} ({values})"
+        return Measured(ratio, _between(ratio, self.at_least, self.at_most), text, format_ratio)
 
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(Statement):
     """A claim that a quantity of a scheme changes little over an axis: its highest value over its lowest is limited."""
 
-    claim: str
-    paper: str
     of: Quantity
     scheme: str
     at_most: float
@@ -122,19 +134,18 @@ class Spread:
         values = [self.of.measure(measurement.run) for measurement in _chosen(results, self.scheme, self.where)]
         low, high = min(values), max(values)
         ratio = high / low if low else float("inf")
-        return Measured(ratio, ratio <= self.at_most, f"{self.of.write(low)} to {self.of.write(high)}")
+        text = f"{self.of.write(low)} to {self.of.write(high)}"
+        return Measured(ratio, ratio <= self.at_most, text, format_ratio)
 
 
 @dataclass(frozen=True)
-class SameDistribution:
-    """A claim that quantities, such as percentiles of a distribution, are alike under two schemes."""
+class NoneLower(Statement):
+    """A claim that no quantity, such as a percentile of a distribution, is lower than under another scheme."""
 
-    claim: str
-    paper: str
     each_of: tuple[Quantity, ...]
     scheme: str
     base: str
-    within: float
+    at_least: float
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
@@ -143,17 +154,15 @@ class SameDistribution:
             for quantity in self.each_of:
                 ratio, values = _ratio(quantity, measurement, results, self.base)
                 ratios.append((ratio, f"{quantity.name}: {values}"))
-        ratio, values = max(ratios, key=lambda pair: abs(pair[0] - 1))
-        text = f"{format_ratio(ratio)} ({values}; largest difference of {len(ratios)})"
-        return Measured(ratio, abs(ratio - 1) <= self.within, text)
+        ratio, values = min(ratios)
+        text = f"{format_ratio(ratio)} ({values}; lowest of {len(ratios)})"
+        return Measured(ratio, ratio >= self.at_least, text, format_ratio)
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judged(Statement):
     """A claim with a check of its own."""
 
-    claim: str
-    paper: str
     judge: Callable[[Results], Measured]
 
     def check(self, results: Results) -> Measured:

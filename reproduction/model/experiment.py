@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 
 from matplotlib.figure import Figure
 
+from analysis.formatting import format_number
 from analysis.results.spec import RunConfig
 from analysis.results.stored import Run
 from scenarios.model.scenario import ScaleName, Scenario
@@ -65,8 +66,9 @@ class Point:
 
     @property
     def label(self) -> str:
-        """The scheme and the place, such as `sfc+none, degree 16`."""
-        return ", ".join([self.scheme, *(f"{name} {value}" for name, value in self.place.items())])
+        """The scheme, the place and a seed other than 1, such as `sfc+none, degree 16, seed 2`."""
+        seed = [f"seed {self.seed}"] if self.seed != 1 else []
+        return ", ".join([self.scheme, *(f"{name} {value}" for name, value in self.place.items()), *seed])
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Results:
-    """All runs of an experiment at one scale."""
+    """The runs of an experiment at one scale, with one seed."""
 
     scale: ScaleName
     measurements: tuple[Measurement, ...]
@@ -138,10 +140,12 @@ class Measured:
     value: float | None
     holds: bool
     text: str
+    write: Callable[[float], str] = format_number
+    """Formats the value, for the range over several seeds."""
 
 
 class Claim(Protocol):
-    """A statement of the paper and the check of runs against it."""
+    """A statement of the paper, or one of ours, and the check of runs against it."""
 
     @property
     def claim(self) -> str:
@@ -150,6 +154,14 @@ class Claim(Protocol):
     @property
     def paper(self) -> str:
         """The paper's value or wording."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether our set-up decides the claim, or it tests our simulator. It is then not one of the paper's."""
+
+    @property
+    def only_at(self) -> tuple[ScaleName, ...]:
+        """The scales at which the claim can fail; empty: all."""
 
     def check(self, results: Results) -> Measured:
         """Check the runs. NotMeasured if they cannot decide the claim."""

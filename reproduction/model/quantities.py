@@ -72,8 +72,8 @@ def _mean_p99_over_sizes(run: Run) -> float:
     return float(np.mean(percentiles))
 
 
-def _steady(run: Run) -> float:
-    """Return the mean buffer of the fullest switch over the middle half of the time in which flows were active."""
+def _middle_depths(run: Run) -> Values:
+    """Return the buffer samples of the fullest switch in the middle half of the time in which flows were active."""
     switch = hottest_switch(run.queues)
     ends = run.flows["finish_us"].drop_nulls()
     if switch is None or ends.is_empty():
@@ -84,7 +84,13 @@ def _steady(run: Run) -> float:
     depths = whole_buffer(run.queues, switch).filter(inside)["depth_bytes"]
     if depths.is_empty():
         raise NotMeasured("the run is shorter than the sampling interval")
-    return float(depths.to_numpy().mean())
+    return depths.to_numpy().astype(np.float64)
+
+
+def _steady_swing(run: Run) -> float:
+    """Return the standard deviation of the steady buffer, divided by its mean."""
+    depths = _middle_depths(run)
+    return float(depths.std() / depths.mean()) if depths.any() else 0.0
 
 
 def receivers_gbps(run: Run) -> Values:
@@ -128,7 +134,8 @@ def _bts_cut(run: Run) -> float:
 _COUNT = "{:,.0f}".format
 
 PEAK_BUFFER = Quantity("peak buffer", lambda run: float(counted(run.result.max_buffer_bytes)), format_bytes, "MB", 1e6)
-STEADY_BUFFER = Quantity("steady buffer", _steady, format_bytes, "MB", 1e6)
+STEADY_BUFFER = Quantity("steady buffer", lambda run: float(_middle_depths(run).mean()), format_bytes, "MB", 1e6)
+STEADY_SWING = Quantity("swing of the steady buffer", _steady_swing, lambda value: f"{100 * value:.0f} % of the mean")
 MEAN_P99_OVER_SIZES = Quantity("P99 FCT slowdown, mean over sizes", _mean_p99_over_sizes)
 RECEIVER_THROUGHPUT = Quantity(
     "mean receiver throughput", _receivers, lambda value: f"{format_number(value)} Gb/s", "Gb/s"

@@ -29,6 +29,10 @@ class JoinAndLeave(Workload):
         500.0, description="Time from one group's start to the next."
     )
 
+    window_us: Annotated[float, Field(ge=0, le=10_000_000)] = Field(
+        100.0, description="Synchronization window in which a group's senders start; 0 starts them at once."
+    )
+
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         needed = self.groups * self.senders_per_group
         *senders, receiver = (host.name for host in topology.hosts)
@@ -42,9 +46,8 @@ class JoinAndLeave(Workload):
             steps = range(group, group + self.groups)
             share = sum(1 / self._sending_in(step) for step in steps) / self.senders_per_group
             size_bytes = round(share * rate_bps * self.step_us / 8e6)
-            requests.append(
-                FlowRequest(sender, receiver, size_bytes, round(group * self.step_us * 1000), f"group{group + 1}")
-            )
+            start_ns = round(1000 * (group * self.step_us + random.uniform(0, self.window_us)))
+            requests.append(FlowRequest(sender, receiver, size_bytes, start_ns, f"group{group + 1}"))
         return requests
 
     def _check_senders(self, topology: Topology, senders: Sequence[str], rate_bps: int) -> None:

@@ -39,6 +39,7 @@ class Incast(Workload):
         "With a single ToR, all senders are under it.",
     )
     receiver: str | None = Field(None, description="The receiver; by default the last host.")
+    first_at_once: bool = Field(False, description="Start the first flow of a round at its beginning (Fig. 1).")
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         receiver = self._receiver(topology)
@@ -46,9 +47,12 @@ class Incast(Workload):
         requests: list[FlowRequest] = []
         for turn in range(self.rounds):
             begin_ns = turn * self.round_interval_us * 1000
+            is_at_once = self.first_at_once
             for sender in senders:
                 for _ in range(self.flows_per_sender):
-                    start_ns = round(begin_ns + random.uniform(0, self.window_us * 1000))
+                    wait_ns = random.uniform(0, self.window_us * 1000)
+                    start_ns = round(begin_ns if is_at_once else begin_ns + wait_ns)
+                    is_at_once = False
                     requests.append(FlowRequest(sender.name, receiver.name, self.message_bytes, start_ns, TAG))
         return requests
 

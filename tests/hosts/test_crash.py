@@ -55,9 +55,7 @@ def test_the_description_names_class_exception_file_and_line(monkeypatch: pytest
 def test_an_exception_of_the_engine_itself_is_described_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     description = engine_crash(_crash(_Stops, monkeypatch))
     assert description is not None
-    assert description.startswith(
-        "SenderQueuePair._sendable raised ValueError: _Stops set rate_bps to 0; the least is 1 (hosts/"
-    )
+    assert description.startswith("Pacing._gap_ns raised ValueError: _Stops set rate_bps to 0; the least is 1 (hosts/")
 
 
 def test_an_exception_from_elsewhere_is_not_described(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,9 +9,10 @@ Parameters that are the same in both are plain defaults in the files of the algo
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar, get_args
 
 Preset = Literal["run.py", "mix/config.txt"]
+PRESETS: Final[tuple[Preset, ...]] = get_args(Preset)
 DEFAULT_PRESET: Final = "run.py"
 """`run.py` derives rates from the network's speed, here the paper's 100 Gb/s; `mix/config.txt` is only an example."""
 

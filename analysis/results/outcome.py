@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The outcome of a claim over one or several seeds, and counts of outcomes in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+Outcome = Literal["holds", "fails", "depends on the seed"]
+
+HOLDS: Final = "holds"
+FAILS: Final = "fails"
+DEPENDS: Final = "depends on the seed"
+OURS: Final = " (ours)"
+"""Marks the outcome of a claim that is not one of the paper's."""
+
+_VERBS: Final = {HOLDS: ("holds", "hold"), FAILS: ("fails", "fail"), DEPENDS: ("depends", "depend")}
+
+
+def outcome_of(holds: Sequence[bool]) -> Outcome:
+    """Return the outcome of a claim that was checked once for each seed."""
+    if all(holds):
+        return HOLDS
+    return DEPENDS if any(holds) else FAILS
+
+
+def shown(outcome: Outcome, *, is_ours: bool) -> str:
+    """Return an outcome as tables show it, such as `holds (ours)`."""
+    return f"{outcome}{OURS if is_ours else ''}"
+
+
+def tally(outcomes: Iterable[str]) -> str:
+    """Count outcomes as `shown` returns them, such as `7 claims of the paper: 5 hold, 2 fail; 1 of ours: 1 holds`."""
+    every = list(outcomes)
+    ours = [outcome.removesuffix(OURS) for outcome in every if outcome.endswith(OURS)]
+    papers = [outcome for outcome in every if not outcome.endswith(OURS)]
+    parts = (
+        [f"{len(papers)} {'claim' if len(papers) == 1 else 'claims'} of the paper: {_counts(papers)}"] if papers else []
+    )
+    parts += [f"{len(ours)} of ours: {_counts(ours)}"] if ours else []
+    return "; ".join(parts)
+
+
+def _counts(outcomes: Sequence[str]) -> str:
+    counts = Counter(outcomes)
+    words = [f"{counts[word]} {verbs[counts[word] != 1]}" for word, verbs in _VERBS.items() if counts[word]]
+    return ", ".join(words) + (" on the seed" if counts[DEPENDS] else "")
