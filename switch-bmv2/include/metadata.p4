@@ -45,7 +45,8 @@ struct pfc_metadata_t {
     bit<1> is_lossless;
     bit<16> alpha_q8;
     bytes_t xon_offset_bytes;
-    bytes_t shareable_bytes;  // buffer without headroom
+    bytes_t shareable_bytes;  // buffer without headroom and reserves
+    bytes_t reserve_bytes;
     duration_us_t refresh_us;
 }
 

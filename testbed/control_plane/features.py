@@ -159,7 +159,8 @@ def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     assert settings.buffer_bytes is not None
     ports = topology.ports[switch]
     pass_ns = topology.switch[switch].pass_latency_ns
-    shareable = max(0, settings.buffer_bytes - sum(headroom_bytes(port, pass_ns) for port in ports))
+    reserve = settings.pfc_reserve_bytes
+    shareable = max(0, settings.buffer_bytes - sum(headroom_bytes(port, pass_ns) + reserve for port in ports))
     slowest_bps = min(link.rate_bps for link in topology.links)
     for port in ports:
         alpha = round(settings.pfc_alpha * ALPHA_ONE * port.rate_bps / slowest_bps)
@@ -170,7 +171,7 @@ def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
             )
         longest_us = _longest_pause_us(dilation.wall_bps(port.rate_bps))
         refresh_us = _require_word("a pause of 65535 quanta", longest_us, port.rate_bps) // 2
-        values = f"{alpha} {settings.pfc_xon_offset_bytes} {shareable} {refresh_us}"
+        values = f"{alpha} {settings.pfc_xon_offset_bytes} {shareable} {reserve} {refresh_us}"
         yield f"table_add pfc lossless {port.number} {CLASS_DATA} => {values}"
 
 

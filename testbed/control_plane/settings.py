@@ -74,6 +74,7 @@ class SwitchSettings(BaseModel):
     pfc_alpha: float = Field(
         0.125, gt=0, le=64, description="Xoff threshold factor of a host port; it grows with the rate of faster ports."
     )
+    pfc_reserve_bytes: Bytes = Field(4_096, description="Bytes of each ingress port that do not count towards Xoff.")
     pfc_xon_offset_bytes: Bytes = Field(3_000, description="Distance below Xoff at which a neighbour is resumed.")
     ecn_kmin_bytes: Bytes | None = Field(None, description="RED marking begins above this depth; null: no marking.")
     ecn_kmax_bytes: Bytes | None = Field(

@@ -15,7 +15,7 @@ import pytest
 from analysis.results.stored import Run
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import jobs_of
-from reproduction.model.claims import Bound, Linear, Ratio, Spread, SteeperThan
+from reproduction.model.claims import Bound, Linear, NoneLower, Ratio, SlopeRatio, Spread
 from reproduction.model.experiment import Axis, Claim, Grid, Grids, Measurement, Point, Results, judge
 from reproduction.model.quantities import STEADY_BUFFER, Quantity
 from scenarios.schemes import resolve_scheme
@@ -48,7 +48,7 @@ def _as_run(figure: float) -> Run:
     return _Run(figure)  # type: ignore[return-value]
 
 
-GROWING = _results({"irn": {1: 10, 2: 20, 3: 31}, "sfc": {1: 4, 2: 5, 3: 6}})
+GROWING = _results({"irn": {1: 10, 2: 20, 3: 31}, "sfc": {1: 4, 2: 5, 3: 6}, "bent": {1: 9, 2: 1, 3: 2}})
 RATIO = Ratio("c", "p", FIGURE, "sfc", "irn", at_most=0.5)
 
 
@@ -63,10 +63,13 @@ RATIO = Ratio("c", "p", FIGURE, "sfc", "irn", at_most=0.5)
         (Bound("c", "p", FIGURE, "sfc", at_most=5.9), False),
         (Bound("c", "p", FIGURE, "sfc", at_least=lambda run: run.figure), True),  # type: ignore[attr-defined]
         (Linear("c", "p", FIGURE, "irn", "n"), True),
-        (Linear("c", "p", FIGURE, "irn", "n", least_r2=0.9999), False),
-        (SteeperThan("c", "p", FIGURE, "irn", "sfc", "n", 2.0), True),
-        (SteeperThan("c", "p", FIGURE, "sfc", "irn", "n", 1.0), False),
-        (SteeperThan("c", "p", FIGURE, "irn", "sfc", "n", 20.0), False),
+        (Linear("c", "p", FIGURE, "bent", "n"), False),
+        (SlopeRatio("c", "p", FIGURE, "irn", "sfc", "n", at_least=2.0), True),
+        (SlopeRatio("c", "p", FIGURE, "sfc", "irn", "n", at_least=1.0), False),
+        (SlopeRatio("c", "p", FIGURE, "irn", "sfc", "n", at_most=2.0), False),
+        (SlopeRatio("c", "p", FIGURE, "irn", "bent", "n", at_most=2.0), False),
+        (NoneLower("c", "p", (FIGURE,), "sfc", "irn", at_least=0.1), True),
+        (NoneLower("c", "p", (FIGURE,), "sfc", "irn", at_least=0.3), False),
         (Spread("c", "p", FIGURE, "sfc", at_most=1.5), True),
         (Spread("c", "p", FIGURE, "irn", at_most=1.5), False),
     ],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.outcome import Outcome
 from reproduction import document
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document import SUMMARY_PAGE, Remark, below, main, pages_of
@@ -17,10 +18,26 @@ from reproduction.summaries import Summary, merged, read_summaries, summary_of, 
 
 
 def _claims(letters: str) -> tuple[ClaimFinding, ...]:
-    """Return one finding per letter; only the claim `a` holds."""
+    """Return one finding per letter: `a` holds, `d` depends on the seed, `o` is ours and holds, others fail."""
+    outcomes: dict[str, Outcome] = {"a": "holds", "o": "holds", "d": "depends on the seed"}
     return tuple(
-        ClaimFinding(claim=letter, paper="p", measured="m", value=1.0, holds=letter == "a") for letter in letters
+        ClaimFinding(
+            claim=letter,
+            paper="p",
+            measured="m",
+            value=1.0,
+            values=(1.0,),
+            outcome=outcomes.get(letter, "fails"),
+            is_ours=letter == "o",
+        )
+        for letter in letters
     )
+
+
+@pytest.fixture
+def any_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let findings about claims that no experiment has be stored."""
+    monkeypatch.setattr(Summary, "answers_current_claims", True)
 
 
 def _reproduction(name: str, scale: str, letters: str = "ab", changed: tuple[str, ...] = ()) -> Reproduction:
@@ -54,29 +71,30 @@ def _write(folder: Path, reproduction: Reproduction) -> None:
 def test_a_page_marks_a_failed_claim_and_gives_its_reason() -> None:
     summary = _summary("theory", "ci", "c")
     remark = Remark(reason="Because.", found="It is.", runs=("run theory --set joiners=2",))
-    text = pages_of([summary], {"theory": {"c": remark}}, {("theory", "ci"): "../images/x.png"})["theory.md"]
-    assert "| c | p | m | **no** |" in text
-    assert "- *c* (ci)\n\n  Reason: Because.\n\n  Test: It is.\n" in text
+    text = pages_of([summary], {"theory": {"c": remark}}, {("theory", "ci", "run.py"): "../images/x.png"})["theory.md"]
+    assert "| c | p | m | **fails** |" in text
+    assert "- *c* (scale ci)\n\n  Reason: Because.\n\n  Test: It is.\n" in text
     assert "  ./runner.py run theory --set joiners=2\n" in text
-    parts = ("reproduce theory", "Formulas", "../images/x.png", "| c | p |", "0 of 1 claims", "*c*", "run theory")
+    parts = ("reproduce theory", "Formulas", "../images/x.png", "| c | p |", "*c*", "run theory")
     positions = [text.index(part) for part in parts]
     assert positions == sorted(positions)
-    assert "*c* (ci): the reason is unknown." in pages_of([summary], {}, {})["theory.md"]
+    assert "*c* (scale ci): the reason is unknown." in pages_of([summary], {}, {})["theory.md"]
 
 
 def test_a_reason_is_given_once_for_all_scales_and_claims_that_share_it() -> None:
     remark = Remark(reason="Because.", found="It is.", runs=("run theory",))
     summaries = [_summary("theory", "ci", "bc"), _summary("theory", "laptop", "ac")]
     text = pages_of(summaries, {"theory": {"b": remark, "c": remark}}, {})["theory.md"]
-    assert "- *b* (ci); *c* (ci, laptop)\n" in text
+    assert "- *b* (scale ci); *c* (scale ci, scale laptop)\n" in text
     assert text.count("Because.") == 1
 
 
+@pytest.mark.usefixtures("any_claims")
 def test_the_summary_counts_claims_by_experiment_and_scale_without_changed_settings(tmp_path: Path) -> None:
     reproductions = (
         _reproduction("theory", "ci"),
         _reproduction("theory", "laptop"),
-        _reproduction("ndp", "ci", "a"),
+        _reproduction("ndp", "ci", "ado"),
         _reproduction("ndp", "ci", "ab", ("load=0.1",)),
     )
     for number, reproduction in enumerate(reproductions):
@@ -84,17 +102,18 @@ def test_the_summary_counts_claims_by_experiment_and_scale_without_changed_setti
     pages = pages_of(merged((), (summary for summary, _ in below([tmp_path]))), {}, {})
     assert pages.keys() == {SUMMARY_PAGE, "ndp.md", "theory.md"}
     text = pages[SUMMARY_PAGE]
-    assert "| Fig. 16 | [ndp](ndp.md) | t | 1 of 1 | - | - |" in text
-    assert "| Appendix C | [theory](theory.md) | t | 1 of 2 | 1 of 2 | - |" in text
-    assert "| all |  |  | 2 of 3 | 1 of 2 | - |" in text
+    ndp = "2 claims of the paper: 1 holds, 1 depends on the seed; 1 of ours: 1 holds"
+    theory = "2 claims of the paper: 1 holds, 1 fails"
+    assert f"| Fig. 16 | [ndp](ndp.md) | t | {ndp} | - |" in text
+    assert f"| Appendix C | [theory](theory.md) | t | {theory} | {theory} |" in text
 
 
 def test_the_summary_lists_every_claim_with_the_figure_of_the_largest_scale() -> None:
     summaries = [_summary("theory", "ci"), _summary("theory", "laptop", "a")]
-    pictures = {("theory", scale): f"../images/{scale}.png" for scale in ("ci", "laptop")}
+    pictures = {("theory", scale, "run.py"): f"../images/{scale}.png" for scale in ("ci", "laptop")}
     text = pages_of(summaries, {}, pictures)[SUMMARY_PAGE]
-    assert "| a | yes | yes | - | m |" in text
-    assert "| b | **no** | - | - | - |" in text
+    assert "| a | holds | holds | m |" in text
+    assert "| b | **fails** | - | - |" in text
     assert "../images/laptop.png" in text
     assert "../images/ci.png" not in text
 
@@ -104,11 +123,11 @@ def test_the_summary_begins_with_the_result_and_the_runs_that_are_not_faithful()
         _summary(name, "ci").model_copy(update={"verdicts": ("faithful",), "runs": 3}) for name in ("theory", "ndp")
     ]
     degraded = _summary("theory", "laptop", "a").model_copy(update={"verdicts": ("degraded", "faithful"), "runs": 2})
-    sentence = "\n**Claims of the paper that hold: 2 of 4 at scale ci{}. {}**\n"
-    assert sentence.format("", "All 6 runs are faithful.") in pages_of(faithful, {}, {})[SUMMARY_PAGE]
-    exception = "Some of the 8 runs are not faithful: theory at scale laptop."
-    with_exception = sentence.format(", 1 of 1 at scale laptop", exception)
-    assert with_exception in pages_of([*faithful, degraded], {}, {})[SUMMARY_PAGE]
+    first = "**Outcomes of the claims:**\n\n- scale ci: 4 claims of the paper: 2 hold, 2 fail\n"
+    assert f"{first}\nAll 6 runs are faithful.\n" in pages_of(faithful, {}, {})[SUMMARY_PAGE]
+    laptop = "- scale laptop: 1 claim of the paper: 1 holds\n"
+    exception = "Some of the 8 runs are not faithful: theory at scale laptop.\n"
+    assert f"{first}{laptop}\n{exception}" in pages_of([*faithful, degraded], {}, {})[SUMMARY_PAGE]
 
 
 def test_run_times_are_listed_for_scale_paper() -> None:
@@ -135,11 +154,13 @@ def test_run_times_are_listed_for_scale_paper() -> None:
         ("paper", ("arrivals_us=20000",), False, None),
         ("paper", ("arrivals_us=1000", "load=0.1"), False, None),
         ("paper", ("load=0.1",), False, None),
+        ("paper", ("transport.congestion_parameters.preset=mix/config.txt",), True, None),
+        ("ci", ("transport.congestion_parameters.preset=mix/config.txt", "load=0.1"), False, None),
         ("ci", ("arrivals_us=500",), False, None),
         ("ci", (), True, None),
     ],
 )
-def test_a_changed_setting_counts_only_if_it_shortens_arrivals_at_scale_paper(
+def test_a_changed_setting_counts_only_if_it_shortens_arrivals_at_scale_paper_or_is_the_preset(
     scale: str, changed: tuple[str, ...], counts: bool, arrivals_us: float | None
 ) -> None:
     """A run at scale paper takes hours and may be shortened, which its page states. A setting that equals the scale's
@@ -154,6 +175,7 @@ def test_a_changed_setting_counts_only_if_it_shortens_arrivals_at_scale_paper(
         assert "--set arrivals_us=1000" in text
 
 
+@pytest.mark.usefixtures("any_claims")
 def test_complete_longer_and_newer_findings_replace_others_in_this_order() -> None:
     whole, shorter, short = (
         _summary("hadoop-50", "paper", letters, changed)
@@ -168,8 +190,26 @@ def test_complete_longer_and_newer_findings_replace_others_in_this_order() -> No
     assert merged([whole], [newer]) == merged([newer], [whole]) == (newer,)
     incomplete = newer.model_copy(update={"failures": ("sfc: interrupted",)})
     assert merged([whole], [incomplete]) == merged([incomplete], [whole]) == (whole,)
+    more_seeds = shorter.model_copy(update={"seeds": (1, 2, 3)})
+    assert merged([newer], [more_seeds]) == merged([more_seeds], [newer]) == (more_seeds,)
 
 
+def test_findings_about_other_claims_are_not_kept() -> None:
+    """After claims are restated, older findings would answer questions that nobody asks any more."""
+    assert merged([_summary("theory", "ci")], ()) == ()
+
+
+def test_presets_are_columns_and_have_pictures_of_their_own() -> None:
+    preset = "transport.congestion_parameters.preset=mix/config.txt"
+    places = [_summary("hadoop-50", "paper", "a"), _summary("hadoop-50", "paper", "b", (preset,))]
+    pictures = {summary.place: f"../images/{number}.png" for number, summary in enumerate(places)}
+    pages = pages_of(places, {}, pictures)
+    assert "| claim | scale paper | scale paper with mix/config.txt | measured at scale paper |" in pages[SUMMARY_PAGE]
+    assert "## Scale paper with mix/config.txt" in pages["hadoop-50.md"]
+    assert all(f"../images/{number}.png" in pages["hadoop-50.md"] for number in (0, 1))
+
+
+@pytest.mark.usefixtures("any_claims")
 def test_findings_are_stored_so_that_pages_need_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document, "PAGES", tmp_path / "docs" / "reproduction")
     monkeypatch.setattr(document, "PICTURES", tmp_path / "docs" / "images")
@@ -188,7 +228,10 @@ def test_findings_are_stored_so_that_pages_need_no_runs(tmp_path: Path, monkeypa
     assert main(["--check"]) == 0
     _write(runs / "two", _reproduction("theory", "laptop"))
     assert main([str(runs)]) == 0
-    assert {summary.place for summary in read_summaries(store)} == {("hadoop-50", "ci"), ("theory", "laptop")}
+    assert {summary.place for summary in read_summaries(store)} == {
+        ("hadoop-50", "ci", "run.py"),
+        ("theory", "laptop", "run.py"),
+    }
     page.write_text(f"{text}edited\n")
     assert main(["--check"]) == 1
 

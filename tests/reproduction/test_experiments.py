@@ -13,7 +13,7 @@ import pytest
 
 from analysis.results.stored import Run
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.model.claims import SameDistribution
+from reproduction.model.claims import NoneLower
 from reproduction.model.experiment import Claim, Measurement, Point, Results, judge
 from reproduction.model.quantities import receiver_quantile
 
@@ -65,21 +65,19 @@ def _slowed(slowdown: float) -> Run:
 
 
 @pytest.mark.parametrize(
-    ("sfc", "others", "holds"),
-    [(1.0, (1.2, 1.3), True), (1.1, (1.2, 1.05), False), (0.9, (0.97, 0.99), False), (0.9, (1.01, 0.99), False)],
-    ids=["both grow", "one grows less", "all shrink", "one shrinks"],
+    ("sfc", "other", "holds"),
+    [(1.0, 1.25, True), (1.3, 1.25, False), (1.0, 1.15, False), (0.9, 0.97, False)],
+    ids=["grows", "grows less than SFC's", "hardly grows", "shrinks"],
 )
-def test_slowdowns_must_grow_with_the_rtt_and_more_than_with_sfc(
-    sfc: float, others: tuple[float, float], holds: bool
-) -> None:
-    """The paper states that the other schemes' slowdowns increase. To shrink less than SFC's is not enough."""
-    growth = dict(zip(("sfc+hpcc", "irn+hpcc", "onramp+hpcc"), (sfc, *others), strict=True))
+def test_slowdowns_must_grow_with_the_rtt_and_more_than_with_sfc(sfc: float, other: float, holds: bool) -> None:
+    """The paper states that the other schemes' slowdowns increase significantly: 20 %, as in `hadoop-50-light`."""
+    growth = {"sfc+hpcc": sfc, "onramp+hpcc": other}
     runs: dict[tuple[str, tuple[tuple[str, Any], ...]], Run] = {
         (scheme, (("base RTT (µs)", rtt),)): _slowed(4.0 * (factor if rtt == 16 else 1.0))
         for scheme, factor in growth.items()
         for rtt in (10, 16)
     }
-    assert judge(_claim("long-rtt", "grows more than with SFC"), _results(runs)).holds is holds
+    assert judge(_claim("long-rtt", "With OnRamp"), _results(runs)).holds is holds
 
 
 def _receiving(*gbps: float) -> Run:
@@ -97,13 +95,14 @@ def _receiving(*gbps: float) -> Run:
     [
         (_receiving(10, 20, 30), True),
         (_receiving(10.1, 19.9, 30), True),
+        (_receiving(15, 25, 35), True),
         (_receiving(10, 25, 25), False),
         (_receiving(9, 20, 31), False),
     ],
-    ids=["same", "within the margin", "same mean", "the slowest slower"],
+    ids=["same", "within the margin", "all faster", "same mean", "the slowest slower"],
 )
 def test_distributions_are_compared_by_percentiles_not_by_the_mean(run: Run, holds: bool) -> None:
-    claim = SameDistribution("c", "p", tuple(map(receiver_quantile, (10, 50, 90))), "sfc", "irn", within=0.03)
+    claim = NoneLower("c", "p", tuple(map(receiver_quantile, (10, 50, 90))), "sfc", "irn", at_least=0.97)
     assert receiver_quantile(50).measure(_receiving(10, 20, 30)) == pytest.approx(20)
     assert judge(claim, _results({("sfc", ()): run, ("irn", ()): _receiving(10, 20, 30)})).holds is holds
 
@@ -111,5 +110,5 @@ def test_distributions_are_compared_by_percentiles_not_by_the_mean(run: Run, hol
 def test_receiver_throughput_is_not_measured_if_a_flow_did_not_finish() -> None:
     run = _receiving(10)
     run.flows = run.flows.with_columns(finish_us=pl.lit(None, dtype=pl.Float64))  # type: ignore[misc]
-    claim = SameDistribution("c", "p", (receiver_quantile(50),), "sfc", "irn", within=0.03)
+    claim = NoneLower("c", "p", (receiver_quantile(50),), "sfc", "irn", at_least=0.97)
     assert "2 flows did not finish" in judge(claim, _results({("sfc", ()): run, ("irn", ()): run})).text

@@ -18,7 +18,7 @@ from tests.analysis.conftest import make_flows, make_goodput, make_queues
 _THREE = ["IRN (no FC)", "OnRamp", "SFC"]
 _TAIL = (3, _THREE)
 FIGURES = {
-    "signaling": (1, ["OnRamp", "Egress BTS", "Ingress BTS", "Ingress BTS + Cache"]),
+    "signaling": (1, ["No flow control", "OnRamp", "Egress BTS", "Ingress BTS", "Ingress BTS + Cache"]),
     "incast-degree": (
         2,
         [f"{control} {words}" for control in ("DCQCN+W", "HPCC") for words in ("alone", "+ OnRamp", "+ SFC")],

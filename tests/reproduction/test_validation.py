@@ -24,7 +24,7 @@ def test_all_is_every_scenario_with_each_scheme_of_its_experiment_once() -> None
 
 
 def test_a_scheme_runs_at_the_last_point_with_the_settings_of_the_experiment() -> None:
-    """The last point is the largest degree. For `signaling` it is the cap that gives the paper's 13 MB."""
+    """The last point is the largest degree. For `signaling` it is the paper's distance of the ToRs."""
     pairs, _ = pairs_of(Wish("incast-degree"))
     degrees = [int(point.place["incast degree"]) for point in EXPERIMENTS["incast-degree"].grids["ci"].points()]
     assert {pair.place for pair in pairs} == {f"incast degree {max(degrees)}"}
@@ -32,7 +32,7 @@ def test_a_scheme_runs_at_the_last_point_with_the_settings_of_the_experiment() -
     assert theory.place.startswith("case B_cache-hit")
     assert theory.live.duration_ms is not None
     signaling, _ = pairs_of(Wish("signaling"))
-    assert {pair.place for pair in signaling} == {"in flight a sender (KB) 206"}
+    assert {pair.place for pair in signaling} == {"between ToRs (us) 3"}
 
 
 @pytest.mark.parametrize("scenario", ["incast", "fairness", "theory"])

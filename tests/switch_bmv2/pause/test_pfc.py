@@ -12,6 +12,8 @@ from tests.switch_bmv2.bench_switch import FRAME, STAR, US, Departure, bench_swi
 
 HEADROOM = sum(headroom_bytes(port) for port in STAR.ports["s1"])
 BUFFER = 400_000
+RESERVE = 4_096
+SHAREABLE = BUFFER - HEADROOM - RESERVE * len(STAR.ports["s1"])
 PFC = SwitchSettings(pfc=True, buffer_bytes=BUFFER, pfc_alpha=0.125, pfc_xon_offset_bytes=3_000)
 
 
@@ -19,16 +21,40 @@ def _pauses(departures: list[Departure]) -> list[tuple[int, tuple[int, int]]]:
     return [(departure.port, departure.pause) for departure in departures if departure.is_pause]
 
 
-def _xoff_frame() -> int:
-    """Return the number, from 1, of the frame with which one sender crosses alpha (B - headroom - used).
+class _Admission:
+    """Which bytes count towards Xoff, as in the HPCC simulator: neither the headroom nor the reserve of each port."""
 
-    The first frame is on the wire at once and never waits.
+    def __init__(self) -> None:
+        self.shared_bytes = 0
+        self._held_bytes: Counter[int] = Counter()
+
+    def pauses(self, port: int) -> bool:
+        """Return whether a waiting frame that arrives on a port pauses its sender."""
+        before = self._shared_of(port)
+        new = max(0, self._held_bytes[port] + FRAME - RESERVE)
+        if new > self._xoff():
+            return True  # the frame goes to the headroom
+        self._held_bytes[port] += FRAME
+        self.shared_bytes += new - before
+        return new >= self._xoff()
+
+    def _shared_of(self, port: int) -> int:
+        return max(0, self._held_bytes[port] - RESERVE)
+
+    def _xoff(self) -> int:
+        return (SHAREABLE - self.shared_bytes) * 32 // 256
+
+
+def _xoff_frame(admission: _Admission | None = None, *, waits: bool = False) -> int:
+    """Return the number, from 1, of the frame with which h1 crosses Xoff.
+
+    The first frame is on the wire at once and never waits, unless the wire is busy (`waits`).
     """
-    shareable = BUFFER - HEADROOM
-    waiting = 0
-    while (waiting + 1) * FRAME <= (shareable - waiting * FRAME) * 32 // 256:
-        waiting += 1
-    return waiting + 2
+    admission = admission or _Admission()
+    number = 1 if waits else 2
+    while not admission.pauses(1):
+        number += 1
+    return number
 
 
 def test_the_packet_that_crosses_the_dynamic_threshold_pauses_its_sender() -> None:
@@ -45,6 +71,30 @@ def test_only_the_port_that_holds_too_much_is_paused() -> None:
     with bench_switch(STAR, "s1", PFC) as switch:
         departures = switch.burst("h2", "h4", 5) + switch.burst("h1", "h4", _xoff_frame() + 5)
         assert {port for port, _ in _pauses(departures)} == {1}
+
+
+def test_the_headroom_of_another_port_does_not_lower_the_threshold() -> None:
+    """Frames of h2 beyond its Xoff take no part of what is shared, so h1 crosses Xoff as if they had not come."""
+    admission = _Admission()
+    with bench_switch(STAR, "s1", PFC) as switch:
+        others = 1
+        while not admission.pauses(2):
+            others += 1
+        switch.burst("h2", "h4", others + 1 + 20)
+        crossing = _xoff_frame(admission, waits=True)
+        assert _pauses(switch.burst("h1", "h4", crossing - 1)) == []
+        assert _pauses(switch.burst("h1", "h4", 1)) == [(1, (3, 0xFFFF))]
+        assert switch.register("pfc_headroom_bytes", 2 << 3 | 3) >= 20 * FRAME
+        assert switch.register("pfc_shared_bytes", 0) == admission.shared_bytes
+
+
+def test_the_reserve_of_a_port_is_not_shared() -> None:
+    with bench_switch(STAR, "s1", PFC) as switch:
+        switch.burst("h1", "h4", 1 + RESERVE // FRAME)
+        assert switch.register("pfc_held_bytes", 1 << 3 | 3) == RESERVE // FRAME * FRAME
+        assert switch.register("pfc_shared_bytes", 0) == 0
+        switch.burst("h1", "h4", 1)
+        assert switch.register("pfc_shared_bytes", 0) == FRAME - RESERVE % FRAME
 
 
 def test_the_sender_is_resumed_once_the_queue_has_drained() -> None:
@@ -78,9 +128,11 @@ def test_frames_within_the_headroom_are_not_dropped() -> None:
 
 def test_accounting_returns_to_zero() -> None:
     with bench_switch(STAR, "s1", PFC) as switch:
-        switch.burst("h1", "h4", 50)
-        switch.burst("h2", "h4", 50)
+        switch.burst("h1", "h4", 150)
+        switch.burst("h2", "h4", 150)
         switch.run_dry()
         assert switch.register("pfc_held_bytes", 1 << 3 | 3) == 0
         assert switch.register("pfc_held_bytes", 2 << 3 | 3) == 0
+        assert switch.register("pfc_headroom_bytes", 1 << 3 | 3) == 0
+        assert switch.register("pfc_shared_bytes", 0) == 0
         assert switch.register("pfc_is_paused", 1 << 3 | 3) == 0
