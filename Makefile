@@ -49,7 +49,7 @@ $(READY_FOR_TESTS): $(READY)
 setup: engine  ## install packages and the Python environment, compile the host engine
 
 demo: engine  ## show how SFC protects other traffic from an incast, on a live Mininet Clos
-	$(SUDO) ./runner.py compare bystanders --schemes irn,sfc --scale laptop --seed 1 --retry
+	$(SUDO) ./runner.py compare bystanders --schemes irn,irn+hpcc,sfc+hpcc --scale laptop --seed 1 --retry
 
 test: $(READY_FOR_TESTS) engine  ## run all tests, those that need root with sudo; PYTEST_ARGS selects tests
 ifeq ($(strip $(PYTEST_ARGS)),)

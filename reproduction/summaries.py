@@ -30,7 +30,7 @@ SCALES: tuple[ScaleName, ...] = ("ci", "laptop", "paper")
 
 _SCHEMA: Literal["sfc-testbed/reproduction-summaries/2"] = "sfc-testbed/reproduction-summaries/2"
 _LENGTH = "arrivals_us"
-_PRESET = "transport.congestion_parameters.preset"
+_CONGESTION = "transport.congestion_parameters"
 _MADE = re.compile(r"\d{8}-\d{6}")
 
 
@@ -101,9 +101,10 @@ def summary_of(stored: StoredReproduction) -> Summary | None:
     reproduction = stored.reproduction
     scale_us = own_arrivals_us(reproduction.experiment, reproduction.scale)
     changed = dict(setting.split("=", 1) for setting in reproduction.changed)
-    preset = changed.pop(_PRESET, DEFAULT_PRESET)
+    congestion = json.loads(changed.pop(_CONGESTION, "{}"))
+    preset = congestion.pop("preset", DEFAULT_PRESET)
     length = changed.pop(_LENGTH, None)
-    length_us = math.nan if changed else scale_us if length is None else float(length)
+    length_us = math.nan if changed or congestion else scale_us if length is None else float(length)
     is_short = reproduction.scale == "paper" and length_us is not None and scale_us is not None and length_us < scale_us
     if reproduction.program is not None or not (length_us == scale_us or is_short):
         return None

@@ -17,6 +17,9 @@ from reproduction.record import ClaimFinding, Reproduction, RunOfExperiment, Sto
 from reproduction.summaries import Summary, merged, read_summaries, summary_of, write_summaries
 
 
+MIX = 'transport.congestion_parameters={"preset": "mix/config.txt"}'
+
+
 def _claims(letters: str) -> tuple[ClaimFinding, ...]:
     """Return one finding per letter: `a` holds, `d` depends on the seed, `o` is ours and holds, others fail."""
     outcomes: dict[str, Outcome] = {"a": "holds", "o": "holds", "d": "depends on the seed"}
@@ -154,8 +157,9 @@ def test_run_times_are_listed_for_scale_paper() -> None:
         ("paper", ("arrivals_us=20000",), False, None),
         ("paper", ("arrivals_us=1000", "load=0.1"), False, None),
         ("paper", ("load=0.1",), False, None),
-        ("paper", ("transport.congestion_parameters.preset=mix/config.txt",), True, None),
-        ("ci", ("transport.congestion_parameters.preset=mix/config.txt", "load=0.1"), False, None),
+        ("paper", (MIX,), True, None),
+        ("ci", (MIX, "load=0.1"), False, None),
+        ("ci", ('transport.congestion_parameters={"eta": 0.9}',), False, None),
         ("ci", ("arrivals_us=500",), False, None),
         ("ci", (), True, None),
     ],
@@ -200,8 +204,7 @@ def test_findings_about_other_claims_are_not_kept() -> None:
 
 
 def test_presets_are_columns_and_have_pictures_of_their_own() -> None:
-    preset = "transport.congestion_parameters.preset=mix/config.txt"
-    places = [_summary("hadoop-50", "paper", "a"), _summary("hadoop-50", "paper", "b", (preset,))]
+    places = [_summary("hadoop-50", "paper", "a"), _summary("hadoop-50", "paper", "b", (MIX,))]
     pictures = {summary.place: f"../images/{number}.png" for number, summary in enumerate(places)}
     pages = pages_of(places, {}, pictures)
     assert "| claim | scale paper | scale paper with mix/config.txt | measured at scale paper |" in pages[SUMMARY_PAGE]
