@@ -20,13 +20,25 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from analysis.formatting import NOTHING, markdown_table, three_digits
+from analysis.plots.canvas import write_png
 from analysis.report.experiment import FIGURE_FILE
 from analysis.results.outcome import HOLDS, OURS, tally
 from hosts.transport.congestion.presets import DEFAULT_PRESET, PRESETS
 from native.visible import visible
 from reproduction.catalogue import EXPERIMENTS
+from reproduction.durations import duration_table, over_durations, plot_durations
 from reproduction.record import FILE_NAME, ClaimFinding, StoredReproduction, read_reproduction
-from reproduction.summaries import SCALES, Summary, merged, own_arrivals_us, read_summaries, summary_of, write_summaries
+from reproduction.summaries import (
+    SCALES,
+    Place,
+    Summary,
+    longest,
+    merged,
+    own_arrivals_us,
+    read_summaries,
+    summary_of,
+    write_summaries,
+)
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
 
@@ -67,9 +79,9 @@ our simulator. A range of the paper, such as "2x to 6x", has two ends: a larger 
 
 The paper takes the parameters of HPCC and DCQCN "from the HPCC simulator", which has two sets. The default is that of
 `run.py`, which writes the simulator's configurations; `mix/config.txt` is an example beside it. To use this one, add
-`--set 'transport.congestion_parameters={"preset": "mix/config.txt"}'`. The sets differ in HPCC's minimum rate, 1 Gb/s and
-100 Mb/s. 128 senders at 1 Gb/s exceed a link of 100 Gb/s, so congestion control alone cannot let the link of an incast
-come to rest. With 31 and 63 senders, at scales ci and laptop, they cannot exceed it, and the sets hardly differ.
+`--set 'transport.congestion_parameters={"preset": "mix/config.txt"}'`. The sets differ in HPCC's minimum rate, 1 Gb/s
+and 100 Mb/s. 128 senders at 1 Gb/s exceed a link of 100 Gb/s, so congestion control alone cannot let the link of an
+incast come to rest. With 31 and 63 senders, at scales ci and laptop, they cannot exceed it, and the sets hardly differ.
 
 In the tables, `0.5x (2 MB vs. 4 MB)` is a ratio with its two values. "Worst of 3 points" names the point of the sweep
 that is nearest to failing the claim, or that fails it most. "Peak buffer" is the largest shared buffer of any switch.
@@ -117,8 +129,8 @@ class Remark(BaseModel):
 
 Remarks = Mapping[str, Mapping[str, Remark]]
 """Remarks by experiment and by the text of the claim."""
-Pictures = Mapping[tuple[str, str, str], str]
-"""Paths of pictures by experiment, scale and preset."""
+Pictures = Mapping[Place, str]
+"""Paths of pictures by place."""
 
 
 def read_remarks() -> Remarks:
@@ -143,7 +155,7 @@ def below(folders: Sequence[Path]) -> list[tuple[Summary, StoredReproduction]]:
 def pages_of(summaries: Sequence[Summary], remarks: Remarks, pictures: Pictures) -> dict[str, str]:
     """Return the text of each page by its file name.
 
-    `pictures` maps an experiment, scale and preset to the picture's path, relative to the folder of the pages.
+    `pictures` maps a place to the picture's path, relative to the folder of the pages.
     """
     by_experiment = {
         name: [summary for summary in summaries if summary.experiment == name]
@@ -156,6 +168,7 @@ def pages_of(summaries: Sequence[Summary], remarks: Remarks, pictures: Pictures)
 
 
 def _summary_page(by_experiment: Mapping[str, Sequence[Summary]], pictures: Pictures) -> str:
+    by_experiment = {name: longest(places) for name, places in by_experiment.items()}
     summaries = [summary for scales in by_experiment.values() for summary in scales]
     parts = [_SOURCE + _START, _result(summaries), _overview(by_experiment), _READING, "## Claims and figures\n"]
     parts += [_claims(name, scales, pictures) for name, scales in by_experiment.items()]
@@ -165,7 +178,7 @@ def _summary_page(by_experiment: Mapping[str, Sequence[Summary]], pictures: Pict
 def _result(summaries: Sequence[Summary]) -> str:
     """Say how many claims hold at each scale, and whether all runs are faithful."""
     unsound = [summary for summary in summaries if set(summary.verdicts) != {"faithful"}]
-    exceptions = ", ".join(f"{summary.experiment} at {summary.column}" for summary in unsound)
+    exceptions = ", ".join(f"{summary.experiment} at {summary.heading}" for summary in unsound)
     runs = sum(summary.runs for summary in summaries)
     trust = (
         f"Some of the {runs:,} runs are not faithful: {exceptions}." if unsound else f"All {runs:,} runs are faithful."
@@ -206,7 +219,7 @@ def _claims(name: str, scales: Sequence[Summary], pictures: Pictures) -> str:
         outcomes = (_outcome(by_claim.get(claim)) for by_claim in findings.values())
         measured = findings[largest.column].get(claim)
         rows.append((claim, *outcomes, measured.measured if measured else NOTHING))
-    headings = ("claim", *columns, f"measured at {largest.column}")
+    headings = ("claim", *columns, f"measured at {largest.heading}")
     return "\n".join([*lines, "", markdown_table(headings, rows)])
 
 
@@ -214,7 +227,7 @@ def _figure(summary: Summary, pictures: Pictures) -> list[str]:
     """Return the lines of an experiment's figure with its caption; no line if there is no picture."""
     if summary.place not in pictures:
         return []
-    picture = f"![{summary.title}, {summary.column}]({pictures[summary.place]})"
+    picture = f"![{summary.title}, {summary.heading}]({pictures[summary.place]})"
     figure = EXPERIMENTS[summary.experiment].figure
     return ["", picture, "", figure.caption if figure else ""]
 
@@ -271,13 +284,13 @@ def _experiment_page(scales: Sequence[Summary], remarks: Mapping[str, Remark], p
     lines = [f"{_SOURCE}# {first.experiment} ({first.paper_place})", ""]
     lines += [f"{first.title}. These commands repeat the experiment:", "", "```sh"]
     lines += [*(summary.command for summary in scales), "```", ""]
-    lines += [f"- {summary.column}: {_tally([summary])}" for summary in scales]
+    lines += [f"- {summary.heading}: {_tally([summary])}" for summary in scales]
     lines += ["", f"All experiments: [summary]({SUMMARY_PAGE}).", ""]
     lines += ["## In the paper", "", experiment.shows]
     if first.notes:
         lines += ["", "## In this reproduction", "", *(f"- {note}" for note in first.notes)]
     for summary in scales:
-        lines += ["", f"## {summary.column.capitalize()}"]
+        lines += ["", f"## {summary.heading.capitalize()}"]
         lines += _shortened(summary)
         lines += _figure(summary, pictures)
         rows = [(finding.claim, finding.paper, finding.measured, _outcome(finding)) for finding in summary.claims]
@@ -286,7 +299,20 @@ def _experiment_page(scales: Sequence[Summary], remarks: Mapping[str, Remark], p
         seeds = f"Seeds: {', '.join(map(str, summary.seeds))}. " if len(summary.seeds) > 1 else ""
         lines += [f"{seeds}{verdicts}{_run_times(summary)}"]
         lines += [f"Failed: {failure}" for failure in summary.failures]
+    lines += _over_durations(scales, pictures)
     return "\n".join([*lines, *_reasons(scales, remarks)]) + "\n"
+
+
+def _over_durations(summaries: Sequence[Summary], pictures: Pictures) -> list[str]:
+    """Return the section that compares durations and presets at scale paper; no line if there is only one."""
+    places = over_durations(summaries)
+    if not places:
+        return []
+    lines = ["", "## Scale paper over durations and presets", ""]
+    place = _durations_of(places[0].experiment)
+    if place in pictures:
+        lines += [f"![The claims over the time for which messages arrive]({pictures[place]})", ""]
+    return [*lines, duration_table(places)]
 
 
 def _shortened(summary: Summary) -> list[str]:
@@ -311,7 +337,7 @@ def _reasons(scales: Sequence[Summary], remarks: Mapping[str, Remark]) -> list[s
     for summary in scales:
         for finding in summary.claims:
             if finding.outcome != HOLDS:
-                failed_at.setdefault(finding.claim, []).append(summary.column)
+                failed_at.setdefault(finding.claim, []).append(summary.heading)
     by_remark: dict[Remark | None, list[str]] = {}
     for claim, failed_scales in failed_at.items():
         by_remark.setdefault(remarks.get(claim), []).append(f"*{claim}* ({', '.join(failed_scales)})")
@@ -337,6 +363,7 @@ def main(arguments: Sequence[str]) -> int:
             new = below(options.folders)
             summaries = merged(summaries, (summary for summary, _ in new))
             _copy_pictures([(summary, stored) for summary, stored in new if summary in summaries])
+            _draw_durations(summaries)
             write_summaries(summaries)
     except UsageError as error:
         sys.stderr.write(f"{visible(str(error))}\n")
@@ -366,18 +393,36 @@ def _copy_pictures(new: Sequence[tuple[Summary, StoredReproduction]]) -> None:
             shutil.copyfile(drawn, target)
 
 
-def _pictures(summaries: Sequence[Summary]) -> dict[tuple[str, str, str], str]:
+def _pictures(summaries: Sequence[Summary]) -> dict[Place, str]:
     """Return the paths of the existing pictures, relative to the folder of the pages."""
-    return {
-        summary.place: f"../{_picture(summary).relative_to(PAGES.parent).as_posix()}"
-        for summary in summaries
-        if _picture(summary).exists()
-    }
+    paths = {summary.place: _picture(summary) for summary in summaries}
+    paths |= {_durations_of(summary.experiment): _durations_picture(summary.experiment) for summary in summaries}
+    return {place: f"../{path.relative_to(PAGES.parent).as_posix()}" for place, path in paths.items() if path.exists()}
 
 
 def _picture(summary: Summary) -> Path:
     other = "" if summary.preset == DEFAULT_PRESET else f"-{summary.preset.replace('/', '-')}"
-    return PICTURES / summary.scale / f"{summary.experiment}{other}.png"
+    length = "" if summary.arrivals_us is None else f"-{summary.arrivals_us / 1000:g}ms"
+    return PICTURES / summary.scale / f"{summary.experiment}{length}{other}.png"
+
+
+def _durations_of(experiment: str) -> Place:
+    """Return the key of the figure that compares durations and presets."""
+    return experiment, "paper", "all", None
+
+
+def _durations_picture(experiment: str) -> Path:
+    return PICTURES / "paper" / f"{experiment}-durations.png"
+
+
+def _draw_durations(summaries: Sequence[Summary]) -> None:
+    """Draw the figure of every experiment with several durations or presets at scale paper."""
+    for name in dict.fromkeys(summary.experiment for summary in summaries):
+        places = over_durations([summary for summary in summaries if summary.experiment == name])
+        if places:
+            path = _durations_picture(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_png(plot_durations(places), path)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """docs/stored/reproduction.json: the findings of each experiment at each scale that docs/reproduction/ shows.
 
-The runs themselves are not stored. There is one summary per experiment, scale and preset of the HPCC simulator.
-Findings about other claims than the current ones are left out. Complete findings are preferred, then findings with more
-seeds, with longer arrivals of messages, and newer ones.
+The runs themselves are not stored. There is one summary per experiment, scale, preset of the HPCC simulator, and
+time for which messages arrive. Findings about other claims than the current ones are left out. Complete findings are
+preferred, then findings with more seeds, and newer ones.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ SCALES: tuple[ScaleName, ...] = ("ci", "laptop", "paper")
 _SCHEMA: Literal["sfc-testbed/reproduction-summaries/2"] = "sfc-testbed/reproduction-summaries/2"
 _LENGTH = "arrivals_us"
 _CONGESTION = "transport.congestion_parameters"
+Place = tuple[str, str, str, float | None]
+
 _MADE = re.compile(r"\d{8}-\d{6}")
 
 
@@ -62,20 +64,24 @@ class Summary(BaseModel):
     """The wall time of each run; empty: unknown."""
 
     @property
-    def weight(self) -> tuple[bool, int, float, str]:
-        """The sort key that decides which summary is kept: complete, with more seeds, longer, and newer."""
-        length_us = math.inf if self.arrivals_us is None else self.arrivals_us
-        return not self.failures, len(self.seeds), length_us, self.made
+    def weight(self) -> tuple[bool, int, str]:
+        """The sort key that decides which summary is kept: complete, with more seeds, and newer."""
+        return not self.failures, len(self.seeds), self.made
 
     @property
-    def place(self) -> tuple[str, str, str]:
-        """The experiment, scale and preset; one summary is kept for each."""
-        return self.experiment, self.scale, self.preset
+    def place(self) -> Place:
+        """The experiment, scale, preset, and shortened time of arrivals; one summary is kept for each."""
+        return self.experiment, self.scale, self.preset, self.arrivals_us
 
     @property
     def column(self) -> str:
         """The scale, and a preset other than the default, as headings name them."""
         return f"scale {self.scale}{'' if self.preset == DEFAULT_PRESET else f' with {self.preset}'}"
+
+    @property
+    def heading(self) -> str:
+        """The column, and the time for which messages arrive if it is shortened."""
+        return self.column if self.arrivals_us is None else f"{self.column}, {self.arrivals_us / 1000:g} ms"
 
     @property
     def answers_current_claims(self) -> bool:
@@ -134,14 +140,33 @@ def own_arrivals_us(experiment: str, scale: ScaleName) -> float | None:
 
 
 def merged(stored: Iterable[Summary], new: Iterable[Summary]) -> tuple[Summary, ...]:
-    """Return one summary per experiment, scale and preset, in the catalogue's order, if it answers today's claims."""
-    best: dict[tuple[str, str, str], Summary] = {}
+    """Return one summary per place, in the catalogue's order, if it answers today's claims."""
+    best: dict[Place, Summary] = {}
     for summary in (*stored, *new):
         is_better = summary.place not in best or best[summary.place].weight <= summary.weight
         if is_better and summary.answers_current_claims:
             best[summary.place] = summary
-    places = ((name, scale, preset) for name in EXPERIMENTS for scale in SCALES for preset in PRESETS)
-    return tuple(best[place] for place in places if place in best)
+    names = list(EXPERIMENTS)
+    return tuple(sorted(best.values(), key=lambda summary: (names.index(summary.experiment), *_order(summary))))
+
+
+def _order(summary: Summary) -> tuple[int, int, float]:
+    return SCALES.index(summary.scale), PRESETS.index(summary.preset), length_us_of(summary)
+
+
+def longest(summaries: Iterable[Summary]) -> list[Summary]:
+    """Return the summary with the longest arrivals of each experiment, scale and preset."""
+    chosen: dict[tuple[str, str, str], Summary] = {}
+    for summary in summaries:
+        key = summary.experiment, summary.scale, summary.preset
+        if key not in chosen or length_us_of(chosen[key]) <= length_us_of(summary):
+            chosen[key] = summary
+    return list(chosen.values())
+
+
+def length_us_of(summary: Summary) -> float:
+    """Return the time for which messages arrive; 0 if the experiment does not have this setting."""
+    return summary.arrivals_us or own_arrivals_us(summary.experiment, summary.scale) or 0.0
 
 
 def read_summaries(path: Path = STORE) -> tuple[Summary, ...]:

@@ -13,9 +13,9 @@ from analysis.results.outcome import Outcome
 from reproduction import document
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document import SUMMARY_PAGE, Remark, below, main, pages_of
+from reproduction.durations import over_durations, plot_durations
 from reproduction.record import ClaimFinding, Reproduction, RunOfExperiment, StoredReproduction
-from reproduction.summaries import Summary, merged, read_summaries, summary_of, write_summaries
-
+from reproduction.summaries import Summary, longest, merged, read_summaries, summary_of, write_summaries
 
 MIX = 'transport.congestion_parameters={"preset": "mix/config.txt"}'
 
@@ -74,7 +74,9 @@ def _write(folder: Path, reproduction: Reproduction) -> None:
 def test_a_page_marks_a_failed_claim_and_gives_its_reason() -> None:
     summary = _summary("theory", "ci", "c")
     remark = Remark(reason="Because.", found="It is.", runs=("run theory --set joiners=2",))
-    text = pages_of([summary], {"theory": {"c": remark}}, {("theory", "ci", "run.py"): "../images/x.png"})["theory.md"]
+    text = pages_of([summary], {"theory": {"c": remark}}, {("theory", "ci", "run.py", None): "../images/x.png"})[
+        "theory.md"
+    ]
     assert "| c | p | m | **fails** |" in text
     assert "- *c* (scale ci)\n\n  Reason: Because.\n\n  Test: It is.\n" in text
     assert "  ./runner.py run theory --set joiners=2\n" in text
@@ -113,7 +115,7 @@ def test_the_summary_counts_claims_by_experiment_and_scale_without_changed_setti
 
 def test_the_summary_lists_every_claim_with_the_figure_of_the_largest_scale() -> None:
     summaries = [_summary("theory", "ci"), _summary("theory", "laptop", "a")]
-    pictures = {("theory", scale, "run.py"): f"../images/{scale}.png" for scale in ("ci", "laptop")}
+    pictures = {("theory", scale, "run.py", None): f"../images/{scale}.png" for scale in ("ci", "laptop")}
     text = pages_of(summaries, {}, pictures)[SUMMARY_PAGE]
     assert "| a | holds | holds | m |" in text
     assert "| b | **fails** | - | - |" in text
@@ -175,27 +177,43 @@ def test_a_changed_setting_counts_only_if_it_shortens_arrivals_at_scale_paper_or
         assert summary.arrivals_us == arrivals_us
     if summary is not None and arrivals_us is not None:
         text = pages_of([summary], {}, {})["hadoop-50.md"]
-        assert "## Scale paper\n\nMessages arrive for 1 ms instead of 10 ms.\n" in text
+        assert "## Scale paper, 1 ms\n\nMessages arrive for 1 ms instead of 10 ms.\n" in text
         assert "--set arrivals_us=1000" in text
 
 
 @pytest.mark.usefixtures("any_claims")
-def test_complete_longer_and_newer_findings_replace_others_in_this_order() -> None:
+def test_complete_and_newer_findings_and_those_with_more_seeds_replace_others() -> None:
+    """Findings for several durations stay side by side."""
     whole, shorter, short = (
         _summary("hadoop-50", "paper", letters, changed)
         for letters, changed in (("a", ()), ("ab", ("arrivals_us=2000",)), ("abc", ("arrivals_us=1000",)))
     )
     other = _summary("theory", "ci")
-    assert merged([short], [shorter, other]) == (shorter, other)
-    assert merged([shorter], [short]) == (shorter,)
-    assert merged([whole], [shorter]) == (whole,)
+    assert merged([whole], [shorter, other, short]) == (short, shorter, whole, other)
+    assert longest([short, whole, other, shorter]) == [whole, other]
     newer = _summary("hadoop-50", "paper", "aa", made="20261123-080001-2")
     assert newer.made == "20261123-080001"
     assert merged([whole], [newer]) == merged([newer], [whole]) == (newer,)
     incomplete = newer.model_copy(update={"failures": ("sfc: interrupted",)})
     assert merged([whole], [incomplete]) == merged([incomplete], [whole]) == (whole,)
-    more_seeds = shorter.model_copy(update={"seeds": (1, 2, 3)})
+    more_seeds = whole.model_copy(update={"seeds": (1, 2, 3)})
     assert merged([newer], [more_seeds]) == merged([more_seeds], [newer]) == (more_seeds,)
+
+
+def test_durations_and_presets_are_compared_on_the_page_of_the_experiment() -> None:
+    places = [
+        _summary("hadoop-50", "paper", "a", (f"arrivals_us={length}", *preset))
+        for preset in ((), (MIX,))
+        for length in (1000, 2000)
+    ]
+    figure = plot_durations(over_durations(places))
+    assert [panel.get_title("left") for panel in figure.axes] == ["a"]
+    assert [line.get_label() for line in figure.axes[0].lines] == ["run.py", "mix/config.txt"]
+    pictures = {("hadoop-50", "paper", "all", None): "../images/durations.png"}
+    text = pages_of(places, {}, pictures)["hadoop-50.md"]
+    assert "| claim | run.py, 1 ms | run.py, 2 ms | mix/config.txt, 1 ms | mix/config.txt, 2 ms |" in text
+    assert "../images/durations.png" in text
+    assert over_durations(places[:1]) == []
 
 
 def test_findings_about_other_claims_are_not_kept() -> None:
@@ -232,8 +250,8 @@ def test_findings_are_stored_so_that_pages_need_no_runs(tmp_path: Path, monkeypa
     _write(runs / "two", _reproduction("theory", "laptop"))
     assert main([str(runs)]) == 0
     assert {summary.place for summary in read_summaries(store)} == {
-        ("hadoop-50", "ci", "run.py"),
-        ("theory", "laptop", "run.py"),
+        ("hadoop-50", "ci", "run.py", None),
+        ("theory", "laptop", "run.py", None),
     }
     page.write_text(f"{text}edited\n")
     assert main(["--check"]) == 1
