@@ -25,6 +25,7 @@ from testbed.plan.plan import RunPlan
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
+from testbed.system.garbage import return_freed_memory
 from testbed.system.limits import out_of_room
 from testbed.virtual.simulation import simulate
 
@@ -189,6 +190,7 @@ def _draw(folder: Path, progress: Progress) -> Path | None:
     """Draw the run's page; return None if Ctrl-C interrupted it. The measurements are stored before."""
     try:
         progress.stage("drawing the page")
+        return_freed_memory()
         return write_run_report(folder)
     except KeyboardInterrupt:
         raise_again()

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
 from testbed.virtual.part import Part
 from testbed.virtual.shares import shares
+from tests.tree import ROOT
 
 
 @contextmanager
@@ -78,3 +81,24 @@ def test_a_refused_plan_restores_garbage_collection() -> None:
         with pytest.raises(UsageError):
             plan_run(RunSpec("rpc-30", "sfc+hpcc", "auto", clock="virtual", settings={"load": "nonsense"}))
         assert gc.isenabled() is is_enabled
+
+
+_FREED = """
+from testbed.system.garbage import return_freed_memory
+
+def anonymous_kb():
+    with open("/proc/self/smaps_rollup") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Anonymous:"))
+
+blocks = [bytes(2_000) for _ in range(50_000)]  # 100 MB
+kept = blocks[-1]  # at the end of the heap, so that the C library cannot shrink it
+del blocks
+before_kb = anonymous_kb()
+return_freed_memory()
+print(before_kb > 100_000 > 2 * anonymous_kb())
+"""
+
+
+def test_freed_memory_is_returned_to_the_system() -> None:
+    done = subprocess.run([sys.executable, "-c", _FREED], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
