@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from analysis.metrics.flows import of_class, slowdowns
 from reproduction.model.claims import Bound, Ratio
-from reproduction.model.experiment import GO_BACK_N, Experiment, Grid
+from reproduction.model.experiment import TESTBED, Experiment, Grid
 from reproduction.model.panels import CurveSelection, by_size, distribution, paper_figure
 from reproduction.model.quantities import DROPS, slowdown
 from scenarios.paper.testbed_hol import SCENARIO
@@ -15,7 +15,7 @@ from scenarios.traffic.incast import TAG as INCAST
 _SFC_P, _PFC = _SCHEMES = ("sfc-p+dcqcn", "pfc+dcqcn")
 
 
-_GRID = Grid(_SCHEMES, settings=GO_BACK_N)
+_GRID = Grid(_SCHEMES, settings=TESTBED)
 
 _CURVES = CurveSelection({_PFC: "PFC", _SFC_P: "SFC-P"})
 

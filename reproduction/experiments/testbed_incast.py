@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from analysis.results.stored import Run
 from reproduction.model.claims import Bound, Ratio
-from reproduction.model.experiment import GO_BACK_N, Axis, Experiment, Grid, Grids, Results, config_of
+from reproduction.model.experiment import TESTBED, Axis, Experiment, Grid, Grids, Results, config_of
 from reproduction.model.panels import CurveSelection, Level, over_time, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER, STEADY_BUFFER, STEADY_SWING
 from scenarios.paper.testbed_incast import SCENARIO
@@ -57,7 +57,7 @@ _GRID = Grids(
         Grid(
             _SCHEMES,
             (Axis.of(_AXIS, "degree", (8, 24, 40)), Axis(_FEEDBACK, {_OUR_FEEDBACK[_FEEDBACK]: {}})),
-            GO_BACK_N,
+            TESTBED,
         ),
         Grid(
             (_SFC_P,),
@@ -65,7 +65,7 @@ _GRID = Grids(
                 Axis.of(_AXIS, "degree", (40,)),
                 Axis(_FEEDBACK, {_PAPER_FEEDBACK[_FEEDBACK]: _FEEDBACK_SETTINGS}),
             ),
-            GO_BACK_N,
+            TESTBED,
         ),
     )
 )
@@ -156,6 +156,7 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         "The network is the paper's at every scale. Only the messages are shorter.",
+        "DCQCN sets windows of rate x base RTT, and at least one packet, like the NICs that the paper describes.",
         "The feedback delay is a round trip to the sender's own ToR plus 0.6 us to build a BTS there: 3.6 us with the "
         "paper's links. In one run the links to hosts have a delay of 2.7 us, which gives the paper's 6 us.",
     ),

@@ -27,6 +27,10 @@ GO_BACK_N = {"transport.loss_recovery": "go-back-n", "transport.loss_recovery_pa
 """The loss recovery of the paper's testbed, which replaces the scheme's own."""
 
 
+TESTBED = {**GO_BACK_N, "transport.congestion_parameters": {"window_based": True}}
+"""The hosts of the paper's testbed: go-back-N, and NICs whose DCQCN sets a window of at least one packet."""
+
+
 class NotMeasured(Exception):
     """Raised if a claim needs a run or a value that does not exist; the text names it."""
 

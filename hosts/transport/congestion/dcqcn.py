@@ -17,6 +17,7 @@ from pydantic import Field
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
 from hosts.transport.congestion.presets import DCQCN, DEFAULT_PRESET, Preset, fill_unset
 from wire.input.validation import MAX_BYTES, Count, PositiveNanoseconds, PositiveRate, Rate
+from wire.units import NS_PER_S
 
 ONE_BDP = -1
 """Value of `window_bytes` that means one BDP."""
@@ -49,19 +50,22 @@ class DcqcnParameters:
     clamp_target: bool = False
     """CLAMP_TARGET_RATE: whether every cut sets R_T to the rate before the cut. Otherwise only a cut after an increase
     does, so that after a burst of cuts the rate recovers towards the rate before the burst."""
+    window_based: bool = False
+    """Whether the rate sets a window of rate x base RTT, and at least one packet, instead of the pace. The NICs of the
+    SFC paper's testbed have windows of at least one packet (section 5.2)."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Dcqcn(CongestionControl):
     """DCQCN's reaction point: a rate that CNPs cut and a timer raises.
 
-    Its state is the current rate (`rate_bps`), the target rate R_T, alpha, the stage, and whether a CNP has arrived
+    Its state is the current rate R_C, the target rate R_T, alpha, the stage, and whether a CNP has arrived
     since each timer.
     """
 
     __slots__ = (
         "_additive_bps", "_alpha_marked", "_alpha_ns", "_cut_marked", "_cut_ns", "_hyper_bps", "_increase_interval_ns",
-        "_increase_ns", "_min_rate_bps", "_parameters", "_stage", "alpha", "target_bps",
+        "_increase_ns", "_min_rate_bps", "_parameters", "_stage", "alpha", "current_bps", "target_bps",
     )  # fmt: skip
 
     ecn_capable = True
@@ -85,6 +89,7 @@ class Dcqcn(CongestionControl):
         self._hyper_bps: int = parameters.hyper_bps
         self._min_rate_bps: int = min(parameters.min_rate_bps, path.line_rate_bps)
         self.window_bytes = parameters.window_bytes or UNLIMITED_WINDOW
+        self.current_bps: int = self.rate_bps
         self.target_bps = float(self.rate_bps)
         self.alpha = 1.0
         self._alpha_marked = self._cut_marked = False
@@ -98,7 +103,7 @@ class Dcqcn(CongestionControl):
         if self._alpha_ns is None:
             self._alpha_ns = now_ns + self._parameters.alpha_interval_ns
             self._cut_ns = now_ns + self._parameters.decrease_interval_ns + 1
-            self.target_bps = float(self.rate_bps)
+            self.target_bps = float(self.current_bps)
         else:
             self._catch_up_alpha(now_ns)
             self._alpha_marked = True
@@ -140,8 +145,8 @@ class Dcqcn(CongestionControl):
         parameters = self._parameters
         self._catch_up_alpha(now_ns)
         if parameters.clamp_target or self._stage:
-            self.target_bps = float(self.rate_bps)
-        self.rate_bps = max(self._min_rate_bps, round(self.rate_bps * (1 - self.alpha / 2)))
+            self.target_bps = float(self.current_bps)
+        self._set_rate(max(self._min_rate_bps, round(self.current_bps * (1 - self.alpha / 2))))
         self._stage = 0
         self._cut_marked = False
         self._cut_ns = now_ns + parameters.decrease_interval_ns
@@ -153,5 +158,15 @@ class Dcqcn(CongestionControl):
             is_hyper = self._stage > parameters.fast_recovery_stages
             gained_bps = self._hyper_bps if is_hyper else self._additive_bps
             self.target_bps = min(self.target_bps + gained_bps, float(self.path.line_rate_bps))
-        self.rate_bps = round((self.rate_bps + self.target_bps) / 2)
+        self._set_rate(round((self.current_bps + self.target_bps) / 2))
         self._stage += 1
+
+    def _set_rate(self, rate_bps: int) -> None:
+        self.current_bps = rate_bps
+        if not self._parameters.window_based:
+            self.rate_bps = rate_bps
+            return
+        path = self.path
+        most_bytes = self._parameters.window_bytes or UNLIMITED_WINDOW
+        window_bytes = rate_bps * path.base_rtt_ns // (8 * NS_PER_S)
+        self.window_bytes = min(max(window_bytes, path.payload_bytes), most_bytes)

@@ -71,6 +71,25 @@ def test_an_increase_comes_before_a_cut_of_the_same_instant() -> None:
     assert dcqcn.next_timer_ns() == 605_001
 
 
+def test_a_window_follows_the_rate_but_not_below_one_packet() -> None:
+    """As in the NICs of the paper's testbed: packets are not paced, and the least window is a packet."""
+    dcqcn = control(window_based=True)
+    dcqcn.on_congestion_notice(1_000)
+    run(dcqcn, 5_001)
+    assert (dcqcn.current_bps, dcqcn.rate_bps) == (50_776_684_273, 100_000_000_000)
+    assert dcqcn.window_bytes == 50_776_684_273 * 10_000 // 8_000_000_000
+    for time_ns in range(6_000, 400_000, 1_000):
+        dcqcn.on_congestion_notice(time_ns)
+        run(dcqcn, time_ns)
+    assert dcqcn.current_bps == 1_000_000_000, "1,250 B for an RTT"
+    low = control(window_based=True, min_rate_bps=100_000_000)
+    low.on_congestion_notice(1_000)
+    for time_ns in range(1_000, 400_000, 1_000):
+        low.on_congestion_notice(time_ns)
+        run(low, time_ns)
+    assert (dcqcn.window_bytes, low.window_bytes) == (1_250, 1_000)
+
+
 def test_a_second_cut_sets_the_target_only_with_clamping() -> None:
     targets = {}
     for clamp in (False, True):
