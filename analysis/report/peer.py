@@ -100,8 +100,11 @@ def peer_table(run: PeerRun, peer: str) -> RenderableType:
 
 
 def comparison(validation: PeerValidation) -> str:
-    """Return the tables of all runs as Markdown."""
-    parts = [markdown_table(SUMMARY_HEADINGS, map(summary_cells, validation.runs))]
+    """Return the tables of all runs as Markdown, one summary for each simulator."""
+    parts = []
+    for peer in dict.fromkeys(run.peer for run in validation.runs):
+        runs = [run for run in validation.runs if run.peer == peer]
+        parts += [f"Ours compared with the {peer}:\n", markdown_table(SUMMARY_HEADINGS, map(summary_cells, runs))]
     for run in validation.runs:
         parts += [f"### {run.label}\n", f"`{run.command}`\n", markdown_table(HEADINGS, map(group_cells, run.groups))]
         parts += [f"- {line}" for line in queue_lines(run)]
@@ -138,7 +141,8 @@ def main(arguments: Sequence[str]) -> int:
     validation = stored.model_copy(update={"runs": merged(stored.runs, new)})
     write_peer_validation(STORE, validation)
     replace_text(DOCUMENT, document(DOCUMENT.read_text(encoding="utf-8"), validation))
-    write_png(plot_fcts(validation.runs, validation.peer), DOCUMENT.parent / PICTURE)
+    drawn = [run for run in validation.runs if run.peer == validation.peer]
+    write_png(plot_fcts(drawn, validation.peer), DOCUMENT.parent / PICTURE)
     return 0
 
 

@@ -87,6 +87,8 @@ class PeerRun(Figures):
 
     label: str
     """Scenario, scheme, scale and settings."""
+    peer: str = "HPCC simulator"
+    """The other simulator."""
     command: str
     seed: int
     flows: int
@@ -110,7 +112,9 @@ class PeerValidation(Figures):
     failures: tuple[str, ...] = ()
 
 
-def compare_with_peer(run: Run, label: str, flows: Sequence[PeerFlow], queues: PeerQueues | None) -> PeerRun:
+def compare_with_peer(
+    run: Run, label: str, flows: Sequence[PeerFlow], queues: PeerQueues | None, *, peer: str
+) -> PeerRun:
     """Compare a run with the peer's. Raises ResultError if the peer or our run did not complete the same flows."""
     pairs = _paired(run, flows)
     fct_us, peer_us, ideal_us = (pairs[name].to_numpy() for name in ("fct_us", "peer_us", "ideal_fct_us"))
@@ -118,6 +122,7 @@ def compare_with_peer(run: Run, label: str, flows: Sequence[PeerFlow], queues: P
     order = np.argsort(fct_us, kind="stable")[chosen]
     return PeerRun(
         label=label,
+        peer=peer,
         command=run.command,
         seed=run.result.seed,
         flows=len(fct_us),

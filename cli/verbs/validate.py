@@ -26,8 +26,7 @@ from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 from testbed.recording.folder import give_to_caller
 from testbed.validation.duration import announcement, not_longer
-from testbed.validation.peer import SCHEMES as PEER_SCHEMES
-from testbed.validation.peer import PeerCase, case_of, standard_cases, validate_with_peer
+from testbed.validation.peer import PEERS, PeerCase, case_of, simulator_of, standard_cases, validate_with_peer
 from testbed.validation.run import StoredValidation, validate
 
 
@@ -66,8 +65,8 @@ def verb(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Compare the virtual clock with this simulator instead of a live run: hpcc-simulator. An environment "
-            "variable names its program, see docs/validation.md.",
+            help=f"Compare the virtual clock with a simulator instead of a live run: {' or '.join(PEERS)}. An "
+            "environment variable names its program, see docs/validation.md.",
             show_default="none",
         ),
     ] = None,
@@ -98,7 +97,7 @@ def verb(
                 "--strict": strict,
             }
         )
-        cases = _cases(scenario, _names(schemes), scale, seed, settings or ())
+        cases = _cases(peer, scenario, _names(schemes), scale, seed, settings or ())
         _with_peer(peer, cases, scenario, out, is_json=json)
         return
     own = (dilation_of(dilation), seed, parse_settings(settings or ()))
@@ -147,14 +146,16 @@ def _with_peer(peer: str, cases: Sequence[PeerCase], name: str, out: Path, *, is
 
 
 def _cases(
-    scenario: str, schemes: tuple[str, ...] | None, scale: str, seed: int | None, settings: Sequence[str]
+    peer: str, scenario: str, schemes: tuple[str, ...] | None, scale: str, seed: int | None, settings: Sequence[str]
 ) -> list[PeerCase]:
     """Return the cases of a scenario, or the standard cases for `all`, which takes no other options."""
     if scenario != ALL:
-        return [case_of(scenario, scheme, scale, settings, seed=seed) for scheme in schemes or PEER_SCHEMES]
+        return [
+            case_of(scenario, scheme, scale, settings, seed=seed) for scheme in schemes or simulator_of(peer).SCHEMES
+        ]
     if schemes is not None or settings or seed is not None or scale != "ci":
         raise UsageError("--peer: without a scenario it runs the cases of docs/validation.md, which take no settings")
-    return standard_cases()
+    return standard_cases(peer)
 
 
 def _names(schemes: str | None) -> tuple[str, ...] | None:

@@ -22,6 +22,7 @@ from wire.units import NS_PER_S
 NAME, VARIABLE = "HPCC simulator", "SFC_TESTBED_HPCC"
 """The simulator's name, and the environment variable with the path of its program `third`."""
 
+SCHEMES: tuple[str, ...] = ("pfc+hpcc", "pfc+dcqcn")
 FCT_FILE, QUEUE_FILE = "fct.txt", "queues.txt"
 _CONFIGURATION, _TOPOLOGY, _FLOWS = "config.txt", "topology.txt", "flow.txt"
 _MIB = 1 << 20
@@ -58,6 +59,11 @@ def finished_flows(table: str) -> Iterator[PeerFlow]:
         yield PeerFlow(src, dst, size_bytes, start_ns - START_S * NS_PER_S, fct_ns)
 
 
+def queues_in(folder: Path) -> PeerQueues | None:
+    """Return the queues that the simulator has sampled; None until it has written all of them."""
+    return sampled_queues((folder / QUEUE_FILE).read_text())
+
+
 def sampled_queues(text: str) -> PeerQueues | None:
     """Return the queues of a queue file; None until it has the table of the end of sampling.
 
@@ -92,14 +98,8 @@ def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, ob
     That is another scheme than `pfc` with HPCC or DCQCN, flows that wait for others, and faults.
     """
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
-    congestion = _CONGESTION.get(transport["congestion"])
-    if congestion is None or (transport["loss_recovery"], switch["pfc"]) != ("go-back-n", True):
-        raise ValueError(f"scheme {plan.config.scheme}: the HPCC simulator does what pfc does with +hpcc or +dcqcn")
-    if any_waits(plan.flows):
-        raise ValueError(f"{plan.config.scenario}: the HPCC simulator has no flows that wait for others")
-    if plan.faults:
-        raise ValueError(f"{plan.config.scenario}: the HPCC simulator gets no faults from us")
-    rates = sorted({link.rate_bps for link in plan.topology.links})
+    if (transport["loss_recovery"], switch["pfc"]) != ("go-back-n", True):
+        raise ValueError(f"scheme {plan.config.scheme}: the {NAME} does what pfc does with +hpcc or +dcqcn")
     stop_s = START_S + _LONGEST_S
     begin_ns = (START_S if has_queues else 2 * stop_s) * NS_PER_S
     return {
@@ -114,6 +114,25 @@ def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, ob
         "QLEN_MON_START": begin_ns,
         "QLEN_MON_END": begin_ns + _SAMPLED_NS,
         "SIMULATOR_STOP_TIME": stop_s,
+        "ACK_HIGH_PRIO": int(transport["ack_priority"] == "control"),
+        **common_configuration(plan, NAME),
+    }
+
+
+def common_configuration(plan: RunPlan, name: str) -> Mapping[str, object]:
+    """Return the keys that the simulators made from the HPCC simulator share. Raise ValueError for what none does."""
+    transport, switch = plan.config.transport_settings, plan.config.switch_settings
+    congestion = _CONGESTION.get(transport["congestion"])
+    if congestion is None:
+        raise ValueError(f"scheme {plan.config.scheme}: the {name} gets +hpcc or +dcqcn from us")
+    if any_waits(plan.flows):
+        raise ValueError(f"{plan.config.scenario}: the {name} has no flows that wait for others")
+    if plan.faults:
+        raise ValueError(f"{plan.config.scenario}: the {name} gets no faults from us")
+    if switch["buffer_bytes"] is None:
+        raise ValueError(f"{plan.config.scenario}: the {name} has no unlimited buffers")
+    rates = sorted({link.rate_bps for link in plan.topology.links})
+    return {
         "PACKET_PAYLOAD_SIZE": transport["payload_bytes"],
         "BUFFER_SIZE": round(switch["buffer_bytes"] / _MIB),
         "USE_DYNAMIC_PFC_THRESHOLD": 1,
@@ -125,7 +144,6 @@ def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, ob
         "L2_CHUNK_SIZE": 4_000,
         "L2_ACK_INTERVAL": transport["ack_every"],
         "L2_BACK_TO_ZERO": 0,
-        "ACK_HIGH_PRIO": int(transport["ack_priority"] == "control"),
         "ENABLE_QCN": 1,
         **congestion(transport["congestion_parameters"]),
         **_ecn(rates, switch),

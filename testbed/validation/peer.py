@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from analysis.results.result import ResultError
 from analysis.results.spec import RunSpec
@@ -33,9 +34,34 @@ from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import Silent
-from testbed.validation import hpcc_simulator
+from testbed.validation import conweave_simulator, hpcc_simulator
 
-PEERS = {"hpcc-simulator": hpcc_simulator}
+
+class Simulator(Protocol):
+    """What a module about another simulator has."""
+
+    NAME: str
+    VARIABLE: str
+    """The environment variable with the path of its program."""
+    FCT_FILE: str
+    """The file into which it writes a line for each completed flow."""
+    SCHEMES: tuple[str, ...]
+    """The schemes that it simulates, for scenarios without `--schemes`."""
+
+    def configuration(self, plan: RunPlan) -> Mapping[str, object]:
+        """Return its configuration by key. Raise ValueError for what it does not simulate."""
+
+    def write_input(self, plan: RunPlan, program: str, folder: Path, *, has_queues: bool) -> list[str]:
+        """Write its input into a folder, and return the command to run there."""
+
+    def finished_flows(self, table: str) -> Iterator[PeerFlow]:
+        """Yield the flows of the FCT file."""
+
+    def queues_in(self, folder: Path) -> PeerQueues | None:
+        """Return the queues that it has written into a folder; None if it has not."""
+
+
+PEERS: Mapping[str, Simulator] = {"hpcc-simulator": hpcc_simulator, "conweave-simulator": conweave_simulator}
 """The simulators by the name that `--peer` takes."""
 
 _PAYLOAD = "transport.payload_bytes=1000"
@@ -43,8 +69,6 @@ _PAYLOAD = "transport.payload_bytes=1000"
 _UNIQUE_PATHS = ("topology.tors=8", "topology.hosts_per_tor=4", "topology.spines=1")
 _BUFFER = "switch.buffer_bytes=33554432"
 """32 MiB, as the paper's switches have; the simulator's buffer is in whole MiB."""
-SCHEMES = ("pfc+hpcc", "pfc+dcqcn")
-"""The schemes that the simulator has too."""
 _POLL_S = 0.2
 _LONGEST_S = 1_800.0
 
@@ -61,8 +85,13 @@ class PeerCase:
     """Whether the peer samples its queues, which takes long in large networks."""
 
 
-def standard_cases() -> list[PeerCase]:
-    """Return the cases of docs/validation.md: incasts, and Hadoop with and without ECMP, and on the paper's network."""
+def standard_cases(peer: str) -> list[PeerCase]:
+    """Return the cases of docs/validation.md for a simulator."""
+    return _cases_with_loss() if peer == "conweave-simulator" else _cases_without_loss()
+
+
+def _cases_without_loss() -> list[PeerCase]:
+    """Return incasts, and Hadoop with and without ECMP, and on the paper's network."""
     incast = ("topology.spines=1", "placement=spread", "receiver=h1", _BUFFER)
     small = ("topology.tors=4", "topology.hosts_per_tor=8", "degree=16", *incast)
     large = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", *incast)
@@ -77,7 +106,31 @@ def standard_cases() -> list[PeerCase]:
     return [
         case_of(scenario, scheme, scale, words, label=f"{label}, {scheme}", has_queues=scale != "paper")
         for label, scenario, scale, words in works
-        for scheme in SCHEMES
+        for scheme in hpcc_simulator.SCHEMES
+    ]
+
+
+def _cases_with_loss() -> list[PeerCase]:
+    """Return incasts and Hadoop on unique paths, with buffers in which packets are dropped."""
+    small = ("topology.tors=4", "topology.hosts_per_tor=8", "degree=16", "topology.spines=1", "placement=spread")
+    large = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", "topology.spines=1", "placement=spread")
+    works: Sequence[tuple[str, str, Sequence[str]]] = (
+        ("16:1 incast, 1 MiB", "incast", (*small, "receiver=h1", "switch.buffer_bytes=1048576")),
+        ("64:1 incast, 4 MiB", "incast", (*large, "receiver=h1", "switch.buffer_bytes=4194304")),
+        ("hadoop-50, one spine, 4 MiB", "hadoop-50", (*_UNIQUE_PATHS, "switch.buffer_bytes=4194304")),
+    )
+    network, timeouts = conweave_simulator.NETWORK, conweave_simulator.TIMEOUTS
+    return [
+        case_of(
+            scenario,
+            scheme,
+            "ci",
+            (*words, *network, timeouts[scheme.partition("+")[0]]),
+            label=f"{label}, {scheme}",
+            has_queues=False,
+        )
+        for label, scenario, words in works
+        for scheme in conweave_simulator.SCHEMES
     ]
 
 
@@ -105,9 +158,7 @@ def validate_with_peer(
     The comparisons so far are written after each case. Raises UsageError, before anything starts, if the simulator's
     environment variable is not set or it does not simulate a case's scheme, and Interrupted with what is kept.
     """
-    simulator = PEERS.get(peer)
-    if simulator is None:
-        raise UsageError(f"--peer: unknown simulator {peer!r}; choose from {', '.join(PEERS)}")
+    simulator = simulator_of(peer)
     program = os.environ.get(simulator.VARIABLE)
     if not program or not os.access(program, os.X_OK):
         raise UsageError(
@@ -128,7 +179,7 @@ def validate_with_peer(
     for number, (case, plan) in enumerate(zip(cases, plans, strict=True), 1):
         tell(f"{number}/{len(cases)} {case.label}")
         try:
-            runs.append(_compared(case, plan, program, folder / f"peer-{number}"))
+            runs.append(_compared(simulator, case, plan, program, folder / f"peer-{number}"))
         except KeyboardInterrupt as error:
             raise Interrupted(f"{len(runs)} of {len(cases)} comparisons are in {folder}") from error
         except (ResultError, RunError, OSError, ValueError) as error:
@@ -139,47 +190,52 @@ def validate_with_peer(
     return validation, folder
 
 
-def _compared(case: PeerCase, plan: RunPlan, program: str, folder: Path) -> PeerRun:
+def simulator_of(peer: str) -> Simulator:
+    """Return the simulator of this name. UsageError, with the known names, if there is none."""
+    if peer not in PEERS:
+        raise UsageError(f"--peer: unknown simulator {peer!r}; choose from {', '.join(PEERS)}")
+    return PEERS[peer]
+
+
+def _compared(simulator: Simulator, case: PeerCase, plan: RunPlan, program: str, folder: Path) -> PeerRun:
     folder.mkdir()
-    flows, queues = _simulated(plan, program, folder, has_queues=case.has_queues)
+    flows, queues = _simulated(simulator, plan, program, folder, has_queues=case.has_queues)
     ours = execute(plan, folder.parent, Silent(), page=False)
     if ours.interrupted:
         raise KeyboardInterrupt
-    return compare_with_peer(load_run(ours.folder), case.label, flows, queues)
+    return compare_with_peer(load_run(ours.folder), case.label, flows, queues, peer=simulator.NAME)
 
 
 def _simulated(
-    plan: RunPlan, program: str, folder: Path, *, has_queues: bool
+    simulator: Simulator, plan: RunPlan, program: str, folder: Path, *, has_queues: bool
 ) -> tuple[list[PeerFlow], PeerQueues | None]:
     """Let the simulator carry a plan. Raises ValueError if it fails or does not complete all flows in half an hour.
 
     It is ended once it has written everything: the timers of its finished flows go on, and would take minutes.
     """
-    words = hpcc_simulator.write_input(plan, program, folder, has_queues=has_queues)
+    words = simulator.write_input(plan, program, folder, has_queues=has_queues)
     deadline_s = time.monotonic() + _LONGEST_S
     with (folder / "output.txt").open("w") as output:
         process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
         try:
-            while process.poll() is None and not _is_complete(folder, len(plan.flows), has_queues=has_queues):
+            while process.poll() is None and not _is_complete(
+                simulator, folder, len(plan.flows), has_queues=has_queues
+            ):
                 if time.monotonic() > deadline_s:
                     raise ValueError(f"the simulator did not complete all flows in {_LONGEST_S / 60:.0f} minutes")
                 time.sleep(_POLL_S)
         finally:
             process.kill()
             process.wait()
-    if not (folder / hpcc_simulator.FCT_FILE).exists():
+    if not (folder / simulator.FCT_FILE).exists():
         last = (folder / "output.txt").read_text(errors="replace").splitlines()[-1:]
         raise ValueError(f"the simulator wrote no FCTs; its last line is {''.join(last)!r}")
-    flows = list(hpcc_simulator.finished_flows((folder / hpcc_simulator.FCT_FILE).read_text()))
-    return flows, _queues(folder) if has_queues else None
+    flows = list(simulator.finished_flows((folder / simulator.FCT_FILE).read_text()))
+    return flows, simulator.queues_in(folder) if has_queues else None
 
 
-def _is_complete(folder: Path, flows: int, *, has_queues: bool) -> bool:
+def _is_complete(simulator: Simulator, folder: Path, flows: int, *, has_queues: bool) -> bool:
     with suppress(FileNotFoundError):
-        finished = (folder / hpcc_simulator.FCT_FILE).read_bytes().count(b"\n")
-        return finished >= flows and (not has_queues or _queues(folder) is not None)
+        finished = (folder / simulator.FCT_FILE).read_bytes().count(b"\n")
+        return finished >= flows and (not has_queues or simulator.queues_in(folder) is not None)
     return False
-
-
-def _queues(folder: Path) -> PeerQueues | None:
-    return hpcc_simulator.sampled_queues((folder / hpcc_simulator.QUEUE_FILE).read_text())

@@ -36,6 +36,20 @@ RUN = PeerRun(
 TEXT = f"# Head\n\n{report.BEGIN}\nold\n{report.END}\ntail\n"
 
 
+def test_each_simulator_has_a_summary_of_its_own() -> None:
+    other = RUN.model_copy(update={"label": "drops", "peer": "ConWeave simulator"})
+    text = report.comparison(PeerValidation(peer="HPCC simulator", runs=(RUN, other), failures=()))
+    parts = (
+        "compared with the HPCC simulator",
+        "| 16:1 |",
+        "compared with the ConWeave simulator",
+        "| drops |",
+        "### 16:1",
+    )
+    positions = [text.index(part) for part in parts]
+    assert positions == sorted(positions)
+
+
 def test_differences_are_shares_of_the_peers_figures() -> None:
     assert report.summary_cells(RUN) == ("16:1", "30", "0.9900", "+10.0 %", "-", "-1.0 %", "-")
     assert report.group_cells(GROUP)[2:] == ("2.2 / 2 (+10.0 %)",) * 3 + ("-",)

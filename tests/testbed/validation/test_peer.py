@@ -75,7 +75,7 @@ def test_nothing_starts_without_the_program_or_for_another_scheme(
     monkeypatch.delenv(VARIABLE, raising=False)
     with pytest.raises(UsageError, match=f"set {VARIABLE}.* not set"):
         validate_with_peer("hpcc-simulator", [case()], "incast", tmp_path, print)
-    with pytest.raises(UsageError, match="unknown simulator 'ns3'; choose from hpcc-simulator"):
+    with pytest.raises(UsageError, match="unknown simulator 'ns3'; choose from hpcc-simulator, conweave-simulator"):
         validate_with_peer("ns3", [case()], "incast", tmp_path, print)
     stand_in(tmp_path, monkeypatch, fct_ns=20_000)
     with pytest.raises(UsageError, match=r"scheme sfc\+hpcc"):
@@ -84,7 +84,7 @@ def test_nothing_starts_without_the_program_or_for_another_scheme(
 
 
 def test_standard_cases_have_both_schemes() -> None:
-    cases = standard_cases()
+    cases = standard_cases("hpcc-simulator")
     assert len({case.label for case in cases}) == len(cases) == 10
 
 

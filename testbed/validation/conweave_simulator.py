@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The ConWeave simulator (`network-load-balance`): input files written from a plan, and its table of flows read back.
+
+It grew out of the HPCC simulator and adds IRN and drops, so the plan's scheme must be `irn` or `gbn` with `+hpcc` or
+`+dcqcn`. Its BDP and timeouts are compiled in, which fits only networks with `NETWORK` and plans with `TIMEOUTS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+
+from analysis.validation.peer import PeerFlow, PeerQueues
+from scenarios.traffic.hpcc_files import START_S
+from testbed.plan.plan import RunPlan
+from testbed.validation.hpcc_simulator import common_configuration, topology_text
+from wire.units import NS_PER_S
+
+NAME, VARIABLE = "ConWeave simulator", "SFC_TESTBED_CONWEAVE"
+"""The simulator's name, and the environment variable with the path of its program `network-load-balance`."""
+SCHEMES: tuple[str, ...] = ("irn+hpcc", "irn+dcqcn", "gbn+hpcc")
+FCT_FILE = "fct.txt"
+
+NETWORK = (
+    "topology.fabric_rate_bps=100000000000",
+    "topology.fabric_delay_ns=1000",
+    "transport.base_rtt_ns=8320",
+    "transport.payload_bytes=1000",
+)
+"""The settings of a leaf-spine network with a BDP of 104,000 B, which is one of the two that the program knows."""
+TIMEOUTS: Mapping[str, str] = {
+    "irn": 'transport.loss_recovery_parameters={"rto_low_ns": 100000, "rto_high_ns": 320000, "cap_packets": 104}',
+    "gbn": "transport.rto_ns=4000000",
+}
+"""The timeouts and the cap of the program, by loss recovery."""
+_BDP_BYTES = 104_000
+_TOPOLOGY = "leaf_spine_128_100G_OS2.txt"
+"""The program looks up the BDP by this name."""
+_CONFIGURATION, _FLOWS = "config.txt", "flow.txt"
+_UNUSED_OUTPUTS = (
+    "FLOW_INPUT_FILE", "CNP_OUTPUT_FILE", "PFC_OUTPUT_FILE", "QLEN_MON_FILE", "VOQ_MON_FILE", "VOQ_MON_DETAIL_FILE",
+    "UPLINK_MON_FILE", "CONN_MON_FILE", "EST_ERROR_MON_FILE",
+)  # fmt: skip
+_LONGEST_S = 10
+_FCT_COLUMNS = 8
+
+
+def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool = False) -> list[str]:
+    """Write the simulator's input into a folder, and return the command to run there; it samples no queues.
+
+    Raises ValueError for what it does not simulate.
+    """
+    settings = configuration(plan)
+    (folder / _TOPOLOGY).write_text(topology_text(plan.topology))
+    lines = [
+        f"{int(flow.src[1:]) - 1} {int(flow.dst[1:]) - 1} 3 {flow.size_bytes} {_seconds(flow.start_ns)}"
+        for flow in sorted(plan.flows, key=lambda flow: flow.start_ns)
+    ]
+    (folder / _FLOWS).write_text("\n".join([str(len(lines)), *lines, ""]))
+    (folder / _CONFIGURATION).write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
+    return [program, _CONFIGURATION]
+
+
+def finished_flows(table: str) -> Iterator[PeerFlow]:
+    """Yield the rows of an FCT table. Raise ValueError for a line with other columns."""
+    for line in table.splitlines():
+        columns = line.split()
+        if len(columns) != _FCT_COLUMNS:
+            raise ValueError(f"not a line of an FCT table: {line[:100]!r}")
+        src, dst, _, _, size_bytes, start_ns, fct_ns, _ = map(int, columns)
+        yield PeerFlow(src, dst, size_bytes, start_ns - START_S * NS_PER_S, fct_ns)
+
+
+def queues_in(folder: Path) -> PeerQueues | None:
+    """Return None, since no queues are sampled."""
+    return None
+
+
+def configuration(plan: RunPlan) -> Mapping[str, object]:
+    """Return the configuration by key. Raise ValueError for another scheme or network than those described above."""
+    transport, switch = plan.config.transport_settings, plan.config.switch_settings
+    recovery = {"irn": 1, "go-back-n": 0}.get(transport["loss_recovery"])
+    if recovery is None or switch["pfc"] or transport["flow_control"] != "none":
+        raise ValueError(f"scheme {plan.config.scheme}: the {NAME} does what irn and gbn do, with +hpcc or +dcqcn")
+    if transport["bdp_bytes"] != _BDP_BYTES:
+        raise ValueError(
+            f"the {NAME} is compiled for a BDP of {_BDP_BYTES:,} B, not {transport['bdp_bytes']:,}: "
+            f"--set {' --set '.join(NETWORK)}"
+        )
+    return {
+        "TOPOLOGY_FILE": _TOPOLOGY,
+        "FLOW_FILE": _FLOWS,
+        "FCT_OUTPUT_FILE": FCT_FILE,
+        **{key: f"{key.lower()}.txt" for key in _UNUSED_OUTPUTS},
+        "QLEN_MON_START": 0,
+        "QLEN_MON_END": 0,
+        "SW_MONITORING_INTERVAL": NS_PER_S,
+        "FLOWGEN_START_TIME": START_S,
+        "FLOWGEN_STOP_TIME": START_S + _LONGEST_S,
+        "LB_MODE": 0,
+        "ENABLE_PFC": 0,
+        "ENABLE_IRN": recovery,
+        "ERROR_RATE_PER_LINK": 0,
+        "LINK_DOWN": "0 0 0",
+        "LOAD": 0,
+        "RANDOM_SEED": 1,
+        **common_configuration(plan, NAME),
+    }
+
+
+def _seconds(start_ns: int) -> str:
+    return f"{Decimal(start_ns) / NS_PER_S + START_S:.9f}"

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Input files of the ConWeave simulator from a plan, its table of flows, and what it does not simulate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.results.spec import RunSpec
+from analysis.validation.peer import PeerFlow
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
+from testbed.validation.conweave_simulator import NETWORK, configuration, finished_flows, write_input
+from testbed.validation.peer import standard_cases
+
+SETTINGS = (*NETWORK, "degree=2", "topology.hosts_per_tor=2", "topology.spines=1", "switch.buffer_bytes=4194304")
+SPEC = RunSpec("incast", scheme="irn+hpcc", clock="virtual", topology="clos", settings=parse_settings(SETTINGS))
+
+
+def test_the_files_have_the_flows_and_the_name_by_which_the_program_knows_the_network(tmp_path: Path) -> None:
+    plan = plan_run(SPEC)
+    assert write_input(plan, "simulator", tmp_path) == ["simulator", "config.txt"]
+    flows = (tmp_path / "flow.txt").read_text().splitlines()
+    assert flows[0] == "2"
+    assert [line.split()[1:4] for line in flows[1:]] == 2 * [["3", "3", "250000"]]
+    starts_s = [float(line.split()[4]) for line in flows[1:]]
+    assert starts_s == sorted(2 + flow.start_ns / 1e9 for flow in plan.flows)
+    config = dict(line.split(" ", 1) for line in (tmp_path / "config.txt").read_text().splitlines())
+    assert (tmp_path / config["TOPOLOGY_FILE"]).read_text().startswith("7 3 6\n")
+    assert "leaf_spine_128_100G_OS2" in config["TOPOLOGY_FILE"]
+    expected = {"CC_MODE": "3", "ENABLE_IRN": "1", "ENABLE_PFC": "0", "BUFFER_SIZE": "4", "PACKET_PAYLOAD_SIZE": "1000"}
+    assert {key: config[key] for key in expected} == expected
+
+
+def test_go_back_n_is_irn_switched_off() -> None:
+    assert configuration(plan_run(replace(SPEC, scheme="gbn+hpcc")))["ENABLE_IRN"] == 0
+
+
+@pytest.mark.parametrize(
+    ("scheme", "settings", "words"),
+    [
+        ("sfc+hpcc", SETTINGS, r"scheme sfc\+hpcc"),
+        ("pfc+hpcc", SETTINGS, r"scheme pfc\+hpcc"),
+        ("irn+window", SETTINGS, r"scheme irn\+window"),
+        (
+            "irn+hpcc",
+            (*SETTINGS, "transport.base_rtt_ns=10000"),
+            "BDP of 104,000 B, not 125,000: --set topology.fabric",
+        ),
+    ],
+)
+def test_what_it_does_not_simulate_is_refused(scheme: str, settings: tuple[str, ...], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        configuration(plan_run(replace(SPEC, scheme=scheme, settings=parse_settings(settings))))
+
+
+def test_finished_flows_have_numbers_of_hosts() -> None:
+    assert list(finished_flows("15 0 10000 105 250000 2000021638 211880 31160\n")) == [
+        PeerFlow(15, 0, 250_000, 21_638, 211_880)
+    ]
+    with pytest.raises(ValueError, match="not a line of an FCT table: '15 0'"):
+        list(finished_flows("15 0\n"))
+
+
+def test_its_standard_cases_can_be_planned_for_it() -> None:
+    cases = standard_cases("conweave-simulator")
+    assert len({case.label for case in cases}) == len(cases) == 9
+    for case in cases[:4]:
+        configuration(plan_run(case.request))
