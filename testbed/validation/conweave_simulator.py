@@ -30,11 +30,11 @@ NETWORK = (
     "transport.payload_bytes=1000",
 )
 """The settings of a leaf-spine network with a BDP of 104,000 B, which is one of the two that the program knows."""
-TIMEOUTS: Mapping[str, str] = {
-    "irn": 'transport.loss_recovery_parameters={"rto_low_ns": 100000, "rto_high_ns": 320000, "cap_packets": 104}',
-    "gbn": "transport.rto_ns=4000000",
+TIMEOUTS: Mapping[str, tuple[str, ...]] = {
+    "irn": ('transport.loss_recovery_parameters={"rto_low_ns": 100000, "rto_high_ns": 320000, "cap_packets": 104}',),
+    "gbn": ("transport.rto_ns=4000000", 'transport.loss_recovery_parameters={"nak_interval_ns": 4000}'),
 }
-"""The timeouts and the cap of the program, by loss recovery."""
+"""The timeouts, cap and NAK interval of the program, by loss recovery."""
 _BDP_BYTES = 104_000
 _TOPOLOGY = "leaf_spine_128_100G_OS2.txt"
 """The program looks up the BDP by this name."""

@@ -111,26 +111,25 @@ def _cases_without_loss() -> list[PeerCase]:
 
 
 def _cases_with_loss() -> list[PeerCase]:
-    """Return incasts and Hadoop on unique paths, with buffers in which packets are dropped."""
-    small = ("topology.tors=4", "topology.hosts_per_tor=8", "degree=16", "topology.spines=1", "placement=spread")
-    large = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", "topology.spines=1", "placement=spread")
+    """Return an incast, and Hadoop on unique paths, with buffers in which packets are dropped."""
+    incast = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", "placement=spread", "receiver=h1")
+    racks = ("topology.tors=32", "topology.hosts_per_tor=1")
     works: Sequence[tuple[str, str, Sequence[str]]] = (
-        ("16:1 incast, 1 MiB", "incast", (*small, "receiver=h1", "switch.buffer_bytes=1048576")),
-        ("64:1 incast, 4 MiB", "incast", (*large, "receiver=h1", "switch.buffer_bytes=4194304")),
-        ("hadoop-50, one spine, 4 MiB", "hadoop-50", (*_UNIQUE_PATHS, "switch.buffer_bytes=4194304")),
+        ("64:1 incast, 128 hosts, 4 MiB", "incast", (*incast, "switch.buffer_bytes=4194304")),
+        ("hadoop-50, 32 racks of a host, 2 MiB", "hadoop-50", (*racks, "switch.buffer_bytes=2097152")),
     )
-    network, timeouts = conweave_simulator.NETWORK, conweave_simulator.TIMEOUTS
     return [
         case_of(
             scenario,
             scheme,
             "ci",
-            (*words, *network, timeouts[scheme.partition("+")[0]]),
+            (*words, "topology.spines=1", *conweave_simulator.NETWORK, *timeouts),
             label=f"{label}, {scheme}",
             has_queues=False,
         )
         for label, scenario, words in works
         for scheme in conweave_simulator.SCHEMES
+        for timeouts in (conweave_simulator.TIMEOUTS[scheme.partition("+")[0]],)
     ]
 
 
