@@ -132,7 +132,7 @@ def conclude(
     by_seed = [
         Results(scale, tuple(measurement for measurement in measurements if measurement.point.seed == seed))
         for seed in seeds
-    ]
+    ] or [Results(scale, ())]
     return (
         Reproduction(
             experiment=experiment.name,

@@ -5,6 +5,8 @@ buffers."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from analysis.formatting import format_bytes, format_ratio
 from reproduction.model.claims import Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
@@ -39,7 +41,8 @@ def _benefit_grows(results: Results) -> Measured:
         sfc, none = (PEAK_BUFFER.measure(results.at(scheme, place)) for scheme in (_SFC, _NONE))
         ratios.append(sfc / none)
     text = f"{', '.join(map(format_ratio, ratios))} with 0, 25, 50 and 100 us"
-    return Measured(ratios[-1], ratios == sorted(ratios, reverse=True), text, format_ratio)
+    falls = all(later < earlier for earlier, later in pairwise(ratios))
+    return Measured(ratios[-1], falls, text, format_ratio)
 
 
 def _below_drops(claim: str, paper: str, scheme: str, sync: int, divisor: int = 1) -> Judged:

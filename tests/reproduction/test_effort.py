@@ -26,7 +26,8 @@ def test_the_effort_from_less_traffic_is_close_to_that_of_the_full_plan(name: st
 
 
 def test_a_live_run_needs_its_dilated_duration() -> None:
-    [job] = [job for job in jobs_of(EXPERIMENTS["signaling"], "laptop") if job.point.scheme == "sfc+window"]
+    jobs = jobs_of(EXPERIMENTS["signaling"], "laptop")
+    [job] = [job for job in jobs if (job.point.scheme, job.point.clock) == ("sfc+window", "real")]
     plan = plan_run(job.request)
     assert brief_request(job.request) == (job.request, 1.0)
     [estimated] = with_efforts([job], [plan])
@@ -38,7 +39,7 @@ def test_a_run_has_one_folder_and_other_requests_have_others() -> None:
     jobs = [job for name in ("signaling", "theory") for job in jobs_of(EXPERIMENTS[name], "ci")]
     again = [job for name in ("signaling", "theory") for job in jobs_of(EXPERIMENTS[name], "ci")]
     assert [job.name for job in jobs] == [job.name for job in again]
-    others = jobs_of(EXPERIMENTS["theory"], "ci", seed=7) + jobs_of(EXPERIMENTS["signaling"], "paper")
+    others = jobs_of(EXPERIMENTS["theory"], "ci", seeds=[7]) + jobs_of(EXPERIMENTS["signaling"], "paper")
     names = [job.name for job in (*jobs, *others)]
     assert len(set(names)) == len(names)
     assert all("/" not in name and not name.startswith(".") for name in names)

@@ -65,7 +65,7 @@ def test_all_leaves_out_and_names_pairs_that_the_switch_does_not_support() -> No
     pairs, left_out = pairs_of(Wish("all", switch="bmv2"))
     assert not [pair for pair in pairs if pair.request.scheme.startswith("pfc")]
     assert {line.split(",")[0].split(":")[0] for line in left_out} == {
-        "testbed-incast pfc+dcqcn", "testbed-hol pfc+dcqcn", "ndp ndp",
+        "testbed-incast pfc+dcqcn", "testbed-hol pfc+dcqcn", "hadoop-50 pfc+hpcc", "ndp ndp",
     }  # fmt: skip
     assert all("a queue of BMv2 c" in line for line in left_out)
     assert {pair.virtual.switch for pair in pairs} == {"auto"}

@@ -100,13 +100,13 @@ def test_pairs_that_take_too_long_are_excluded_and_the_duration_of_the_others_is
     monkeypatch.setattr(verb, "checked", lambda requests, *_, **__: [plan_run(request) for request in requests])
     words = ("--schemes", "sfc+window,onramp+window", "--dilation", "10000", "--set", "message_bytes=100000")
     assert main(["validate", "signaling", *words, "--longest", "1"]) == 0
-    place = "in flight a sender (KB)"
-    assert calls == [([f"signaling sfc+window, {place} 206", f"signaling onramp+window, {place} 206"], [])]
+    place = "between ToRs (us) 3"
+    assert calls == [([f"signaling sfc+window, {place}", f"signaling onramp+window, {place}"], [])]
     assert capsys.readouterr().err.startswith("2 live runs in sequence take about 11 s, the longest 6 s,")
     assert main(["validate", "signaling", *words, "--longest", "0.01"]) == 2
     assert len(calls) == 1
     assert capsys.readouterr().err.startswith(
-        "runner.py: signaling sfc+window, in flight a sender (KB) 206: its live run takes about 6 s at dilation 10000"
+        "runner.py: signaling sfc+window, between ToRs (us) 3: its live run takes about 6 s at dilation 10000"
     )
 
 
