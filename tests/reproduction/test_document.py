@@ -15,7 +15,7 @@ from reproduction.catalogue import EXPERIMENTS
 from reproduction.document import SUMMARY_PAGE, Remark, below, main, pages_of
 from reproduction.durations import over_durations, plot_durations
 from reproduction.record import ClaimFinding, Reproduction, RunOfExperiment, StoredReproduction
-from reproduction.summaries import Summary, longest, merged, read_summaries, summary_of, write_summaries
+from reproduction.summaries import Place, Summary, longest, merged, read_summaries, summary_of, write_summaries
 
 MIX = 'transport.congestion_parameters={"preset": "mix/config.txt"}'
 
@@ -115,7 +115,9 @@ def test_the_summary_counts_claims_by_experiment_and_scale_without_changed_setti
 
 def test_the_summary_lists_every_claim_with_the_figure_of_the_largest_scale() -> None:
     summaries = [_summary("theory", "ci"), _summary("theory", "laptop", "a")]
-    pictures = {("theory", scale, "run.py", None): f"../images/{scale}.png" for scale in ("ci", "laptop")}
+    pictures: dict[Place, str] = {
+        ("theory", scale, "run.py", None): f"../images/{scale}.png" for scale in ("ci", "laptop")
+    }
     text = pages_of(summaries, {}, pictures)[SUMMARY_PAGE]
     assert "| a | holds | holds | m |" in text
     assert "| b | **fails** | - | - |" in text
@@ -209,7 +211,7 @@ def test_durations_and_presets_are_compared_on_the_page_of_the_experiment() -> N
     figure = plot_durations(over_durations(places))
     assert [panel.get_title("left") for panel in figure.axes] == ["a"]
     assert [line.get_label() for line in figure.axes[0].lines] == ["run.py", "mix/config.txt"]
-    pictures = {("hadoop-50", "paper", "all", None): "../images/durations.png"}
+    pictures: dict[Place, str] = {("hadoop-50", "paper", "all", None): "../images/durations.png"}
     text = pages_of(places, {}, pictures)["hadoop-50.md"]
     assert "| claim | run.py, 1 ms | run.py, 2 ms | mix/config.txt, 1 ms | mix/config.txt, 2 ms |" in text
     assert "../images/durations.png" in text
