@@ -19,10 +19,10 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from analysis.formatting import NOTHING, markdown_table, three_digits
+from analysis.formatting import NOTHING, amount, markdown_table, three_digits
 from analysis.plots.canvas import write_png
 from analysis.report.experiment import FIGURE_FILE
-from analysis.results.outcome import HOLDS, OURS, tally
+from analysis.results.outcome import HOLDS, OURS, brief_tally, tally
 from hosts.transport.congestion.presets import DEFAULT_PRESET, PRESETS
 from native.visible import visible
 from reproduction.catalogue import EXPERIMENTS
@@ -184,8 +184,14 @@ def _result(summaries: Sequence[Summary]) -> str:
     trust = (
         f"Some of the {runs:,} runs are not faithful: {exceptions}." if unsound else f"All {runs:,} runs are faithful."
     )
-    lines = [f"- {column}: {_tally(chosen)}" for column, chosen in _by_column(summaries).items()]
+    lines = [f"- {column} ({_seeds(chosen)}): {_tally(chosen)}" for column, chosen in _by_column(summaries).items()]
     return "\n".join(["**Outcomes of the claims:**", "", *lines, "", trust, ""])
+
+
+def _seeds(summaries: Sequence[Summary]) -> str:
+    """Return how many seeds the findings are based on, such as `1 seed`, or `3 to 5 seeds`."""
+    low, high = (pick(len(summary.seeds) for summary in summaries) for pick in (min, max))
+    return amount(high, "seed") if low == high else f"{low} to {high} seeds"
 
 
 def _by_column(summaries: Sequence[Summary]) -> dict[str, list[Summary]]:
@@ -203,7 +209,7 @@ def _overview(by_experiment: Mapping[str, Sequence[Summary]]) -> str:
     rows = []
     for name, places in by_experiment.items():
         own = _by_column(places)
-        counts = (_tally(own.get(column, ())) for column in columns)
+        counts = (brief_tally(_verdicts(own.get(column, ()))) or NOTHING for column in columns)
         rows.append((places[0].paper_place, f"[{name}]({name}.md)", places[0].title, *counts))
     return markdown_table(("figure", "experiment", "topic", *columns), rows)
 
@@ -275,7 +281,11 @@ def _wall(duration_s: float) -> str:
 
 def _tally(summaries: Sequence[Summary]) -> str:
     """Count the outcomes of all claims, in words."""
-    return tally(finding.verdict for summary in summaries for finding in summary.claims) or NOTHING
+    return tally(_verdicts(summaries)) or NOTHING
+
+
+def _verdicts(summaries: Sequence[Summary]) -> list[str]:
+    return [finding.verdict for summary in summaries for finding in summary.claims]
 
 
 def _experiment_page(scales: Sequence[Summary], remarks: Mapping[str, Remark], pictures: Pictures) -> str:

@@ -33,14 +33,26 @@ def shown(outcome: Outcome, *, is_ours: bool) -> str:
 
 def tally(outcomes: Iterable[str]) -> str:
     """Count outcomes as `shown` returns them, such as `7 claims of the paper: 5 hold, 2 fail; 1 of ours: 1 holds`."""
-    every = list(outcomes)
-    ours = [outcome.removesuffix(OURS) for outcome in every if outcome.endswith(OURS)]
-    papers = [outcome for outcome in every if not outcome.endswith(OURS)]
-    parts = (
-        [f"{len(papers)} {'claim' if len(papers) == 1 else 'claims'} of the paper: {_counts(papers)}"] if papers else []
-    )
+    papers, ours = _separated(outcomes)
+    total = f"{len(papers)} {'claim' if len(papers) == 1 else 'claims'} of the paper"
+    parts = [f"{total}: {_counts(papers)}"] if papers else []
     parts += [f"{len(ours)} of ours: {_counts(ours)}"] if ours else []
     return "; ".join(parts)
+
+
+def brief_tally(outcomes: Iterable[str]) -> str:
+    """Count outcomes without totals, such as `5 hold, 2 fail; ours: 1 holds`."""
+    papers, ours = _separated(outcomes)
+    parts = [_counts(papers)] if papers else []
+    parts += [f"ours: {_counts(ours)}"] if ours else []
+    return "; ".join(parts)
+
+
+def _separated(outcomes: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the outcomes of the paper's claims and of ours, without the mark."""
+    every = list(outcomes)
+    ours = [outcome.removesuffix(OURS) for outcome in every if outcome.endswith(OURS)]
+    return [outcome for outcome in every if not outcome.endswith(OURS)], ours
 
 
 def _counts(outcomes: Sequence[str]) -> str:

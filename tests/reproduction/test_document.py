@@ -107,8 +107,7 @@ def test_the_summary_counts_claims_by_experiment_and_scale_without_changed_setti
     pages = pages_of(merged((), (summary for summary, _ in below([tmp_path]))), {}, {})
     assert pages.keys() == {SUMMARY_PAGE, "ndp.md", "theory.md"}
     text = pages[SUMMARY_PAGE]
-    ndp = "2 claims of the paper: 1 holds, 1 depends on the seed; 1 of ours: 1 holds"
-    theory = "2 claims of the paper: 1 holds, 1 fails"
+    ndp, theory = "1 holds, 1 depends on the seed; ours: 1 holds", "1 holds, 1 fails"
     assert f"| Fig. 16 | [ndp](ndp.md) | t | {ndp} | - |" in text
     assert f"| Appendix C | [theory](theory.md) | t | {theory} | {theory} |" in text
 
@@ -130,9 +129,9 @@ def test_the_summary_begins_with_the_result_and_the_runs_that_are_not_faithful()
         _summary(name, "ci").model_copy(update={"verdicts": ("faithful",), "runs": 3}) for name in ("theory", "ndp")
     ]
     degraded = _summary("theory", "laptop", "a").model_copy(update={"verdicts": ("degraded", "faithful"), "runs": 2})
-    first = "**Outcomes of the claims:**\n\n- scale ci: 4 claims of the paper: 2 hold, 2 fail\n"
+    first = "**Outcomes of the claims:**\n\n- scale ci (1 seed): 4 claims of the paper: 2 hold, 2 fail\n"
     assert f"{first}\nAll 6 runs are faithful.\n" in pages_of(faithful, {}, {})[SUMMARY_PAGE]
-    laptop = "- scale laptop: 1 claim of the paper: 1 holds\n"
+    laptop = "- scale laptop (1 seed): 1 claim of the paper: 1 holds\n"
     exception = "Some of the 8 runs are not faithful: theory at scale laptop.\n"
     assert f"{first}{laptop}\n{exception}" in pages_of([*faithful, degraded], {}, {})[SUMMARY_PAGE]
 
