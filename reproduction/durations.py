@@ -17,7 +17,8 @@ from hosts.transport.congestion.presets import PRESETS
 from reproduction.summaries import Summary, length_us_of
 
 _COLUMNS = 3
-_ROW_INCHES = 2.4
+_ROW_INCHES, _LEGEND_INCHES = 2.4, 0.6
+_MARGIN = 1.15
 _WIDTH, _SMALL = 46, 7
 """Characters of a claim in a line of a panel's title, and their size in points."""
 
@@ -50,7 +51,7 @@ def plot_durations(summaries: Sequence[Summary]) -> Figure:
     """Plot the value that decides each claim over the duration: a line per preset, a bar over the seeds."""
     claims = list(dict.fromkeys(finding.claim for summary in summaries for finding in summary.claims))
     rows = -(-len(claims) // _COLUMNS)
-    figure = Figure(figsize=(WIDTH_INCHES, _ROW_INCHES * rows))
+    figure = Figure(figsize=(WIDTH_INCHES, _ROW_INCHES * rows + _LEGEND_INCHES))
     FigureCanvasAgg(figure)
     for number, claim in enumerate(claims):
         panel = figure.add_subplot(rows, min(_COLUMNS, len(claims)), number + 1)
@@ -67,7 +68,7 @@ def plot_durations(summaries: Sequence[Summary]) -> Figure:
                 lengths, values, by_seed = zip(*points, strict=True)
                 panel.plot(lengths, values, marker="o", color=color, label=preset)
                 panel.vlines(lengths, [min(each) for each in by_seed], [max(each) for each in by_seed], color=color)
-        panel.set_xlim(left=0)
-        panel.set_ylim(bottom=0)
+        panel.set_xlim(0, _MARGIN * max(map(length_us_of, summaries)) / 1000)
+        panel.set_ylim(0, _MARGIN * panel.get_ylim()[1])
     share_legend(figure, columns=len(PRESETS))
     return figure
