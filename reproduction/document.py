@@ -74,7 +74,7 @@ this reason, even if they refute it. Figures are numbered as in the paper's LaTe
 drawings.
 
 With several seeds a claim holds (with every seed), fails (with every seed), or depends on the seed. The measured value
-is that of the seed with the median, followed by the range. A claim is *ours* if our set-up decides it, or if it tests
+is the median of the seeds, followed by the range. A claim is *ours* if our set-up decides it, or if it tests
 our simulator. A range of the paper, such as "2x to 6x", has two ends: a larger gain is outside, too.
 
 The paper takes the parameters of HPCC and DCQCN "from the HPCC simulator", which has two sets. The default is that of
@@ -110,9 +110,8 @@ _COST = """\
 ## Run times at scale paper
 
 At scale paper every network has the paper's size. The paper does not say for how long messages arrive in its
-simulations. They arrive for our default time, or for a shorter time (`--set arrivals_us`) with which a run takes
-roughly a quarter of an hour on two cores. Each run was one process, and two to four runs shared the two cores, so the
-times include waiting for the other runs.
+simulations. They arrive for our default time, or for a shorter time (`--set arrivals_us`). Each run was one process,
+and two runs shared two cores with other work, so the times include waiting.
 """
 
 

@@ -31,7 +31,7 @@ class ClaimFinding(BaseModel):
     claim: str
     paper: str
     measured: str
-    """The measured value; with several seeds, that of the seed with the median, and the range."""
+    """The measured value. With several seeds this is the median, followed by the range."""
     value: float | None
     """The median over the seeds; None if a run or a value is missing."""
     values: tuple[float | None, ...]

@@ -85,7 +85,7 @@ class Summary(BaseModel):
 
     @property
     def answers_current_claims(self) -> bool:
-        """Whether the claims are those of this release at the scale."""
+        """Whether the findings are about exactly the claims that this release has at the scale."""
         experiment = EXPERIMENTS.get(self.experiment)
         claims = experiment.claims if experiment else ()
         return {claim.claim for claim in claims if not claim.only_at or self.scale in claim.only_at} == {

@@ -9,7 +9,7 @@ from wire.units import NS_PER_S
 
 
 class Pacing:
-    """When the next packet of a queue pair may start.
+    """Computes when the next packet of a queue pair may start.
 
     With a congestion control that `repaces`, a new rate also moves the packet that waits. Otherwise the rate at the
     start of the last packet decides. At the line rate, the wire alone paces.

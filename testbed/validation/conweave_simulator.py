@@ -15,7 +15,7 @@ from pathlib import Path
 from analysis.validation.peer import PeerFlow, PeerQueues
 from scenarios.traffic.hpcc_files import START_S
 from testbed.plan.plan import RunPlan
-from testbed.validation.hpcc_simulator import common_configuration, topology_text
+from testbed.validation.hpcc_simulator import common_configuration, fct_rows, topology_text
 from wire.units import NS_PER_S
 
 NAME, VARIABLE = "ConWeave simulator", "SFC_TESTBED_CONWEAVE"
@@ -44,7 +44,6 @@ _UNUSED_OUTPUTS = (
     "UPLINK_MON_FILE", "CONN_MON_FILE", "EST_ERROR_MON_FILE",
 )  # fmt: skip
 _LONGEST_S = 10
-_FCT_COLUMNS = 8
 
 
 def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool = False) -> list[str]:
@@ -65,10 +64,7 @@ def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool =
 
 def finished_flows(table: str) -> Iterator[PeerFlow]:
     """Yield the rows of an FCT table. Raise ValueError for a line with other columns."""
-    for line in table.splitlines():
-        columns = line.split()
-        if len(columns) != _FCT_COLUMNS:
-            raise ValueError(f"not a line of an FCT table: {line[:100]!r}")
+    for columns in fct_rows(table):
         src, dst, _, _, size_bytes, start_ns, fct_ns, _ = map(int, columns)
         yield PeerFlow(src, dst, size_bytes, start_ns - START_S * NS_PER_S, fct_ns)
 

@@ -50,13 +50,19 @@ def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool =
 
 def finished_flows(table: str) -> Iterator[PeerFlow]:
     """Yield the rows of an FCT table. Raise ValueError for a line with other columns."""
+    for columns in fct_rows(table):
+        src, dst = (int(address, 16) >> 8 & 0xFFFF for address in columns[:2])
+        size_bytes, start_ns, fct_ns = map(int, columns[4:7])
+        yield PeerFlow(src, dst, size_bytes, start_ns - START_S * NS_PER_S, fct_ns)
+
+
+def fct_rows(table: str) -> Iterator[list[str]]:
+    """Yield the columns of each line of an FCT table. Raise ValueError if their number is wrong."""
     for line in table.splitlines():
         columns = line.split()
         if len(columns) != _FCT_COLUMNS:
             raise ValueError(f"not a line of an FCT table: {line[:100]!r}")
-        src, dst = (int(address, 16) >> 8 & 0xFFFF for address in columns[:2])
-        size_bytes, start_ns, fct_ns = map(int, columns[4:7])
-        yield PeerFlow(src, dst, size_bytes, start_ns - START_S * NS_PER_S, fct_ns)
+        yield columns
 
 
 def queues_in(folder: Path) -> PeerQueues | None:

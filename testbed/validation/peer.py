@@ -38,7 +38,7 @@ from testbed.validation import conweave_simulator, hpcc_simulator
 
 
 class Simulator(Protocol):
-    """What a module about another simulator has."""
+    """The names that each module about another simulator defines."""
 
     NAME: str
     VARIABLE: str

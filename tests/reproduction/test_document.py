@@ -218,7 +218,7 @@ def test_durations_and_presets_are_compared_on_the_page_of_the_experiment() -> N
 
 
 def test_findings_about_other_claims_are_not_kept() -> None:
-    """After claims are restated, older findings would answer questions that nobody asks any more."""
+    """Older findings are about claims that have been restated since."""
     assert merged([_summary("theory", "ci")], ()) == ()
 
 

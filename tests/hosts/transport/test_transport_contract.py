@@ -226,7 +226,7 @@ def test_a_rate_below_1_is_an_error_that_names_the_class(rate_bps: int, monkeypa
 def test_a_new_rate_moves_the_waiting_packet_only_if_the_control_repaces(
     repaces: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the HPCC simulator HPCC does, and DCQCN does not. Frames have 1,062 B: 8.5 us at 1 Gb/s, 0.85 us at ten."""
+    """HPCC does so in the HPCC simulator, and DCQCN does not. A frame of 1,062 B takes 8.5 us at 1 Gb/s."""
 
     class Hastening(FixedWindow):
         def __init__(self, parameters: Any, path: PathContext) -> None:

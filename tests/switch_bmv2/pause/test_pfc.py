@@ -22,7 +22,7 @@ def _pauses(departures: list[Departure]) -> list[tuple[int, tuple[int, int]]]:
 
 
 class _Admission:
-    """Which bytes count towards Xoff, as in the HPCC simulator: neither the headroom nor the reserve of each port."""
+    """Counts bytes towards Xoff as the HPCC simulator does: without the headroom and the reserve of each port."""
 
     def __init__(self) -> None:
         self.shared_bytes = 0

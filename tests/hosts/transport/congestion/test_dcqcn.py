@@ -72,7 +72,7 @@ def test_an_increase_comes_before_a_cut_of_the_same_instant() -> None:
 
 
 def test_a_window_follows_the_rate_but_not_below_one_packet() -> None:
-    """As in the NICs of the paper's testbed: packets are not paced, and the least window is a packet."""
+    """The NICs of the paper's testbed do not pace packets, and their least window is a packet."""
     dcqcn = control(window_based=True)
     dcqcn.on_congestion_notice(1_000)
     run(dcqcn, 5_001)
