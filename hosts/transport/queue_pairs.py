@@ -40,7 +40,7 @@ from wire.constants import (
     ROCE_SOURCE_PORT_QPN_MASK,
 )
 from wire.crc import shift_of
-from wire.roce.packets import BODY_OFFSET, data_frame_bytes, source_port
+from wire.roce.packets import BODY_OFFSET, source_port
 from wire.words import WORD_BYTES
 
 _QPN_BITS: Final = 24
@@ -135,7 +135,7 @@ class QueuePairs:
         self._counters = counters
         self._events = events
         self._intervals_from_ns = epoch_ns
-        self._pacer = PullPacer(wire, data_frame_bytes(wall.payload_bytes, is_last=False), wall.line_rate_bps)
+        self._pacer = PullPacer(wire, wall.line_rate_bps)
         self._stored_bytes = BODY_OFFSET + MAX_PAYLOAD_BYTES
         self.adopt(wall, algorithms)
         self.flow_ends = EndedFlows()

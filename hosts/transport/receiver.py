@@ -30,6 +30,7 @@ from wire.roce.packets import (
     IMMEDIATE_BYTES,
     PULL,
     Syndrome,
+    data_frame_bytes,
     ends_message,
     has_immediate,
     nearest_index,
@@ -76,8 +77,8 @@ class ReceiverQueuePair(PullQueue):
     __slots__ = (
         "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_events", "_expected", "_flow_ends", "_framer",
         "_interval_bytes", "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order",
-        "_owes_mark", "_pacer", "_shift", "_verify", "_wire", "destination_qpn", "is_done", "source_ip",
-        "source_qpn",
+        "_owes_mark", "_pacer", "_shift", "_undelivered_bytes", "_verify", "_wire", "destination_qpn", "is_done",
+        "source_ip", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -123,7 +124,7 @@ class ReceiverQueuePair(PullQueue):
         self._flow_ends = flow_ends
         self._expected: deque[IncomingMessage] = deque()
         self._messages_done = 0
-        self._crc = self._bytes = 0
+        self._crc = self._bytes = self._undelivered_bytes = 0
         self._next_cnp_ns: int = 0 if sends_cnps else NEVER
         self._owes_mark = False
         self._interval_ns = goodput_interval_ns
@@ -150,6 +151,7 @@ class ReceiverQueuePair(PullQueue):
         self._expected.append(message)
         self.is_done = False
         self._end += -(-message.size_bytes // self._shift.size_bytes)
+        self._undelivered_bytes += message.size_bytes
 
     def count_intervals_from(self, start_ns: int) -> None:
         """Start the goodput intervals at this instant. Must be called before the first data packet arrives."""
@@ -193,7 +195,7 @@ class ReceiverQueuePair(PullQueue):
         else:
             self._answer_out_of_order(arrival, index, marked, shim)
         if self._pacer is not None:
-            self._pacer.request(self, order.missing(self._end))
+            self._request_pull(self._pacer)
 
     def on_trimmed(self, psn: int) -> None:
         """Handle a trimmed data packet, which has headers but no payload."""
@@ -207,7 +209,13 @@ class ReceiverQueuePair(PullQueue):
             self._counters.naks_sent += 1
             body = pack_aeth(Syndrome.TRIMMED, self._messages_done)
             self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn.to_bytes(4, "big"), body))
-        self._pacer.request(self, order.missing(self._end))
+        self._request_pull(self._pacer)
+
+    def _request_pull(self, pacer: PullPacer) -> None:
+        """Request a pull for a packet of the mean size of the packets that are not yet delivered."""
+        packets = self._end - self._order.expected
+        payload_bytes = self._undelivered_bytes // packets if packets > 0 else 0
+        pacer.request(self, self._order.missing(self._end), data_frame_bytes(payload_bytes, is_last=False))
 
     def _answer_out_of_order(self, arrival: Arrival, index: int, marked: bool, shim: bytes) -> None:
         self._counters.out_of_order_received += 1
@@ -230,6 +238,7 @@ class ReceiverQueuePair(PullQueue):
             else:
                 self._crc = crc32(body, self._crc)
         self._bytes += size_bytes
+        self._undelivered_bytes -= size_bytes
         if now_ns > self._interval_end_ns:
             self._next_interval(now_ns)
         self._interval_bytes += size_bytes

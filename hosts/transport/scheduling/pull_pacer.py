@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The pull queue of a NIC for a receiver-driven transport (NDP, SIGCOMM 2017, section 3.2; docs/sources.md#ndp).
 
-Whatever the number of senders, pulls are sent one full packet's serialization time apart, so that the pulled packets
-fill the wire but no queue before it. Connections take turns. The pacer knows neither packets nor losses, only how many
-pulls each connection needs.
+Whatever the number of senders, a pull is followed by a gap as long as the pulled packet's serialization time, so that
+the pulled packets fill the wire but no queue before it. Packets shorter than the MTU have shorter gaps: the byte credits
+of the SFC paper (appendix B.4). Connections take turns. The pacer knows neither packets nor losses, only how many pulls
+each connection needs, and for packets of which size.
 """
 
 from collections import deque
@@ -22,14 +23,15 @@ _BIT_NS: Final = 8 * NS_PER_S
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class PullQueue:
-    """A connection with the number of pulls that it waits for, and the number already sent.
+    """A connection with the number of pulls that it waits for, the number already sent, and the size of its packets.
 
     Every pull carries its number, so that a later pull makes up for a lost one.
     """
 
-    __slots__ = ("pulls_sent", "waiting_pulls")
+    __slots__ = ("frame_bytes", "pulls_sent", "waiting_pulls")
 
     def __init__(self) -> None:
+        self.frame_bytes = 0
         self.pulls_sent = 0
         self.waiting_pulls = 0
 
@@ -41,19 +43,19 @@ class PullQueue:
 class PullPacer(Wakeable):
     """A pacer that sends the pulls of one NIC."""
 
-    __slots__ = ("_frame_bytes", "_next_ns", "_rate_bps", "_remainder", "_turns", "_wire")
+    __slots__ = ("_next_ns", "_rate_bps", "_remainder", "_turns", "_wire")
 
-    def __init__(self, wire: WireSchedule, frame_bytes: int, rate_bps: int) -> None:
-        """Pace pulls for full data packets of `frame_bytes` that arrive at `rate_bps` (wall)."""
+    def __init__(self, wire: WireSchedule, rate_bps: int) -> None:
+        """Pace pulls for data packets that arrive at `rate_bps` (wall)."""
         super().__init__()
         self._wire = wire
-        self._frame_bytes = frame_bytes
         self._rate_bps = rate_bps
         self._turns: deque[PullQueue] = deque()
         self._next_ns = self._remainder = 0
 
-    def request(self, queue: PullQueue, max_pulls: int) -> None:
-        """Request one more pull for a connection, which needs at most `max_pulls` pulls."""
+    def request(self, queue: PullQueue, max_pulls: int, frame_bytes: int) -> None:
+        """Request one more pull for a connection, which needs at most `max_pulls` pulls for frames of `frame_bytes`."""
+        queue.frame_bytes = frame_bytes
         if queue.waiting_pulls > max_pulls:
             queue.waiting_pulls = max_pulls
             if max_pulls == 0:
@@ -76,7 +78,7 @@ class PullPacer(Wakeable):
             self._turns.append(queue)
         if now_ns > self._next_ns:
             self._next_ns, self._remainder = now_ns, 0
-        bits_ns: i64 = self._frame_bytes * _BIT_NS + self._remainder
+        bits_ns: i64 = queue.frame_bytes * _BIT_NS + self._remainder
         rate_bps: i64 = self._rate_bps
         gap_ns = bits_ns // rate_bps
         self._remainder = bits_ns - gap_ns * rate_bps
