@@ -36,6 +36,8 @@ TIMEOUTS: Mapping[str, tuple[str, ...]] = {
 }
 """The timeouts, cap and NAK interval of the program, by loss recovery."""
 _BDP_BYTES = 104_000
+_LINK_DELAY_NS = 1_000
+"""The program ends with an assertion at any other delay."""
 _TOPOLOGY = "leaf_spine_128_100G_OS2.txt"
 """The program looks up the BDP by this name."""
 _CONFIGURATION, _FLOWS = "config.txt", "flow.txt"
@@ -85,6 +87,13 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
             f"the {NAME} is compiled for a BDP of {_BDP_BYTES:,} B, not {transport['bdp_bytes']:,}: "
             f"--set {' --set '.join(NETWORK)}"
         )
+    for link in plan.topology.links:
+        if link.delay_ns != _LINK_DELAY_NS:
+            raise ValueError(
+                f"the {NAME} is compiled for a delay of {_LINK_DELAY_NS:,} ns on every link, and the link "
+                f"{link.a.node}-{link.b.node} has {link.delay_ns:,} ns: --set topology.host_delay_ns={_LINK_DELAY_NS} "
+                f"--set topology.fabric_delay_ns={_LINK_DELAY_NS}"
+            )
     return {
         "TOPOLOGY_FILE": _TOPOLOGY,
         "FLOW_FILE": _FLOWS,

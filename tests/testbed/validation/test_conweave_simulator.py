@@ -50,6 +50,11 @@ def test_go_back_n_is_irn_switched_off() -> None:
             (*SETTINGS, "transport.base_rtt_ns=10000"),
             "BDP of 104,000 B, not 125,000: --set topology.fabric",
         ),
+        (
+            "irn+hpcc",
+            (*SETTINGS, "topology.host_delay_ns=1200"),
+            "delay of 1,000 ns on every link, and the link h1-tor1 has 1,200 ns: --set topology.host_delay_ns=1000",
+        ),
     ],
 )
 def test_what_it_does_not_simulate_is_refused(scheme: str, settings: tuple[str, ...], words: str) -> None:
