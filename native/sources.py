@@ -24,6 +24,7 @@ ENGINE = (
     "wire/crc.py",
     "wire/ethernet.py",
     "wire/int_header.py",
+    "wire/int_slots.py",
     "wire/ipv4.py",
     "wire/pfc.py",
     "wire/tail.py",
@@ -35,6 +36,7 @@ ENGINE = (
     "wire/words.py",
     "hosts/transport/congestion/base.py",
     "hosts/transport/congestion/samples.py",
+    "hosts/transport/congestion/telemetry.py",
     "hosts/transport/congestion/trace.py",
     "hosts/transport/flow_control/base.py",
     "hosts/transport/loss_recovery/base.py",
@@ -77,7 +79,7 @@ MANIFEST = "manifest.json"
 """A build's list of modules for imports."""
 ALGORITHM_FOLDERS = ("congestion", "flow_control", "loss_recovery")
 _RECIPE = ("native/sources.py", "native/build.py", "native/translate.py")
-_NO_ALGORITHM = ("__init__.py", "base.py", "samples.py", "trace.py")
+_NO_ALGORITHM = ("__init__.py", "base.py", "samples.py", "telemetry.py", "trace.py")
 
 
 def algorithms() -> list[str]:

@@ -143,6 +143,11 @@ class Topology:
         return self.link_at[end].delay_ns + (switch.pass_latency_ns if switch else 0)
 
     @cached_property
+    def link_rates_bps(self) -> tuple[int, ...]:
+        """The different rates of links, from the lowest."""
+        return tuple(sorted({link.rate_bps for link in self.links}))
+
+    @cached_property
     def host_link(self) -> Mapping[str, Link]:
         return {
             link.a.node if link.a.node in self.host else link.b.node: link

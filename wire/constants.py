@@ -89,11 +89,15 @@ TRIMMED_FRAME_BYTES: Final = 60
 # In-band network telemetry (INT)
 INT_SHIM_BYTES: Final = 4
 INT_RECORD_BYTES: Final = 16
+INT_SLOT_BYTES: Final = 8
+"""Bytes of a hop in the compact layout, which always has INT_MAX_HOPS of these slots."""
 INT_MAX_HOPS: Final = 5
 INT_FLAG_ECHO: Final = 0x1
 """Flag of packets to which switches append nothing: echoes on their way back, and packets without telemetry."""
 INT_FLAG_STAMP: Final = 0x2
 """Flag of packets whose oldest record is the sender's time stamp."""
+INT_FLAG_COMPACT: Final = 0x4
+"""Flag of packets with the compact layout, in which a hop fills a slot instead of adding a record."""
 
 # 802.1Qbb
 PFC_OPCODE: Final = 0x0101

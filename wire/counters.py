@@ -102,6 +102,12 @@ class TrimEvent(CounterEvent):
     RETURNED = 1, Role.NEUTRAL, "a header returned to its sender, because the queue of headers was full"
 
 
+class IntEvent(CounterEvent):
+    """The exceptions of in-band telemetry."""
+
+    FULL = 0, Role.NEUTRAL, "a packet had telemetry of five hops, so this hop's is missing"
+
+
 @dataclass(frozen=True)
 class Counter:
     """A counter of the P4 program: an array with a cell for each event, or for each port and event."""
@@ -129,6 +135,7 @@ COUNTERS = (
     Counter("pfc_events", "pfc_event_t", PfcEvent, "pause frames sent"),
     Counter("queue_events", "queue_event_t", QueueEvent, "inconsistencies of the queue state"),
     Counter("trim_events", "trim_event_t", TrimEvent, "packets whose data queue was full"),
+    Counter("int_events", "int_event_t", IntEvent, "packets without space for telemetry"),
 )
 
 

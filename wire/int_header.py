@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """In-band network telemetry (INT): the data that switches and senders write between the UDP header and the BTH.
 
-    shim, 4 bytes: u8 records | u8 flags (bit 0: echo, bit 1: stamp) | u16 0
+    shim, 4 bytes: u8 records | u8 flags (bit 0: echo, bit 1: stamp, bit 2: compact) | u16 0
     record, 16 bytes each, newest first: u32 rate_kbps | u32 time_us | u32 tx_bytes | u32 queue_bytes
 
 A switch pushes one record at egress and adds 16 to both lengths, unless the echo flag is set. The ICRC covers the
@@ -11,18 +11,25 @@ plain RoCEv2 packet: without shim and records, sent to port 4791, with the lengt
 With the stamp flag the oldest record belongs to the sender: its rate is 0, and its time_us is the time when the packet
 started on the sender's wire. In an echo, tx_bytes of that record is the one-way delay that the receiver measured.
 All times are wall microseconds. Times and byte counts wrap at 2^32.
+
+With the compact flag, five slots of 8 bytes precede the sender's record, and replace those of the switches
+(`wire.int_slots`). The shim then counts the filled slots.
 """
 
 import struct
 from typing import Final, NamedTuple
 
+from mypy_extensions import i64
+
 from wire import ethernet, ipv4, udp
 from wire.constants import (
+    INT_FLAG_COMPACT,
     INT_FLAG_ECHO,
     INT_FLAG_STAMP,
     INT_MAX_HOPS,
     INT_RECORD_BYTES,
     INT_SHIM_BYTES,
+    INT_SLOT_BYTES,
     INT_UDP_PORT,
     IP_PROTOCOL_UDP,
     ROCE_UDP_PORT,
@@ -42,7 +49,9 @@ _SHIM = struct.Struct(">BBH")
 _RECORD = struct.Struct(">4I")
 MOST_TELEMETRY_BYTES = INT_SHIM_BYTES + INT_MAX_HOPS * INT_RECORD_BYTES
 """Largest telemetry that a packet can carry, in bytes."""
-_FLAGS = INT_FLAG_ECHO | INT_FLAG_STAMP
+_COMPACT_BYTES: Final = INT_SHIM_BYTES + INT_MAX_HOPS * INT_SLOT_BYTES
+_EMPTY_SLOTS: Final = bytes(INT_MAX_HOPS * INT_SLOT_BYTES)
+_FLAGS = INT_FLAG_ECHO | INT_FLAG_STAMP | INT_FLAG_COMPACT
 _FLAG_BYTES: Final = [bytes([flags]) for flags in range(_FLAGS + 1)]
 
 
@@ -69,12 +78,18 @@ class Telemetry(NamedTuple):
     """The sender's record, if any. In an echo its `tx_bytes` is the one-way delay (wall us)."""
 
 
-def request(*, telemetry: bool, stamp_us: int | None) -> bytes:
-    """Return the bytes that a data packet carries: none, a bare shim, or a shim and the sender's stamp."""
+def request(*, telemetry: bool, stamp_us: int | None, is_compact: bool = False) -> bytes:
+    """Return the bytes that a data packet carries: none, or a shim, empty slots if compact, and any sender's stamp.
+
+    A header with a stamp alone has no slots, because switches add nothing to it.
+    """
+    slots = _EMPTY_SLOTS if is_compact and telemetry else b""
+    flags = INT_FLAG_COMPACT if slots else 0
     if stamp_us is None:
-        return _SHIM.pack(0, 0, 0) if telemetry else b""
-    flags = INT_FLAG_STAMP if telemetry else INT_FLAG_STAMP | INT_FLAG_ECHO
-    return _SHIM.pack(1, flags, 0) + _RECORD.pack(0, stamp_us % COUNTER_MODULUS, 0, 0)
+        return _SHIM.pack(0, flags, 0) + slots if telemetry else b""
+    flags |= INT_FLAG_STAMP if telemetry else INT_FLAG_STAMP | INT_FLAG_ECHO
+    stamp = _RECORD.pack(0, stamp_us % COUNTER_MODULUS, 0, 0)
+    return _SHIM.pack(0 if slots else 1, flags, 0) + slots + stamp
 
 
 def echo(shim: bytes, now_us: int) -> bytes:
@@ -95,13 +110,20 @@ def pack(telemetry: Telemetry) -> bytes:
 
 
 def unpack(shim: bytes) -> Telemetry:
-    """Decode the shim and the records that `strip` returned, for tests."""
+    """Decode the shim and the records that `strip` returned, for tests; the shim must not be compact."""
     flags = shim[1]
     records = tuple(HopRecord._make(fields) for fields in _RECORD.iter_unpack(shim[INT_SHIM_BYTES:]))
     is_echo = bool(flags & INT_FLAG_ECHO)
     if flags & INT_FLAG_STAMP:
         return Telemetry(is_echo, records[:-1], records[-1])
     return Telemetry(is_echo, records, None)
+
+
+def telemetry_bytes(count: i64, flags: i64) -> i64:
+    """Return the length of the telemetry whose shim has this number of records, or of filled slots, and these flags."""
+    if not flags & INT_FLAG_COMPACT:
+        return INT_SHIM_BYTES + count * INT_RECORD_BYTES
+    return _COMPACT_BYTES + INT_RECORD_BYTES if flags & INT_FLAG_STAMP else _COMPACT_BYTES
 
 
 def has_telemetry(frame: bytes) -> bool:
@@ -133,11 +155,11 @@ def _plain_header(frame: bytes) -> tuple[bytes, int] | None:
     if ports is None or ports.destination_port != INT_UDP_PORT:
         return None
     records, flags, reserved = _SHIM.unpack_from(frame, _SHIM_OFFSET)
-    shim_bytes = INT_SHIM_BYTES + records * INT_RECORD_BYTES
+    shim_bytes = telemetry_bytes(records, flags)
     payload_bytes = ports.length - udp.HEADER_BYTES - shim_bytes
     if records > INT_MAX_HOPS or flags & ~_FLAGS or reserved or payload_bytes < 0:
         return None
-    if flags & INT_FLAG_STAMP and not records:
+    if flags & (INT_FLAG_STAMP | INT_FLAG_COMPACT) == INT_FLAG_STAMP and not records:
         return None
     header = b"".join(
         (

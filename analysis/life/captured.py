@@ -14,13 +14,12 @@ from wire.constants import (
     DSCP_RETURNED,
     DSCP_TRIMMED,
     ETHERTYPE_IPV4,
-    INT_RECORD_BYTES,
-    INT_SHIM_BYTES,
     INT_UDP_PORT,
     IP_PROTOCOL_UDP,
     PSN_MASK,
     ROCE_UDP_PORT,
 )
+from wire.int_header import telemetry_bytes
 from wire.roce.packets import ACKNOWLEDGE, BTH_BYTES, BTH_OFFSET, SEND_OPCODES, Syndrome
 
 _IP_VERSION_AND_LENGTH = 0x45
@@ -106,7 +105,7 @@ def _bth_offset(frame: bytes) -> int | None:
         return BTH_OFFSET
     if port != INT_UDP_PORT:
         return None
-    offset = BTH_OFFSET + INT_SHIM_BYTES + frame[BTH_OFFSET] * INT_RECORD_BYTES
+    offset = BTH_OFFSET + telemetry_bytes(frame[BTH_OFFSET], frame[BTH_OFFSET + 1])
     return offset if len(frame) >= offset + BTH_BYTES else None
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
+from hosts.transport.congestion.telemetry import compact_layout
 from hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
 from hosts.transport.settings import TransportSettings, algorithm_of, build_parameters, dilate
@@ -28,6 +29,8 @@ class Algorithms:
         self.wall = dilate(settings, dilation)
         """The settings in wall units."""
         self.path = path_context(self.wall)
+        if settings.int_layout == "compact":
+            self.path = replace(self.path, telemetry=compact_layout(settings.link_rates_bps, dilation))
         self.congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
         self.flow_control = algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control")
         self.loss_recovery = algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")

@@ -124,8 +124,8 @@ class SenderQueuePair(FrameSource):
         self.obeys_marks: bool = obeys_marks and overrides(congestion, CongestionControl, "on_congestion_notice")
         self._trace = trace
         uses_acks = overrides(congestion, CongestionControl, "on_ack") or overrides(flow_control, FlowControl, "on_ack")
-        self._samples = AckSamples() if uses_acks or trace is not None else None
-        self._shim = int_header.request(telemetry=congestion.wants_telemetry, stamp_us=None)
+        self._samples = AckSamples(congestion.path.telemetry) if uses_acks or trace is not None else None
+        self._shim = self._request(None)
         self._has_stamps = congestion.wants_delay or flow_control.wants_delay
         self._transmissions: deque[Transmission] = deque()
         self._current: Transmission | None = None
@@ -253,7 +253,12 @@ class SenderQueuePair(FrameSource):
             self._refresh_pause(now_ns)
 
     def _stamp(self, now_ns: int) -> bytes:
-        return int_header.request(telemetry=self._congestion.wants_telemetry, stamp_us=now_ns // NS_PER_US)
+        return self._request(now_ns // NS_PER_US)
+
+    def _request(self, stamp_us: int | None) -> bytes:
+        congestion = self._congestion
+        is_compact = congestion.path.telemetry.is_compact
+        return int_header.request(telemetry=congestion.wants_telemetry, stamp_us=stamp_us, is_compact=is_compact)
 
     def _window_is_full(self) -> bool:
         return self._recovery.in_flight() * self._payload_bytes >= self._congestion.window_bytes

@@ -90,6 +90,13 @@ class TransportSettings:
     """Traffic class of ACKs, NAKs and pulls. "control": above the data. "data": the data class, so that they share its
     queues and pauses. This is ACK_HIGH_PRIO of the HPCC simulator, which depends on the congestion control
     (docs/sources.md#priority-of-acks). In both cases a NIC sends waiting ACKs before its own data."""
+    int_layout: Literal["growing", "compact"] = "growing"
+    """Layout of in-band telemetry. "growing": each switch adds a record of 16 bytes. "compact": the sender writes five
+    empty slots of 8 bytes with the fields of the HPCC paper, and each switch fills one, so that all packets have one
+    length (docs/sources.md#hpcc). Not used unless the congestion control needs telemetry."""
+    link_rates_bps: Annotated[tuple[PositiveRate, ...], Field(strict=False)] = ()
+    """The different rates of the network's links, from the lowest, to which the rate codes of the compact layout refer.
+    It cannot be set."""
     cnp_interval_ns: Nanoseconds = 4_000
     """Shortest time between two CNPs of one queue pair (NVIDIA's min_time_between_cnps)."""
     receiver_rate_bps: Rate = 0
@@ -153,7 +160,8 @@ def dilate(record: Record, dilation: Dilation) -> Record:
         if value and item.name.endswith("_ns"):
             value = dilation.wall_ns(value)
         elif value and item.name.endswith("_bps"):
-            value = dilation.wall_bps(value)
+            several = isinstance(value, (tuple, list))
+            value = tuple(map(dilation.wall_bps, value)) if several else dilation.wall_bps(value)
         object.__setattr__(dilated, item.name, value)
     return dilated
 

@@ -40,9 +40,18 @@ const bit<16> PFC_MAX_QUANTA = 0xFFFF;
 const bit<32> PFC_FRAME_BYTES = 60;  // without FCS
 const traffic_class_t PFC_CLASS = 7; // the class in which a switch queues its own pause frames
 
-const bit<8> INT_ECHO = 1;           // flag of an INT header that returns to the sender
+// Flags of an INT header: it returns to its sender, it ends with its sender's time stamp, it has the compact layout.
+const bit<8> INT_ECHO = 1;
+const bit<8> INT_STAMP = 2;
+const bit<8> INT_COMPACT = 4;
 const bit<8> INT_MAX_HOPS = INT_HOPS;
 const bit<16> INT_RECORD_BYTES = 16;
+// Units of a slot of the compact layout. A number of bytes is divided by 80 as (number * reciprocal) >> shift, which is
+// exact for 32 bits.
+const bit<8> INT_SENT_SHIFT = 7;                      // 128 B
+const bit<64> INT_QUEUE_RECIPROCAL = 0xCCCCCCCD;      // 2^38 / 80, rounded up
+const bit<8> INT_QUEUE_SHIFT = 38;
+const bit<64> INT_MOST_QUEUE = 0xFFFF;
 
 const bit<2> ECN_NOT_CAPABLE = 0;
 const bit<2> ECN_CONGESTION_EXPERIENCED = 3;

@@ -69,4 +69,11 @@ enum bit<EVENT_BITS> trim_event_t {
 
 counter(1 << EVENT_BITS, CounterType.packets) trim_events;
 
+// Packets without space for telemetry. Index: event.
+enum bit<EVENT_BITS> int_event_t {
+    full = 0  // a packet had telemetry of five hops, so this hop's is missing
+}
+
+counter(1 << EVENT_BITS, CounterType.packets) int_events;
+
 #endif

@@ -76,7 +76,8 @@ header icmp_h {
     bit<16> checksum;
 }
 
-// In-band telemetry between UDP and BTH: each switch on the way pushes a record at dequeue.
+// In-band telemetry between UDP and BTH: each switch on the way pushes a record at dequeue, or fills a slot of the compact
+// layout.
 header int_h {
     bit<8> hops;
     bit<8> flags;
@@ -88,6 +89,16 @@ header int_record_h {
     bit<32> time_us;        // of the dequeue, wall
     bit<32> tx_bytes;       // sent by the port before this packet
     bit<32> queue_bytes;    // in all queues of the port after this packet left them
+}
+
+// The slots of the compact layout, the newest first. From its highest bit, a slot has a code of the port's rate (4 bits), the
+// time of the dequeue (24), the bytes sent before in units of 128 B (20) and the queue in units of 80 B (16).
+header int_slots_h {
+    bit<64> slot_0;
+    bit<64> slot_1;
+    bit<64> slot_2;
+    bit<64> slot_3;
+    bit<64> slot_4;
 }
 
 // RoCEv2 base transport header.
@@ -135,6 +146,7 @@ struct headers_t {
     tcp_h tcp;
     icmp_h icmp;
     int_h telemetry;
+    int_slots_h slots;
     int_record_h[INT_HOPS] hop;
     bth_h bth;
     bts_h bts;

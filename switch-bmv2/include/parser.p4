@@ -72,7 +72,23 @@ parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         packet.extract(hdr.telemetry);
         verify(hdr.telemetry.hops <= INT_MAX_HOPS, error.IntHops);
         meta.int_hops_left = hdr.telemetry.hops;
-        transition parse_int_records;
+        transition select(hdr.telemetry.flags) {
+            INT_COMPACT &&& INT_COMPACT: parse_int_slots;
+            default: parse_int_records;
+        }
+    }
+
+    state parse_int_slots {
+        packet.extract(hdr.slots);
+        transition select(hdr.telemetry.flags) {
+            INT_STAMP &&& INT_STAMP: parse_int_stamp;
+            default: parse_bth;
+        }
+    }
+
+    state parse_int_stamp {
+        packet.extract(hdr.hop.next);
+        transition parse_bth;
     }
 
     state parse_int_records {
@@ -130,6 +146,7 @@ control SfcDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.tcp);
         packet.emit(hdr.icmp);
         packet.emit(hdr.telemetry);
+        packet.emit(hdr.slots);
         packet.emit(hdr.hop);
         packet.emit(hdr.bth);
         packet.emit(hdr.bts);

@@ -23,6 +23,7 @@ from wire.constants import (
     RECIRCULATION_PORT,
 )
 from wire.dilation import Dilation
+from wire.int_slots import rate_code, time_shift
 
 ALPHA_ONE = 256
 SUPPRESSION_BY_CLOCK = "table_set_default suppression by_clock"
@@ -185,13 +186,18 @@ def _ecn_commands(topology: Topology, switch: str, settings: SwitchSettings) -> 
         yield f"table_add ecn red {port.number} {CLASS_DATA} => {k_min} {k_max} {slope}"
 
 
+def int_port_values(topology: Topology, rate_bps: int, dilation: Dilation) -> str:
+    """Return the parameters of the action `port_rate` for telemetry of a port of this rate, in both layouts."""
+    kbps = dilation.wall_bps(rate_bps) // 1000
+    return f"{kbps} {rate_code(topology.link_rates_bps, rate_bps)} {time_shift(dilation)}"
+
+
 def _int_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
     if settings.int_telemetry:
         for port in topology.ports[switch]:
-            kbps = dilation.wall_bps(port.rate_bps) // 1000
-            if kbps < _LEAST_INT_KBPS:
+            if dilation.wall_bps(port.rate_bps) // 1000 < _LEAST_INT_KBPS:
                 raise FixedPointError(f"a link of {port.rate_bps} bit/s is too slow for telemetry in kbit/s")
-            yield f"table_add int_port port_rate {port.number} => {kbps}"
+            yield f"table_add int_port port_rate {port.number} => {int_port_values(topology, port.rate_bps, dilation)}"
 
 
 def _qcn_commands(settings: SwitchSettings) -> Iterator[str]:

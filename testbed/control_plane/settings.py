@@ -88,7 +88,7 @@ class SwitchSettings(BaseModel):
         125_000, description="Limit of NDP's queue of headers, ACKs and pulls if packets are trimmed: 1 BDP."
     )
     spraying: bool = Field(False, description="Whether every RoCE packet takes a random one of the shortest paths.")
-    int_telemetry: bool = Field(False, description="Whether switches push a record into packets with an INT header.")
+    int_telemetry: bool = Field(False, description="Whether switches write a record into packets with an INT header.")
     qcn_q_eq_bytes: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = Field(
         None, description="QCN's Q_eq, the target depth of congestion points; null: no QCN."
     )

@@ -28,6 +28,7 @@ from wire.constants import DEFAULT_PAYLOAD_BYTES, INT_MAX_HOPS
 from wire.dilation import Dilation
 from wire.input.nearest import nearest
 from wire.input.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip, shortened
+from wire.int_slots import MOST_RATES
 from wire.units import NS_PER_S, two_digits_up
 
 Layer = Mapping[str, Any]
@@ -45,8 +46,10 @@ FOLLOW_FROM_NETWORK = (
     "rto_ns",
     "program_queue_bytes",
     "goodput_interval_ns",
+    "link_rates_bps",
 )
-"""Settings of NICs that are derived from the network if not set; the last one also depends on the flows."""
+"""Settings of NICs that are derived from the network if not set. One of them also depends on the flows, and
+`link_rates_bps` cannot be set."""
 
 # The deepest queue of the paper's switch is half of its 32 MB. Timeouts allow for this queue even with a smaller
 # buffer: a timeout that is too long costs little, one that is too short resends packets that are merely queued. An
@@ -113,7 +116,7 @@ def network_settings(topology: Topology, switch: Sequence[Layer], transport: Seq
     try:
         chosen = _merged("switch", (FROM_NETWORK, *switch), physics)
         switches = validated(SwitchSettings, chosen, "switch", multiples_of(SwitchSettings.model_fields))
-        hosts = _transport(physics, switches, transport)
+        hosts = _transport(physics, switches, transport, topology.link_rates_bps)
         _check_trimming(switches, hosts, physics.packet_bytes)
     except UsageError as error:
         raise UsageError(_as_typed(str(error), physics, (*switch, *transport))) from error
@@ -156,7 +159,9 @@ def _physics(topology: Topology, transport: Sequence[Layer]) -> NetworkPhysics:
     return physics.with_payload(validated(_ChosenPackets, packets, "transport").payload_bytes)
 
 
-def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequence[Layer]) -> TransportSettings:
+def _transport(
+    physics: NetworkPhysics, switches: SwitchSettings, layers: Sequence[Layer], link_rates_bps: Sequence[int]
+) -> TransportSettings:
     """Return the settings of all NICs. Raises UsageError for invalid parameters of algorithms too.
 
     Parameters that are not set stay open: each NIC derives them from its own rate (`Algorithms`).
@@ -185,21 +190,41 @@ def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequen
         algorithms = Algorithms(settings, Dilation())
     except (ValueError, TypeError) as error:
         raise UsageError(f"transport: {error}") from error
-    _check_telemetry(physics, algorithms, settings.congestion)
-    return settings
+    _check_telemetry(physics, algorithms, settings)
+    return _with_link_rates(settings, algorithms, link_rates_bps)
 
 
-def _check_telemetry(physics: NetworkPhysics, algorithms: Algorithms, congestion: str) -> None:
+def _with_link_rates(
+    settings: TransportSettings, algorithms: Algorithms, link_rates_bps: Sequence[int]
+) -> TransportSettings:
+    """Return the settings with the link rates that have codes in the compact layout, if that layout is used.
+
+    Raise UsageError if there are too many rates, or if the user set them: the switches' codes follow from the network.
+    """
+    if settings.link_rates_bps:
+        raise UsageError("transport: link_rates_bps: follows from the links of the network, so it cannot be set")
+    if settings.int_layout != "compact" or not algorithms.congestion.wants_telemetry:
+        return settings
+    if len(link_rates_bps) > MOST_RATES:
+        raise UsageError(
+            f"transport: int_layout: compact has codes for {MOST_RATES} link rates, but this network has "
+            f"{len(link_rates_bps)}; use int_layout=growing"
+        )
+    return replace(settings, link_rates_bps=tuple(link_rates_bps))
+
+
+def _check_telemetry(physics: NetworkPhysics, algorithms: Algorithms, settings: TransportSettings) -> None:
     """Raise UsageError if telemetry of all switches on the longest path does not fit into a packet.
 
     A switch without space for its record leaves it out, and the congestion control would take its port for idle.
     """
-    is_stamped = algorithms.congestion.wants_delay or algorithms.flow_control.wants_delay
+    has_delay = algorithms.congestion.wants_delay or algorithms.flow_control.wants_delay
+    is_stamped = has_delay and settings.int_layout == "growing"
     room = INT_MAX_HOPS - is_stamped
     if algorithms.congestion.wants_telemetry and physics.most_switches > room:
         extra = " with a time stamp" if is_stamped else ""
         raise UsageError(
-            f"{congestion} supports at most {room} switches on a path{extra}; "
+            f"{settings.congestion} supports at most {room} switches on a path{extra}; "
             f"paths of this network have up to {physics.most_switches}"
         )
 

@@ -137,7 +137,7 @@ def common_configuration(plan: RunPlan, name: str) -> Mapping[str, object]:
         raise ValueError(f"{plan.config.scenario}: the {name} gets no faults from us")
     if switch["buffer_bytes"] is None:
         raise ValueError(f"{plan.config.scenario}: the {name} has no unlimited buffers")
-    rates = sorted({link.rate_bps for link in plan.topology.links})
+    rates = plan.topology.link_rates_bps
     return {
         "PACKET_PAYLOAD_SIZE": transport["payload_bytes"],
         "BUFFER_SIZE": round(switch["buffer_bytes"] / _MIB),

@@ -11,7 +11,7 @@ from random import Random
 from zlib import crc32
 
 from tests.hosts.transport.cut_frames import cut
-from wire import ethernet, int_header, ipv4, pfc, udp
+from wire import ethernet, int_header, int_slots, ipv4, pfc, udp
 from wire.bts import BackToSender
 from wire.bts import pack_frame as pack_bts
 from wire.constants import (
@@ -22,7 +22,10 @@ from wire.constants import (
     DSCP_RETURNED,
     DSCP_TRIMMED,
     ETHERTYPE_IPV4,
+    INT_FLAG_ECHO,
+    INT_FLAG_STAMP,
     INT_MAX_HOPS,
+    INT_SHIM_BYTES,
     INT_UDP_PORT,
     IP_PROTOCOL_TCP,
     IP_PROTOCOL_UDP,
@@ -195,7 +198,22 @@ class FrameMaker:
             for _ in range(random.randrange(INT_MAX_HOPS))
         )
         stamp = HopRecord(0, random.getrandbits(32), random.getrandbits(32), 0) if random.random() < 0.5 else None
+        if random.random() < 0.3:
+            return self._compact_shim(stamp)
         return int_header.pack(Telemetry(random.random() < 0.6, hops, stamp))
+
+    def _compact_shim(self, stamp: HopRecord | None) -> bytes:
+        random = self._random
+        slots = [
+            int_slots.Slot(random.choice((0, 1, 2, 15)), *(random.getrandbits(bits) for bits in (24, 20, 16)))
+            for _ in range(random.randrange(INT_MAX_HOPS))
+        ]
+        flags = INT_FLAG_ECHO if random.random() < 0.6 else 0
+        if stamp is None:
+            return int_slots.pack(slots, flags)
+        return int_slots.pack(
+            slots, flags | INT_FLAG_STAMP, int_header.pack(Telemetry(True, (), stamp))[INT_SHIM_BYTES:]
+        )
 
 
 _KINDS: Sequence[Callable[[FrameMaker], bytes]] = (

@@ -22,8 +22,10 @@ from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
-from wire import bts, constants, int_header
+from tests.hosts.transport.fake_star import with_shim
+from wire import bts, constants, int_header, int_slots
 from wire.constants import BtsCause
+from wire.int_slots import Slot, pack
 from wire.roce.decoder import parse_header
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "wireshark" / "sfc_testbed.lua"
@@ -101,7 +103,8 @@ def packets(run: Stored) -> list[dict[str, str]]:
 @pytest.mark.parametrize("name", re.findall(r"^local ([A-Z_]+) = \d+$", TEXT, re.MULTILINE))
 def test_the_script_has_the_numbers_of_the_wire_format(name: str) -> None:
     [value] = re.findall(rf"^local {name} = (\d+)$", TEXT, re.MULTILINE)
-    assert int(value) == {"WRAP_US": int_header.COUNTER_MODULUS}.get(name, getattr(constants, name, None))
+    known = {"WRAP_US": int_header.COUNTER_MODULUS, **vars(constants), **vars(int_slots)}
+    assert int(value) == known[name]
 
 
 def test_the_script_has_the_causes_of_the_wire_format() -> None:
@@ -163,7 +166,7 @@ def test_only_invalid_packets_are_malformed(run: Stored, packets: list[dict[str,
     signal, data = (next(packet.frame for packet in run.frames if packet.frame[36:38] == port) for port in ports)
     frames = [
         signal[:42] + b"\x21" + signal[43:],
-        data[:43] + b"\x04" + data[44:],
+        data[:43] + b"\x08" + data[44:],
         data[:42] + b"\x06" + data[43:],
         data[:34] + constants.BTS_UDP_PORT.to_bytes(2, "big") + data[36:],
     ]
@@ -175,6 +178,25 @@ def test_only_invalid_packets_are_malformed(run: Stored, packets: list[dict[str,
     marks = [(bool(row["sfc_bts.malformed"]), bool(row["sfc_int.malformed"])) for row in rows]
     assert marks == [(True, False), (False, True), (False, True), (False, False)]
     assert [bool(row["sfc_int.records"]) for row in rows] == [False, False, False, True]
+
+
+def test_slots_of_the_compact_layout_are_decoded(run: Stored, tmp_path: Path) -> None:
+    """Byte counts are shown in bytes, and the sender's stamp behind the slots is no hop."""
+    slots = (Slot(2, 0xABCDEF, 0xFEDCB, 0x1234), Slot(1, 7, 8, 9))
+    stamp = bytes(4) + (77).to_bytes(4, "big") + bytes(8)
+    plain = next(packet.frame for packet in run.frames if int_header.has_telemetry(packet.frame))
+    data = int_header.strip(plain)
+    assert data is not None
+    path = tmp_path / "compact.pcapng"
+    with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
+        for shim in (pack(slots), pack(slots, constants.INT_FLAG_STAMP, stamp), pack(slots)[:40]):
+            writer.write(0, with_shim(data[0], shim))
+    fields = ["rate_code", "slot_time", "tx_bytes", "queue_bytes", "sender_time_us", "malformed"]
+    rows = _tshark(path, [f"sfc_int.{name}" for name in fields] + ["infiniband.bth.opcode"])
+    hops = ["2,1", f"{0xABCDEF},7", f"{0xFEDCB * 128},1024", f"{0x1234 * 80},720"]
+    assert [list(row.values())[:6] for row in rows[:2]] == [[*hops, "", ""], [*hops, "77", ""]]
+    opcodes = [int(row["infiniband.bth.opcode"], 0) for row in rows[:2]]
+    assert opcodes == [data[0][42], data[0][42]]
 
 
 def test_feedback_of_qcn_is_not_shown_as_a_pause(run: Stored, tmp_path: Path) -> None:

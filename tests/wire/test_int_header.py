@@ -142,7 +142,7 @@ def with_length(frame: bytearray, ip_length: int) -> bytes:
     "frame",
     [
         frame_with_shim(b"\x06\x00\x00\x00" + bytes(96)),
-        frame_with_shim(b"\x00\x04\x00\x00"),
+        frame_with_shim(b"\x00\x08\x00\x00"),
         frame_with_shim(b"\x00\x00\x00\x01"),
         frame_with_shim(b"\x00\x02\x00\x00"),
         frame_with_shim(b"\x05\x00\x00\x00"),
@@ -163,13 +163,16 @@ def test_random_bytes_behind_valid_outer_headers_are_refused_or_split(rubbish: b
     frame = with_length(frame_with_shim()[:42] + rubbish, 28 + len(rubbish))
     frame = frame[:38] + (8 + len(rubbish)).to_bytes(2, "big") + frame[40:]
     stripped = strip(frame)
+    is_compact = rubbish[1:2] and rubbish[1] & 4
     shim_bytes = 4 + 16 * rubbish[0] if rubbish else 4
+    if is_compact:
+        shim_bytes = 60 if rubbish[1] & 2 else 44
     is_valid = (
         4 <= shim_bytes <= len(rubbish)
         and rubbish[0] <= INT_MAX_HOPS
-        and rubbish[1] <= 3
+        and rubbish[1] <= 7
         and rubbish[2:4] == bytes(2)
-        and not (rubbish[1] & 2 and not rubbish[0])
+        and (is_compact or not (rubbish[1] & 2 and not rubbish[0]))
     )
     assert (stripped is not None) == is_valid
     if stripped is not None:

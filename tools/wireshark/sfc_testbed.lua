@@ -18,14 +18,20 @@ local BTS_PAYLOAD_BYTES = 28
 local CLASS_COUNT = 8
 local INT_SHIM_BYTES = 4
 local INT_RECORD_BYTES = 16
+local INT_SLOT_BYTES = 8
 local INT_MAX_HOPS = 5
 local INT_FLAG_ECHO = 1
 local INT_FLAG_STAMP = 2
+local INT_FLAG_COMPACT = 4
 local BTS_CAUSES = { [1] = "queue", [2] = "cache", [3] = "estimator", [4] = "feedback" }
 local FEEDBACK = "feedback" -- this cause requests no pause
 
 local LEAST_ROCE_BYTES = 16 -- BTH and ICRC
 local WRAP_US = 4294967296
+
+-- Units of a slot of the compact layout; wire/int_slots.py has the same.
+local SENT_UNIT_BYTES = 128
+local QUEUE_UNIT_BYTES = 80
 
 ---- Model time ----
 
@@ -222,6 +228,9 @@ local int_fields = {
     records = ProtoField.uint8("sfc_int.records", "Records"),
     echo = ProtoField.bool("sfc_int.echo", "Echo", 8, nil, INT_FLAG_ECHO),
     stamp = ProtoField.bool("sfc_int.stamp", "The oldest record is the sender's", 8, nil, INT_FLAG_STAMP),
+    compact = ProtoField.bool("sfc_int.compact", "Slots of constant length", 8, nil, INT_FLAG_COMPACT),
+    rate_code = ProtoField.uint8("sfc_int.rate_code", "Rate of the port (place in the list of link rates)"),
+    slot_time = ProtoField.uint32("sfc_int.slot_time", "Left the queue (wall us of the switch, scaled, 24 bits)"),
     rate = ProtoField.uint32("sfc_int.rate_kbps", "Rate of the port (wall kbit/s)"),
     model_rate = ProtoField.double("sfc_int.rate_gbps", "Rate of the port (model Gbit/s)"),
     time = ProtoField.uint32("sfc_int.time_us", "Left the queue (wall us of the switch)"),
@@ -237,17 +246,29 @@ local int_malformed =
     ProtoExpert.new("sfc_int.malformed", "Malformed INT", expert.group.MALFORMED, expert.severity.ERROR)
 int.experts = { int_malformed }
 
+local function has_flag(flags, flag)
+    return math.floor(flags / flag) % 2 == 1
+end
+
+local function telemetry_bytes(count, flags)
+    if not has_flag(flags, INT_FLAG_COMPACT) then
+        return INT_SHIM_BYTES + count * INT_RECORD_BYTES
+    end
+    local stamp_bytes = has_flag(flags, INT_FLAG_STAMP) and INT_RECORD_BYTES or 0
+    return INT_SHIM_BYTES + INT_MAX_HOPS * INT_SLOT_BYTES + stamp_bytes
+end
+
 local function int_is_sound(tvb)
     if tvb:len() < INT_SHIM_BYTES + LEAST_ROCE_BYTES then
         return false
     end
     local records, flags = tvb(0, 1):uint(), tvb(1, 1):uint()
-    local size = INT_SHIM_BYTES + records * INT_RECORD_BYTES
+    local needs_record = has_flag(flags, INT_FLAG_STAMP) and not has_flag(flags, INT_FLAG_COMPACT)
     return records <= INT_MAX_HOPS
-        and flags <= INT_FLAG_ECHO + INT_FLAG_STAMP
-        and (flags < INT_FLAG_STAMP or records > 0)
+        and flags <= INT_FLAG_ECHO + INT_FLAG_STAMP + INT_FLAG_COMPACT
+        and (not needs_record or records > 0)
         and tvb(2, 2):uint() == 0
-        and tvb:len() >= size + LEAST_ROCE_BYTES
+        and tvb:len() >= telemetry_bytes(records, flags) + LEAST_ROCE_BYTES
 end
 
 local function add_sender_record(root, range, clock, is_echo)
@@ -278,6 +299,35 @@ local function add_switch_record(root, range, clock, hop)
     record:add(int_fields.queue, range(12, 4))
 end
 
+local function add_slot(root, range, hop)
+    local queue_bytes = range(6, 2):uint() * QUEUE_UNIT_BYTES
+    local record = root:add(int, range, string.format("Hop %d: %d B queued", hop, queue_bytes))
+    record:add(int_fields.rate_code, range(0, 1), range:bitfield(0, 4))
+    record:add(int_fields.slot_time, range(0, 4), range:bitfield(4, 24))
+    record:add(int_fields.tx, range(3, 3), range:bitfield(28, 20) * SENT_UNIT_BYTES)
+    record:add(int_fields.queue, range(6, 2), queue_bytes)
+end
+
+-- Adds the records of the switches, newest first, and that of the sender.
+local function add_records(root, tvb, clock, records, flags)
+    local has_stamp, is_compact = has_flag(flags, INT_FLAG_STAMP), has_flag(flags, INT_FLAG_COMPACT)
+    local hops = has_stamp and not is_compact and records - 1 or records
+    local each_bytes = is_compact and INT_SLOT_BYTES or INT_RECORD_BYTES
+    for index = 0, hops - 1 do
+        local range = tvb(INT_SHIM_BYTES + index * each_bytes, each_bytes)
+        if is_compact then
+            add_slot(root, range, hops - index)
+        else
+            add_switch_record(root, range, clock, hops - index)
+        end
+    end
+    if has_stamp then
+        local stamp_at = telemetry_bytes(records, flags) - INT_RECORD_BYTES
+        add_sender_record(root, tvb(stamp_at, INT_RECORD_BYTES), clock, has_flag(flags, INT_FLAG_ECHO))
+    end
+    return hops
+end
+
 function int.dissector(tvb, pinfo, tree)
     if pinfo.dst_port ~= INT_UDP_PORT then
         return 0
@@ -290,22 +340,15 @@ function int.dissector(tvb, pinfo, tree)
     end
     local clock = clock_of_packet()
     local records, flags = tvb(0, 1):uint(), tvb(1, 1):uint()
-    local is_echo, has_stamp = flags % 2 == INT_FLAG_ECHO, flags >= INT_FLAG_STAMP
-    local size = INT_SHIM_BYTES + records * INT_RECORD_BYTES
+    local is_echo = has_flag(flags, INT_FLAG_ECHO)
+    local size = telemetry_bytes(records, flags)
     local root = tree:add(int, tvb(0, size))
     root:append_text(string.format(": %d records%s", records, is_echo and ", echo" or ""))
     root:add(int_fields.records, tvb(0, 1))
     root:add(int_fields.echo, tvb(1, 1))
     root:add(int_fields.stamp, tvb(1, 1))
-    local hops = has_stamp and records - 1 or records
-    for index = 0, records - 1 do -- newest first: the last hop comes first
-        local range = tvb(INT_SHIM_BYTES + index * INT_RECORD_BYTES, INT_RECORD_BYTES)
-        if index < hops then
-            add_switch_record(root, range, clock, hops - index)
-        else
-            add_sender_record(root, range, clock, is_echo)
-        end
-    end
+    root:add(int_fields.compact, tvb(1, 1))
+    local hops = add_records(root, tvb, clock, records, flags)
     local roce = DissectorTable.get("udp.port"):get_dissector(ROCE_UDP_PORT)
     if roce then
         roce:call(tvb(size):tvb(), pinfo, tree)

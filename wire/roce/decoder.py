@@ -11,7 +11,6 @@ from wire import ethernet, int_header, ipv4, udp
 from wire.constants import (
     ECN_CONGESTION_EXPERIENCED,
     ETHERTYPE_IPV4,
-    INT_RECORD_BYTES,
     INT_SHIM_BYTES,
     INT_UDP_PORT,
     IP_PROTOCOL_UDP,
@@ -200,7 +199,7 @@ class RoceDecoder:
         port = half_word_at(frame, _PORT_OFFSET)
         if port == INT_UDP_PORT:
             fixed = at + INT_SHIM_BYTES
-            at = fixed + i64(frame[at]) * INT_RECORD_BYTES
+            at += int_header.telemetry_bytes(i64(frame[at]), i64(frame[at + 1]))
             if len(frame) < at + BTH_BYTES:
                 return None
         elif port != ROCE_UDP_PORT:

@@ -2,47 +2,19 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The base class of congestion controls: hooks for events, and two attributes that the queue pair reads.
 
-A congestion control sees no packet, queue pair or clock; echoed telemetry is parsed in this module. The queue pair
-handles in-flight bytes, RTT and pacing.
+A congestion control sees no packet, queue pair or clock; `telemetry` parses echoed telemetry. The queue pair handles
+in-flight bytes, RTT and pacing.
 """
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from mypy_extensions import i64, mypyc_attr
+from mypy_extensions import mypyc_attr
 
-from wire.constants import INT_FLAG_STAMP, INT_RECORD_BYTES, INT_SHIM_BYTES
-from wire.int_header import COUNTER_MODULUS
-from wire.units import NS_PER_US
-from wire.words import word_at
+from hosts.transport.congestion.telemetry import GROWING, HopTelemetry, TelemetryLayout
 
 UNLIMITED_WINDOW: Final = (1 << 62) - 1
 """Value of `window_bytes` that does not limit the flow."""
-
-STAMP_MODULUS_NS: Final = COUNTER_MODULUS * NS_PER_US
-SENT_MODULUS_BYTES: Final = COUNTER_MODULUS
-
-_FLAGS_AT: Final = 1
-_STAMP_AT: Final = 4
-_SENT_AT: Final = 8
-_QUEUE_AT: Final = 12
-"""Offsets in the shim and in a record of `wire.int_header`."""
-
-
-class HopTelemetry:
-    """The state of one switch hop, which is stamped into a data packet and echoed by the receiver (INT; HPCC §3)."""
-
-    __slots__ = ("queue_bytes", "rate_bps", "sent_bytes", "stamp_ns")
-
-    def __init__(self, rate_bps: int, stamp_ns: int, sent_bytes: int, queue_bytes: int) -> None:
-        self.rate_bps = rate_bps
-        """Rate of the output port (wall)."""
-        self.stamp_ns = stamp_ns
-        """Time of the switch's clock when the packet left (wall, in steps of 1 us); wraps at STAMP_MODULUS_NS."""
-        self.sent_bytes = sent_bytes
-        """Bytes that the port had sent before this packet; wraps at SENT_MODULUS_BYTES."""
-        self.queue_bytes = queue_bytes
-        """Bytes that remained in the port's queues."""
 
 
 class AckSample:
@@ -100,6 +72,8 @@ class PathContext:
     full_queue_ns: int = 0
     """Time to drain the deepest queue that a switch allows."""
     shortest_rtt_ns: int = 0
+    telemetry: TelemetryLayout = GROWING
+    """Layout of INT headers, with the values at which times and byte counts wrap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,20 +145,3 @@ class CongestionControl:
 def overrides(plugin: object, base: type, hook: str) -> bool:
     """Return whether an algorithm overrides a hook of its base class, which does nothing."""
     return getattr(type(plugin), hook) is not getattr(base, hook)
-
-
-def telemetry_of(shim: bytes) -> tuple[int | None, tuple[HopTelemetry, ...]]:
-    """Return the one-way delay (ns; None without a time stamp) and the hops in path order from an echoed shim."""
-    delay_ns: int | None = None
-    end: i64 = len(shim)
-    if shim[_FLAGS_AT] & INT_FLAG_STAMP:
-        end -= INT_RECORD_BYTES
-        delay_ns = word_at(shim, end + _SENT_AT) * NS_PER_US
-    hops: list[HopTelemetry] = []
-    at = end - INT_RECORD_BYTES
-    while at >= INT_SHIM_BYTES:
-        rate_bps: int = word_at(shim, at) * 1000
-        stamp_ns: int = word_at(shim, at + _STAMP_AT) * NS_PER_US
-        hops.append(HopTelemetry(rate_bps, stamp_ns, word_at(shim, at + _SENT_AT), word_at(shim, at + _QUEUE_AT)))
-        at -= INT_RECORD_BYTES
-    return delay_ns, tuple(hops)

@@ -5,9 +5,10 @@
 The state is the rate, from which the window is derived.
 
 U, the bytes in flight divided by the capacity of the most loaded hop, is estimated from the telemetry of two packets.
-Time stamps have a resolution of 1 us. If two packets have the same time stamp, the second is skipped and the next
-sample spans both. A packet with an older time stamp is skipped too. If a hop's time stamp is older by more than a round
-trip, the stored telemetry was wrong and is replaced.
+Time stamps have a resolution of 1 us, or of up to 2 model ns in the compact layout. If two packets have the same time
+stamp, the second is skipped and the next sample spans both. A packet with an older time stamp is skipped too. If a
+hop's time stamp is older by more than a round trip, the stored telemetry was wrong and is replaced. So is telemetry
+that is so old that its counters may have wrapped.
 """
 
 from dataclasses import dataclass
@@ -16,15 +17,9 @@ from typing import Annotated, Final
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import (
-    SENT_MODULUS_BYTES,
-    STAMP_MODULUS_NS,
-    AckSample,
-    CongestionControl,
-    HopTelemetry,
-    PathContext,
-)
+from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
 from hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, fill_unset
+from hosts.transport.congestion.telemetry import HopTelemetry
 from wire.input.validation import Count, PositiveRate, Rate
 from wire.units import NS_PER_S
 
@@ -111,18 +106,18 @@ class Hpcc(CongestionControl):
 
         Returns False if a hop has no rate or its time stamp is not newer than the stored one.
         """
-        path = self.path
-        base_rtt_ns = path.base_rtt_ns
+        path, layout = self.path, self.path.telemetry
+        base_rtt_ns, stamp_modulus_ns = path.base_rtt_ns, layout.stamp_modulus_ns
         max_load, max_load_elapsed_ns = -1.0, 0
         stored_hops = self._hops
         for hop in range(len(hops)):
             new, old = hops[hop], stored_hops[hop]
-            elapsed_ns = (new.stamp_ns - old.stamp_ns) % STAMP_MODULUS_NS
-            if not 0 < elapsed_ns < STAMP_MODULUS_NS // 2 or not new.rate_bps:
-                if STAMP_MODULUS_NS // 2 <= elapsed_ns < STAMP_MODULUS_NS - base_rtt_ns:
+            elapsed_ns = (new.stamp_ns - old.stamp_ns) % stamp_modulus_ns
+            if not 0 < elapsed_ns < layout.longest_gap_ns or not new.rate_bps:
+                if layout.longest_gap_ns <= elapsed_ns < stamp_modulus_ns - base_rtt_ns:
                     self._hops = hops
                 return False
-            sent_bytes = (new.sent_bytes - old.sent_bytes) % SENT_MODULUS_BYTES
+            sent_bytes = (new.sent_bytes - old.sent_bytes) % layout.sent_modulus_bytes
             sent_bps = sent_bytes * 8 * NS_PER_S / elapsed_ns
             queue_bytes = min(new.queue_bytes, old.queue_bytes)
             load = sent_bps / new.rate_bps + queue_bytes * path.line_rate_bps / (new.rate_bps * path.bdp_bytes)

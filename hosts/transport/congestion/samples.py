@@ -7,7 +7,8 @@ from typing import Final
 from librt.vecs import vec
 from mypy_extensions import i64
 
-from hosts.transport.congestion.base import AckSample, telemetry_of
+from hosts.transport.congestion.base import AckSample
+from hosts.transport.congestion.telemetry import TelemetryLayout, telemetry_of
 
 _FIRST_PLACES: Final = 16
 """Initial size of the ring; a power of two, as all later sizes are."""
@@ -56,9 +57,10 @@ class _Departures:
 class AckSamples:
     """The samples of one queue pair, computed from the departure times of its packets in flight."""
 
-    __slots__ = ("_acked_bytes", "_departures", "_sent_bytes")
+    __slots__ = ("_acked_bytes", "_departures", "_layout", "_sent_bytes")
 
-    def __init__(self) -> None:
+    def __init__(self, layout: TelemetryLayout) -> None:
+        self._layout = layout
         self._departures = _Departures()
         self._sent_bytes = self._acked_bytes = 0
 
@@ -85,7 +87,7 @@ class AckSamples:
         departure_ns = self._departures.take(selective if selective >= 0 else cumulative - 1)
         self._departures.forget_before(cumulative)
         self._acked_bytes += acked_bytes
-        delay_ns, hops = telemetry_of(shim) if shim else (None, ())
+        delay_ns, hops = telemetry_of(shim, self._layout) if shim else (None, ())
         return AckSample(
             acked_bytes=acked_bytes,
             in_flight_bytes=in_flight_bytes,

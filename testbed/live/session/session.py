@@ -186,7 +186,8 @@ class LiveSession:
         """Change the rate of a switch port."""
         if not 0 < gbps <= 100_000:
             raise UsageError(f"{gbps:g} Gb/s is not a valid port rate: above 0, at most 100000")
-        reading.set_rate(self.switch(switch), port, self.dilation.wall_bps(gbps * 1e9))
+        reading.check_rates_have_codes(self.plan.transport, [gbps])
+        reading.set_rate(self.topology, self.switch(switch), port, round(gbps * 1e9), self.dilation)
         self._rates_gbps[switch, port.number] = gbps
 
     def set_scheme(self, name: str) -> None:
@@ -194,6 +195,7 @@ class LiveSession:
         plan = plan_network(self._request_with(scheme=name))
         old, new = self.plan.switch_settings, plan.switch_settings
         self._check_all_run()
+        reading.check_rates_have_codes(plan.transport, self._rates_gbps.values())
         for controlled in self.switches.values():
             for line in change_commands(self.topology, controlled.name, old, new, self.dilation):
                 controlled.command(line)

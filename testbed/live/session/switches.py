@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import Protocol
 
-from testbed.control_plane.features import byte_time_us_q24
+from hosts.transport.settings import TransportSettings
+from testbed.control_plane.features import byte_time_us_q24, int_port_values
+from testbed.errors import UsageError
 from topologies.model import SwitchPort, Topology
 from wire.constants import (
     CACHE_KEY_ADDRESS_SHIFT,
@@ -101,11 +103,24 @@ def register(switch: Commanded, name: str, index: int) -> int:
     return int(switch.command(f"register_read {name} {index}").rpartition("=")[2])
 
 
-def set_rate(switch: Commanded, port: SwitchPort, wall_bps: int) -> None:
-    """Change the rate of a port, also in the P4 program's tables, on which pauses and telemetry depend."""
+def set_rate(topology: Topology, switch: Commanded, port: SwitchPort, rate_bps: int, dilation: Dilation) -> None:
+    """Change the model rate of a port, also in the P4 program's tables, on which pauses and telemetry depend."""
+    wall_bps = dilation.wall_bps(rate_bps)
     switch.command(f"port_rate {port.number} {wall_bps}")
     _modify(switch, "congested_port", port.number, f"port_speed {byte_time_us_q24(wall_bps)} {int(port.peer_is_host)}")
-    _modify(switch, "int_port", port.number, f"port_rate {wall_bps // 1000}")
+    _modify(switch, "int_port", port.number, f"port_rate {int_port_values(topology, rate_bps, dilation)}")
+
+
+def check_rates_have_codes(transport: TransportSettings, rates_gbps: Iterable[float]) -> None:
+    """Raise UsageError for a port rate for which compact telemetry has no code, if the NICs use that layout."""
+    known_gbps = [rate_bps / 1e9 for rate_bps in transport.link_rates_bps]
+    for gbps in rates_gbps:
+        if known_gbps and gbps not in known_gbps:
+            choices = ", ".join(f"{known:g}" for known in known_gbps)
+            raise UsageError(
+                f"a port rate of {gbps:g} Gb/s has no code in compact telemetry; choose from {choices} Gb/s, "
+                "or start with --set transport.int_layout=growing"
+            )
 
 
 def _modify(switch: Commanded, table: str, key: int, action: str) -> None:

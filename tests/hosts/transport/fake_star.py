@@ -15,11 +15,19 @@ from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
-from wire import int_header, ipv4, pfc
-from wire.constants import CLASS_DATA, ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO, INT_RECORD_BYTES
+from wire import int_header, int_slots, ipv4, pfc
+from wire.constants import (
+    CLASS_DATA,
+    ECN_CONGESTION_EXPERIENCED,
+    INT_FLAG_COMPACT,
+    INT_FLAG_ECHO,
+    INT_RECORD_BYTES,
+    INT_UDP_PORT,
+)
 from wire.dilation import Dilation
 from wire.ethernet import HEADER_BYTES
 from wire.int_header import HopRecord, has_telemetry
+from wire.int_slots import Slot
 from wire.roce.packets import ACK_FRAME_BYTES
 from wire.units import serialization_ns
 
@@ -203,10 +211,20 @@ class FakeStar:
         if self._threshold_bytes is not None and port.queued_bytes > self._threshold_bytes and frame[15] & 0x3:
             frame = with_tos(frame, frame[15] | ECN_CONGESTION_EXPERIENCED)
         if self._with_telemetry and has_telemetry(frame) and not frame[_SHIM + 1] & INT_FLAG_ECHO:
-            time_us = self.now_ns // 1000 % int_header.COUNTER_MODULUS
-            record = HopRecord(self.rate_bps // 1000, time_us, port.sent_bytes % (1 << 32), port.queued_bytes)
-            frame = with_record(frame, record)
+            frame = self._with_telemetry_of(port, frame)
         return frame
+
+    def _with_telemetry_of(self, port: Port, frame: bytes) -> bytes:
+        time_us = self.now_ns // 1000
+        if frame[_SHIM + 1] & INT_FLAG_COMPACT:
+            time = (time_us >> int_slots.time_shift(self.dilation)) % (1 << int_slots.TIME_BITS)
+            sent = port.sent_bytes // int_slots.SENT_UNIT_BYTES % (1 << int_slots.SENT_BITS)
+            queue = min(port.queued_bytes // int_slots.QUEUE_UNIT_BYTES, (1 << int_slots.QUEUE_BITS) - 1)
+            return with_slot(frame, Slot(1, time, sent, queue))
+        time_us %= int_header.COUNTER_MODULUS
+        return with_record(
+            frame, HopRecord(self.rate_bps // 1000, time_us, port.sent_bytes % (1 << 32), port.queued_bytes)
+        )
 
 
 def with_tos(frame: bytes, tos: int) -> bytes:
@@ -222,6 +240,23 @@ def with_record(frame: bytes, record: HopRecord) -> bytes:
     shim = bytes([frame[_SHIM] + 1]) + frame[_SHIM + 1 : _SHIM + 4]
     record_bytes = b"".join(value.to_bytes(4, "big") for value in record)
     frame = frame[:38] + udp_length.to_bytes(2, "big") + frame[40:_SHIM] + shim + record_bytes + frame[_SHIM + 4 :]
+    return _with_ip(frame, ip[:2] + length.to_bytes(2, "big") + ip[4:])
+
+
+def with_slot(frame: bytes, slot: Slot) -> bytes:
+    """Return the frame as a switch forwards it after filling one slot of compact telemetry."""
+    slots = (slot, *int_slots.unpack(frame[_SHIM : _SHIM + 44]))
+    shim = int_slots.pack(slots, frame[_SHIM + 1])
+    return frame[:_SHIM] + shim + frame[_SHIM + len(shim) :]
+
+
+def with_shim(plain: bytes, shim: bytes) -> bytes:
+    """Return a plain RoCEv2 frame as a packet with this telemetry."""
+    ip = plain[HEADER_BYTES:34]
+    length = int.from_bytes(ip[2:4], "big") + len(shim)
+    udp_length = int.from_bytes(plain[38:40], "big") + len(shim)
+    ports = plain[34:36] + INT_UDP_PORT.to_bytes(2, "big")
+    frame = plain[:34] + ports + udp_length.to_bytes(2, "big") + plain[40:_SHIM] + shim + plain[_SHIM:]
     return _with_ip(frame, ip[:2] + length.to_bytes(2, "big") + ip[4:])
 
 

@@ -14,6 +14,7 @@ from tests.softswitch.pipeline.harness import PROGRAMS
 from tests.softswitch.stf import bmv2
 from tests.softswitch.stf.streams import broken, entries
 from tests.softswitch.stf.vectors import SFC, VECTORS, program_of
+from wire.constants import INT_FLAG_COMPACT
 
 pytestmark = pytest.mark.skipif(bmv2.missing() is not None, reason=str(bmv2.missing()))
 
@@ -29,7 +30,7 @@ SFC_MECHANISMS = (
     "register_write queue_bytes 19 90000",
     "register_write queue_bytes 22 90000",
     "table_add SfcIngress.pfc.pfc lossless 1 3 => 256 2000 10000 4000000000",
-    "table_add SfcEgress.telemetry.int_port port_rate 2 => 100000",
+    "table_add SfcEgress.telemetry.int_port port_rate 2 => 100000 1 0",
     "table_add SfcEgress.ecn.ecn red 2 3 => 0 1 1",
 )
 """The mechanisms whose results do not depend on a clock; each may be on or off."""
@@ -79,6 +80,8 @@ def masked(frame: bytes) -> bytes:
     """Mask the fields of a frame of sfc.p4 that depend on clocks and threads: pause, depth and times of BTS and INT."""
     if frame[36:38] == BTS_PORT and len(frame) >= 70:
         return frame[:46] + bytes(4) + frame[50:58] + bytes(4) + frame[62:64] + bytes(6) + frame[70:]
+    if frame[36:38] == INT_PORT and len(frame) >= 54 and frame[43] & INT_FLAG_COMPACT:
+        return frame[:46] + bytes([frame[46] & 0xF0, 0, 0, frame[49] & 0x0F]) + frame[50:]
     if frame[36:38] == INT_PORT and len(frame) >= 54:
         return frame[:50] + bytes(4) + frame[54:]
     return frame

@@ -7,10 +7,18 @@ from __future__ import annotations
 import heapq
 from contextlib import ExitStack
 
+import pytest
+
 from testbed.control_plane.settings import SwitchSettings
+from testbed.live.session.switches import set_rate
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, bench_switch
+from tests.testbed.live.session.test_switches import Live
 from topologies.shapes import shape
-from wire.int_header import request, strip, unpack
+from wire import int_slots
+from wire.counters import IntEvent
+from wire.dilation import Dilation
+from wire.int_header import request, strip, telemetry_bytes, unpack
+from wire.int_slots import Slot
 
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 1, "fabric_rate_bps": 120_000_000_000}).build()
 INT = SwitchSettings(int_telemetry=True)
@@ -71,14 +79,14 @@ class _Path:
     @staticmethod
     def _body(frame: bytes) -> bytes:
         """Return the parts of a frame that no hop changes: the UDP source port, the BTH and the payload."""
-        return frame[34:36] + frame[46 + 16 * frame[42] :]
+        return frame[34:36] + frame[42 + telemetry_bytes(frame[42], frame[43]) :]
 
 
-def test_every_record_equals_the_state_of_its_hop() -> None:
-    """Two bursts meet at the uplink and at the receiver's port, so that several hops have queues."""
+def _after_two_bursts(shim: bytes) -> _Path:
+    """Return the path after two bursts that met at the uplink and at the receiver's port, so that hops had queues."""
     with ExitStack() as stack:
         switches = {name: stack.enter_context(bench_switch(CLOS, name, INT)) for name in PATH}
-        path, shim = _Path(switches), request(telemetry=True, stamp_us=None)
+        path = _Path(switches)
         for turn in range(40):
             for sender, port in (("h1", 1), ("h2", 2)):
                 payload_bytes = 200 + 13 * turn
@@ -86,6 +94,11 @@ def test_every_record_equals_the_state_of_its_hop() -> None:
                 path.arrive(turn * 20 * US, "tor1", port, frame)
         path.run()
     assert len(path.received) == 80
+    return path
+
+
+def test_every_record_equals_the_state_of_its_hop() -> None:
+    path = _after_two_bursts(request(telemetry=True, stamp_us=None))
     queues_seen: set[int] = set()
     for frame in path.received:
         plain_and_shim = strip(frame)
@@ -95,3 +108,55 @@ def test_every_record_equals_the_state_of_its_hop() -> None:
         assert list(hops) == path.truth[_Path._body(frame)]
         queues_seen.update(hop.queue_bytes > 0 for hop in hops)
     assert queues_seen == {True, False}
+
+
+def test_every_slot_is_the_state_of_its_hop_in_the_units_of_the_compact_layout() -> None:
+    """The packet keeps its length. At a dilation of 1000, the unit of time is 1 us."""
+    path = _after_two_bursts(request(telemetry=True, stamp_us=None, is_compact=True))
+    queues_seen: set[int] = set()
+    for frame in path.received:
+        plain_and_shim = strip(frame)
+        assert plain_and_shim is not None
+        slots = int_slots.unpack(plain_and_shim[1])
+        assert len(frame) == len(plain_and_shim[0]) + 44
+        assert list(slots) == [_slot_of(truth) for truth in path.truth[_Path._body(frame)]]
+        queues_seen.update(slot.queue > 0 for slot in slots)
+    assert queues_seen == {True, False}
+
+
+def _slot_of(truth: Truth) -> Slot:
+    rate_kbps, time_us, sent_bytes, queue_bytes = truth
+    return Slot({100_000: 1, 120_000: 2}[rate_kbps], time_us, sent_bytes // 128, queue_bytes // 80)
+
+
+def test_slots_of_five_hops_are_filled_and_a_sixth_hop_is_counted() -> None:
+    """The packet passes through one switch again and again, which has another clock and byte count each time."""
+    with bench_switch(CLOS, "tor1", INT) as switch:
+        shim = request(telemetry=True, stamp_us=None, is_compact=True)
+        frame = switch.data("h1", "h2", shim=shim)
+        seen: list[Slot] = []
+        for hop in range(1, 7):
+            [departure] = switch.send(frame, 1, hop * 1_000 * US)
+            assert len(departure.frame) == len(frame)
+            frame = departure.frame
+            slots = int_slots.unpack(frame[42:86])
+            if hop <= 5:
+                assert [slot.time for slot in slots] == [past * 1_000 for past in range(hop, 0, -1)]
+                assert list(slots[1:]) == seen
+                seen = list(slots)
+        assert list(int_slots.unpack(frame[42:86])) == seen
+        assert len({slot.sent for slot in seen}) == 5
+        assert switch.counts().by_table[IntEvent][IntEvent.FULL] == 1
+
+
+@pytest.mark.parametrize(("dilation", "unit_us"), [(1_000, 1), (2_000, 2), (20_000, 32)])
+def test_the_unit_of_time_grows_with_the_dilation(dilation: int, unit_us: int) -> None:
+    """The switch's clock has 48 bits. A slot has 24 bits of it, above the bits that are shifted out."""
+    time_us = (1 << 24) * unit_us + 5 * unit_us + unit_us - 1
+    with bench_switch(CLOS, "tor1", INT) as switch:
+        [port] = [port for port in CLOS.ports["tor1"] if port.peer.node == "h2"]
+        set_rate(CLOS, Live(switch), port, 100_000_000_000, Dilation(dilation))
+        shim = request(telemetry=True, stamp_us=None, is_compact=True)
+        [departure] = switch.send(switch.data("h1", "h2", shim=shim), 1, time_us * US)
+        [slot] = int_slots.unpack(departure.frame[42:86])
+    assert slot.time == 5

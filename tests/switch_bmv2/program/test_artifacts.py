@@ -15,7 +15,7 @@ import pytest
 from tests.switch_bmv2.program.recompile import needs_p4c
 from tools.compile_p4 import PROGRAMS, ROOT, SOURCES, compiler_command, source_hash, without_indentation
 from tools.counters import DOCUMENT, P4_FILE, document_text, p4_text
-from wire import constants
+from wire import constants, int_slots
 from wire.counters import COUNTERS, EVENT_BITS, PEAKS, Counter, Peak
 from wire.roce.packets import ACKNOWLEDGE
 
@@ -106,6 +106,11 @@ def _p4_number(name: str) -> int:
         ("INT_MAX_HOPS", constants.INT_MAX_HOPS),
         ("INT_RECORD_BYTES", constants.INT_RECORD_BYTES),
         ("INT_ECHO", constants.INT_FLAG_ECHO),
+        ("INT_STAMP", constants.INT_FLAG_STAMP),
+        ("INT_COMPACT", constants.INT_FLAG_COMPACT),
+        ("INT_SENT_SHIFT", (int_slots.SENT_UNIT_BYTES - 1).bit_length()),
+        ("INT_QUEUE_RECIPROCAL", -(-(1 << 38) // int_slots.QUEUE_UNIT_BYTES)),
+        ("INT_MOST_QUEUE", (1 << int_slots.QUEUE_BITS) - 1),
         ("CLASS_BITS", constants.CLASS_BITS),
         ("CACHE_RING", constants.CACHE_RING_PLACES),
     ],

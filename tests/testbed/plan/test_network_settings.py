@@ -122,6 +122,36 @@ def test_without_trimming_ndp_may_have_telemetry_and_acknowledgments_that_queue_
     assert (plan.transport.ack_priority, plan.switch_settings.trim_queue_bytes) == ("data", None)
 
 
+def test_compact_telemetry_gets_the_rates_of_the_links() -> None:
+    """Schemes without telemetry do not use the layout, and the default layout does not use the rates."""
+    plan = planned("irn+hpcc", "transport.int_layout=compact")
+    assert plan.transport.link_rates_bps == (100 * GBPS, 400 * GBPS)
+    for scheme, setting in (("irn+hpcc", "growing"), ("irn+dcqcn", "compact"), ("onramp", "compact")):
+        assert planned(scheme, f"transport.int_layout={setting}").transport.link_rates_bps == ()
+
+
+def test_compact_telemetry_is_refused_with_more_rates_than_codes() -> None:
+    rates = [number * GBPS for number in range(10, 25)]
+    settings = [f"topology.host_rates_bps={rates}", "topology.hosts_per_tor=15"]
+    assert len(planned("irn+hpcc", *settings).topology.link_rates_bps) == 16
+    reason = "int_layout: compact has codes for 15 link rates, but this network has 16; use int_layout=growing"
+    with pytest.raises(UsageError, match=reason):
+        planned("irn+hpcc", *settings, "transport.int_layout=compact")
+    planned("irn+dcqcn", *settings, "transport.int_layout=compact")
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("link_rates_bps=[10000000000]", "link_rates_bps: follows from the links of the network, so it cannot be set"),
+        ("int_layout=small", "int_layout: must be 'growing' or 'compact', not 'small'"),
+    ],
+)
+def test_rates_of_links_cannot_be_set_and_layouts_are_named(setting: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        planned("irn+hpcc", f"transport.{setting}")
+
+
 @pytest.mark.parametrize("setting", ["host_rate_bps=10000000000", "host_rates_bps=[100000000000,10000000000]"])
 def test_timeouts_outlast_the_queue_of_the_slowest_host(setting: str) -> None:
     """Half of 32 MB takes 12.8 ms at 10 Gb/s, longer than go-back-N's usual 4 ms."""
@@ -182,12 +212,13 @@ def test_the_ideal_time_considers_a_nic_that_is_slower_than_its_link(tmp_path: P
 
 
 def test_telemetry_that_does_not_fit_a_packet_is_refused() -> None:
-    """A packet has space for records of five switches, but not for a time stamp in addition."""
+    """A packet has space for records of five switches, and in the compact layout for a time stamp in addition."""
     tiers = {"topology": "three-tier"}
     assert planned("irn+hpcc", **tiers).transport.congestion == "hpcc"
     assert planned("onramp", **tiers).transport.flow_control == "onramp"
     with pytest.raises(UsageError, match="hpcc supports at most 4 switches on a path with a time stamp"):
         planned("onramp+hpcc", **tiers)
+    assert planned("onramp+hpcc", "transport.int_layout=compact", **tiers).transport.congestion == "hpcc"
 
 
 @pytest.mark.parametrize(("scheme", "overhead"), [("sfc", 1e-4), ("irn+hpcc", 0.12), ("onramp", 0.02)])

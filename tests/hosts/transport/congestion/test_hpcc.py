@@ -2,13 +2,13 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of HPCC with sequences computed by hand from docs/sources.md#hpcc, and with a bottleneck with telemetry."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from hosts.transport.congestion import AckSample, PathContext
-from hosts.transport.congestion.base import STAMP_MODULUS_NS, HopTelemetry
 from hosts.transport.congestion.hpcc import Hpcc
+from hosts.transport.congestion.telemetry import STAMP_MODULUS_NS, HopTelemetry
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
@@ -127,9 +127,14 @@ def test_rate_and_window_have_a_minimum() -> None:
     assert hpcc.window_bytes >= 1
 
 
-@pytest.mark.parametrize("max_stage", [0, 5])
-def test_two_long_flows_share_a_bottleneck(max_stage: int) -> None:
-    settings = TransportSettings(congestion="hpcc", congestion_parameters={"max_stage": max_stage})
+@pytest.mark.parametrize(("max_stage", "layout"), [(0, "growing"), (5, "growing"), (0, "compact")])
+def test_two_long_flows_share_a_bottleneck(max_stage: int, layout: Literal["growing", "compact"]) -> None:
+    settings = TransportSettings(
+        congestion="hpcc",
+        congestion_parameters={"max_stage": max_stage},
+        int_layout=layout,
+        link_rates_bps=(100 * GBPS,) if layout == "compact" else (),
+    )
     star = FakeStar(settings, 3, with_telemetry=True)
     jain, utilization = star.two_long_flows(500_000, 1_500_000)
     assert jain >= 0.95

@@ -5,8 +5,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosts.transport.congestion.base import telemetry_of
 from hosts.transport.congestion.samples import AckSamples
+from hosts.transport.congestion.telemetry import GROWING, telemetry_of
 from wire.int_header import HopRecord, Telemetry, pack, unpack
 
 _WORDS = st.integers(0, 2**32 - 1)
@@ -24,7 +24,7 @@ _STEPS = st.lists(
 
 @given(_STEPS, st.integers(0, 100))
 def test_the_rtt_is_measured_once_and_only_for_packets_sent_once(steps: list[tuple[str, int]], first: int) -> None:
-    samples = AckSamples()
+    samples = AckSamples(GROWING)
     departures_ns: dict[int, int] = {}
     cumulative = next_index = first
     for now_ns, (kind, offset) in enumerate(steps):
@@ -49,7 +49,7 @@ def test_the_rtt_is_measured_once_and_only_for_packets_sent_once(steps: list[tup
 
 def test_indices_may_skip_numbers() -> None:
     """The first packet of a queue pair that was idle does not follow the packets before."""
-    samples = AckSamples()
+    samples = AckSamples(GROWING)
     for index in range(40):
         samples.sent(index, 1000, index)
     samples.sent(1_000, 1000, 77)
@@ -61,7 +61,7 @@ def test_indices_may_skip_numbers() -> None:
 def test_echoed_telemetry_is_parsed(hops: list[HopRecord], stamp: HopRecord | None) -> None:
     """Hops are in the order of the path, with values in ns and bit/s; the stamp gives the delay."""
     shim = pack(Telemetry(True, tuple(hops), stamp))
-    delay_ns, parsed = telemetry_of(shim)
+    delay_ns, parsed = telemetry_of(shim, GROWING)
     assert delay_ns == (None if stamp is None else stamp.tx_bytes * 1000)
     assert [(hop.rate_bps, hop.stamp_ns, hop.sent_bytes, hop.queue_bytes) for hop in parsed] == [
         (hop.rate_kbps * 1000, hop.time_us * 1000, hop.tx_bytes, hop.queue_bytes) for hop in reversed(unpack(shim).hops)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from hosts.transport.settings import TransportSettings
+from testbed.errors import UsageError
 from testbed.live.session import switches as reading
 from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
 from tests.switch_bmv2.bts.test_pause_cache import PAUSE_US, SFC
@@ -92,11 +94,21 @@ def test_a_rate_changes_wire_and_program(live: Live) -> None:
     """A model rate of 1 Gb/s is 1 Mb/s at a dilation of 1000, which sets the duration of the next frame."""
     port = next(port for port in CLOS.ports["tor1"] if port.number == 3)
     before = _entry_of(live, "congested_port", 3)
-    reading.set_rate(live, port, DILATION.wall_bps(1e9))
+    reading.set_rate(CLOS, live, port, 1_000_000_000, DILATION)
     [frame] = [frame for frame in live.bench.send(live.bench.data("h2", "h3"), 2, 10**9) if frame.port == 3]
     assert frame.due_ns == 10**9 + 1058 * 8_000
     assert before.endswith("port_speed 1342177 1")  # 0.08 us a byte at 100 Mb/s, in 2^-24 us
     assert _entry_of(live, "congested_port", 3).endswith("port_speed 134217728 1")
+
+
+def test_a_rate_without_a_code_is_refused_with_compact_telemetry() -> None:
+    compact = TransportSettings(link_rates_bps=(100_000_000_000, 400_000_000_000))
+    reading.check_rates_have_codes(compact, [100, 400.0])
+    reading.check_rates_have_codes(TransportSettings(), [50])
+    with pytest.raises(
+        UsageError, match="50 Gb/s has no code in compact telemetry; choose from 100, 400 Gb/s, or start"
+    ):
+        reading.check_rates_have_codes(compact, [100, 50])
 
 
 def test_compiler_made_tables_are_distinguished(live: Live) -> None:
