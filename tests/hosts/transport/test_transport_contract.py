@@ -249,8 +249,3 @@ def test_a_new_rate_moves_the_waiting_packet_only_if_the_control_repaces(
     first_ns, second_ns, third_ns = (start_ns for start_ns, _, _ in link.data_sent())
     assert second_ns - first_ns == pytest.approx(2_000 if repaces else 8_496, abs=100)
     assert third_ns - second_ns == pytest.approx(850, abs=10)
-
-
-def test_which_congestion_controls_repace() -> None:
-    """DCQCN is the only one of the HPCC simulator that changes its rate beside the function that moves the packet."""
-    assert [name for name, control in CONGESTION_CONTROLS.items() if not control.repaces] == ["dcqcn"]

@@ -132,3 +132,8 @@ def test_two_long_flows_share_a_bottleneck(window_bytes: int, notice: Literal["c
         assert BDP < star.ports[2].most_bytes < 1.2 * BDP
     assert all((nic.statistics().cnps_received > 0) == (notice == "cnp") for nic in star.nics[:2])
     assert star.nics[2].statistics().cnps_sent <= 2 * 4_000_000 // 4_000
+
+
+def test_a_waiting_packet_keeps_its_time_as_in_the_simulator() -> None:
+    """The HPCC simulator moves the packet only in a function that DCQCN does not call."""
+    assert not Dcqcn.repaces
