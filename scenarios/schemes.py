@@ -93,6 +93,9 @@ _HPCC = {"congestion": "hpcc", **_ACKS_WITH_DATA}
 # ECN marking for DCQCN: a step at 1 BDP (section 5.1 of the SFC paper).
 _MARKING = {"ecn_kmin_bdp": 1, "ecn_kmax_bdp": 1, "ecn_pmax": 1.0}
 
+# ECN marking for DCTCP: the HPCC simulator's step at 300 KB, for 100 Gb/s and an RTT of 10 us (docs/sources.md#dctcp).
+_DCTCP_MARKING = {"ecn_kmin_bdp": 2.4, "ecn_kmax_bdp": 2.4, "ecn_pmax": 1.0}
+
 # The set point of IEEE 802.1Qau (docs/sources.md#qcn).
 _QCN = {"qcn_q_eq_bytes": 26_000}
 
@@ -112,6 +115,12 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
         ),
         RateControl("hpcc", "HPCC, with telemetry from the switches", _HPCC, {"int_telemetry": True}),
         RateControl("qcn", "QCN: switches sample queues and send back how far to cut", {"congestion": "qcn"}, _QCN),
+        RateControl(
+            "dctcp",
+            "DCTCP: cut by the share of marked packets",
+            {"congestion": "dctcp", **_ACKS_WITH_DATA},
+            _DCTCP_MARKING,
+        ),
     )
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}

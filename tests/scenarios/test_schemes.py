@@ -29,7 +29,7 @@ def test_switches_and_hosts_accept_the_settings(name: str) -> None:
     assert scheme.transport["loss_recovery"] in LOSS_RECOVERIES
 
 
-@pytest.mark.parametrize("name", ["tcp", "sfc+swift", "", "+none"])
+@pytest.mark.parametrize("name", ["tcp", "sfc+unknown", "", "+none"])
 def test_unknown_names_list_the_known_ones(name: str) -> None:
     with pytest.raises(UnknownScheme, match="choose from"):
         resolve_scheme(name)
@@ -46,6 +46,7 @@ def test_unknown_names_list_the_known_ones(name: str) -> None:
         ("ndp+dcqcn", {"spraying": True}, {"congestion": "dcqcn", "ack_priority": "control"}),
         ("egress-bts+none", {"bts": "egress"}, {"flow_control": "sfc", "congestion": "none"}),
         ("sfc+qcn", {"bts": "ingress", "qcn_q_eq_bytes": 26_000}, {"flow_control": "sfc", "congestion": "qcn"}),
+        ("irn+dctcp", {"ecn_kmin_bdp": 2.4, "ecn_kmax_bdp": 2.4}, {"congestion": "dctcp"}),
         ("onramp+dcqcn-no-window", {"ecn_kmax_bdp": 1}, {"congestion_parameters": {"window_bytes": 0}}),
     ],
 )
@@ -57,7 +58,7 @@ def test_suffixes_add_to_the_settings_of_the_scheme(
     assert transport.items() <= scheme.transport.items()
 
 
-@pytest.mark.parametrize("suffix", ["hpcc", "dcqcn", "dcqcn-no-window"])
+@pytest.mark.parametrize("suffix", ["hpcc", "dcqcn", "dcqcn-no-window", "dctcp"])
 def test_acknowledgements_wait_with_the_data_as_in_the_simulator(suffix: str) -> None:
     """The simulator's ACK_HIGH_PRIO does not reach its switches (docs/sources.md#priority-of-acks)."""
     assert TransportSettings(**resolve_scheme(f"irn+{suffix}").transport).ack_priority == "data"

@@ -4,6 +4,7 @@
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, AckSample, CongestionControl, PathContext
 from hosts.transport.congestion.dcqcn import Dcqcn
+from hosts.transport.congestion.dctcp import Dctcp
 from hosts.transport.congestion.hpcc import Hpcc
 from hosts.transport.congestion.qcn import Qcn
 from hosts.transport.congestion.window import FixedWindow
@@ -14,6 +15,7 @@ CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
     "dcqcn": Dcqcn,
     "hpcc": Hpcc,
     "qcn": Qcn,
+    "dctcp": Dctcp,
 }
 
 __all__ = ["CONGESTION_CONTROLS", "UNLIMITED_WINDOW", "AckSample", "CongestionControl", "PathContext"]
