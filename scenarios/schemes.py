@@ -121,6 +121,7 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
             {"congestion": "dctcp", **_ACKS_WITH_DATA},
             _DCTCP_MARKING,
         ),
+        RateControl("timely", "TIMELY: rate by the RTT's slope", {"congestion": "timely", **_ACKS_WITH_DATA}),
     )
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}

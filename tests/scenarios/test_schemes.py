@@ -58,7 +58,7 @@ def test_suffixes_add_to_the_settings_of_the_scheme(
     assert transport.items() <= scheme.transport.items()
 
 
-@pytest.mark.parametrize("suffix", ["hpcc", "dcqcn", "dcqcn-no-window", "dctcp"])
+@pytest.mark.parametrize("suffix", ["hpcc", "dcqcn", "dcqcn-no-window", "dctcp", "timely"])
 def test_acknowledgements_wait_with_the_data_as_in_the_simulator(suffix: str) -> None:
     """The simulator's ACK_HIGH_PRIO does not reach its switches (docs/sources.md#priority-of-acks)."""
     assert TransportSettings(**resolve_scheme(f"irn+{suffix}").transport).ack_priority == "data"

@@ -7,6 +7,7 @@ from hosts.transport.congestion.dcqcn import Dcqcn
 from hosts.transport.congestion.dctcp import Dctcp
 from hosts.transport.congestion.hpcc import Hpcc
 from hosts.transport.congestion.qcn import Qcn
+from hosts.transport.congestion.timely import Timely
 from hosts.transport.congestion.window import FixedWindow
 
 CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
@@ -16,6 +17,7 @@ CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
     "hpcc": Hpcc,
     "qcn": Qcn,
     "dctcp": Dctcp,
+    "timely": Timely,
 }
 
 __all__ = ["CONGESTION_CONTROLS", "UNLIMITED_WINDOW", "AckSample", "CongestionControl", "PathContext"]
