@@ -15,13 +15,15 @@ from pathlib import Path
 from analysis.validation.peer import PeerFlow, PeerQueues
 from scenarios.traffic.hpcc_files import START_S
 from testbed.plan.plan import RunPlan
-from testbed.validation.hpcc_simulator import common_configuration, fct_rows, topology_text
+from testbed.validation.hpcc_simulator import common_configuration, fct_rows, suffixes, topology_text
 from wire.units import NS_PER_S
 
 NAME, VARIABLE = "ConWeave simulator", "SFC_TESTBED_CONWEAVE"
 """The simulator's name, and the environment variable with the path of its program `network-load-balance`."""
 SCHEMES: tuple[str, ...] = ("irn+hpcc", "irn+dcqcn", "gbn+hpcc")
 FCT_FILE = "fct.txt"
+_CONTROLS = ("hpcc", "dcqcn")
+"""The congestion controls that the comparison covers."""
 
 NETWORK = (
     "topology.fabric_rate_bps=100000000000",
@@ -81,7 +83,9 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     recovery = {"irn": 1, "go-back-n": 0}.get(transport["loss_recovery"])
     if recovery is None or switch["pfc"] or transport["flow_control"] != "none":
-        raise ValueError(f"scheme {plan.config.scheme}: the {NAME} does what irn and gbn do, with +hpcc or +dcqcn")
+        raise ValueError(
+            f"scheme {plan.config.scheme}: the {NAME} does what irn and gbn do, with {suffixes(_CONTROLS)}"
+        )
     if transport["bdp_bytes"] != _BDP_BYTES:
         raise ValueError(
             f"the {NAME} is compiled for a BDP of {_BDP_BYTES:,} B, not {transport['bdp_bytes']:,}: "
@@ -111,7 +115,7 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
         "LINK_DOWN": "0 0 0",
         "LOAD": 0,
         "RANDOM_SEED": 1,
-        **common_configuration(plan, NAME),
+        **common_configuration(plan, NAME, _CONTROLS),
     }
 
 

@@ -2,13 +2,14 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The HPCC simulator (`third`): input files written from a plan, and its tables of flows and queues read back.
 
-Rates, delays, payload, buffer and parameters are from the plan, whose scheme must be `pfc` with `+hpcc`, `+dcqcn` or
-`+dcqcn-no-window`: the simulator has go-back-N and PFC. It derives window and base RTT from the network, by itself.
+Rates, delays, payload, buffer and parameters are from the plan, whose scheme must be `pfc` with `+hpcc`, `+dcqcn`,
+`+dcqcn-no-window`, `+dctcp` or `+timely`: the simulator has go-back-N and PFC. It derives window and base RTT from the
+network, by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from wire.units import NS_PER_S
 NAME, VARIABLE = "HPCC simulator", "SFC_TESTBED_HPCC"
 """The simulator's name, and the environment variable with the path of its program `third`."""
 
-SCHEMES: tuple[str, ...] = ("pfc+hpcc", "pfc+dcqcn")
+SCHEMES: tuple[str, ...] = ("pfc+hpcc", "pfc+dcqcn", "pfc+dctcp", "pfc+timely")
 FCT_FILE, QUEUE_FILE = "fct.txt", "queues.txt"
 _CONFIGURATION, _TOPOLOGY, _FLOWS = "config.txt", "topology.txt", "flow.txt"
 _MIB = 1 << 20
@@ -101,11 +102,11 @@ def topology_text(topology: Topology) -> str:
 def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, object]:
     """Return the configuration by key. Raise ValueError for what the simulator does not do.
 
-    That is another scheme than `pfc` with HPCC or DCQCN, flows that wait for others, and faults.
+    That is another scheme than `pfc` with one of its congestion controls, flows that wait for others, and faults.
     """
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     if (transport["loss_recovery"], switch["pfc"]) != ("go-back-n", True):
-        raise ValueError(f"scheme {plan.config.scheme}: the {NAME} does what pfc does with +hpcc or +dcqcn")
+        raise ValueError(f"scheme {plan.config.scheme}: the {NAME} does what pfc does with {suffixes(_CONGESTION)}")
     stop_s = START_S + _LONGEST_S
     begin_ns = (START_S if has_queues else 2 * stop_s) * NS_PER_S
     return {
@@ -121,16 +122,18 @@ def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, ob
         "QLEN_MON_END": begin_ns + _SAMPLED_NS,
         "SIMULATOR_STOP_TIME": stop_s,
         "ACK_HIGH_PRIO": int(transport["ack_priority"] == "control"),
-        **common_configuration(plan, NAME),
+        **common_configuration(plan, NAME, tuple(_CONGESTION)),
     }
 
 
-def common_configuration(plan: RunPlan, name: str) -> Mapping[str, object]:
-    """Return the keys that the simulators made from the HPCC simulator share. Raise ValueError for what none does."""
+def common_configuration(plan: RunPlan, name: str, controls: Sequence[str]) -> Mapping[str, object]:
+    """Return the keys that the simulators made from the HPCC simulator share.
+
+    Raise ValueError for what none of them does, and for a congestion control that is not in `controls`.
+    """
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
-    congestion = _CONGESTION.get(transport["congestion"])
-    if congestion is None:
-        raise ValueError(f"scheme {plan.config.scheme}: the {name} gets +hpcc or +dcqcn from us")
+    if transport["congestion"] not in controls:
+        raise ValueError(f"scheme {plan.config.scheme}: the {name} gets {suffixes(controls)} from us")
     if any_waits(plan.flows):
         raise ValueError(f"{plan.config.scenario}: the {name} has no flows that wait for others")
     if plan.faults:
@@ -151,9 +154,14 @@ def common_configuration(plan: RunPlan, name: str) -> Mapping[str, object]:
         "L2_ACK_INTERVAL": transport["ack_every"],
         "L2_BACK_TO_ZERO": 0,
         "ENABLE_QCN": 1,
-        **congestion(transport["congestion_parameters"]),
+        **_CONGESTION[transport["congestion"]](transport["congestion_parameters"]),
         **_ecn(rates, switch),
     }
+
+
+def suffixes(controls: Iterable[str]) -> str:
+    """Return the names of congestion controls for a message, such as "+hpcc or +dcqcn"."""
+    return " or ".join(f"+{name}" for name in controls)
 
 
 def _hpcc(parameters: Mapping[str, object]) -> Mapping[str, object]:
@@ -191,7 +199,41 @@ def _dcqcn(parameters: Mapping[str, object]) -> Mapping[str, object]:
     }
 
 
-_CONGESTION = {"hpcc": _hpcc, "dcqcn": _dcqcn}
+def _dctcp(parameters: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the settings of DCTCP. RATE_AI, which it does not use, must be set."""
+    return {
+        "CC_MODE": 8,
+        "HAS_WIN": 1,
+        "VAR_WIN": 1,
+        "EWMA_GAIN": parameters["gain"],
+        "DCTCP_RATE_AI": f"{parameters['additive_bps']}bps",
+        "RATE_AI": f"{parameters['additive_bps']}bps",
+        "RATE_HAI": f"{parameters['additive_bps']}bps",
+        "MIN_RATE": f"{parameters['min_rate_bps']}bps",
+    }
+
+
+def _timely(parameters: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the settings of TIMELY. Raise ValueError for other values of those that are compiled into the program."""
+    changed = [name for name, value in _TIMELY_COMPILED.items() if parameters[name] != value]
+    if changed:
+        raise ValueError(
+            f"{changed[0]} {parameters[changed[0]]}: the {NAME} has {_TIMELY_COMPILED[changed[0]]} built in"
+        )
+    return {
+        "CC_MODE": 7,
+        "HAS_WIN": int(bool(parameters["has_window"])),
+        "VAR_WIN": int(bool(parameters["has_window"])),
+        "RATE_AI": f"{parameters['additive_bps']}bps",
+        "RATE_HAI": f"{parameters['hyper_bps']}bps",
+        "MIN_RATE": f"{parameters['min_rate_bps']}bps",
+    }
+
+
+_TIMELY_COMPILED = {
+    "weight": 0.875, "beta": 0.8, "low_ns": 50_000, "high_ns": 500_000, "min_rtt_ns": 20_000, "hyper_after": 5,
+}  # fmt: skip
+_CONGESTION = {"hpcc": _hpcc, "dcqcn": _dcqcn, "dctcp": _dctcp, "timely": _timely}
 
 
 def _ecn(rates: Sequence[int], switch: Mapping[str, Any]) -> Mapping[str, str]:

@@ -76,6 +76,37 @@ def test_dcqcn_without_a_window_has_none_there_either() -> None:
     assert (values["HAS_WIN"], values["ACK_HIGH_PRIO"]) == (0, 0)
 
 
+def test_dctcp_has_its_own_marking_and_a_window_that_follows_the_rate() -> None:
+    values = configuration(plan_run(replace(SPEC, scheme="pfc+dctcp")))
+    expected = {
+        "CC_MODE": 8,
+        "HAS_WIN": 1,
+        "VAR_WIN": 1,
+        "EWMA_GAIN": 0.0625,
+        "DCTCP_RATE_AI": "615000000bps",
+        "MIN_RATE": "1000000000bps",
+        "KMIN_MAP": "2 100000000000 300 400000000000 300",
+        "KMAX_MAP": "2 100000000000 300 400000000000 300",
+        "PMAX_MAP": "2 100000000000 1.0 400000000000 1.0",
+    }
+    assert {key: values[key] for key in expected} == expected
+
+
+def test_timely_has_a_window_only_if_ours_has() -> None:
+    values = configuration(plan_run(replace(SPEC, scheme="pfc+timely")))
+    expected = {"CC_MODE": 7, "HAS_WIN": 0, "RATE_AI": "100000000bps", "RATE_HAI": "500000000bps"}
+    assert {key: values[key] for key in expected} == expected
+    windowed = parse_settings(['transport.congestion_parameters={"has_window": true}'])
+    values = configuration(plan_run(replace(SPEC, scheme="pfc+timely", settings={**SPEC.settings, **windowed})))
+    assert (values["HAS_WIN"], values["VAR_WIN"]) == (1, 1)
+
+
+def test_other_values_of_what_is_compiled_into_the_simulator_are_refused() -> None:
+    chosen = parse_settings(['transport.congestion_parameters={"low_ns": 30000}'])
+    with pytest.raises(ValueError, match="low_ns 30000: the HPCC simulator has 50000 built in"):
+        configuration(plan_run(replace(SPEC, scheme="pfc+timely", settings={**SPEC.settings, **chosen})))
+
+
 @pytest.mark.parametrize("scheme", ["sfc+hpcc", "irn+hpcc", "pfc"])
 def test_a_scheme_that_it_does_not_simulate_is_refused(scheme: str) -> None:
     with pytest.raises(ValueError, match=rf"scheme {scheme.replace('+', '.')}"):
