@@ -71,13 +71,12 @@ class Timely(CongestionControl):
     @classmethod
     def resolve(cls, parameters: TimelyParameters, path: PathContext) -> TimelyParameters:
         """Return the parameters with unset values derived from the line rate."""
-        derived = {
-            "additive_bps": path.line_rate_bps // _ADDITIVE_SHARE,
-            "hyper_bps": path.line_rate_bps // _HYPER_SHARE,
-        }
-        return replace(
-            parameters, **{name: value for name, value in derived.items() if getattr(parameters, name) is None}
-        )
+        additive_bps, hyper_bps = parameters.additive_bps, parameters.hyper_bps
+        if additive_bps is None:
+            additive_bps = path.line_rate_bps // _ADDITIVE_SHARE
+        if hyper_bps is None:
+            hyper_bps = path.line_rate_bps // _HYPER_SHARE
+        return replace(parameters, additive_bps=additive_bps, hyper_bps=hyper_bps)
 
     def __init__(self, parameters: TimelyParameters, path: PathContext) -> None:
         super().__init__(parameters, path)
