@@ -45,6 +45,7 @@ from wire.constants import (
     ETHERTYPE_MAC_CONTROL,
     INT_UDP_PORT,
     IP_PROTOCOL_UDP,
+    IPV4_TTL,
     PSN_MASK,
     ROCE_UDP_PORT,
     BtsCause,
@@ -53,7 +54,16 @@ from wire.crc import crc_between
 from wire.dilation import Dilation
 from wire.int_header import has_telemetry, strip
 from wire.roce.decoder import RoceDecoder, RoceHeader
-from wire.roce.packets import BTH_OFFSET, CNP, ICRC_BYTES, IP_OFFSET, PULL, UDP_OFFSET, data_frame_bytes
+from wire.roce.packets import (
+    BTH_OFFSET,
+    CNP,
+    ICRC_BYTES,
+    IP_OFFSET,
+    PULL,
+    TTL_OFFSET,
+    UDP_OFFSET,
+    data_frame_bytes,
+)
 from wire.tail import tail_bytes, whole_frame
 from wire.units import NS_PER_US
 
@@ -337,6 +347,7 @@ class Nic:
                 negative,
                 marked=header.becn,
                 shim=header.shim(frame),
+                switches=max(0, IPV4_TTL - frame[TTL_OFFSET]),
                 arrival_ns=now_ns,
                 now_ns=clock_ns,
             )

@@ -273,13 +273,15 @@ class SenderQueuePair(FrameSource):
         *,
         marked: bool,
         shim: bytes,
+        switches: int,
         arrival_ns: int,
         now_ns: int,
     ) -> bool:
         """Handle an ACK or NAK: every packet before `psn` has arrived.
 
-        `shim` is the echoed telemetry. `arrival_ns` is used for RTT and completion, `now_ns` is the scheduler's time.
-        Returns False if a correct receiver cannot have sent it, for instance for a packet that was never sent.
+        `shim` is the echoed telemetry, `switches` the number of switches that the answer passed. `arrival_ns` is used
+        for RTT and completion, `now_ns` is the scheduler's time. Returns False if a correct receiver cannot have sent
+        it, for instance for a packet that was never sent.
         """
         recovery = self._recovery
         before = recovery.cumulative
@@ -300,7 +302,7 @@ class SenderQueuePair(FrameSource):
         if cumulative > before:
             self._consecutive_timeouts = 0
         if self._samples is not None:
-            self._pass_sample(self._samples, before, cumulative, selective, marked, shim, arrival_ns)
+            self._pass_sample(self._samples, before, cumulative, selective, marked, shim, switches, arrival_ns)
             self._refresh_pause(now_ns)
         if lost:
             self._congestion.on_loss(lost * self._payload_bytes, now_ns)
@@ -376,11 +378,19 @@ class SenderQueuePair(FrameSource):
         self.refresh(now_ns)
 
     def _pass_sample(
-        self, samples: AckSamples, before: int, cumulative: int, selective: int, marked: bool, shim: bytes, now_ns: int
+        self,
+        samples: AckSamples,
+        before: int,
+        cumulative: int,
+        selective: int,
+        marked: bool,
+        shim: bytes,
+        switches: int,
+        now_ns: int,
     ) -> None:
         acked_bytes = bytes_between(self._transmissions, before, cumulative, self._payload_bytes)
         in_flight_bytes = self._recovery.in_flight() * self._payload_bytes
-        sample = samples.take(cumulative, selective, acked_bytes, in_flight_bytes, marked, shim, now_ns)
+        sample = samples.take(cumulative, selective, acked_bytes, in_flight_bytes, marked, shim, now_ns, switches)
         self._congestion.on_ack(sample, now_ns)
         self._flow_control.on_ack(sample, now_ns)
         if self._trace is not None:

@@ -19,6 +19,7 @@ ACK_REQUEST: Final = 1 << 31
 """Bit of the last BTH word (AckReq, reserved, PSN) with which the sender asks for an acknowledgement."""
 
 IP_OFFSET: Final = 14
+TTL_OFFSET: Final = IP_OFFSET + 8
 UDP_OFFSET: Final = 34
 BTH_OFFSET: Final = 42
 PSN_OFFSET: Final = 50

@@ -22,7 +22,7 @@ class AckSample:
 
     __slots__ = (
         "acked_bytes", "cumulative_bytes", "ecn_marked", "hops", "in_flight_bytes", "one_way_delay_ns", "rtt_ns",
-        "sent_bytes",
+        "sent_bytes", "switches",
     )  # fmt: skip
 
     def __init__(
@@ -35,6 +35,7 @@ class AckSample:
         hops: tuple[HopTelemetry, ...],
         cumulative_bytes: int,
         sent_bytes: int,
+        switches: int = 0,
     ) -> None:
         self.acked_bytes = acked_bytes
         """Newly acknowledged payload bytes; a packet after a gap counts once the gap closes."""
@@ -57,6 +58,9 @@ class AckSample:
         """Payload bytes of this queue pair acknowledged so far (HPCC's ack.seq)."""
         self.sent_bytes = sent_bytes
         """Payload bytes of this queue pair sent so far, without resent packets (HPCC's snd_nxt)."""
+        self.switches = switches
+        """Number of switches that the acknowledgement passed, from its TTL. The data passed as many, because both take
+        a shortest path."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ class AckSamples:
         marked: bool,
         shim: bytes,
         now_ns: int,
+        switches: int = 0,
     ) -> AckSample:
         """Return the sample of an acknowledgement of all packets before `cumulative`, and of `selective` if not -1."""
         departure_ns = self._departures.take(selective if selective >= 0 else cumulative - 1)
@@ -97,4 +98,5 @@ class AckSamples:
             hops=hops,
             cumulative_bytes=self._acked_bytes,
             sent_bytes=self._sent_bytes,
+            switches=switches,
         )

@@ -232,6 +232,11 @@ def with_tos(frame: bytes, tos: int) -> bytes:
     return _with_ip(frame, frame[HEADER_BYTES : HEADER_BYTES + 1] + bytes([tos]) + frame[16:34])
 
 
+def with_ttl(frame: bytes, ttl: int) -> bytes:
+    """Return the frame with another time to live and a correct checksum."""
+    return _with_ip(frame, frame[HEADER_BYTES : HEADER_BYTES + 8] + bytes([ttl]) + frame[HEADER_BYTES + 9 : 34])
+
+
 def with_record(frame: bytes, record: HopRecord) -> bytes:
     """Return the frame as a switch forwards it after adding one telemetry record."""
     ip = frame[HEADER_BYTES:34]

@@ -11,7 +11,8 @@ import pytest
 from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl, PathContext
 from hosts.transport.messages import MessageCompleted
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import transferred
+from tests.hosts.transport.fake_link import FakeLink, transferred
+from tests.hosts.transport.fake_star import with_ttl
 
 
 class Probe(CongestionControl):
@@ -162,3 +163,16 @@ def test_packets_sent_with_a_window_below_one_packet_are_counted(
 def test_a_window_of_one_bdp_is_not_counted_where_a_bdp_is_less_than_a_packet() -> None:
     link = transferred(5_000, TransportSettings(congestion="window", bdp_bytes=500))
     assert link.a.statistics().small_window_packets == 0
+
+
+@pytest.mark.parametrize("switches", [0, 3])
+def test_a_sample_has_the_number_of_switches_from_the_ttl_of_the_acknowledgement(
+    probe: type[Probe], switches: int
+) -> None:
+    def forwarded(number: int, name: str, frame: bytes) -> bytes:
+        return with_ttl(frame, 64 - switches)
+
+    link = FakeLink(TransportSettings(congestion="probe"), change=forwarded)
+    link.transfer(1_000)
+    link.run()
+    assert [call[1].switches for call in of("ack")] == [switches]
