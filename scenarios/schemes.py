@@ -122,6 +122,7 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
             _DCTCP_MARKING,
         ),
         RateControl("timely", "TIMELY: rate by the RTT's slope", {"congestion": "timely", **_ACKS_WITH_DATA}),
+        RateControl("swift", "Swift: a window for an RTT target", {"congestion": "swift", **_ACKS_WITH_DATA}),
     )
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}

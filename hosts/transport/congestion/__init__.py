@@ -7,6 +7,7 @@ from hosts.transport.congestion.dcqcn import Dcqcn
 from hosts.transport.congestion.dctcp import Dctcp
 from hosts.transport.congestion.hpcc import Hpcc
 from hosts.transport.congestion.qcn import Qcn
+from hosts.transport.congestion.swift import Swift
 from hosts.transport.congestion.timely import Timely
 from hosts.transport.congestion.window import FixedWindow
 
@@ -18,6 +19,7 @@ CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
     "qcn": Qcn,
     "dctcp": Dctcp,
     "timely": Timely,
+    "swift": Swift,
 }
 
 __all__ = ["CONGESTION_CONTROLS", "UNLIMITED_WINDOW", "AckSample", "CongestionControl", "PathContext"]
