@@ -123,6 +123,12 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
         ),
         RateControl("timely", "TIMELY: rate by the RTT's slope", {"congestion": "timely", **_ACKS_WITH_DATA}),
         RateControl("swift", "Swift: a window for an RTT target", {"congestion": "swift", **_ACKS_WITH_DATA}),
+        RateControl(
+            "powertcp",
+            "PowerTCP: rate by queue and arrivals in telemetry",
+            {"congestion": "powertcp", **_ACKS_WITH_DATA},
+            {"int_telemetry": True},
+        ),
     )
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}

@@ -6,6 +6,7 @@ from hosts.transport.congestion.base import UNLIMITED_WINDOW, AckSample, Congest
 from hosts.transport.congestion.dcqcn import Dcqcn
 from hosts.transport.congestion.dctcp import Dctcp
 from hosts.transport.congestion.hpcc import Hpcc
+from hosts.transport.congestion.powertcp import Powertcp
 from hosts.transport.congestion.qcn import Qcn
 from hosts.transport.congestion.swift import Swift
 from hosts.transport.congestion.timely import Timely
@@ -20,6 +21,7 @@ CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
     "dctcp": Dctcp,
     "timely": Timely,
     "swift": Swift,
+    "powertcp": Powertcp,
 }
 
 __all__ = ["CONGESTION_CONTROLS", "UNLIMITED_WINDOW", "AckSample", "CongestionControl", "PathContext"]
