@@ -129,6 +129,11 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
             {"congestion": "powertcp", **_ACKS_WITH_DATA},
             {"int_telemetry": True},
         ),
+        RateControl(
+            "theta-powertcp",
+            "theta-PowerTCP: rate by RTT and slope",
+            {"congestion": "theta-powertcp", **_ACKS_WITH_DATA},
+        ),
     )
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}

@@ -9,6 +9,7 @@ from hosts.transport.congestion.hpcc import Hpcc
 from hosts.transport.congestion.powertcp import Powertcp
 from hosts.transport.congestion.qcn import Qcn
 from hosts.transport.congestion.swift import Swift
+from hosts.transport.congestion.theta_powertcp import ThetaPowertcp
 from hosts.transport.congestion.timely import Timely
 from hosts.transport.congestion.window import FixedWindow
 
@@ -22,6 +23,7 @@ CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
     "timely": Timely,
     "swift": Swift,
     "powertcp": Powertcp,
+    "theta-powertcp": ThetaPowertcp,
 }
 
 __all__ = ["CONGESTION_CONTROLS", "UNLIMITED_WINDOW", "AckSample", "CongestionControl", "PathContext"]
