@@ -122,7 +122,7 @@ EXPERIMENT = Experiment(
         "All FCT slowdowns are of the non-incast traffic.",
         "NDP's timeout is 1 ms, which NDP's paper finds long enough. The SFC paper kept htsim's 50 ms and states that "
         "it inflates the tail.",
-        "Both improvements that the SFC paper made to htsim are included: a pull is followed by the serialization time of "
-        "the packet that it requests (byte credits), and a NIC serves its flows round robin.",
+        "Both improvements that the SFC paper made to htsim are included: a pull is followed by the serialization time "
+        "of the packet that it requests (byte credits), and a NIC serves its flows round robin.",
     ),
 )

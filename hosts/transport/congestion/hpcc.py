@@ -107,14 +107,14 @@ class Hpcc(CongestionControl):
         Returns False if a hop has no rate or its time stamp is not newer than the stored one.
         """
         path, layout = self.path, self.path.telemetry
-        base_rtt_ns, stamp_modulus_ns = path.base_rtt_ns, layout.stamp_modulus_ns
+        base_rtt_ns = path.base_rtt_ns
         max_load, max_load_elapsed_ns = -1.0, 0
         stored_hops = self._hops
         for hop in range(len(hops)):
             new, old = hops[hop], stored_hops[hop]
-            elapsed_ns = (new.stamp_ns - old.stamp_ns) % stamp_modulus_ns
-            if not 0 < elapsed_ns < layout.longest_gap_ns or not new.rate_bps:
-                if layout.longest_gap_ns <= elapsed_ns < stamp_modulus_ns - base_rtt_ns:
+            elapsed_ns = layout.elapsed_ns(new, old, base_rtt_ns)
+            if elapsed_ns <= 0 or not new.rate_bps:
+                if elapsed_ns < 0:
                     self._hops = hops
                 return False
             sent_bytes = (new.sent_bytes - old.sent_bytes) % layout.sent_modulus_bytes

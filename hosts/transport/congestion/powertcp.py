@@ -14,14 +14,8 @@ from typing import Annotated, Final
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import (
-    SENT_MODULUS_BYTES,
-    STAMP_MODULUS_NS,
-    AckSample,
-    CongestionControl,
-    HopTelemetry,
-    PathContext,
-)
+from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
+from hosts.transport.congestion.telemetry import HopTelemetry
 from wire.input.validation import PositiveRate, Rate
 from wire.units import NS_PER_S
 
@@ -107,17 +101,17 @@ class Powertcp(CongestionControl):
 
         Returns False if a hop has no rate or its time stamp is not newer than the stored one.
         """
-        base_rtt_ns = self.path.base_rtt_ns
+        layout, base_rtt_ns = self.path.telemetry, self.path.base_rtt_ns
         max_power, max_elapsed_ns = 0.0, 0
         stored_hops = self._hops
         for hop in range(len(hops)):
             new, old = hops[hop], stored_hops[hop]
-            elapsed_ns = (new.stamp_ns - old.stamp_ns) % STAMP_MODULUS_NS
-            if not 0 < elapsed_ns < STAMP_MODULUS_NS // 2 or not new.rate_bps:
-                if STAMP_MODULUS_NS // 2 <= elapsed_ns < STAMP_MODULUS_NS - base_rtt_ns:
+            elapsed_ns = layout.elapsed_ns(new, old, base_rtt_ns)
+            if elapsed_ns <= 0 or not new.rate_bps:
+                if elapsed_ns < 0:
                     self._hops = hops
                 return False
-            sent_bytes = (new.sent_bytes - old.sent_bytes) % SENT_MODULUS_BYTES
+            sent_bytes = (new.sent_bytes - old.sent_bytes) % layout.sent_modulus_bytes
             arrived_bytes = sent_bytes + new.queue_bytes - old.queue_bytes
             arrivals = max(_LEAST_ARRIVALS, arrived_bytes * 8 * NS_PER_S / elapsed_ns / new.rate_bps)
             hop_bdp_bytes = new.rate_bps * base_rtt_ns / (8 * NS_PER_S)

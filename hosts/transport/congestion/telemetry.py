@@ -75,6 +75,16 @@ class TelemetryLayout:
     longest_gap_ns: int = STAMP_MODULUS_NS // 2
     """Time between two records of a hop from which their difference is ambiguous."""
 
+    def elapsed_ns(self, new: HopTelemetry, stored: HopTelemetry, base_rtt_ns: int) -> int:
+        """Return the time from the stored record of a hop to a new one.
+
+        The result is 0 if the new record is not newer, and -1 if the stored one is wrong or too old to be compared.
+        """
+        elapsed_ns = (new.stamp_ns - stored.stamp_ns) % self.stamp_modulus_ns
+        if elapsed_ns < self.longest_gap_ns:
+            return elapsed_ns
+        return -1 if elapsed_ns < self.stamp_modulus_ns - base_rtt_ns else 0
+
 
 GROWING: Final = TelemetryLayout()
 """The default layout."""
@@ -89,6 +99,7 @@ def compact_layout(model_rates_bps: Iterable[int], dilation: Dilation) -> Teleme
     shift = int_slots.time_shift(dilation)
     stamp_modulus_ns = (NS_PER_US << TIME_BITS) << shift
     sent_modulus_bytes = SENT_UNIT_BYTES << SENT_BITS
+    unambiguous_bytes = sent_modulus_bytes - SENT_UNIT_BYTES  # rounding may add up to one unit to a difference
     fastest_bps = max(rates_bps, default=1)
     return TelemetryLayout(
         is_compact=True,
@@ -96,7 +107,7 @@ def compact_layout(model_rates_bps: Iterable[int], dilation: Dilation) -> Teleme
         time_shift=shift,
         stamp_modulus_ns=stamp_modulus_ns,
         sent_modulus_bytes=sent_modulus_bytes,
-        longest_gap_ns=min(stamp_modulus_ns // 2, sent_modulus_bytes * 8 * NS_PER_S // fastest_bps),
+        longest_gap_ns=min(stamp_modulus_ns // 2, unambiguous_bytes * 8 * NS_PER_S // fastest_bps),
     )
 
 

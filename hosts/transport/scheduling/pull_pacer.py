@@ -3,9 +3,9 @@
 """The pull queue of a NIC for a receiver-driven transport (NDP, SIGCOMM 2017, section 3.2; docs/sources.md#ndp).
 
 Whatever the number of senders, a pull is followed by a gap as long as the pulled packet's serialization time, so that
-the pulled packets fill the wire but no queue before it. Packets shorter than the MTU have shorter gaps: the byte credits
-of the SFC paper (appendix B.4). Connections take turns. The pacer knows neither packets nor losses, only how many pulls
-each connection needs, and for packets of which size.
+the pulled packets fill the wire but no queue before it. Packets shorter than the MTU have shorter gaps, which are the
+byte credits of the SFC paper (appendix B.4). Connections take turns. The pacer knows neither packets nor losses, only
+how many pulls each connection needs, and for packets of which size.
 """
 
 from collections import deque

@@ -8,8 +8,8 @@ import pytest
 
 from hosts.transport.algorithms import resolved
 from hosts.transport.congestion import AckSample, PathContext
-from hosts.transport.congestion.base import STAMP_MODULUS_NS, HopTelemetry
 from hosts.transport.congestion.powertcp import Powertcp
+from hosts.transport.congestion.telemetry import STAMP_MODULUS_NS, HopTelemetry
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
