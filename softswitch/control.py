@@ -10,10 +10,18 @@ from __future__ import annotations
 import socket
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 
 class CommandError(ValueError):
     """The switch refused a command; the message is one line that names the wrong word."""
+
+
+class Commands(Protocol):
+    """An object that runs control commands: a connection to a switch's process, or a switch in this process."""
+
+    def command(self, line: str) -> str:
+        """Run one command and return its output. Raise CommandError if it is refused."""
 
 
 class ControlClient:

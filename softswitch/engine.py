@@ -157,16 +157,26 @@ class _Loop:
 class SwitchEngine:
     """A switch that runs one program.
 
-    `library` comes from `softswitch.build.build_library`. Every port below 510 has a device. P4 timestamps are
-    microseconds since `epoch_ns`; `seed` feeds the program's random(); `sample_ns` is the telemetry interval, None for
-    no telemetry.
+    `library` comes from `softswitch.build.build_library`. Every port below 510 has a device. With `bmv2_ports`, ports
+    510 and 511 have one too, and all ports carry frames of 0 bytes. P4 timestamps are microseconds since `epoch_ns`;
+    `seed` feeds the program's random(); `sample_ns` is the telemetry interval, None for no telemetry.
     """
 
-    def __init__(self, library: Path, *, seed: int = 0, epoch_ns: int = 0, sample_ns: int | None = None) -> None:
+    def __init__(
+        self,
+        library: Path,
+        *,
+        seed: int = 0,
+        epoch_ns: int = 0,
+        sample_ns: int | None = None,
+        bmv2_ports: bool = False,
+    ) -> None:
         self.path = library
         self._library = load(library)
         self._text = Text()
-        config = Config(seed=seed, epoch_ns=epoch_ns, sample_ns=sample_ns or 0, all_ports=True)
+        config = Config(
+            seed=seed, epoch_ns=epoch_ns, sample_ns=sample_ns or 0, all_ports=True, bmv2_ports=bmv2_ports
+        )
         program = ctypes.c_char.in_dll(self._library, "sw_program")
         self._handle = self._library.sw_switch_create(ctypes.addressof(program), ctypes.byref(config))
         if not self._handle:

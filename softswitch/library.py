@@ -18,6 +18,7 @@ class Config(ctypes.Structure):
         ("sample_ns", ctypes.c_int64),
         ("memory_limit", ctypes.c_uint64),
         ("all_ports", ctypes.c_bool),
+        ("bmv2_ports", ctypes.c_bool),
     )
 
 

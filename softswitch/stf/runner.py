@@ -85,7 +85,7 @@ class _Run:
         for statement in statements:
             try:
                 self._statement(statement)
-            except StfError as error:
+            except (StfError, ValueError) as error:
                 raise StfError(f"line {statement.line}: {error}") from None
         self._settle()
         self._nothing_waits("the end")

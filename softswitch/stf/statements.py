@@ -20,6 +20,8 @@ _TOKEN = re.compile(
 )
 _PACKET = re.compile(r"[0-9a-f]*")
 _EXPECT = re.compile(r"[0-9a-f*]*\$?")
+LAST_PORT = 511
+_PORT_DIGITS = 3
 _CONDITIONS = ("==", "!=", "<=", ">=", "<", ">")
 
 DIRECT_COMMANDS = (
@@ -39,6 +41,10 @@ DIRECT_COMMANDS = (
     "meter_get_rates",
     "meter_set_rates",
     "meter_array_set_rates",
+    "pvs_add",
+    "pvs_remove",
+    "pvs_get",
+    "pvs_clear",
     "set_crc16_parameters",
     "set_crc32_parameters",
 )
@@ -185,8 +191,10 @@ def _statement(number: int, line: str) -> Statement:
 def _frame(number: int, keyword: str, rest: str) -> Packet | Expect:
     port, _, data = rest.strip().partition(" ")
     pattern = "".join(data.split()).lower()
-    if not port.isdecimal():
+    if not (port.isascii() and port.isdecimal()):
         raise StfError(f"port '{port}' is not a number")
+    if len(port) > _PORT_DIGITS or int(port) > LAST_PORT:
+        raise StfError(f"port '{port}' is above {LAST_PORT}")
     if keyword == "packet":
         if not _PACKET.fullmatch(pattern) or len(pattern) % 2:
             raise StfError("packet data are not whole bytes in hex digits")
@@ -246,7 +254,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 def _add(number: int, words: _Words) -> Add:
     table = words.take("name")
-    priority = int(words.take("number"), 0) if words.peek()[0] == "number" else None
+    priority = _integer(words.take("number")) if words.peek()[0] == "number" else None
     keys = []
     name = words.take("name")
     while words.follows(":"):
@@ -293,4 +301,12 @@ def _check(number: int, keyword: str, words: _Words) -> Check:
     condition = words.take("mark")
     if condition not in _CONDITIONS:
         raise StfError(f"'{condition}' is not a condition")
-    return Check(number, name, cell, unit, condition, int(words.take("number"), 0))
+    return Check(number, name, cell, unit, condition, _integer(words.take("number")))
+
+
+def _integer(text: str) -> int:
+    """Return a number in any notation. Raise StfError for a fraction or a number with wildcards."""
+    try:
+        return int(text) if text.isdecimal() else int(text, 0)
+    except ValueError:
+        raise StfError(f"'{text}' is not a plain number") from None

@@ -13,9 +13,10 @@ import re
 from typing import Any
 
 from softswitch.codegen.ir.blocks import Array, Table
+from softswitch.control import Commands
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program
-from softswitch.thrift.refusals import ArrayCode, Commands, MeterCode, Refused, TableCode, ask
+from softswitch.thrift.refusals import ArrayCode, MeterCode, Refused, TableCode, ask
 from softswitch.thrift.tables import handle_word, has_entry
 
 _COUNT = re.compile(r".*= \((\d+) bytes, (\d+) packets\)")

@@ -14,15 +14,17 @@ from thriftpy2.protocol.binary import TBinaryProtocol
 from thriftpy2.thrift import TApplicationException
 from thriftpy2.transport import TMemoryBuffer
 
+from softswitch.control import Commands
 from softswitch.thrift.arrays import Arrays
 from softswitch.thrift.framing import Call
 from softswitch.thrift.interface import SERVICES, WrongType, filled, interface
 from softswitch.thrift.profiles import Profiles
 from softswitch.thrift.program import Program
-from softswitch.thrift.refusals import NEVER, Commands, Refused
+from softswitch.thrift.refusals import NEVER, Refused
 from softswitch.thrift.replication import Mirroring, Multicast
 from softswitch.thrift.tables import Tables
 from softswitch.thrift.target import Digests, Management
+from softswitch.thrift.value_sets import ParserValueSets
 
 Method = Callable[..., Any]
 
@@ -51,6 +53,7 @@ class Calls:
             Tables(control, program),
             Profiles(control, program),
             Arrays(control, program),
+            ParserValueSets(control, program),
             Mirroring(control),
             Multicast(control),
             self.digests,

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from softswitch.control import Commands
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program, action_of
-from softswitch.thrift.refusals import Commands, Refused, TableCode, ask
+from softswitch.thrift.refusals import Refused, TableCode, ask
 from softswitch.thrift.tables import handle_word
 from softswitch.thrift.values import data_bytes, data_words
 

@@ -38,6 +38,8 @@ class Program:
             for number, digest in compiled.digests.items()
         }
         """The name and the field widths of each digest, by number."""
+        self.value_sets = {name: value_set.bits for name, value_set in compiled.value_sets.items()}
+        """The width of each parser value set in bits, by name."""
         self._ids = _ids(document)
 
     @classmethod

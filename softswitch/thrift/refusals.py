@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Protocol
 
-from softswitch.control import CommandError
+from softswitch.control import CommandError, Commands
 
 
 class TableCode(IntEnum):
@@ -84,6 +83,13 @@ class CalculationCode(IntEnum):
     INVALID_PARAMETERS = 3
 
 
+class ValueSetCode(IntEnum):
+    """The error codes of parser value sets."""
+
+    INVALID_NAME = 1
+    ERROR = 2
+
+
 SESSION_NOT_FOUND = 1
 INVALID_RESOURCE_TYPE, INVALID_RESOURCE_NAME = 0, 1
 
@@ -94,12 +100,6 @@ class Refused(Exception):
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)
         self.code = code
-
-
-class Commands(Protocol):
-    """An object that runs control commands: a connection to a switch's process, or a switch in this process."""
-
-    def command(self, line: str) -> str: ...
 
 
 def ask(control: Commands, words: list[str], otherwise: int, meanings: Mapping[str, int] | None = None) -> str:
@@ -115,7 +115,6 @@ def ask(control: Commands, words: list[str], otherwise: int, meanings: Mapping[s
 
 _NO_AGEING = (TableCode.AGEING_DISABLED, "entries have no timeouts")
 _NO_CHANGE = (TableCode.ERROR, "an entry is not given another member or group: delete it and add it")
-_NO_VALUE_SETS = (1, "programs with parser value sets are refused when they are compiled")
 _NO_SWAP = (1, "a switch runs the program that it was started with")
 _NO_PORTS = (1, "a switch has the ports that it was started with")
 _NO_DEPTH = (0, "queues have no depth in packets: the program admits packets, and memory_limit bounds them in all")
@@ -126,10 +125,6 @@ NEVER: Mapping[str, tuple[int, str]] = {
     "bm_mt_indirect_set_entry_ttl": _NO_AGEING,
     "bm_mt_indirect_modify_entry": _NO_CHANGE,
     "bm_mt_indirect_ws_modify_entry": _NO_CHANGE,
-    "bm_parse_vset_add": _NO_VALUE_SETS,
-    "bm_parse_vset_remove": _NO_VALUE_SETS,
-    "bm_parse_vset_get": _NO_VALUE_SETS,
-    "bm_parse_vset_clear": _NO_VALUE_SETS,
     "bm_load_new_config": _NO_SWAP,
     "bm_swap_configs": _NO_SWAP,
     "bm_dev_mgr_add_port": _NO_PORTS,

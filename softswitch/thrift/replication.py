@@ -6,43 +6,36 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+from softswitch.control import CommandError, Commands
+from softswitch.mirror_sessions import MirrorSession, MirrorSessions
 from softswitch.thrift.interface import interface
-from softswitch.thrift.refusals import SESSION_NOT_FOUND, Commands, MulticastCode, Refused, ask
+from softswitch.thrift.refusals import SESSION_NOT_FOUND, MulticastCode, Refused, ask
 
 _MAP = re.compile(r"[01]{0,512}")
 _GROUP = re.compile(r"mgrp\((\d+)\)")
 _NODE = re.compile(r"\(L1h=(\d+), rid=(\d+)\) -> \(ports=\[(.*?)\], lags=\[(.*?)\]\)")
 _LAG = re.compile(r"lag\((\d+)\) -> ports=\[(.*?)\]")
-_SESSION = re.compile(r"(port|mgid)=(\d+)")
-_SESSIONS = {
-    ("port",): "mirroring_add",
-    ("group",): "mirroring_add_mc",
-    ("port", "group"): "mirroring_add_port_and_mgrp",
-}
+_T = TypeVar("_T")
 
 
 class Mirroring:
     """The mirroring sessions of a switch."""
 
     def __init__(self, control: Commands) -> None:
-        self._control = control
+        self._sessions = MirrorSessions(control)
 
     def mirroring_session_add(self, session: int, target: Any) -> None:
-        kinds = tuple(kind for kind in ("port", "group") if getattr(target, kind) is not None)
-        if not kinds:
-            raise Refused(SESSION_NOT_FOUND, "a session leads to a port, to a group or to both")
-        numbers = (str(getattr(target, kind)) for kind in kinds)
-        ask(self._control, [_SESSIONS[kinds], str(session), *numbers], SESSION_NOT_FOUND)
+        self._do(lambda: self._sessions.set(session, MirrorSession(target.port, target.group)))
 
     def mirroring_session_delete(self, session: int) -> None:
-        ask(self._control, ["mirroring_delete", str(session)], SESSION_NOT_FOUND)
+        self._do(lambda: self._sessions.delete(session))
 
     def mirroring_session_get(self, session: int) -> Any:
-        answer = ask(self._control, ["mirroring_get", str(session)], SESSION_NOT_FOUND)
-        targets = {name: int(number) for name, number in _SESSION.findall(answer)}
-        return interface().MirroringSession(port=targets.get("port"), group=targets.get("mgid"))
+        found = self._do(lambda: self._sessions.get(session))
+        return interface().MirroringSession(port=found.port, group=found.group)
 
     def mirroring_mapping_add(self, session: int, port: int) -> int:
         self.mirroring_session_add(session, interface().MirroringSession(port=port))
@@ -63,6 +56,14 @@ class Mirroring:
         except Refused:
             return -1
         return -1 if port is None else int(port)
+
+    @staticmethod
+    def _do(call: Callable[[], _T]) -> _T:
+        """Return the result of a call. Raise Refused if the switch refuses it."""
+        try:
+            return call()
+        except CommandError as error:
+            raise Refused(SESSION_NOT_FOUND, str(error)) from None
 
 
 class Multicast:

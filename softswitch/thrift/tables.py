@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from softswitch.codegen.ir.blocks import Table
+from softswitch.control import Commands
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program, action_of
-from softswitch.thrift.refusals import Commands, Refused, TableCode, ask
+from softswitch.thrift.refusals import Refused, TableCode, ask
 from softswitch.thrift.values import (
     Pair,
     as_bytes,

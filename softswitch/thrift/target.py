@@ -10,10 +10,11 @@ from typing import Any
 
 import psutil
 
+from softswitch.control import Commands
 from softswitch.thrift.digest_learning import Learning, LearningList
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program
-from softswitch.thrift.refusals import CalculationCode, Commands, LearnCode, Refused, ask
+from softswitch.thrift.refusals import CalculationCode, LearnCode, Refused, ask
 
 _UNDECLARED = 0
 """The code for a method that declares no exception."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from softswitch.codegen.emit.actions import CONTEXT_PARAMS
+from softswitch.codegen.emit.value_sets import Piece, mask_pieces, packed_words, piece_places
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
 from softswitch.codegen.ir.names import c_comment
@@ -174,12 +175,12 @@ class _ParserEmitter:
         cases = [t for t in state.transitions if t.match is not None]
         self._lookahead_room(list(state.key))
         is_masked = any(mask is not None for case in cases for _, mask in (case.match or ()))
-        if len(state.key) == 1 and key_bits(state.key[0]) <= 64 and not is_masked:
+        has_sets = any(case.value_set is not None for case in cases)
+        if len(state.key) == 1 and key_bits(state.key[0]) <= 64 and not is_masked and not has_sets:
             self._switch(state.key[0], cases)
         else:
             for case in cases:
-                self.out.line(f"if ({self._match(state, case)})")
-                self.out.line(f"    {self._goto(case.next_state)}")
+                self._case(state, case)
         self.out.line(self._goto(None if default is None else default.next_state))
 
     def _switch(self, key: Expr, cases: list[Transition]) -> None:
@@ -194,6 +195,42 @@ class _ParserEmitter:
                 if value not in seen:
                     seen.add(value)
                     self.out.line(f"case {value:#x}: {self._goto(case.next_state)}")
+
+    def _case(self, state: State, case: Transition) -> None:
+        if case.value_set is None:
+            self.out.line(f"if ({self._match(state, case)})")
+            self.out.line(f"    {self._goto(case.next_state)}")
+            return
+        assert case.match is not None
+        bits = [key_bits(element) for element in state.key]
+        words = (case.value_set.bits + 63) // 64
+        masks = [bits_mask(n) if mask is None else mask for n, (_, mask) in zip(bits, case.match, strict=True)]
+        with self.out.block(""):
+            pieces = [piece for element in state.key for piece in self._pieces(element)]
+            self._array("key", packed_words(pieces))
+            mask = "NULL"
+            if any(mask != bits_mask(n) for n, mask in zip(bits, masks, strict=True)):
+                mask = "mask"
+                self._array(mask, packed_words([p for n, m in zip(bits, masks, strict=True) for p in mask_pieces(n, m)]))
+            self.out.line(
+                f"if (sw_value_set_has(&pipeline->value_sets[{case.value_set.id}], key, {mask}, {words}))"
+                f" {c_comment(case.value_set.name)}"
+            )
+            self.out.line(f"    {self._goto(case.next_state)}")
+
+    def _array(self, name: str, words: list[str]) -> None:
+        self.out.line(f"const uint64_t {name}[] = {{{', '.join(words)}}};")
+
+    def _pieces(self, element: Expr) -> list[Piece]:
+        """Return the 64-bit pieces of a key element, from the most significant on."""
+        bits = key_bits(element)
+        kind = Kind.of_width(bits, False)
+        text = self._masked_key(element, bits_mask(bits), bits_mask(bits), kind)
+        if kind is Kind.WIDE:
+            return [(f"sw_wide_low(sw_wide_shr({text}, {at}))", n) for at, n in piece_places(bits)]
+        if kind is Kind.U64:
+            return [(text, bits)]
+        return [(f"(uint64_t)({text} >> {at})", n) for at, n in piece_places(bits)]
 
     def _match(self, state: State, case: Transition) -> str:
         assert case.match is not None

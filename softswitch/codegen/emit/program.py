@@ -30,6 +30,9 @@ def emit_program(program: Program, out: Writer) -> None:
     for name, arrays in (("registers", program.registers), ("counters", program.counters), ("meters", program.meters)):
         _array(out, f"struct sw_array_info {name}[]", (_array_row(a) for a in arrays.values()))
     _emit_digests(program, out)
+    if program.value_sets:
+        sets = (f"{{{c_string(s.name)}, {s.bits}}}" for s in program.value_sets.values())
+        _array(out, "struct sw_field_info value_sets[]", sets)
     _array(out, "struct sw_crc_info crcs[]", (f"{{{c_string(c.name)}, {c.custom_bits}}}" for c in program.custom_crcs))
     _emit_install(program, out)
     _emit_descriptor(program, out)
@@ -174,6 +177,8 @@ def _emit_descriptor(program: Program, out: Writer) -> None:
             "digests": len(program.digests),
             "crcs": len(program.custom_crcs),
         }
+        if program.value_sets:
+            counts["value_sets"] = len(program.value_sets)
         for name, count in counts.items():
             out.line(f".{name} = {name},")
             out.line(f".n_{name} = {count},")

@@ -66,14 +66,25 @@ ParserOp: TypeAlias = Extract | ParserSet | Verify | Advance | Primitive
 
 
 @dataclass(frozen=True)
+class ValueSet:
+    """A parser value set; `id` is its index in the program, `bits` the width of a value without padding."""
+
+    id: int
+    name: str
+    bits: int
+
+
+@dataclass(frozen=True)
 class Transition:
     """A case of a select: a (value, mask) pair for each key element, or None for the default.
 
-    `next_state` None means accept.
+    `next_state` None means accept. With a value set, the values of the pairs are unused: the case matches if one value
+    of the set does.
     """
 
     match: tuple[tuple[int, int | None], ...] | None
     next_state: str | None
+    value_set: ValueSet | None = None
 
 
 @dataclass(frozen=True)
@@ -257,6 +268,7 @@ class Program:
     std_fields: dict[tuple[str, str], str] = field(default_factory=dict)
     errors: dict[str, int] = field(default_factory=dict)
     actions: dict[int, Action] = field(default_factory=dict)
+    value_sets: dict[str, ValueSet] = field(default_factory=dict)
     states: dict[str, State] = field(default_factory=dict)
     start_state: str | None = None
     calculations: dict[str, Calculation] = field(default_factory=dict)

@@ -110,6 +110,10 @@ class FieldRef:
     field: Field
 
 
+HEADERS_OF_STACK = {"last": "last_stack_index", "next": "size_stack"}
+"""The operation that computes the index of a stack's header `last` or `next`, by name."""
+
+
 @dataclass(frozen=True)
 class StackField:
     """A field of the last extracted header of a stack."""

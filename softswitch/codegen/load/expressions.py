@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from softswitch.codegen.ir.blocks import Calculation, Program
 from softswitch.codegen.ir.nodes import (
+    HEADERS_OF_STACK,
     VALID,
     Argument,
     Bool,
@@ -23,6 +24,7 @@ from softswitch.codegen.ir.nodes import (
     Named,
     Op,
     Primitive,
+    Stack,
     StackField,
     StackRef,
     UnionRef,
@@ -128,12 +130,20 @@ class ExpressionLoader:
             stack = self.program.stacks.get(name)
             if stack is None:
                 raise value.error(f"unknown header stack '{name}'")
-            return StackField(stack, self.member(stack.type, value[1]))
+            return self._of_stack(stack, value[1])
         union_stack = self.program.union_stacks.get(name)
         if union_stack is None:
             raise value.error(f"unknown header union stack '{name}'")
         member = self.union_member(union_stack.name, value[1])
         return UnionStackField(union_stack, member, self.member(union_stack.types[member], value[2]))
+
+    def _of_stack(self, stack: Stack, name: Json) -> Expr:
+        """Load a field of the last extracted header. `last` and `next` are whole headers unless a field has that name;
+        p4c writes both in the same form."""
+        index = HEADERS_OF_STACK.get(name.text())
+        if index is None or any(field.name == name.text() for field in stack.type.fields):
+            return StackField(stack, self.member(stack.type, name))
+        return Op("dereference_header_stack", StackRef(stack), Op(index, None, StackRef(stack), name), name)
 
     def _field_of(self, value: Json) -> Expr:
         """Load `isValid()` of a header that is chosen at run time, such as a stack element with a computed index."""

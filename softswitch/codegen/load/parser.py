@@ -4,7 +4,17 @@
 
 from __future__ import annotations
 
-from softswitch.codegen.ir.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
+from softswitch.codegen.ir.blocks import (
+    Advance,
+    Extract,
+    ParserOp,
+    ParserSet,
+    Program,
+    State,
+    Transition,
+    ValueSet,
+    Verify,
+)
 from softswitch.codegen.ir.names import Scope
 from softswitch.codegen.ir.nodes import (
     Const,
@@ -32,11 +42,16 @@ CORE_ERRORS = (
     "ParserInvalidArgument",
 )
 
+_WIDEST_VALUE_BITS = 0xFFFF
+
 
 def load_parser(root: Json, program: Program) -> None:
-    """Load the program's errors, parser states and deparser."""
-    for vset in root.items("parse_vsets"):
-        raise vset.error(f"parser value set '{vset['name'].text()}' is not supported")
+    """Load the program's errors, value sets, parser states and deparser."""
+    for number, item in enumerate(root.items("parse_vsets")):
+        name, bits = item["name"].text(), item["compressed_bitwidth"].integer()
+        if not 0 < bits <= _WIDEST_VALUE_BITS:
+            raise item.error(f"parser value set '{name}' of {bits} bits is not supported")
+        program.value_sets[name] = ValueSet(number, name, bits)
     program.errors = {item[0].text(): item[1].integer() for item in root.items("errors")}
     free = max(program.errors.values(), default=-1) + 1
     for name in CORE_ERRORS:
@@ -142,12 +157,22 @@ class _ParserLoader:
         kind = item.get("type")
         if (kind is not None and kind.text() == "default") or value is None or value.value == "default":
             return Transition(None, next_state)
+        mask = item.get("mask")
+        masks = [None] * len(key) if mask is None else _split(mask.hexstr(), key)
+        if kind is not None and kind.text() == "parse_vset":
+            return Transition(tuple((0, m) for m in masks), next_state, self._value_set(value, key))
         if kind is not None and kind.text() != "hexstr":
             raise item.error(f"parser transition of type '{kind.text()}' is not supported")
-        mask = item.get("mask")
-        values = _split(value.hexstr(), key)
-        masks = [None] * len(key) if mask is None else _split(mask.hexstr(), key)
-        return Transition(tuple(zip(values, masks, strict=True)), next_state)
+        return Transition(tuple(zip(_split(value.hexstr(), key), masks, strict=True)), next_state)
+
+    def _value_set(self, name: Json, key: tuple[Expr, ...]) -> ValueSet:
+        value_set = self.program.value_sets.get(name.text())
+        if value_set is None:
+            raise name.error(f"unknown parser value set '{name.text()}'")
+        bits = sum(map(key_bits, key))
+        if bits != value_set.bits:
+            raise name.error(f"a select of {bits} bits on value set '{value_set.name}' of {value_set.bits} bits")
+        return value_set
 
 
 def _split(value: int, key: tuple[Expr, ...]) -> list[int]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.nodes import (
+    HEADERS_OF_STACK,
     VALID,
     Const,
     Expr,
@@ -22,6 +23,7 @@ from softswitch.codegen.ir.nodes import (
     Lookahead,
     Op,
     Param,
+    StackField,
     StackRef,
     UnionRef,
     UnionStackRef,
@@ -57,6 +59,10 @@ class Operands(ABC):
             return stack_place(expr.left.stack, self.index(expr.right))
         if isinstance(expr, Op) and expr.op == "access_union_header" and isinstance(expr.right, Const):
             return self._union_header(expr, expr.right.value)
+        if isinstance(expr, StackField) and expr.field.name in HEADERS_OF_STACK:
+            # The stack's headers have a field of that name; where a header is wanted, the header is meant.
+            offset = " - 1" if expr.field.name == "last" else ""
+            return stack_place(expr.stack, f"(uint64_t)phv->next.{expr.stack.array}{offset}")
         raise self._refuse(expr, "a header operand")
 
     def _union_header(self, expr: Op, member: int) -> HeaderPlace:

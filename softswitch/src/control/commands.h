@@ -44,6 +44,11 @@ int sw_do_meter_set_rates(struct sw_command *command);
 int sw_do_meter_get_rates(struct sw_command *command);
 int sw_do_set_crc16_parameters(struct sw_command *command); /* crcs.c */
 int sw_do_set_crc32_parameters(struct sw_command *command);
+int sw_do_show_pvs(struct sw_command *command); /* value_sets.c */
+int sw_do_pvs_add(struct sw_command *command);
+int sw_do_pvs_remove(struct sw_command *command);
+int sw_do_pvs_get(struct sw_command *command);
+int sw_do_pvs_clear(struct sw_command *command);
 int sw_do_digest_read(struct sw_command *command);   /* digests.c */
 int sw_do_drops_read(struct sw_command *command);    /* drops.c */
 int sw_do_mirroring_add(struct sw_command *command); /* replication.c */

@@ -17,7 +17,7 @@ int sw_read_port(struct sw_command *command, uint32_t *port)
 {
     uint64_t number;
 
-    if (sw_read_number(command, command->words[1], "port", SW_RECIRCULATION_PORT - 1, &number) < 0)
+    if (sw_read_number(command, command->words[1], "port", SW_PORT_COUNT - 1, &number) < 0)
         return -1;
     if (!command->sw->target.tm.ports[number].has_device)
         return sw_command_fail(command, "port '%s' has no interface", command->words[1]);

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define PORT_MAX (SW_DROP_PORT - 1)
+#define PORT_MAX (SW_PORT_COUNT - 1)
 #define GROUP_MAX (SW_MULTICAST_GROUP_COUNT - 1)
 #define DELAY_MAX UINT64_C(1000000000000000)
 
@@ -43,18 +43,28 @@ static int add_session(struct sw_command *command, struct sw_mirror_session to)
     return sw_command_check(command, sw_mirror_set(&command->sw->target.replication, session, to), "the session");
 }
 
+/* Reads the length of copies in words[word], if that word exists. */
+static int read_most_bytes(struct sw_command *command, uint32_t word, struct sw_mirror_session *to)
+{
+    return word < command->n_words ? read_word(command, word, "length", UINT32_MAX, &to->most_bytes) : 0;
+}
+
 int sw_do_mirroring_add(struct sw_command *command)
 {
     struct sw_mirror_session to = {.port = -1, .group = -1};
 
-    return read_target(command, 2, "port", PORT_MAX, &to.port) < 0 ? -1 : add_session(command, to);
+    if (read_target(command, 2, "port", PORT_MAX, &to.port) < 0 || read_most_bytes(command, 3, &to) < 0)
+        return -1;
+    return add_session(command, to);
 }
 
 int sw_do_mirroring_add_mc(struct sw_command *command)
 {
     struct sw_mirror_session to = {.port = -1, .group = -1};
 
-    return read_target(command, 2, "group", GROUP_MAX, &to.group) < 0 ? -1 : add_session(command, to);
+    if (read_target(command, 2, "group", GROUP_MAX, &to.group) < 0 || read_most_bytes(command, 3, &to) < 0)
+        return -1;
+    return add_session(command, to);
 }
 
 int sw_do_mirroring_add_port_and_mgrp(struct sw_command *command)
@@ -62,7 +72,7 @@ int sw_do_mirroring_add_port_and_mgrp(struct sw_command *command)
     struct sw_mirror_session to = {.port = -1, .group = -1};
 
     if (read_target(command, 2, "port", PORT_MAX, &to.port) < 0 ||
-        read_target(command, 3, "group", GROUP_MAX, &to.group) < 0)
+        read_target(command, 3, "group", GROUP_MAX, &to.group) < 0 || read_most_bytes(command, 4, &to) < 0)
         return -1;
     return add_session(command, to);
 }
@@ -104,6 +114,8 @@ int sw_do_mirroring_get(struct sw_command *command)
         sw_text_add(command->out, "mgid=%" PRId32, found->group);
     if (found->port >= 0 && found->delay_ns)
         sw_text_add(command->out, " delay_ns=%" PRId64, found->delay_ns);
+    if (found->most_bytes)
+        sw_text_add(command->out, " most_bytes=%" PRIu32, found->most_bytes);
     sw_text_add(command->out, "\n");
     return 0;
 }

@@ -70,8 +70,8 @@ static int add_port(struct sw_process_options *options, char *word)
 
     if (!at || end != at || end == word || !at[1])
         return complain("'%s' is not PORT@IFACE", word);
-    if (port >= SW_RECIRCULATION_PORT)
-        return complain("port '%s' is above 509", word);
+    if (port >= SW_PORT_COUNT)
+        return complain("port '%s' is above 511", word);
     for (uint32_t i = 0; i < options->n_ports; i++) {
         if (options->ports[i].port == port)
             return complain("port '%s' is given twice", word);

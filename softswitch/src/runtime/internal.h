@@ -41,6 +41,7 @@ int sw_profile_init(struct sw_profile *profile, const struct sw_program *program
 void sw_profile_free(struct sw_profile *profile);
 void sw_profile_reset(struct sw_profile *profile);
 int sw_register_init(struct sw_register *reg, const struct sw_array_info *info);
+void sw_value_set_init(struct sw_value_set *set, const struct sw_field_info *info);
 int sw_digests_init(struct sw_digest_queue *queue, const struct sw_program *program);
 int sw_counters_init(struct sw_counters *counters, uint32_t count);
 int sw_meters_init(struct sw_meters *meters, const struct sw_array_info *info, uint32_t count);

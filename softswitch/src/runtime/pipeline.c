@@ -43,6 +43,8 @@ static int init_parts(struct sw_pipeline *p)
         error = sw_meters_init(&p->meters[i], &program->meters[i], array_count(program, &program->meters[i], true, i));
     for (unsigned i = 0; i < program->n_crcs; i++)
         sw_crc_begin(&p->crcs[i], program->crcs[i].bits);
+    for (unsigned i = 0; i < program->n_value_sets; i++)
+        sw_value_set_init(&p->value_sets[i], &program->value_sets[i]);
     return error;
 }
 
@@ -59,7 +61,8 @@ struct sw_pipeline *sw_pipeline_create(const struct sw_program *program, uint64_
     p->counters = calloc(program->n_counters + 1u, sizeof(*p->counters));
     p->meters = calloc(program->n_meters + 1u, sizeof(*p->meters));
     p->crcs = calloc(program->n_crcs + 1u, sizeof(*p->crcs));
-    bool made = p->tables && p->profiles && p->registers && p->counters && p->meters && p->crcs;
+    p->value_sets = calloc(program->n_value_sets + 1u, sizeof(*p->value_sets));
+    bool made = p->tables && p->profiles && p->registers && p->counters && p->meters && p->crcs && p->value_sets;
     if (!made || init_parts(p) != 0 || program->init(p) != 0) {
         sw_pipeline_destroy(p);
         return NULL;
@@ -81,6 +84,8 @@ void sw_pipeline_destroy(struct sw_pipeline *p)
         free(p->counters[i].cells);
     for (unsigned i = 0; p->meters && i < p->program->n_meters; i++)
         free(p->meters[i].cells);
+    for (unsigned i = 0; p->value_sets && i < p->program->n_value_sets; i++)
+        free(p->value_sets[i].values);
     free(p->digests.bytes);
     free(p->tables);
     free(p->profiles);
@@ -88,6 +93,7 @@ void sw_pipeline_destroy(struct sw_pipeline *p)
     free(p->counters);
     free(p->meters);
     free(p->crcs);
+    free(p->value_sets);
     free(p);
 }
 

@@ -17,7 +17,7 @@
 
 #include "arithmetic/crc.h"
 
-#define SW_PROGRAM_ABI 5u
+#define SW_PROGRAM_ABI 6u
 
 /* v1model instance types, with BMv2's numbers. */
 enum sw_instance_type {
@@ -198,7 +198,8 @@ struct sw_program {
     const struct sw_array_info *meters;
     const struct sw_digest_info *digests;
     const struct sw_crc_info *crcs;
-    uint16_t n_actions, n_tables, n_profiles, n_registers, n_counters, n_meters, n_digests, n_crcs;
+    const struct sw_field_info *value_sets;
+    uint16_t n_actions, n_tables, n_profiles, n_registers, n_counters, n_meters, n_digests, n_crcs, n_value_sets;
 
     /* Installs const entries and initial default actions; returns 0 or a negative errno. */
     int (*init)(struct sw_pipeline *pipeline);
@@ -224,8 +225,8 @@ void sw_pipeline_destroy(struct sw_pipeline *pipeline);
 /* Resets registers and counters to 0 and fills the meters; tables, profiles and rates stay. Returns a pipeline with the
  * old registers and counters, or NULL without any change when out of memory. */
 struct sw_pipeline *sw_pipeline_begin_life(struct sw_pipeline *pipeline);
-/* Resets tables, profiles, registers, counters and meters to their state after creation. The random number generator
- * and the count of lost digests stay. Returns 0 or a negative errno. */
+/* Resets tables, profiles, registers, counters and meters to their state after creation. Value sets, the random number
+ * generator and the count of lost digests stay. Returns 0 or a negative errno. */
 int sw_pipeline_reset(struct sw_pipeline *pipeline);
 const struct sw_program *sw_pipeline_program(const struct sw_pipeline *pipeline);
 
@@ -297,6 +298,14 @@ int sw_meter_set_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index, co
 /* Reads the rates in the order in which they were set; returns their number (0 if none are set) or a negative errno. */
 int sw_meter_get_rates(const struct sw_pipeline *p, uint16_t meter, uint32_t index, struct sw_meter_rate *rates,
                        uint8_t most);
+
+/* Parser value sets. As in BMv2, adding a value again or removing an absent value changes nothing, and the number of
+ * values has no limit. Values are read in rising order. */
+int sw_value_set_add(struct sw_pipeline *p, uint16_t set, struct sw_value value);
+int sw_value_set_remove(struct sw_pipeline *p, uint16_t set, struct sw_value value);
+int sw_value_set_clear(struct sw_pipeline *p, uint16_t set);
+int64_t sw_value_set_count(const struct sw_pipeline *p, uint16_t set);
+int sw_value_set_get(const struct sw_pipeline *p, uint16_t set, uint32_t index, uint8_t *bytes, uint16_t n_bytes);
 
 /* Sets the parameters of a CRC until the pipeline is destroyed: neither a reset nor a power loss changes them. */
 int sw_crc_configure(struct sw_pipeline *p, uint16_t crc, const struct sw_crc_parameters *parameters);

@@ -15,6 +15,7 @@
 #include "runtime/pipeline.h"
 #include "runtime/stateful.h"
 #include "runtime/table.h"
+#include "runtime/value_set.h"
 
 struct sw_digest_queue {
     uint8_t *bytes; /* records: digest id u16, length u32, fields */
@@ -30,6 +31,7 @@ struct sw_pipeline {
     struct sw_counters *counters;
     struct sw_meters *meters;
     struct sw_crc *crcs;
+    struct sw_value_set *value_sets;
     struct sw_digest_queue digests;
     uint64_t now_us;
     uint64_t random_state;

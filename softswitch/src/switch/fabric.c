@@ -301,7 +301,7 @@ static int receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, cons
 
     if (index >= fabric->n_members)
         return -EINVAL;
-    if (port < SW_RECIRCULATION_PORT)
+    if (port < SW_PORT_COUNT)
         see(fabric->members[index], port, false, time_ns, bytes, len, tail);
     refused = sw_switch_receive_tailed(fabric->members[index]->sw, port, bytes, len, tail, time_ns);
     plan(fabric, index);

@@ -53,11 +53,17 @@ void sw_switch_set_block(struct sw_switch *sw, const uint8_t *block)
     sw->target.block = block;
 }
 
+/* Whether frames may arrive at a port. Ports 510 and 511 exist only with a device. */
+static bool has_port(const struct sw_switch *sw, uint32_t port)
+{
+    return port < SW_RECIRCULATION_PORT || (port < SW_PORT_COUNT && sw->target.tm.ports[port].has_device);
+}
+
 int sw_switch_attach_port(struct sw_switch *sw, uint32_t port, const char *name)
 {
     char *copy;
 
-    if (port >= SW_RECIRCULATION_PORT)
+    if (port >= SW_PORT_COUNT)
         return -EINVAL;
     copy = strdup(name);
     if (!copy)
@@ -99,13 +105,13 @@ int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_pack
 {
     struct sw_frame *frame = sw_frame_of(packet);
 
-    if (port >= SW_RECIRCULATION_PORT) {
+    if (!has_port(sw, port)) {
         sw_pool_release(&sw->target.pool, frame);
         return -EINVAL;
     }
     sw->target.counters.ports[port].rx_packets++;
     sw->target.counters.ports[port].rx_bytes += sw_packet_bytes(packet);
-    if (packet->len == 0) {
+    if (packet->len == 0 && !sw->target.tm.ports[port].carries_empty) {
         sw_target_drop(&sw->target, frame, port, SW_DROP_BAD_LENGTH);
         return -EMSGSIZE;
     }
@@ -138,9 +144,9 @@ int sw_switch_receive_tailed(struct sw_switch *sw, uint32_t port, const uint8_t 
 {
     struct sw_packet *packet;
 
-    if (port >= SW_RECIRCULATION_PORT)
+    if (!has_port(sw, port))
         return -EINVAL;
-    if (len == 0 || len > SW_FRAME_MAX_BYTES)
+    if ((len == 0 && !sw->target.tm.ports[port].carries_empty) || len > SW_FRAME_MAX_BYTES)
         return refuse(sw, port, len, SW_DROP_BAD_LENGTH);
     packet = sw_switch_acquire(sw, len);
     if (!packet)
@@ -304,7 +310,7 @@ int64_t sw_switch_now_ns(const struct sw_switch *sw)
 
 int sw_switch_set_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_bps)
 {
-    if (port >= SW_RECIRCULATION_PORT)
+    if (!has_port(sw, port))
         return -EINVAL;
     sw_tm_set_rate(&sw->target.tm, port, rate_bps);
     return 0;
@@ -312,7 +318,7 @@ int sw_switch_set_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_bps)
 
 int sw_switch_set_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns)
 {
-    if (port >= SW_RECIRCULATION_PORT || delay_ns < 0)
+    if (!has_port(sw, port) || delay_ns < 0)
         return -EINVAL;
     sw->target.tm.ports[port].delay_ns = delay_ns;
     return 0;
@@ -320,7 +326,7 @@ int sw_switch_set_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns)
 
 int sw_switch_set_ingress_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns)
 {
-    if (port >= SW_RECIRCULATION_PORT || delay_ns < 0)
+    if (!has_port(sw, port) || delay_ns < 0)
         return -EINVAL;
     sw->target.tm.ports[port].ingress_delay_ns = delay_ns;
     return 0;
@@ -328,7 +334,7 @@ int sw_switch_set_ingress_delay(struct sw_switch *sw, uint32_t port, int64_t del
 
 int sw_switch_set_link(struct sw_switch *sw, uint32_t port, bool is_up)
 {
-    if (port >= SW_RECIRCULATION_PORT)
+    if (!has_port(sw, port))
         return -EINVAL;
     sw->target.tm.ports[port].is_down = !is_up;
     return 0;
@@ -339,7 +345,7 @@ int sw_switch_set_impairment(struct sw_switch *sw, uint32_t port, bool leaving, 
 {
     struct sw_impairments **set;
 
-    if (port >= SW_RECIRCULATION_PORT || impairment->rate_ppb > SW_IMPAIRMENT_ALWAYS_PPB || impairment->time_ns < 0)
+    if (!has_port(sw, port) || impairment->rate_ppb > SW_IMPAIRMENT_ALWAYS_PPB || impairment->time_ns < 0)
         return -EINVAL;
     set = leaving ? &sw->target.tm.ports[port].leaving : &sw->target.tm.ports[port].arriving;
     if (!*set)

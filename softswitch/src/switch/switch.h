@@ -31,7 +31,7 @@ struct sw_switch *sw_switch_create(const struct sw_program *program, const struc
 void sw_switch_destroy(struct sw_switch *sw);
 void sw_switch_set_output(struct sw_switch *sw, sw_output_fn output, void *ctx);
 
-/* Gives a port (below 510) a device, with a name for show_ports; returns 0 or -EINVAL. */
+/* Gives a port (below 512) a device, with a name for show_ports; returns 0 or -EINVAL. */
 int sw_switch_attach_port(struct sw_switch *sw, uint32_t port, const char *name);
 
 /* Hands over a frame that was received at `time_ns` (its bytes are copied); it enters ingress one ingress delay later,

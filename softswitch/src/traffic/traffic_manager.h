@@ -23,6 +23,7 @@ struct sw_port {
     struct sw_queue queues[SW_CLASS_COUNT];
     uint8_t waiting; /* a bit per class that holds packets */
     bool has_device;
+    bool carries_empty; /* whether the device carries frames of 0 bytes */
     bool decodes_mac_control;
     bool is_down;      /* whether the link is down in both directions */
     uint64_t rate_bps; /* 0: a packet takes no time */

@@ -66,7 +66,7 @@ static void enqueue(struct sw_target *target, uint32_t port, struct sw_frame *fr
     struct sw_standard_metadata *std = &frame->packet.std;
     uint32_t class_ = std->priority;
 
-    if (port >= SW_DROP_PORT || class_ >= SW_CLASS_COUNT) {
+    if (port >= SW_PORT_COUNT || class_ >= SW_CLASS_COUNT) {
         sw_target_drop(target, frame, frame->port, SW_DROP_BAD_DESTINATION);
         return;
     }
@@ -82,6 +82,7 @@ static void enqueue(struct sw_target *target, uint32_t port, struct sw_frame *fr
 struct replica_source {
     struct sw_target *target;
     struct sw_frame *frame;
+    uint32_t truncate_bytes; /* of the copies; SW_WHOLE_FRAME without truncation */
     uint32_t copies;
 };
 
@@ -100,15 +101,16 @@ static void enqueue_replica(void *ctx, uint32_t port, uint32_t rid)
     copy->packet.parsed_bytes = from->parsed_bytes;
     copy->packet.std.egress_rid = rid;
     copy->length = source->frame->length;
+    copy->truncate_bytes = source->truncate_bytes;
     target->counters.multicast_copies++;
     enqueue(target, port, copy);
 }
 
 /* Enqueues a copy for every member of a group; the caller keeps ownership of the packet. */
-static void replicate(struct sw_target *target, struct sw_frame *frame, uint32_t group_id)
+static void replicate(struct sw_target *target, struct sw_frame *frame, uint32_t group_id, uint32_t truncate_bytes)
 {
     const struct sw_multicast_group *group = sw_multicast_find(&target->replication, group_id);
-    struct replica_source source = {.target = target, .frame = frame};
+    struct replica_source source = {.target = target, .frame = frame, .truncate_bytes = truncate_bytes};
 
     if (group)
         sw_multicast_replicate(&target->replication, group, enqueue_replica, &source);
@@ -124,11 +126,40 @@ static void delay_clone(struct sw_target *target, const struct sw_mirror_session
         sw_target_drop(target, clone, clone->port, SW_DROP_MEMORY);
 }
 
+/* Cuts a packet to its first `bytes` bytes, of which it has more. */
+static void cut(struct sw_packet *packet, uint32_t bytes)
+{
+    uint32_t excess = sw_packet_bytes(packet) - bytes;
+    uint32_t from_end = excess < packet->tail.after ? excess : packet->tail.after;
+    uint32_t from_tail = excess - from_end < packet->tail.bytes ? excess - from_end : packet->tail.bytes;
+
+    packet->tail.after -= (uint16_t)from_end;
+    packet->tail.bytes -= (uint16_t)from_tail;
+    packet->len -= excess - from_tail;
+}
+
+/* Cuts a parsed clone to its session's length: first its payload, and its headers when it leaves. */
+static void shorten(struct sw_frame *clone, uint32_t most_bytes)
+{
+    uint32_t payload = sw_packet_bytes(&clone->packet), excess;
+
+    if (!most_bytes || clone->length <= most_bytes)
+        return;
+    excess = clone->length - most_bytes;
+    if (excess > payload) {
+        clone->truncate_bytes = most_bytes;
+        excess = payload;
+    }
+    cut(&clone->packet, payload - excess);
+    clone->length -= excess;
+}
+
 /* Sends a clone to the destinations of its mirroring session; takes ownership of it. */
 static void send_clone(struct sw_target *target, const struct sw_mirror_session *session, struct sw_frame *clone)
 {
+    shorten(clone, session->most_bytes);
     if (session->group >= 0)
-        replicate(target, clone, (uint32_t)session->group);
+        replicate(target, clone, (uint32_t)session->group, clone->truncate_bytes);
     if (session->port < 0)
         sw_pool_release(&target->pool, clone);
     else if (session->delay_ns)
@@ -269,7 +300,7 @@ void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame)
         go_round(target, frame, received, packet->requests.resubmit_fields, SW_INSTANCE_RESUBMITTED);
     } else if (packet->std.mcast_grp) {
         packet->std.instance_type = SW_INSTANCE_REPLICATION;
-        replicate(target, frame, packet->std.mcast_grp);
+        replicate(target, frame, packet->std.mcast_grp, SW_WHOLE_FRAME);
         sw_pool_release(&target->pool, frame);
     } else if (packet->std.egress_spec == SW_DROP_PORT) {
         sw_target_drop(target, frame, frame->port, SW_DROP_INGRESS);
@@ -304,18 +335,6 @@ static void hand_over_impaired(struct sw_target *target, uint32_t port, struct s
         hand_over(target, port, copy);
 }
 
-/* Cuts a packet to its first `bytes` bytes, of which it has more. */
-static void cut(struct sw_packet *packet, uint32_t bytes)
-{
-    uint32_t excess = sw_packet_bytes(packet) - bytes;
-    uint32_t from_end = excess < packet->tail.after ? excess : packet->tail.after;
-    uint32_t from_tail = excess - from_end < packet->tail.bytes ? excess - from_end : packet->tail.bytes;
-
-    packet->tail.after -= (uint16_t)from_end;
-    packet->tail.bytes -= (uint16_t)from_tail;
-    packet->len -= excess - from_tail;
-}
-
 /* Puts a whole frame on the wire of its port, or drops it if the port has no device or its link is down. A dead link
  * takes as long as a live one, so that the queue depths a program sees stay correct. */
 static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *frame)
@@ -325,7 +344,7 @@ static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *f
     if (sw_packet_bytes(&frame->packet) > frame->truncate_bytes)
         cut(&frame->packet, frame->truncate_bytes);
     bytes = sw_packet_bytes(&frame->packet);
-    if (!target->tm.ports[port].has_device || bytes == 0) {
+    if (!target->tm.ports[port].has_device || (bytes == 0 && !target->tm.ports[port].carries_empty)) {
         sw_tm_occupy(&target->tm, port, target->now_ns, 0);
         sw_target_drop(target, frame, port, bytes ? SW_DROP_NO_DEVICE : SW_DROP_BAD_LENGTH);
         return;

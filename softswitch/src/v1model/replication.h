@@ -33,6 +33,7 @@ static inline bool sw_port_set_has(const struct sw_port_set *set, uint32_t port)
 struct sw_mirror_session {
     int32_t port;
     int32_t group;
+    uint32_t most_bytes; /* a longer copy is cut to this length before egress; 0: no copy is cut */
     int64_t delay_ns; /* from the request to the copy's arrival in the port's queue */
 };
 

@@ -19,6 +19,8 @@ int sw_target_init(struct sw_target *target, const struct sw_program *program, c
         return -ENOMEM;
     for (uint32_t port = 0; config->all_ports && port < SW_RECIRCULATION_PORT; port++)
         target->tm.ports[port].has_device = true;
+    for (uint32_t port = 0; config->bmv2_ports && port < SW_PORT_COUNT; port++)
+        target->tm.ports[port].has_device = target->tm.ports[port].carries_empty = true;
     target->pipeline = sw_pipeline_create(program, config->seed);
     return target->pipeline ? 0 : -ENOMEM;
 }

@@ -18,6 +18,7 @@ struct sw_config {
     int64_t sample_ns;     /* telemetry interval, 0 for none */
     uint64_t memory_limit; /* bytes of packet buffer, 0 for the default */
     bool all_ports;        /* every port below 510 has a device from the start */
+    bool bmv2_ports;       /* so have ports 510 and 511, and all devices carry frames of 0 bytes */
 };
 
 /* The number of recirculations, resubmissions and egress clones after which a packet (or a descendant) is dropped. */

@@ -109,6 +109,15 @@ int sw_find_crc(struct sw_command *command, const char *word)
     return find(command, &names, word);
 }
 
+int sw_find_value_set(struct sw_command *command, const char *word)
+{
+    const struct sw_program *program = command->program;
+    struct names names = {program->value_sets, sizeof(*program->value_sets), NULL, program->n_value_sets,
+                          "parser value set"};
+
+    return find(command, &names, word);
+}
+
 int sw_find_table_action(struct sw_command *command, uint32_t table, const char *word)
 {
     const struct sw_program *program = command->program;

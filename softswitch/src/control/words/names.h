@@ -14,6 +14,7 @@ int sw_find_profile(struct sw_command *command, const char *word);
 int sw_find_register(struct sw_command *command, const char *word);
 int sw_find_counter(struct sw_command *command, const char *word);
 int sw_find_meter(struct sw_command *command, const char *word);
+int sw_find_value_set(struct sw_command *command, const char *word);
 int sw_find_crc(struct sw_command *command, const char *word);
 int sw_find_table_action(struct sw_command *command, uint32_t table, const char *word);
 int sw_find_profile_action(struct sw_command *command, uint32_t profile, const char *word);
