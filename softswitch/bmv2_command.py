@@ -116,6 +116,7 @@ def switch_arguments(options: argparse.Namespace) -> list[str]:
     for name in ("commands", "control", "pcap"):
         if value := getattr(options, name):
             words += [f"--{name}", str(value)]
+    words.append("--follow-links")
     return [*words, "--realtime"] if options.realtime else words
 
 
@@ -148,7 +149,7 @@ def _general_parser() -> argparse.ArgumentParser:
         "--max-l1-entries N, --max-l2-entries N; they have no effect."
     )
     parser.add_argument("program", metavar="PROGRAM.json", help="BMv2 JSON or .p4 source")
-    parser.add_argument("-i", "--interface", action="append", default=[], metavar="PORT@IFACE", help="a port, 0 to 509")
+    parser.add_argument("-i", "--interface", action="append", default=[], metavar="PORT@IFACE", help="a port, 0 to 511")
     parser.add_argument("--thrift-port", type=_port, metavar="N", help="TCP port for simple_switch_CLI; default: none")
     parser.add_argument("--log-file", metavar="FILE", help="write the switch's output to FILE.txt")
     parser.add_argument(

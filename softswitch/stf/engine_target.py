@@ -21,6 +21,7 @@ _REASONS = {
     "bad_destination": "because there is no such port or class",
     "bad_length": "because it is empty or too long",
     "link_down": "because a link is down",
+    "queue_full": "because its queue was full",
 }
 """The drop reasons that a test can cause, as text; other reasons keep their name in the statistics."""
 

@@ -20,6 +20,7 @@ from softswitch.thrift.framing import Call
 from softswitch.thrift.interface import SERVICES, WrongType, filled, interface
 from softswitch.thrift.profiles import Profiles
 from softswitch.thrift.program import Program
+from softswitch.thrift.queues import Queues
 from softswitch.thrift.refusals import NEVER, Refused
 from softswitch.thrift.replication import Mirroring, Multicast
 from softswitch.thrift.tables import Tables
@@ -56,6 +57,7 @@ class Calls:
             ParserValueSets(control, program),
             Mirroring(control),
             Multicast(control),
+            Queues(control),
             self.digests,
             management,
         )

@@ -90,6 +90,8 @@ class ValueSetCode(IntEnum):
     ERROR = 2
 
 
+UNDECLARED = 0
+"""The code for a method that declares no exception."""
 SESSION_NOT_FOUND = 1
 INVALID_RESOURCE_TYPE, INVALID_RESOURCE_NAME = 0, 1
 
@@ -117,8 +119,7 @@ _NO_AGEING = (TableCode.AGEING_DISABLED, "entries have no timeouts")
 _NO_CHANGE = (TableCode.ERROR, "an entry is not given another member or group: delete it and add it")
 _NO_SWAP = (1, "a switch runs the program that it was started with")
 _NO_PORTS = (1, "a switch has the ports that it was started with")
-_NO_DEPTH = (0, "queues have no depth in packets: the program admits packets, and memory_limit bounds them in all")
-_NO_RATE = (0, "a port is a wire that all classes share: use port_rate PORT BITS_PER_S of the control socket")
+_NO_RATE = (0, "the priorities of a port share one wire: set the rate of the port, or port_rate PORT BITS_PER_S")
 
 NEVER: Mapping[str, tuple[int, str]] = {
     "bm_mt_set_entry_ttl": _NO_AGEING,
@@ -130,11 +131,6 @@ NEVER: Mapping[str, tuple[int, str]] = {
     "bm_dev_mgr_add_port": _NO_PORTS,
     "bm_dev_mgr_remove_port": _NO_PORTS,
     "bm_serialize_state": (0, "a switch's state is not written down"),
-    "set_all_egress_queue_depths": _NO_DEPTH,
-    "set_egress_queue_depth": _NO_DEPTH,
-    "set_egress_priority_queue_depth": _NO_DEPTH,
-    "set_all_egress_queue_rates": _NO_RATE,
-    "set_egress_queue_rate": _NO_RATE,
     "set_egress_priority_queue_rate": _NO_RATE,
 }
 """The calls that softswitch refuses for any arguments: the nearest code, and the reason."""

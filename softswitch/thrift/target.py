@@ -14,10 +14,8 @@ from softswitch.control import Commands
 from softswitch.thrift.digest_learning import Learning, LearningList
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program
-from softswitch.thrift.refusals import CalculationCode, LearnCode, Refused, ask
+from softswitch.thrift.refusals import UNDECLARED, CalculationCode, LearnCode, Refused, ask
 
-_UNDECLARED = 0
-"""The code for a method that declares no exception."""
 _DIGEST = re.compile(r"(.*?)((?: \S+=\d+)*)")
 _MS_PER_S = 1000
 
@@ -33,7 +31,7 @@ class Digests:
     def messages(self, now_s: float, *, takes: bool) -> list[bytes]:
         """Return the messages that are due. The switch is polled for new digests only if `takes` is set."""
         if takes and self._fields:
-            for line in ask(self._control, ["digest_read"], _UNDECLARED).splitlines():
+            for line in ask(self._control, ["digest_read"], UNDECLARED).splitlines():
                 number, sample = self._sample(line)
                 self._learning.lists[number].learn(sample, now_s)
         return self._learning.messages(now_s)
@@ -99,7 +97,7 @@ class Management:
 
     def bm_dev_mgr_show_ports(self) -> list[Any]:
         """Return the ports with a device. Network interfaces have the kernel's link state; other devices are up."""
-        names, *rows = (line.split() for line in ask(self._control, ["show_ports"], _UNDECLARED).splitlines())
+        names, *rows = (line.split() for line in ask(self._control, ["show_ports"], UNDECLARED).splitlines())
         states = psutil.net_if_stats()
         ports = []
         for number, device, *settings in rows:
@@ -111,7 +109,7 @@ class Management:
         return self._program.identifier(resource, name)
 
     def bm_reset_state(self) -> None:
-        ask(self._control, ["reset_state"], _UNDECLARED)
+        ask(self._control, ["reset_state"], UNDECLARED)
         self._digests.reset()
 
     def bm_set_crc16_custom_parameters(self, context: int, calculation: str, parameters: Any) -> None:
@@ -125,7 +123,7 @@ class Management:
         self._check_calculation(calculation, "toeplitz")
 
     def get_time_elapsed_us(self) -> int:
-        return int(ask(self._control, ["get_time_elapsed"], _UNDECLARED))
+        return int(ask(self._control, ["get_time_elapsed"], UNDECLARED))
 
     def get_time_since_epoch_us(self) -> int:
         """Return the wall-clock time, as BMv2 does."""

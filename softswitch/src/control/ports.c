@@ -11,18 +11,24 @@
 #include <string.h>
 
 #define RATE_MAX UINT64_C(1000000000000000)
+#define PACKET_RATE_MAX UINT64_C(1000000000)
 #define DELAY_MAX UINT64_C(1000000000000000)
 
-int sw_read_port(struct sw_command *command, uint32_t *port)
+static int read_device_port(struct sw_command *command, const char *word, uint32_t *port)
 {
     uint64_t number;
 
-    if (sw_read_number(command, command->words[1], "port", SW_PORT_COUNT - 1, &number) < 0)
+    if (sw_read_number(command, word, "port", SW_PORT_COUNT - 1, &number) < 0)
         return -1;
     if (!command->sw->target.tm.ports[number].has_device)
-        return sw_command_fail(command, "port '%s' has no interface", command->words[1]);
+        return sw_command_fail(command, "port '%s' has no interface", word);
     *port = (uint32_t)number;
     return 0;
+}
+
+int sw_read_port(struct sw_command *command, uint32_t *port)
+{
+    return read_device_port(command, command->words[1], port);
 }
 
 int sw_do_show_ports(struct sw_command *command)
@@ -109,16 +115,60 @@ int sw_do_memory_limit(struct sw_command *command)
     return 0;
 }
 
-int sw_do_set_queue_depth(struct sw_command *command)
+/* Calls `set` for the port in words[2], or for each port with a device. */
+static int for_ports(struct sw_command *command, int (*set)(struct sw_switch *sw, uint32_t port, uint64_t number),
+                     uint64_t number)
 {
-    return sw_command_fail(command, "refused: queues here have no depth in packets; the program admits packets, and "
-                                    "memory_limit BYTES bounds what may wait in all");
+    uint32_t port;
+
+    if (command->n_words > 2) {
+        if (read_device_port(command, command->words[2], &port) < 0)
+            return -1;
+        return sw_command_check(command, set(command->sw, port, number), "the port");
+    }
+    for (port = 0; port < SW_PORT_COUNT; port++) {
+        if (command->sw->target.tm.ports[port].has_device)
+            set(command->sw, port, number);
+    }
+    return 0;
 }
 
+static int set_depth(struct sw_switch *sw, uint32_t port, uint64_t packets)
+{
+    return sw_switch_set_depth(sw, port, (uint32_t)packets);
+}
+
+/* set_queue_depth PACKETS [PORT [PRIORITY]], as in BMv2. */
+int sw_do_set_queue_depth(struct sw_command *command)
+{
+    uint64_t packets, priority;
+    struct sw_port *port;
+    uint32_t number;
+
+    if (sw_read_number(command, command->words[1], "depth", SW_ANY_DEPTH - 1, &packets) < 0)
+        return -1;
+    if (command->n_words < 4)
+        return for_ports(command, set_depth, packets);
+    if (read_device_port(command, command->words[2], &number) < 0 ||
+        sw_read_number(command, command->words[3], "priority", SW_CLASS_COUNT - 1, &priority) < 0)
+        return -1;
+    port = &command->sw->target.tm.ports[number];
+    port->queues[priority].most_packets = (uint32_t)packets;
+    port->keeps_depth = true;
+    return 0;
+}
+
+/* set_queue_rate PACKETS_PER_S [PORT]: as in BMv2 each packet takes 1/rate s, but all priorities share the wire. */
 int sw_do_set_queue_rate(struct sw_command *command)
 {
-    return sw_command_fail(command, "refused: a port here is a wire that all classes share: use port_rate PORT "
-                                    "BITS_PER_S");
+    uint64_t rate_pps;
+
+    if (sw_read_number(command, command->words[1], "rate", PACKET_RATE_MAX, &rate_pps) < 0)
+        return -1;
+    if (command->n_words > 3)
+        return sw_command_fail(command, "refused: the priorities of a port share one wire and have no rates of their "
+                                        "own; use set_queue_rate PACKETS_PER_S PORT, or port_rate PORT BITS_PER_S");
+    return for_ports(command, sw_switch_set_packet_rate, rate_pps);
 }
 
 int sw_do_get_time_elapsed(struct sw_command *command)

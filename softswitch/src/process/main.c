@@ -23,7 +23,8 @@
 static const char usage[] =
     "usage: softswitch -i PORT@IFACE [-i ...] [--commands FILE] [--control SOCKET] [--telemetry FILE]\n"
     "                  [--sample-ns N] [--epoch-ns N] [--seed N] [--statistics FILE] [--lateness FILE]\n"
-    "                  [--lateness-ns N] [--window-ns N] [--pcap FOLDER] [--die-with-parent] [--realtime]\n"
+    "                  [--lateness-ns N] [--window-ns N] [--pcap FOLDER] [--follow-links] [--die-with-parent]\n"
+    "                  [--realtime]\n"
     "\n"
     "  -i PORT@IFACE      a port and its interface, or fd:N for an inherited message socket\n"
     "  --commands FILE    control commands to run before the first frame\n"
@@ -37,6 +38,8 @@ static const char usage[] =
     "  --lateness-ns N    interval of the lateness records\n"
     "  --window-ns N      let frames that are due within this time leave together, at most half of it early or late\n"
     "  --pcap FOLDER      write the frames of each port to IFACE_in.pcap and IFACE_out.pcap\n"
+    "  --follow-links     give each port the rate and delay that tc gives its interface, also when they change, and\n"
+    "                     with a rate a depth of 64 packets a queue; commands have priority\n"
     "  --die-with-parent  end when the parent process ends\n"
     "  --realtime         run with real-time priority (SCHED_RR), for less lateness on a busy machine; never spins\n"
     "\n"
@@ -113,6 +116,7 @@ enum option_id {
     LATENESS_NS,
     WINDOW_NS,
     PCAP,
+    FOLLOW_LINKS,
     DIE_WITH_PARENT,
     REALTIME,
     HELP
@@ -130,6 +134,7 @@ static const struct option long_options[] = {
     {"lateness-ns", required_argument, NULL, LATENESS_NS},
     {"window-ns", required_argument, NULL, WINDOW_NS},
     {"pcap", required_argument, NULL, PCAP},
+    {"follow-links", no_argument, NULL, FOLLOW_LINKS},
     {"die-with-parent", no_argument, NULL, DIE_WITH_PARENT},
     {"realtime", no_argument, NULL, REALTIME},
     {"help", no_argument, NULL, HELP},
@@ -161,6 +166,9 @@ static int take_option(struct sw_process_options *options, int id, char *word)
         return 0;
     case PCAP:
         options->capture_folder = word;
+        return 0;
+    case FOLLOW_LINKS:
+        options->follows_links = true;
         return 0;
     case LATENESS_NS:
         return read_integer(word, &options->lateness_ns);

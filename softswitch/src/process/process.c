@@ -7,9 +7,11 @@
 #include "process/process_state.h"
 
 #include "control/control.h"
+#include "process/link_shapes.h"
 #include "traffic/telemetry.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
@@ -118,8 +120,10 @@ static int open_device(struct sw_process *process, uint32_t index, struct compla
         return -1;
     device->ops = ops;
     process->device_of_port[option->port] = index;
-    if (ops == &sw_packet_device)
+    if (ops == &sw_packet_device) {
         make_room(process, address);
+        device->interface = if_nametoindex(address);
+    }
     if (sw_switch_attach_port(process->sw, option->port, option->address) < 0 ||
         watch(process, ops->fd(device->state), SW_EVENT_DEVICE, index) < 0) {
         snprintf(complaint.text, complaint.bytes, "cannot use port %u", option->port);
@@ -142,6 +146,47 @@ static int open_devices(struct sw_process *process, struct complaint complaint)
         if (open_device(process, i, complaint) < 0)
             return -1;
     }
+    return 0;
+}
+
+void sw_process_follow_links(struct sw_process *process)
+{
+    for (uint32_t i = 0; i < process->n_devices; i++) {
+        struct sw_process_device *device = &process->devices[i];
+        struct sw_link_shape shape;
+
+        if (!device->interface || sw_link_shape_read(device->interface, &shape) < 0 ||
+            !sw_switch_follow_link(process->sw, device->port, &shape))
+            continue;
+        printf("port %" PRIu32 " (%s): %" PRIu64 " bits/s, %" PRId64 " ns of delay", device->port,
+               process->options->ports[i].address, shape.rate_bps, shape.delay_ns);
+        printf(shape.rate_bps ? ", %u packets a queue, from tc\n" : ", from tc\n", SW_LINK_DEPTH);
+    }
+    fflush(stdout);
+}
+
+/* Reads the shapes of the links now, and watches their changes. */
+static int open_links(struct sw_process *process, struct complaint complaint)
+{
+    int result;
+
+    if (!process->options->follows_links)
+        return 0;
+    process->interfaces = calloc(process->n_devices, sizeof(*process->interfaces));
+    if (!process->interfaces) {
+        snprintf(complaint.text, complaint.bytes, "no memory");
+        return -1;
+    }
+    for (uint32_t i = 0; i < process->n_devices; i++)
+        process->interfaces[i] = process->devices[i].interface;
+    result = process->link_fd = sw_link_shapes_watch();
+    if (result >= 0)
+        result = watch(process, process->link_fd, SW_EVENT_LINKS, 0);
+    if (result < 0) {
+        snprintf(complaint.text, complaint.bytes, "cannot follow links: %s", strerror(-result));
+        return -1;
+    }
+    sw_process_follow_links(process);
     return 0;
 }
 
@@ -277,10 +322,10 @@ struct sw_process *sw_process_open(const struct sw_program *program, const struc
         return NULL;
     }
     process->options = options;
-    process->epoll_fd = process->signal_fd = -1;
+    process->epoll_fd = process->signal_fd = process->link_fd = -1;
     process->frame_bytes = LEAST_FRAME_BYTES;
     if (open_core(process, program, complaint) < 0 || open_devices(process, complaint) < 0 ||
-        run_commands(process, complaint) < 0 || open_files(process, complaint) < 0) {
+        open_links(process, complaint) < 0 || run_commands(process, complaint) < 0 || open_files(process, complaint) < 0) {
         sw_process_close(process);
         return NULL;
     }
@@ -358,8 +403,11 @@ int sw_process_close(struct sw_process *process)
             process->devices[i].ops->close(process->devices[i].state);
     }
     free(process->devices);
+    free(process->interfaces);
     sw_index_heap_free(&process->held_due);
     sw_switch_destroy(process->sw);
+    if (process->link_fd >= 0)
+        close(process->link_fd);
     if (process->signal_fd >= 0)
         close(process->signal_fd);
     if (process->epoll_fd >= 0)

@@ -28,6 +28,7 @@ struct sw_process_options {
     int64_t lateness_ns; /* interval of the lateness records */
     int64_t window_ns;   /* frames that are due within this time may leave together, see process_loop.c */
     uint64_t seed;
+    bool follows_links; /* ports have the rate and delay that `tc` gives their interfaces */
 };
 
 struct sw_process;

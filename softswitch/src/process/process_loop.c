@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include "process/process_state.h"
 
+#include "process/link_shapes.h"
 #include "traffic/telemetry.h"
 
 #include <errno.h>
@@ -210,6 +211,10 @@ void sw_process_do_chores(struct sw_process *process)
         shortest_ns = delay_ns < shortest_ns ? delay_ns : shortest_ns;
     }
     process->slack_ns = shortest_ns / SLACK_SHARE;
+    if (process->links_changed) {
+        process->links_changed = false; /* tc needs several commands for a link; so the links are read in a chore */
+        sw_process_follow_links(process);
+    }
 }
 
 /* The next time at which the process must wake: a departure, an event of the core (which may wait a little) or periodic
@@ -291,6 +296,9 @@ static void run_round(struct sw_process *process)
 
         if (kind == SW_EVENT_SIGNAL)
             read_signals(process);
+        if (kind == SW_EVENT_LINKS)
+            process->links_changed |=
+                sw_link_shapes_changed(process->link_fd, process->interfaces, process->n_devices);
         if (kind != SW_EVENT_CONTROL)
             continue;
         sw_process_do_chores(process);

@@ -20,12 +20,14 @@ enum sw_event_kind {
     SW_EVENT_DEVICE, /* lower half: index into devices */
     SW_EVENT_SIGNAL,
     SW_EVENT_CONTROL, /* lower half: control_server.h */
+    SW_EVENT_LINKS,
 };
 
 struct sw_process_device {
     const struct sw_device_ops *ops;
     void *state;
     uint32_t port;
+    unsigned interface; /* its index; 0: not an interface */
     int64_t last_ns; /* receive time of the last frame; keeps the kernel's order */
     struct sw_departed departed;
     struct sw_frame_list held;       /* departures not yet due, in order of time */
@@ -42,6 +44,9 @@ struct sw_process {
     struct sw_receive_slot slots[SW_BURST];
     uint32_t frame_bytes; /* size of a slot: the largest MTU plus an Ethernet and a VLAN header */
     int epoll_fd, signal_fd;
+    int link_fd; /* readable when the shape of a link may have changed; -1: links are not followed */
+    unsigned *interfaces; /* the index of each device's interface, for the changes of links */
+    bool links_changed;
     struct sw_control_server *control;
     struct sw_writer *writer;
     struct sw_late_bins late_bins;
@@ -50,6 +55,9 @@ struct sw_process {
     bool is_busy; /* the last round moved frames */
     bool stops;
 };
+
+/* Gives the ports the rate and delay that `tc` gives their interfaces; prints a line for each change. */
+void sw_process_follow_links(struct sw_process *process);
 
 /* Passes finished telemetry to the writer, and adds the kernel's drop counts to the statistics. */
 void sw_process_do_chores(struct sw_process *process);

@@ -313,7 +313,42 @@ int sw_switch_set_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_bps)
     if (!has_port(sw, port))
         return -EINVAL;
     sw_tm_set_rate(&sw->target.tm, port, rate_bps);
+    sw->target.tm.ports[port].keeps_rate = true;
     return 0;
+}
+
+int sw_switch_set_packet_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_pps)
+{
+    if (!has_port(sw, port))
+        return -EINVAL;
+    sw_tm_set_packet_rate(&sw->target.tm, port, rate_pps);
+    sw->target.tm.ports[port].keeps_rate = true;
+    return 0;
+}
+
+int sw_switch_set_depth(struct sw_switch *sw, uint32_t port, uint32_t most_packets)
+{
+    if (!has_port(sw, port))
+        return -EINVAL;
+    sw_tm_set_depth(&sw->target.tm, port, most_packets);
+    sw->target.tm.ports[port].keeps_depth = true;
+    return 0;
+}
+
+bool sw_switch_follow_link(struct sw_switch *sw, uint32_t port, const struct sw_link_shape *shape)
+{
+    struct sw_port *p = &sw->target.tm.ports[port];
+    bool new_rate = !p->keeps_rate && p->rate_bps != shape->rate_bps;
+    bool new_delay = !p->keeps_delay && p->delay_ns != shape->delay_ns;
+
+    if (new_rate) {
+        sw_tm_set_rate(&sw->target.tm, port, shape->rate_bps);
+        if (!p->keeps_depth)
+            sw_tm_set_depth(&sw->target.tm, port, shape->rate_bps ? SW_LINK_DEPTH : SW_ANY_DEPTH);
+    }
+    if (new_delay)
+        p->delay_ns = shape->delay_ns;
+    return new_rate || new_delay;
 }
 
 int sw_switch_set_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns)
@@ -321,6 +356,7 @@ int sw_switch_set_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns)
     if (!has_port(sw, port) || delay_ns < 0)
         return -EINVAL;
     sw->target.tm.ports[port].delay_ns = delay_ns;
+    sw->target.tm.ports[port].keeps_delay = true;
     return 0;
 }
 

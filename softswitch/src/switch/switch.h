@@ -76,6 +76,21 @@ int sw_switch_set_link(struct sw_switch *sw, uint32_t port, bool is_up);
 /* Sets an impairment of the port's link for leaving or arriving frames; a rate of 0 switches the kind off. */
 int sw_switch_set_impairment(struct sw_switch *sw, uint32_t port, bool leaving, enum sw_impairment_kind kind,
                              const struct sw_impairment *impairment);
+/* Sets the rate in packets/s, whatever their size, instead of bits/s. */
+int sw_switch_set_packet_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_pps);
+/* Limits the packets that wait in each queue of a port. */
+int sw_switch_set_depth(struct sw_switch *sw, uint32_t port, uint32_t most_packets);
+
+/* The shape that something outside the switch gives to the link of a port. */
+struct sw_link_shape {
+    uint64_t rate_bps; /* 0: no limit */
+    int64_t delay_ns;
+};
+/* Gives a port the rate and delay of its link, and with a rate a depth of SW_LINK_DEPTH packets. What a command has set
+ * for the port stays. Returns whether anything changed. */
+#define SW_LINK_DEPTH 64u
+bool sw_switch_follow_link(struct sw_switch *sw, uint32_t port, const struct sw_link_shape *shape);
+
 int64_t sw_switch_delay_ns(const struct sw_switch *sw, uint32_t port);
 uint64_t sw_switch_rate_bps(const struct sw_switch *sw, uint32_t port);
 

@@ -11,8 +11,10 @@
 int sw_tm_init(struct sw_traffic_manager *tm)
 {
     memset(tm, 0, sizeof(*tm));
-    for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
+    for (uint32_t port = 0; port < SW_PORT_COUNT; port++) {
         tm->ports[port].decodes_mac_control = true;
+        sw_tm_set_depth(tm, port, SW_ANY_DEPTH);
+    }
     return sw_index_heap_init(&tm->wires, SW_PORT_COUNT);
 }
 
@@ -95,6 +97,15 @@ struct sw_frame *sw_tm_start(struct sw_traffic_manager *tm, uint32_t port, int64
     return NULL;
 }
 
+/* Moves the end of the last packet by amount/rate s. */
+static void use_wire(struct sw_port *p, uint64_t amount, uint64_t rate)
+{
+    uint64_t units = amount * NS_PER_S + p->wire_remainder;
+
+    p->wire_free_ns += (int64_t)(units / rate);
+    p->wire_remainder = units % rate;
+}
+
 int64_t sw_tm_occupy(struct sw_traffic_manager *tm, uint32_t port, int64_t start_ns, uint32_t bytes)
 {
     struct sw_port *p = &tm->ports[port];
@@ -103,12 +114,10 @@ int64_t sw_tm_occupy(struct sw_traffic_manager *tm, uint32_t port, int64_t start
         p->wire_free_ns = start_ns;
         p->wire_remainder = 0;
     }
-    if (p->rate_bps && bytes) {
-        uint64_t units = (uint64_t)bytes * 8 * NS_PER_S + p->wire_remainder;
-
-        p->wire_free_ns += (int64_t)(units / p->rate_bps);
-        p->wire_remainder = units % p->rate_bps;
-    }
+    if (p->rate_bps && bytes)
+        use_wire(p, (uint64_t)bytes * 8, p->rate_bps);
+    else if (p->rate_pps && bytes)
+        use_wire(p, 1, p->rate_pps);
     plan(tm, port, start_ns);
     if (bytes && p->wire_free_ns + p->delay_ns > p->last_due_ns)
         p->last_due_ns = p->wire_free_ns + p->delay_ns;
@@ -124,7 +133,20 @@ void sw_tm_pause(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, 
 void sw_tm_set_rate(struct sw_traffic_manager *tm, uint32_t port, uint64_t rate_bps)
 {
     tm->ports[port].rate_bps = rate_bps;
+    tm->ports[port].rate_pps = 0;
     tm->ports[port].wire_remainder = 0;
+}
+
+void sw_tm_set_packet_rate(struct sw_traffic_manager *tm, uint32_t port, uint64_t rate_pps)
+{
+    sw_tm_set_rate(tm, port, 0);
+    tm->ports[port].rate_pps = rate_pps;
+}
+
+void sw_tm_set_depth(struct sw_traffic_manager *tm, uint32_t port, uint32_t most_packets)
+{
+    for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++)
+        tm->ports[port].queues[class_].most_packets = most_packets;
 }
 
 void sw_tm_empty(struct sw_traffic_manager *tm, uint32_t port, struct sw_frame_list *lost, int64_t now_ns)

@@ -11,9 +11,12 @@
 #include "common/index_heap.h"
 #include "traffic/impairment.h"
 
+#define SW_ANY_DEPTH UINT32_MAX
+
 struct sw_queue {
     struct sw_frame_list frames;
     uint32_t packets;
+    uint32_t most_packets; /* a packet that finds as many is dropped; SW_ANY_DEPTH: no limit */
     uint64_t bytes;      /* enqueued and not yet started on the wire */
     uint64_t high_bytes; /* highest depth since the last sample, see telemetry.h */
     int64_t pause_until_ns;
@@ -27,7 +30,9 @@ struct sw_port {
     bool decodes_mac_control;
     bool is_down;      /* whether the link is down in both directions */
     uint64_t rate_bps; /* 0: a packet takes no time */
+    uint64_t rate_pps; /* not 0: a packet takes 1/rate_pps s, whatever its size and rate_bps, as in BMv2 */
     int64_t delay_ns;
+    bool keeps_rate, keeps_delay, keeps_depth; /* set by a command, so that its link's shape does not matter */
     int64_t ingress_delay_ns;
     int64_t wire_free_ns;                      /* end of the last packet on the wire, rounded down ... */
     uint64_t wire_remainder;                   /* ... and the fraction cut off, in 1/rate_bps ns */
@@ -44,6 +49,12 @@ struct sw_traffic_manager {
 
 int sw_tm_init(struct sw_traffic_manager *tm);
 void sw_tm_free(struct sw_traffic_manager *tm);
+
+/* Whether the queue of (port, class) holds as many packets as it may. */
+static inline bool sw_tm_is_full(const struct sw_traffic_manager *tm, uint32_t port, uint32_t class_)
+{
+    return tm->ports[port].queues[class_].packets >= tm->ports[port].queues[class_].most_packets;
+}
 
 /* Appends a frame to the queue of (port, class). */
 void sw_tm_enqueue(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, struct sw_frame *frame,
@@ -67,6 +78,10 @@ void sw_tm_pause(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, 
 /* Moves all waiting frames of a port to the end of `lost` and clears its pauses. */
 void sw_tm_empty(struct sw_traffic_manager *tm, uint32_t port, struct sw_frame_list *lost, int64_t now_ns);
 
+/* Sets the rate in bits/s, or in packets/s; either replaces the other. 0 means no limit. */
 void sw_tm_set_rate(struct sw_traffic_manager *tm, uint32_t port, uint64_t rate_bps);
+void sw_tm_set_packet_rate(struct sw_traffic_manager *tm, uint32_t port, uint64_t rate_pps);
+/* Limits the packets that wait in each queue of a port. */
+void sw_tm_set_depth(struct sw_traffic_manager *tm, uint32_t port, uint32_t most_packets);
 
 #endif /* SW_TRAFFIC_MANAGER_H */

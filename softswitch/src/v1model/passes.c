@@ -70,6 +70,10 @@ static void enqueue(struct sw_target *target, uint32_t port, struct sw_frame *fr
         sw_target_drop(target, frame, frame->port, SW_DROP_BAD_DESTINATION);
         return;
     }
+    if (sw_tm_is_full(&target->tm, port, class_)) {
+        sw_target_drop(target, frame, port, SW_DROP_QUEUE_FULL);
+        return;
+    }
     std->enq_timestamp = (uint32_t)sw_target_us(target);
     std->enq_qdepth = target->tm.ports[port].queues[class_].packets;
     frame->port = (uint16_t)port;
