@@ -58,6 +58,8 @@ REFUSED_OF_TARGET = {
     "--grpc-server-addr": _NO_P4RUNTIME,
     "--cpu-port": _NO_P4RUNTIME,
 }
+PACKET_LEVELS = ("trace", "debug")
+"""The levels of BMv2's log that show the way of packets."""
 _USAGE = "simple_switch -i PORT@IFACE [-i ...] [OPTION...] PROGRAM.json [-- OPTION...]"
 _WITHOUT_EFFECT = "accepted, has no effect"
 
@@ -71,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _end_with(options.end_with)
     try:
         program = program_json(Path(options.program))
-        executable = build_executable(program)
+        executable = build_executable(program, logs=logs_packets(options))
         if options.log_file:
             _log_to(Path(f"{options.log_file}.txt"))
     except (BuildError, CacheRefused, CodegenError, CompileError, OSError) as error:
@@ -117,7 +119,15 @@ def switch_arguments(options: argparse.Namespace) -> list[str]:
         if value := getattr(options, name):
             words += [f"--{name}", str(value)]
     words.append("--follow-links")
+    if logs_packets(options):
+        words += ["--log", options.log_level]
+        words += ["--log-flush"] if options.log_flush else []
     return [*words, "--realtime"] if options.realtime else words
+
+
+def logs_packets(options: argparse.Namespace) -> bool:
+    """Whether the switch logs the way of every packet: as in BMv2 when a place for the log is given."""
+    return (options.log_console or options.log_file is not None) and options.log_level in PACKET_LEVELS
 
 
 class _Parser(argparse.ArgumentParser):
@@ -151,10 +161,8 @@ def _general_parser() -> argparse.ArgumentParser:
     parser.add_argument("program", metavar="PROGRAM.json", help="BMv2 JSON or .p4 source")
     parser.add_argument("-i", "--interface", action="append", default=[], metavar="PORT@IFACE", help="a port, 0 to 511")
     parser.add_argument("--thrift-port", type=_port, metavar="N", help="TCP port for simple_switch_CLI; default: none")
-    parser.add_argument("--log-file", metavar="FILE", help="write the switch's output to FILE.txt")
-    parser.add_argument(
-        "--log-console", action="store_true", help="write the switch's output to the terminal (the default)"
-    )
+    parser.add_argument("--log-file", metavar="FILE", help="log the way of every packet to FILE.txt")
+    parser.add_argument("--log-console", action="store_true", help="log the way of every packet to the terminal")
     notifications = "socket for digests, ipc://PATH; default: ipc:///tmp/bmv2-N-notifications.ipc for device N"
     parser.add_argument("--notifications-addr", metavar="ADDRESS", help=notifications)
     parser.add_argument("--nanolog", metavar="ADDRESS", help="accepted with a warning: there is no event log")
@@ -166,9 +174,10 @@ def _general_parser() -> argparse.ArgumentParser:
     parser.add_argument("--end-with", type=_number, metavar="PID", help="end when the parent process PID ends")
     parser.add_argument("-v", "--version", action="version", version="softswitch of the SFC Testbed")
     parser.add_argument("--json-version", action="version", version=f"{JSON_MAJOR}.{JSON_MINOR_NEWEST}")
-    levels = ("trace", "debug", "info", "warn", "error", "off")
-    parser.add_argument("-L", "--log-level", choices=levels, help=_WITHOUT_EFFECT)
-    parser.add_argument("--log-flush", action="store_true", help=_WITHOUT_EFFECT)
+    levels = (*PACKET_LEVELS, "info", "warn", "error", "off")
+    level = "detail of the log; from info on it has no packets; default: trace"
+    parser.add_argument("-L", "--log-level", choices=levels, default="trace", help=level)
+    parser.add_argument("--log-flush", action="store_true", help="write each line of the log at once")
     parser.add_argument(
         "--device-id", type=_number, default=0, metavar="N", help="device ID that the Thrift server reports"
     )

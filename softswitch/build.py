@@ -34,6 +34,7 @@ GENERATOR_DIR = HERE / "codegen"
 
 _FLAGS = ("-std=gnu11", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", "-Werror")
 _SANITIZER_FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+_LOG_FLAGS = ("-DSW_PACKET_LOG",)
 _OWN_SYMBOLS = ("-Wl,-Bsymbolic",)  # several programs may be loaded in one process; each has its own sw_program
 _LIBRARIES = ("-lm", "-lpthread")
 _SHOWN_ERROR_LINES = 20
@@ -55,23 +56,26 @@ def build_library(json_path: Path, *, sanitize: bool = False) -> Path:
     return _built(json_path, sanitize=sanitize, executable=False)
 
 
-def build_executable(json_path: Path, *, sanitize: bool = False) -> Path:
-    """Return the path of an executable with the whole switch for a program; raises the errors of build_library."""
-    return _built(json_path, sanitize=sanitize, executable=True)
+def build_executable(json_path: Path, *, sanitize: bool = False, logs: bool = False) -> Path:
+    """Return the path of an executable with the whole switch for a program; raises the errors of build_library.
+
+    With `logs` the switch can log the way of every packet; this code is absent otherwise.
+    """
+    return _built(json_path, sanitize=sanitize, executable=True, logs=logs)
 
 
-def _write_generated(json_path: Path, part: Path) -> None:
+def _write_generated(json_path: Path, part: Path, *, logs: bool) -> None:
     from softswitch.codegen.generate import generate  # loads slowly, and the cache has most programs
 
-    part.write_text(generate(json_path), encoding="utf-8")
+    part.write_text(generate(json_path, logs=logs), encoding="utf-8")
 
 
-def _built(json_path: Path, *, sanitize: bool, executable: bool) -> Path:
+def _built(json_path: Path, *, sanitize: bool, executable: bool, logs: bool = False) -> Path:
     """Build a program; build again if the cache is removed meanwhile. Raise CacheRefused if that happens twice."""
     with suppress(CacheGone):
-        return _Builder.here(sanitize).link(json_path, executable=executable)
+        return _Builder.here(sanitize, logs).link(json_path, executable=executable)
     try:
-        return _Builder.here(sanitize).link(json_path, executable=executable)
+        return _Builder.here(sanitize, logs).link(json_path, executable=executable)
     except CacheGone as error:
         raise CacheRefused(f"{error}; run the command again") from error
 
@@ -84,22 +88,23 @@ class _Builder:
     flags: tuple[str, ...]
     base: str
     cache: Path
+    logs: bool
 
     @staticmethod
-    def here(sanitize: bool) -> _Builder:
+    def here(sanitize: bool, logs: bool) -> _Builder:
         compiler = tuple(shlex.split(os.environ.get("CC", "cc")))
-        flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ())
+        flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ()) + (_LOG_FLAGS if logs else ())
         parts = [_run((*compiler, "--version")), " ".join(compiler + flags), os.uname().machine]
         headers = sorted(SOURCE_DIR.rglob("*.h"))
         parts += [f"{h.relative_to(SOURCE_DIR)}\n{h.read_text(encoding='utf-8')}" for h in headers]
-        return _Builder(compiler, flags, _digest(*parts), private_cache())
+        return _Builder(compiler, flags, _digest(*parts), private_cache(), logs)
 
     def generate(self, json_path: Path) -> Path:
         """Return the path of the generated C, cached by a hash of the program and of the generator's sources."""
         sources = [path.read_text(encoding="utf-8") for path in sorted(GENERATOR_DIR.rglob("*.py"))]
         program = hashlib.sha256(json_path.read_bytes()).hexdigest()
-        name = f"{json_path.stem}-{_digest(json_path.name, program, *sources)}"
-        return kept_file(self.cache, name, ".c", lambda part: _write_generated(json_path, part))
+        name = f"{json_path.stem}-{_digest(json_path.name, program, str(self.logs), *sources)}"
+        return kept_file(self.cache, name, ".c", lambda part: _write_generated(json_path, part, logs=self.logs))
 
     def link(self, json_path: Path, *, executable: bool) -> Path:
         """Return the path of the linked program from the cache, or link it after compiling missing objects."""

@@ -35,14 +35,17 @@ _TOLERATED = (
 )
 
 
-def generate(json_path: Path) -> str:
-    """Return the C code of a compiled P4 program (v1model). Raises CodegenError, also for text that is not JSON."""
+def generate(json_path: Path, *, logs: bool = False) -> str:
+    """Return the C code of a compiled P4 program (v1model). Raises CodegenError, also for text that is not JSON.
+
+    With `logs` the code logs the way of every packet; it needs SW_PACKET_LOG (src/runtime/packet_log.h).
+    """
     try:
         document = json.loads(json_path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise CodegenError(f"{json_path} is not JSON: {error}") from error
     program = load_program(document, json_path.stem)
-    out = Writer()
+    out = Writer(logs=logs)
     out.comment(f"Generated from {json_path.name}. Do not edit.")
     out.line('#include "runtime/runtime.h"')
     out.line()

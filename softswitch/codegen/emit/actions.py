@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.emit.messages import emit_log_msg
+from softswitch.codegen.emit.writer import Writer, literal
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.names import Scope
 from softswitch.codegen.ir.nodes import Action, Const, Named, Param, Primitive
@@ -79,6 +80,7 @@ def emit_actions(program: Program, out: Writer) -> None:
         out.comment(", ".join([f"action {action.name}", *sources[:1]]))
         expressions = Expressions(program, tuple(zip(action.params, names, strict=True)))
         with out.block(f"static inline void action_{action.c_name}({CONTEXT_PARAMS}{params})"):
+            out.log("trace", f"{literal(action.where.log_place)}Action {literal(action.name)}")
             emit_primitives(program, expressions, action.primitives, out)
         out.line()
 
@@ -93,7 +95,11 @@ def emit_primitives(program: Program, expressions: Expressions, primitives: Sequ
         if primitive.where.source != source:
             source = primitive.where.source
             out.comment(source)
-        if primitive.op in _JUMPS:
+        fragment = literal(primitive.where.fragment or "(no source info)")
+        out.log("trace", f"{literal(primitive.where.log_place)}Primitive {fragment}")
+        if primitive.op == "log_msg":
+            emit_log_msg(expressions, primitive, out)
+        elif primitive.op in _JUMPS:
             out.lines(_jump(expressions, primitive))
         else:
             out.lines(emit_primitive(program, expressions, primitive))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from softswitch.codegen.emit.actions import CONTEXT_PARAMS
-from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.emit.writer import Writer, literal
 from softswitch.codegen.ir.blocks import Calculation, Checksum, Program
 from softswitch.codegen.ir.nodes import FieldRef, Header, HeaderRef
 from softswitch.codegen.lower.expressions import Expressions
@@ -188,6 +188,9 @@ def _emit_verify(program: Program, checksum: Checksum, out: Writer) -> None:
     out.line(f"if ({valid} && {_condition(program, checksum)})")
     value = Expressions(program).low(checksum.target, 64)
     out.line(f"    right &= {calculation_call(checksum.calculation)} == {value};")
+    if out.logs:
+        out.line(f"if ({valid} && {_condition(program, checksum)} && {calculation_call(checksum.calculation)} != {value})")
+        out.log("error", f"Checksum '{literal(checksum.name)}' is not correct")
 
 
 def _emit_update(program: Program, checksum: Checksum, out: Writer) -> None:
@@ -196,3 +199,6 @@ def _emit_update(program: Program, checksum: Checksum, out: Writer) -> None:
     out.comment(f"{checksum.name}, {checksum.where.source}".rstrip(", "))
     out.line(f"if ({_condition(program, checksum)})")
     out.line(f"    {store_low(to, calculation_call(checksum.calculation))}")
+    if out.logs:
+        out.line(f"if ({_condition(program, checksum)})")
+        out.log("debug", f"Updating checksum '{literal(checksum.name)}'")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS, can_drop, can_exit
 from softswitch.codegen.emit.tables import emit_fixed, is_fixed
-from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.emit.writer import Writer, literal
 from softswitch.codegen.ir.blocks import Call, Conditional, Node, Pipeline, Program, Table
 from softswitch.codegen.ir.names import c_comment, c_string
 from softswitch.codegen.lower.expressions import Expressions
@@ -19,7 +19,7 @@ from softswitch.codegen.lower.expressions import Expressions
 def emit_control(program: Program, pipeline: Pipeline, out: Writer) -> None:
     """Emit `control_ingress` or `control_egress`."""
     jumped_to: set[str] = set()
-    _ControlEmitter(program, pipeline, Writer(), jumped_to).emit()  # a dry run finds the labels that are needed
+    _ControlEmitter(program, pipeline, Writer(logs=out.logs), jumped_to).emit()  # a dry run finds the labels that are needed
     _ControlEmitter(program, pipeline, out, jumped_to).emit()
 
 
@@ -120,6 +120,9 @@ class _ControlEmitter:
         meeting = self.meetings.of(node.name)
         self.out.comment(node.where.source)
         condition = Expressions(self.program).boolean(node.condition)
+        if self.out.logs:
+            text = c_string(f'{node.where.log_place}Condition "{node.where.fragment or node.name}" ({node.name})')
+            condition = f"sw_log_condition(pipeline, packet, {condition}, {text})"
         yes, no = node.next_true, node.next_false
         place = node.where.source
         holds, fails = (f"{place} {word}" if place else "" for word in ("holds", "does not hold"))
@@ -135,7 +138,9 @@ class _ControlEmitter:
     def _table(self, table: Table) -> str | None:
         if is_fixed(table):
             assert table.default is not None
-            if table.default.action.primitives:
+            self.out.log("trace", f"Applying table '{literal(table.name)}'")
+            self.out.log("debug", f"Table '{literal(table.name)}': miss")
+            if table.default.action.primitives or self.out.logs:
                 self.out.line(emit_fixed(table))
             self._leave_if(can_exit(table.default.action))
             return _after_fixed(table)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from softswitch.codegen.emit.actions import CONTEXT_PARAMS, emit_primitives
-from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.emit.writer import Writer, literal
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.nodes import Field
 from softswitch.codegen.lower.expressions import Expressions
@@ -18,6 +18,7 @@ def emit_deparser(program: Program, out: Writer) -> None:
     """Emit `deparse`, which drops a packet whose buffer cannot grow enough."""
     with out.block(f"static void deparse({CONTEXT_PARAMS})"):
         out.line("uint32_t n_bytes = 0;")
+        out.log("debug", "Deparser 'deparser': start")
         for header in program.deparser_order:
             place = place_of(header)
             out.line(f"n_bytes += {place.valid} ? {fixed_bytes(place)} : 0;")
@@ -28,7 +29,9 @@ def emit_deparser(program: Program, out: Writer) -> None:
         emit_primitives(program, Expressions(program), program.deparser_primitives, out)
         for header in program.deparser_order:
             with out.block(f"if ({place_of(header).valid})"):
+                out.log("debug", f"Deparsing header '{literal(header.name)}'")
                 _emit_header(place_of(header), out)
+        out.log("debug", "Deparser 'deparser': end")
     out.line()
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from softswitch.codegen.emit.actions import CONTEXT_PARAMS
+from softswitch.codegen.emit.messages import emit_log_msg
 from softswitch.codegen.emit.value_sets import Piece, mask_pieces, packed_words, piece_places
-from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.emit.writer import Writer, literal
 from softswitch.codegen.ir.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
 from softswitch.codegen.ir.names import c_comment
 from softswitch.codegen.ir.nodes import Const, Expr, Field, FieldRef, Header, Lookahead, Primitive, Stack, key_bits
@@ -40,11 +41,14 @@ class _ParserEmitter:
             out.line("const uint8_t *at = packet->buffer + packet->head;")
             out.line("const uint8_t *end = at + packet->len;")
             out.line(f"uint32_t error = {self.program.errors['NoError']};")
+            out.log("debug", "Parser 'parser': start")
             out.line(self._goto(self.program.start_state))
             for state in self.program.states.values():
                 self._state(state)
             out.label("accept")
             out.line("packet->parsed_bytes = (uint32_t)(at - (packet->buffer + packet->head));")
+            out.log("trace", "Bytes parsed: %u", "packet->parsed_bytes")
+            out.log("debug", "Parser 'parser': end")
             out.line("packet->head += packet->parsed_bytes;")
             out.line("packet->len -= packet->parsed_bytes;")
             out.line("return error;")
@@ -56,6 +60,7 @@ class _ParserEmitter:
     def _fail(self, condition: str, error: str) -> None:
         with self.out.block(f"if ({condition})"):
             self.out.line(f"error = {self.program.errors[error]}; {c_comment(error)}")
+            self.out.log("error", f"Exception while parsing: {error}")
             self.out.line("goto accept;")
 
     def _need(self, n_bytes: str) -> None:
@@ -66,6 +71,7 @@ class _ParserEmitter:
         self.out.label(f"state_{state.c_name}")
         sources = [w for w in (state.where.source, *map(_source, state.ops)) if w]
         self.out.comment(", ".join([f"state {state.name}", *sources[:1]]))
+        self.out.log("debug", f"Parser 'parser' entering state '{literal(state.name)}'")
         for op in state.ops:
             self._op(op)
         self._select(state)
@@ -81,11 +87,14 @@ class _ParserEmitter:
             self._advance(op)
         else:
             assert isinstance(op, Primitive)
+            if op.op == "log_msg":
+                emit_log_msg(self.expressions, op, self.out)
             self.out.lines(emit_primitive(self.program, self.expressions, op))
 
     def _extract(self, op: Extract) -> None:
         out = self.out
         if isinstance(op.target, Header):
+            out.log("debug", f"Extracting header '{literal(op.target.name)}'")
             self._extract_to(place_of(op.target), op)
             return
         if isinstance(op.target, Stack):
@@ -95,6 +104,8 @@ class _ParserEmitter:
             counter, size = op.target.c_name, len(op.target.unions)
             place = union_stack_place(op.target, op.member, f"phv->next.{counter}")
         self._fail(f"phv->next.{counter} >= {size}", "StackOutOfBounds")
+        name = literal(op.target.name)
+        out.log("debug", f"Extracting to header stack {name}, next header is {name}[%u]", f"phv->next.{counter}")
         self._extract_to(place, op)
         out.line(f"phv->next.{counter}++;")
 
@@ -148,6 +159,8 @@ class _ParserEmitter:
         self.out.comment(op.where.source)
         self._lookahead_room([op.value])
         self.out.line(store(self.expressions, field_target(self.program, op.target), op.value))
+        name = literal(f"{op.target.header.name}.{op.target.field.name}")
+        self.out.log("debug", f"Parser set: setting field '{name}'")
 
     def _lookahead_room(self, values: list[Expr]) -> None:
         ends = [v.offset + v.bits for v in values if isinstance(v, Lookahead)]
@@ -157,6 +170,7 @@ class _ParserEmitter:
     def _verify(self, op: Verify) -> None:
         with self.out.block(f"if (!{self.expressions.boolean(op.condition)})"):
             self.out.line(f"error = (uint32_t){lowered(self.expressions.value(op.error), 64)};")
+            self.out.log("error", "Exception while parsing: error %u", "error")
             self.out.line("goto accept;")
 
     def _advance(self, op: Advance) -> None:
@@ -174,6 +188,8 @@ class _ParserEmitter:
         default = next((t for t in state.transitions if t.match is None), None)
         cases = [t for t in state.transitions if t.match is not None]
         self._lookahead_room(list(state.key))
+        if self.out.logs:
+            self._log_key(state)
         is_masked = any(mask is not None for case in cases for _, mask in (case.match or ()))
         has_sets = any(case.value_set is not None for case in cases)
         if len(state.key) == 1 and key_bits(state.key[0]) <= 64 and not is_masked and not has_sets:
@@ -182,6 +198,16 @@ class _ParserEmitter:
             for case in cases:
                 self._case(state, case)
         self.out.line(self._goto(None if default is None else default.next_state))
+
+    def _log_key(self, state: State) -> None:
+        name = literal(state.name)
+        if not state.key:
+            self.out.log("debug", f"Parser state '{name}' has no switch, going to default next state")
+            return
+        pieces = [piece for element in state.key for piece in self._pieces(element)]
+        digits = "".join(f"%0{2 * ((bits + 7) // 8)}llx" for _, bits in pieces)
+        values = (f"(unsigned long long)({text})" for text, _ in pieces)
+        self.out.log("debug", f"Parser state '{name}': key is {digits}", *values)
 
     def _switch(self, key: Expr, cases: list[Transition]) -> None:
         if not cases:

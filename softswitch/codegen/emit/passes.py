@@ -34,7 +34,9 @@ def _emit_ingress(program: Program, out: Writer) -> None:
         out.line("phv->pass.ingress_bytes = sw_packet_bytes(packet);")
         out.line(f"packet->std.parser_error = parse({CONTEXT});")
         out.line(f"packet->std.checksum_error = !verify_checksums({CONTEXT});")
+        out.log("debug", "Pipeline 'ingress': start")
         out.line(f"control_ingress({CONTEXT});")
+        out.log("debug", "Pipeline 'ingress': end")
         if program.digests:
             out.line("if (phv->pass.digest)")
             out.line(f"    learn({CONTEXT});")
@@ -52,7 +54,9 @@ def _emit_context(pass_: str, out: Writer) -> None:
 def _emit_egress(out: Writer) -> None:
     with out.block(f"static void program_egress({_SIGNATURE})"):
         _emit_context("egress", out)
+        out.log("debug", "Pipeline 'egress': start")
         out.line(f"control_egress({CONTEXT});")
+        out.log("debug", "Pipeline 'egress': end")
         out.line("phv->pass.exiting = false;")
         out.line("if (packet->std.egress_spec == SW_DROP_PORT)")
         out.line("    return;")

@@ -8,7 +8,7 @@ It must not know which node follows a table.
 from __future__ import annotations
 
 from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS, constant_arguments, entry_arguments
-from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.emit.writer import Writer, literal
 from softswitch.codegen.ir.blocks import Key, Profile, Program, Table
 from softswitch.codegen.ir.names import c_comment
 from softswitch.codegen.ir.nodes import FieldRef
@@ -43,15 +43,20 @@ def _emit_table(program: Program, table: Table, out: Writer) -> None:
     out.comment(f"table {table.name}" + (f", {table.where.source}" if table.where.source else ""))
     with out.block(f"static struct sw_applied apply_{table.c_name}({CONTEXT_PARAMS})"):
         out.line(f"const struct sw_table *table = &pipeline->tables[{table.id}];")
+        out.log("trace", f"Applying table '{literal(table.name)}'")
         _emit_lookup(program, table, out)
         if table.counter is not None or table.meter is not None:
             _emit_direct(program, table, out)
+        if out.logs:
+            out.line(f"sw_log_lookup(pipeline, packet, table, {'key' if table.keys else 'NULL'}, entry);")
         out.line("struct sw_applied applied = {entry->action, entry->hit};")
         if table.profile is not None:
             _emit_indirection(table.profile, out)
+        if out.logs:
+            out.line("sw_log_action(pipeline, packet, entry);")
         with out.block("switch (applied.action)"):
             for action in table.actions:
-                if not action.primitives:
+                if not action.primitives and not out.logs:
                     continue
                 out.line(f"case {action.id}: {c_comment(action.name)}")
                 out.line(f"    action_{action.c_name}({CONTEXT}{entry_arguments(action, 'entry')});")

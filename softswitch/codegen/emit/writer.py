@@ -7,13 +7,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from softswitch.codegen.ir.names import c_comment
+from softswitch.codegen.ir.names import c_comment, c_string
+
+
+def literal(text: str) -> str:
+    """Return text for a format of printf that prints it unchanged."""
+    return text.replace("%", "%%")
 
 
 class Writer:
-    """A collector of C lines."""
+    """A collector of C lines. `logs`: whether the code logs the way of packets."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, logs: bool = False) -> None:
+        self.logs = logs
         self._lines: list[str] = []
         self._depth = 0
 
@@ -28,6 +34,12 @@ class Writer:
         """Write a one-line comment; empty text writes no line."""
         if text:
             self.line(c_comment(text))
+
+    def log(self, level: str, text: str, *arguments: str) -> None:
+        """Write a call that logs a line, if the code logs. `text` is a format of printf; see `literal`."""
+        if self.logs:
+            words = ", ".join([c_string(text), *arguments])
+            self.line(f"sw_log(pipeline, packet, SW_LOG_{level.upper()}, {words});")
 
     def label(self, name: str) -> None:
         """Write a jump label at the left margin; the empty statement after it allows a declaration to follow."""

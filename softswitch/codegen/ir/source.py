@@ -80,6 +80,20 @@ class Json:
             raise member.error("expected a boolean")
         return member.value
 
+    @property
+    def log_place(self) -> str:
+        """The file and line of this value itself for the packet log, `FILE(LINE) ` as in BMv2; empty if unknown."""
+        info = self.value.get("source_info") if isinstance(self.value, dict) else None
+        if not isinstance(info, dict) or not info.get("filename"):
+            return ""
+        return f"{info['filename']}({info.get('line', '?')}) "
+
+    @property
+    def fragment(self) -> str:
+        """The P4 source text of this value itself; empty if unknown."""
+        info = self.value.get("source_info") if isinstance(self.value, dict) else None
+        return str(info.get("source_fragment", "")).strip() if isinstance(info, dict) else ""
+
     def error(self, message: str) -> CodegenError:
         """Return a CodegenError with the path and source position of this value."""
         place = f" ({self.source})" if self.source else ""

@@ -34,7 +34,6 @@ from softswitch.codegen.ir.nodes import (
 from softswitch.codegen.ir.source import Json
 
 _NAMED = ("calculation", "register_array", "counter_array", "meter_array", "string")
-_IGNORED = ("log_msg",)
 
 
 class ExpressionLoader:
@@ -85,8 +84,14 @@ class ExpressionLoader:
 
     def primitive(self, item: Json) -> Primitive:
         op = item["op"].text()
-        args = () if op in _IGNORED else tuple(self.argument(p) for p in item.items("parameters"))
-        return Primitive(op, args, item)
+        if op == "log_msg":
+            return Primitive(op, self._message(item["parameters"]), item)
+        return Primitive(op, tuple(self.argument(p) for p in item.items("parameters")), item)
+
+    def _message(self, parameters: Json) -> tuple[Argument, ...]:
+        """Load the text of a log_msg and its values; without values, p4c writes an empty object instead of a list."""
+        values = parameters[1].items("value") if parameters[1]["value"].value else ()
+        return (self.argument(parameters[0]), *(self.expression(value) for value in values))
 
     def calculation(self, item: Json, name: str, c_name: str) -> Calculation:
         """Load a calculation, or a selector, which has the same form."""

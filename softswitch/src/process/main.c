@@ -40,6 +40,10 @@ static const char usage[] =
     "  --pcap FOLDER      write the frames of each port to IFACE_in.pcap and IFACE_out.pcap\n"
     "  --follow-links     give each port the rate and delay that tc gives its interface, also when they change, and\n"
     "                     with a rate a depth of 64 packets a queue; commands have priority\n"
+#ifdef SW_PACKET_LOG
+    "  --log LEVEL        write the way of every packet to standard output; LEVEL is trace or debug\n"
+    "  --log-flush        write each line of it at once\n"
+#endif
     "  --die-with-parent  end when the parent process ends\n"
     "  --realtime         run with real-time priority (SCHED_RR), for less lateness on a busy machine; never spins\n"
     "\n"
@@ -117,6 +121,8 @@ enum option_id {
     WINDOW_NS,
     PCAP,
     FOLLOW_LINKS,
+    LOG,
+    LOG_FLUSH,
     DIE_WITH_PARENT,
     REALTIME,
     HELP
@@ -135,6 +141,10 @@ static const struct option long_options[] = {
     {"window-ns", required_argument, NULL, WINDOW_NS},
     {"pcap", required_argument, NULL, PCAP},
     {"follow-links", no_argument, NULL, FOLLOW_LINKS},
+#ifdef SW_PACKET_LOG
+    {"log", required_argument, NULL, LOG},
+    {"log-flush", no_argument, NULL, LOG_FLUSH},
+#endif
     {"die-with-parent", no_argument, NULL, DIE_WITH_PARENT},
     {"realtime", no_argument, NULL, REALTIME},
     {"help", no_argument, NULL, HELP},
@@ -169,6 +179,15 @@ static int take_option(struct sw_process_options *options, int id, char *word)
         return 0;
     case FOLLOW_LINKS:
         options->follows_links = true;
+        return 0;
+    case LOG:
+        options->logs = true;
+        options->logs_no_trace = strcmp(word, "debug") == 0;
+        return options->logs_no_trace || strcmp(word, "trace") == 0
+                   ? 0
+                   : complain("log level '%s' is neither trace nor debug", word);
+    case LOG_FLUSH:
+        options->flushes_log = true;
         return 0;
     case LATENESS_NS:
         return read_integer(word, &options->lateness_ns);

@@ -308,6 +308,9 @@ static int open_core(struct sw_process *process, const struct sw_program *progra
     /* Makes sleeps end on time: the default timer slack is 50 us. */
     prctl(PR_SET_TIMERSLACK, 1);
     sw_switch_set_output(process->sw, hold, process);
+    process->log_lines = (struct sw_log_lines){process->options->logs_no_trace, process->options->flushes_log};
+    if (process->options->logs)
+        sw_pipeline_set_log(sw_switch_pipeline(process->sw), sw_log_lines_write, &process->log_lines);
     return 0;
 }
 

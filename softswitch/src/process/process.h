@@ -28,6 +28,8 @@ struct sw_process_options {
     int64_t lateness_ns; /* interval of the lateness records */
     int64_t window_ns;   /* frames that are due within this time may leave together, see process_loop.c */
     uint64_t seed;
+    bool logs; /* the way of every packet is written to standard output, see packet_log.h */
+    bool logs_no_trace, flushes_log;
     bool follows_links; /* ports have the rate and delay that `tc` gives their interfaces */
 };
 

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -311,6 +312,8 @@ int sw_process_run(struct sw_process *process)
 {
     while (!process->stops) {
         run_round(process);
+        if (SW_LOGS)
+            fflush(stdout);
         wait_for_work(process);
     }
     return 0;

@@ -10,6 +10,7 @@
 #include "ports/ports.h"
 #include "process/control_server.h"
 #include "process/late_bins.h"
+#include "process/log_lines.h"
 #include "process/port_capture.h"
 #include "process/process.h"
 #include "process/telemetry_writer.h"
@@ -50,6 +51,7 @@ struct sw_process {
     struct sw_control_server *control;
     struct sw_writer *writer;
     struct sw_late_bins late_bins;
+    struct sw_log_lines log_lines;
     int64_t slack_ns; /* how long the next core event may wait to share a wake-up, see process_loop.c */
     int64_t next_chore_ns;
     bool is_busy; /* the last round moved frames */

@@ -143,6 +143,16 @@ const struct sw_program *sw_pipeline_program(const struct sw_pipeline *p)
     return p->program;
 }
 
+void sw_pipeline_set_log(struct sw_pipeline *p, sw_log_fn write, void *ctx)
+{
+#ifdef SW_PACKET_LOG
+    p->log.write = write;
+    p->log.ctx = ctx;
+#else
+    (void)p, (void)write, (void)ctx;
+#endif
+}
+
 void sw_pipeline_set_time(struct sw_pipeline *p, uint64_t now_us)
 {
     p->now_us = now_us;

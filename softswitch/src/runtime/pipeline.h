@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "arithmetic/crc.h"
+#include "runtime/packet_log.h"
 
 #define SW_PROGRAM_ABI 6u
 
@@ -103,6 +104,9 @@ struct sw_packet {
     int32_t grown_bytes;   /* bytes of headers that a pass made valid minus those made invalid; starts at 0 */
     uint8_t *buffer;
     void *phv;
+#ifdef SW_PACKET_LOG
+    struct sw_log_name name;
+#endif
 };
 
 /* The length of the frame, stored or not. */
@@ -229,6 +233,9 @@ struct sw_pipeline *sw_pipeline_begin_life(struct sw_pipeline *pipeline);
  * generator and the count of lost digests stay. Returns 0 or a negative errno. */
 int sw_pipeline_reset(struct sw_pipeline *pipeline);
 const struct sw_program *sw_pipeline_program(const struct sw_pipeline *pipeline);
+
+/* Logs the way of every packet from now on; a program that is not built with SW_PACKET_LOG logs nothing. */
+void sw_pipeline_set_log(struct sw_pipeline *pipeline, sw_log_fn write, void *ctx);
 
 /* The clock of meters and idle timeouts in microseconds; the target sets it before each pass. */
 void sw_pipeline_set_time(struct sw_pipeline *pipeline, uint64_t now_us);

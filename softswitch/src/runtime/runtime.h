@@ -35,6 +35,9 @@ struct sw_pipeline {
     struct sw_digest_queue digests;
     uint64_t now_us;
     uint64_t random_state;
+#ifdef SW_PACKET_LOG
+    struct sw_packet_log log;
+#endif
     bool installing; /* const entries are being installed, so const tables accept them */
 };
 

@@ -190,6 +190,8 @@ static void enter(struct sw_switch *sw, struct sw_frame *frame)
     std->ingress_port = frame->port;
     std->packet_length = frame->length;
     std->ingress_global_timestamp = sw_target_us(&sw->target);
+    if (SW_LOGS)
+        sw_log_enter(sw->target.pipeline, &frame->packet);
     sw_v1model_ingress(&sw->target, frame);
 }
 

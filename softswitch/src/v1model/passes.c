@@ -54,6 +54,8 @@ static struct sw_frame *copy_of(struct sw_target *target, const struct sw_frame 
         return NULL;
     }
     memcpy(copy->packet.buffer + copy->packet.head, frame->packet.buffer + extent.head, extent.len);
+    if (SW_LOGS)
+        sw_log_copy(target->pipeline, &frame->packet, &copy->packet);
     copy->packet.tail = frame->packet.tail;
     copy->length = sw_packet_bytes(&copy->packet);
     copy->port = frame->port;
@@ -100,6 +102,7 @@ static void enqueue_replica(void *ctx, uint32_t port, uint32_t rid)
     source->copies++;
     if (!copy)
         return;
+    SW_LOG(target->pipeline, from, SW_LOG_DEBUG, "Replicating packet on port %u", port);
     memcpy(copy->packet.phv, from->phv, target->program->phv_bytes);
     copy->packet.std = from->std;
     copy->packet.parsed_bytes = from->parsed_bytes;
@@ -162,6 +165,10 @@ static void shorten(struct sw_frame *clone, uint32_t most_bytes)
 static void send_clone(struct sw_target *target, const struct sw_mirror_session *session, struct sw_frame *clone)
 {
     shorten(clone, session->most_bytes);
+    if (session->group >= 0)
+        SW_LOG(target->pipeline, &clone->packet, SW_LOG_DEBUG, "Cloning packet to MGID %d", session->group);
+    if (session->port >= 0)
+        SW_LOG(target->pipeline, &clone->packet, SW_LOG_DEBUG, "Cloning packet to egress port %d", session->port);
     if (session->group >= 0)
         replicate(target, clone, (uint32_t)session->group, clone->truncate_bytes);
     if (session->port < 0)
@@ -271,6 +278,8 @@ static struct sw_frame *store_tail(struct sw_target *target, struct sw_frame *fr
     memcpy(to + before + frame->packet.tail.bytes, sw_frame_bytes(frame) + before, frame->packet.tail.after);
     memcpy(whole->packet.phv, frame->packet.phv, target->program->phv_bytes);
     whole->packet.std = frame->packet.std;
+    if (SW_LOGS)
+        sw_log_copy(target->pipeline, &frame->packet, &whole->packet);
     whole->port = frame->port;
     whole->passes = frame->passes;
     whole->time_ns = frame->time_ns;
@@ -290,6 +299,7 @@ void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame)
         return;
     packet = &frame->packet;
     received = (struct extent){packet->head, packet->len};
+    SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Processing packet received on port %u", frame->port);
     clear_requests(frame);
     sw_pipeline_set_time(target->pipeline, sw_target_us(target));
     target->program->ingress(target->pipeline, packet);
@@ -297,18 +307,24 @@ void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame)
     if (packet->std.parser_error)
         target->counters.malformed++;
 
-    if (packet->requests.clone)
+    if (packet->requests.clone) {
+        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Cloning packet at ingress");
         clone_ingress(target, frame, received);
+    }
     if (packet->requests.resubmit) {
+        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Resubmitting packet");
         target->counters.resubmitted++;
         go_round(target, frame, received, packet->requests.resubmit_fields, SW_INSTANCE_RESUBMITTED);
     } else if (packet->std.mcast_grp) {
+        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Multicast requested for packet");
         packet->std.instance_type = SW_INSTANCE_REPLICATION;
         replicate(target, frame, packet->std.mcast_grp, SW_WHOLE_FRAME);
         sw_pool_release(&target->pool, frame);
     } else if (packet->std.egress_spec == SW_DROP_PORT) {
+        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Egress port is %u", packet->std.egress_spec);
         sw_target_drop(target, frame, frame->port, SW_DROP_INGRESS);
     } else {
+        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Egress port is %u", packet->std.egress_spec);
         packet->std.instance_type = SW_INSTANCE_NORMAL;
         enqueue(target, packet->std.egress_spec, frame);
     }
@@ -319,6 +335,8 @@ static void hand_over(struct sw_target *target, uint32_t port, struct sw_frame *
 {
     struct sw_port_counters *counters = &target->counters.ports[port];
 
+    SW_LOG(target->pipeline, &frame->packet, SW_LOG_DEBUG, "Transmitting packet of size %u out of port %u",
+           sw_packet_bytes(&frame->packet), port);
     counters->tx_packets++;
     counters->tx_bytes += sw_packet_bytes(&frame->packet);
     if (target->output)
@@ -401,6 +419,7 @@ void sw_v1model_egress(struct sw_target *target, uint32_t port)
     if (packet->requests.clone) {
         struct extent payload = {packet->head + packet->len - payload_len, payload_len};
 
+        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Cloning packet at egress");
         clone_egress(target, frame, payload);
     }
     if (dropped) {
@@ -408,6 +427,7 @@ void sw_v1model_egress(struct sw_target *target, uint32_t port)
         sw_target_drop(target, frame, port, SW_DROP_EGRESS);
     } else if (packet->requests.recirculate) {
         sw_tm_occupy(&target->tm, port, target->now_ns, 0);
+        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Recirculating packet");
         target->counters.recirculated++;
         go_round(target, frame, (struct extent){packet->head, packet->len}, packet->requests.recirculate_fields,
                  SW_INSTANCE_RECIRCULATED);

@@ -47,6 +47,20 @@ void sw_target_count_drop(struct sw_target *target, uint32_t port, enum sw_drop 
     count(target, (struct sw_drop_note){.reason = reason, .port = port});
 }
 
+/* The log's words for a packet that the target drops; the first two are BMv2's. */
+static const char *const drop_words[SW_DROP_COUNT] = {
+    [SW_DROP_INGRESS] = "at the end of ingress",
+    [SW_DROP_EGRESS] = "at the end of egress",
+    [SW_DROP_NO_DEVICE] = "because the port has no interface",
+    [SW_DROP_MEMORY] = "because memory ran out",
+    [SW_DROP_PASS_LIMIT] = "because it went round too often",
+    [SW_DROP_NO_COPIES] = "because its multicast group is unknown or empty",
+    [SW_DROP_BAD_DESTINATION] = "because there is no such port or priority",
+    [SW_DROP_BAD_LENGTH] = "because it is empty or too long",
+    [SW_DROP_LINK_DOWN] = "because the link is down",
+    [SW_DROP_QUEUE_FULL] = "because the queue is full",
+};
+
 void sw_target_drop(struct sw_target *target, struct sw_frame *frame, uint32_t port, enum sw_drop reason)
 {
     struct sw_drop_note note = {.reason = reason, .port = port};
@@ -55,6 +69,8 @@ void sw_target_drop(struct sw_target *target, struct sw_frame *frame, uint32_t p
         note.at = frame->packet.requests.dropped_at;
         note.in = frame->packet.requests.dropped_in;
     }
+    SW_LOG(target->pipeline, &frame->packet, SW_LOG_DEBUG, "Dropping packet %s",
+           drop_words[reason] ? drop_words[reason] : "on its link");
     count(target, note);
     sw_pool_release(&target->pool, frame);
 }
