@@ -174,9 +174,7 @@ class SwitchEngine:
         self.path = library
         self._library = load(library)
         self._text = Text()
-        config = Config(
-            seed=seed, epoch_ns=epoch_ns, sample_ns=sample_ns or 0, all_ports=True, bmv2_ports=bmv2_ports
-        )
+        config = Config(seed=seed, epoch_ns=epoch_ns, sample_ns=sample_ns or 0, all_ports=True, bmv2_ports=bmv2_ports)
         program = ctypes.c_char.in_dll(self._library, "sw_program")
         self._handle = self._library.sw_switch_create(ctypes.addressof(program), ctypes.byref(config))
         if not self._handle:

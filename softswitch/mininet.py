@@ -39,9 +39,10 @@ class SoftSwitch(Switch):  # type: ignore[misc]
 
     `program`: BMv2 JSON, or a `.p4` if p4c-bm2-ss is on the PATH. `commands`: control commands that run at every start.
     `rates_bps` and `delays_ns`: rate and delay of the outgoing wire of each port. For a port without a value, `bw` and
-    `delay` of the port's link apply. The switch must apply them itself, because its packet sockets bypass `tc`. Without
-    any value the wire is infinitely fast. `thrift_port`: TCP port for simple_switch_CLI. `log_file`: file for error
-    output. `realtime`: run with real-time priority, which keeps delays exact on a busy machine.
+    `delay` of the port's link apply. The switch must apply them itself, because its packet sockets bypass `tc`. With a
+    rate of the link, a queue holds its `max_queue_size`, or 64 packets. Without any value the wire is infinitely fast.
+    `thrift_port`: TCP port for simple_switch_CLI. `log_file`: file for error output. `realtime`: run with real-time
+    priority, which keeps delays exact on a busy machine.
 
     All of these are attributes that `start` reads. The switch process always ends with the thread that started it.
     """
@@ -145,10 +146,12 @@ class SoftSwitch(Switch):  # type: ignore[misc]
         try:
             rate_bps = _port_value(self.rates_bps, port, links.rate_bps(parameters))
             delay_ns = _port_value(self.delays_ns, port, links.delay_ns(parameters))
+            depth = links.queue_depth(parameters) if _port_value(self.rates_bps, port, None) is None else None
         except ValueError as error:
-            raise SwitchError(f"{self.name}: rate or delay of {interface.name}: {error}") from error
-        lines = [] if rate_bps is None else [f"port_rate {port} {rate_bps}"]
-        return lines if delay_ns is None else [*lines, f"port_delay {port} {delay_ns}"]
+            raise SwitchError(f"{self.name}: rate, delay or queue of {interface.name}: {error}") from error
+        values = {f"port_rate {port}": rate_bps, f"port_delay {port}": delay_ns}
+        lines = [f"{command} {value}" for command, value in values.items() if value is not None]
+        return lines if depth is None else [*lines, f"set_queue_depth {depth} {port}"]
 
     def _run_first_commands(self) -> None:
         if not isinstance(self.first_commands, (str, Path)):

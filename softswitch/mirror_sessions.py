@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reads and changes the mirroring (clone) sessions of a switch, for the servers of control protocols and for scripts."""
+"""Reads and changes the mirroring (clone) sessions of a switch, for servers of control protocols and for scripts."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_options_of_mininet_classes_are_accepted(capsys: pytest.CaptureFixture[s
     target = "--drop-port 511 --priority-queues 8 --max-mc-groups 10 --max-l1-entries 10 --max-l2-entries 10"
     options = read_options([*f"{general} --log-console -L off --log-flush".split(), "--", *target.split()])
     assert options.program == "basic.json"
-    assert switch_arguments(options) == ["-i", "1@s1-eth1", "-i", "2@s1-eth2", "--pcap", "pcaps"]
+    assert switch_arguments(options) == ["-i", "1@s1-eth1", "-i", "2@s1-eth2", "--pcap", "pcaps", "--follow-links"]
     assert capsys.readouterr().err == (
         "simple_switch: --nanolog ipc:///tmp/bm-0-log.ipc: ignored, because there is no event log\n"
     )
@@ -63,8 +63,24 @@ def test_options_of_mininet_classes_are_accepted(capsys: pytest.CaptureFixture[s
 
 def test_options_of_the_switch_are_passed_on() -> None:
     own = ["--commands", "lines.txt", "--control", "socket", "--realtime"]
-    assert switch_arguments(read_options(["--pcap", "-i", "0@veth0", "basic.json"])) == ["-i", "0@veth0", "--pcap", "."]
-    assert switch_arguments(read_options(["-i", "0@veth0", "basic.json", *own])) == ["-i", "0@veth0", *own]
+    port = ["-i", "0@veth0"]
+    assert switch_arguments(read_options(["--pcap", *port, "basic.json"])) == [*port, "--pcap", ".", "--follow-links"]
+    *first, last = switch_arguments(read_options([*port, "basic.json", *own]))
+    assert (first, last) == ([*port, *own[:-1], "--follow-links"], "--realtime")
+
+
+@pytest.mark.parametrize(
+    ("words", "passed"),
+    [
+        ((), []),
+        (("--log-level", "debug", "--log-flush"), []),
+        (("--log-console",), ["--log", "trace"]),
+        (("--log-file", "x", "-L", "debug", "--log-flush"), ["--log", "debug", "--log-flush"]),
+        (("--log-console", "-L", "info"), []),
+    ],
+)
+def test_packets_are_logged_to_a_given_place_from_level_debug_on(words: tuple[str, ...], passed: list[str]) -> None:
+    assert switch_arguments(read_options(["basic.json", *words])) == ["--follow-links", *passed]
 
 
 @pytest.mark.parametrize("option", REFUSED)
@@ -116,6 +132,8 @@ def test_command_becomes_the_switch(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=tmp_path, pass_fds=[inner.fileno()]) as process, outer, inner:
         try:
             assert until(lambda: log.exists() and log.read_text() == "ready\n")
+            outer.send(bytes(12) + b"\x12\x34")
+            assert until(lambda: "[0.0] [cxt 0] Parser 'parser' entering state 'start'\n" in log.read_text())
             with ControlClient(control) as client:
                 assert client.command("table_num_entries ipv4_lpm") == "1"
             assert Path(f"/proc/{process.pid}/exe").readlink().name.startswith("basic-")

@@ -4,7 +4,7 @@
 
 import pytest
 
-from softswitch.links import delay_ns, rate_bps, unsupported_parameters
+from softswitch.links import delay_ns, queue_depth, rate_bps, unsupported_parameters
 
 
 @pytest.mark.parametrize(("bw", "bits_per_s"), [(None, None), (10, 10_000_000), (0.5, 500_000), ("1", 1_000_000)])
@@ -49,5 +49,17 @@ def test_invalid_rate_is_refused(bw: object) -> None:
 def test_unsupported_link_parameters_are_listed() -> None:
     assert unsupported_parameters({"bw": 10, "loss": 2, "jitter": None, "max_queue_size": 100}) == [
         "loss=2",
-        "max_queue_size=100",
     ]
+
+
+@pytest.mark.parametrize(
+    ("link", "packets"),
+    [({}, None), ({"bw": 1}, 64), ({"max_queue_size": 10}, 10), ({"bw": 1, "max_queue_size": "5"}, 5)],
+)
+def test_queue_has_the_size_of_the_link_or_bmv2s_with_a_rate(link: dict[str, object], packets: int | None) -> None:
+    assert queue_depth(link) == packets
+
+
+def test_invalid_queue_is_refused() -> None:
+    with pytest.raises(ValueError, match="max_queue_size=-1"):
+        queue_depth({"max_queue_size": -1})

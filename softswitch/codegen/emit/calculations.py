@@ -189,7 +189,9 @@ def _emit_verify(program: Program, checksum: Checksum, out: Writer) -> None:
     value = Expressions(program).low(checksum.target, 64)
     out.line(f"    right &= {calculation_call(checksum.calculation)} == {value};")
     if out.logs:
-        out.line(f"if ({valid} && {_condition(program, checksum)} && {calculation_call(checksum.calculation)} != {value})")
+        out.line(
+            f"if ({valid} && {_condition(program, checksum)} && {calculation_call(checksum.calculation)} != {value})"
+        )
         out.log("error", f"Checksum '{literal(checksum.name)}' is not correct")
 
 

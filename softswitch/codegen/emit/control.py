@@ -19,7 +19,9 @@ from softswitch.codegen.lower.expressions import Expressions
 def emit_control(program: Program, pipeline: Pipeline, out: Writer) -> None:
     """Emit `control_ingress` or `control_egress`."""
     jumped_to: set[str] = set()
-    _ControlEmitter(program, pipeline, Writer(logs=out.logs), jumped_to).emit()  # a dry run finds the labels that are needed
+    _ControlEmitter(
+        program, pipeline, Writer(logs=out.logs), jumped_to
+    ).emit()  # a dry run finds the labels that are needed
     _ControlEmitter(program, pipeline, out, jumped_to).emit()
 
 

@@ -237,7 +237,9 @@ class _ParserEmitter:
             mask = "NULL"
             if any(mask != bits_mask(n) for n, mask in zip(bits, masks, strict=True)):
                 mask = "mask"
-                self._array(mask, packed_words([p for n, m in zip(bits, masks, strict=True) for p in mask_pieces(n, m)]))
+                self._array(
+                    mask, packed_words([p for n, m in zip(bits, masks, strict=True) for p in mask_pieces(n, m)])
+                )
             self.out.line(
                 f"if (sw_value_set_has(&pipeline->value_sets[{case.value_set.id}], key, {mask}, {words}))"
                 f" {c_comment(case.value_set.name)}"

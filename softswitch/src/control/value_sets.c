@@ -30,8 +30,7 @@ static int change(struct sw_command *command,
         return sw_command_fail(command, "no memory");
     result = sw_read_value(command, command->words[2], command->program->value_sets[set].bits, bytes);
     if (result == 0)
-        result = sw_command_check(command,
-                                  change(command->pipeline, (uint16_t)set, (struct sw_value){bytes, n_bytes}),
+        result = sw_command_check(command, change(command->pipeline, (uint16_t)set, (struct sw_value){bytes, n_bytes}),
                                   "the value");
     free(bytes);
     return result;

@@ -328,7 +328,8 @@ struct sw_process *sw_process_open(const struct sw_program *program, const struc
     process->epoll_fd = process->signal_fd = process->link_fd = -1;
     process->frame_bytes = LEAST_FRAME_BYTES;
     if (open_core(process, program, complaint) < 0 || open_devices(process, complaint) < 0 ||
-        open_links(process, complaint) < 0 || run_commands(process, complaint) < 0 || open_files(process, complaint) < 0) {
+        open_links(process, complaint) < 0 || run_commands(process, complaint) < 0 ||
+        open_files(process, complaint) < 0) {
         sw_process_close(process);
         return NULL;
     }

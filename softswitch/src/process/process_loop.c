@@ -298,8 +298,7 @@ static void run_round(struct sw_process *process)
         if (kind == SW_EVENT_SIGNAL)
             read_signals(process);
         if (kind == SW_EVENT_LINKS)
-            process->links_changed |=
-                sw_link_shapes_changed(process->link_fd, process->interfaces, process->n_devices);
+            process->links_changed |= sw_link_shapes_changed(process->link_fd, process->interfaces, process->n_devices);
         if (kind != SW_EVENT_CONTROL)
             continue;
         sw_process_do_chores(process);

@@ -29,7 +29,7 @@ struct sw_process_device {
     void *state;
     uint32_t port;
     unsigned interface; /* its index; 0: not an interface */
-    int64_t last_ns; /* receive time of the last frame; keeps the kernel's order */
+    int64_t last_ns;    /* receive time of the last frame; keeps the kernel's order */
     struct sw_departed departed;
     struct sw_frame_list held;       /* departures not yet due, in order of time */
     struct sw_port_capture *capture; /* NULL: no capture */
@@ -45,7 +45,7 @@ struct sw_process {
     struct sw_receive_slot slots[SW_BURST];
     uint32_t frame_bytes; /* size of a slot: the largest MTU plus an Ethernet and a VLAN header */
     int epoll_fd, signal_fd;
-    int link_fd; /* readable when the shape of a link may have changed; -1: links are not followed */
+    int link_fd;          /* readable when the shape of a link may have changed; -1: links are not followed */
     unsigned *interfaces; /* the index of each device's interface, for the changes of links */
     bool links_changed;
     struct sw_control_server *control;

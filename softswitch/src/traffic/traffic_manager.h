@@ -17,8 +17,8 @@ struct sw_queue {
     struct sw_frame_list frames;
     uint32_t packets;
     uint32_t most_packets; /* a packet that finds as many is dropped; SW_ANY_DEPTH: no limit */
-    uint64_t bytes;      /* enqueued and not yet started on the wire */
-    uint64_t high_bytes; /* highest depth since the last sample, see telemetry.h */
+    uint64_t bytes;        /* enqueued and not yet started on the wire */
+    uint64_t high_bytes;   /* highest depth since the last sample, see telemetry.h */
     int64_t pause_until_ns;
 };
 

@@ -34,7 +34,7 @@ struct sw_mirror_session {
     int32_t port;
     int32_t group;
     uint32_t most_bytes; /* a longer copy is cut to this length before egress; 0: no copy is cut */
-    int64_t delay_ns; /* from the request to the copy's arrival in the port's queue */
+    int64_t delay_ns;    /* from the request to the copy's arrival in the port's queue */
 };
 
 struct sw_multicast_node {

@@ -43,8 +43,13 @@ def changed(tmp_path: Path, place: tuple[str | int, ...], value: Any) -> Path:
         (("pipelines", 0, "tables", 2, "key", 0, "match_type"), "fuzzy", ["'fuzzy'", ".key[0].match_type", "l3.p4:"]),
         (
             ("parse_vsets",),
-            [{"name": "set", "id": 0, "compressed_bitwidth": 8}],
-            ["value set 'set'", "$.parse_vsets[0]"],
+            [{"name": "set", "id": 0, "compressed_bitwidth": 70_000}],
+            ["value set 'set' of 70000 bits", "$.parse_vsets[0]"],
+        ),
+        (
+            ("parsers", 0, "parse_states", 0, "transitions", 0),
+            {"type": "parse_vset", "value": "ghost", "mask": None, "next_state": None},
+            ["unknown parser value set 'ghost'", "$.parsers[0].parse_states[0].transitions[0]"],
         ),
         (("extern_instances",), [{"name": "e", "id": 0, "type": "oracle"}], ["'oracle'", "$.extern_instances[0]"]),
         (("deparsers", 0, "order", 0), "ghost", ["'ghost'", "$.deparsers[0].order["]),
@@ -92,3 +97,19 @@ def test_no_name_becomes_code(program: str, tmp_path: Path) -> None:
     code = generate(path).replace("\\\n", "")  # a compiler joins such lines
     assert "taken();" in code
     assert "taken();" not in TEXT_IN_C.sub("", code)
+
+
+def test_select_of_another_width_than_its_value_set_is_an_error(tmp_path: Path) -> None:
+    document = json.loads((PROGRAMS / "sets.json").read_text(encoding="utf-8"))
+    document["parse_vsets"][0]["compressed_bitwidth"] = 17
+    path = tmp_path / "sets.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(CodegenError, match=r"a select of 16 bits on value set 'P\.values' of 17 bits at \$\.parsers"):
+        generate(path)
+
+
+@pytest.mark.parametrize("program", ["l3", "sets", "stacks"])
+def test_only_the_variant_that_logs_has_code_that_logs(program: str) -> None:
+    path = PROGRAMS / f"{program}.json"
+    assert "sw_log" not in generate(path)
+    assert "sw_log(pipeline, packet, " in generate(path, logs=True)

@@ -203,7 +203,7 @@ def test_interrupt_is_a_clean_stop(tmp_path: Path) -> None:
         ((), "no port"),
         (("-i", "1"), "'1' is not PORT@IFACE"),
         (("-i", "x@lo"), "'x@lo'"),
-        (("-i", "510@lo"), "above 509"),
+        (("-i", "512@lo"), "above 511"),
         (("-i", "1@lo", "-i", "1@lo"), "twice"),
         (("-i", "1@no-such-interface"), "no interface 'no-such-interface'"),
         (("-i", "1@fd:77"), "'fd:77' is not an open"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 // Headers `last` and `next` of a stack as operands, also of headers with fields of these names; any port as destination;
-// frames that lose all their bytes.
+// frames that lose all their bytes; messages in the log.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -36,6 +36,7 @@ control In(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
         if (hdr.to.which == 3) { hdr.to.setInvalid(); }
         if (hdr.to.which == 4) { truncate(0); }
         if (hdr.to.which == 5) { clone(CloneType.I2E, 1); }
+        if (hdr.to.which == 6) { log_msg("to port {} \\{which={}\\}, 100 % of it", {hdr.to.port, hdr.to.which}); }
         if (std.parser_error != error.NoError) { std.egress_spec = 9; }
     }
 }

@@ -90,6 +90,15 @@ def test_checks_compare_cells() -> None:
         verdict("check_counter c($a)")
 
 
+def test_frame_that_the_switch_refuses_is_bad_input() -> None:
+    class Refusing(Echo):
+        def send(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
+            raise ValueError(f"no port {port}")
+
+    with pytest.raises(StfError, match="line 2: no port 510"):
+        run(parse("\npacket 510 00"), NAMES, Refusing())
+
+
 def test_control_commands_pass_unchanged() -> None:
     target = Echo()
     run(parse("mirroring_add 5  6"), NAMES, target)

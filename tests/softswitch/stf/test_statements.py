@@ -67,6 +67,10 @@ def test_commands_and_checks() -> None:
     ("line", "complaint"),
     [
         ("packet x 00", "port 'x' is not a number"),
+        ("packet 512 00", "port '512' is above 511"),
+        ("expect 99999999999999999999", "is above 511"),
+        ("add t 1.5 k:1 act()", "'1.5' is not a plain number"),
+        ("check_register r(1) == 0x1*", "'0x1\\*' is not a plain number"),
         ("packet 1 0", "not whole bytes"),
         ("packet 1 0g", "not whole bytes"),
         ("expect 1 00$00", "with at most a"),

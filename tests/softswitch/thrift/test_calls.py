@@ -13,7 +13,15 @@ import pytest
 from thriftpy2.thrift import TApplicationException
 
 from softswitch.thrift.interface import SERVICES, interface
-from softswitch.thrift.refusals import NEVER, ArrayCode, CalculationCode, MeterCode, MulticastCode, TableCode
+from softswitch.thrift.refusals import (
+    NEVER,
+    ArrayCode,
+    CalculationCode,
+    MeterCode,
+    MulticastCode,
+    TableCode,
+    ValueSetCode,
+)
 from tests.softswitch.control.test_crc_commands import FIELDS, crc, hashed
 from tests.softswitch.pipeline.harness import PROGRAMS
 from tests.softswitch.pipeline.test_hashing import packed
@@ -335,11 +343,58 @@ def test_switch_describes_itself(make_switch: MakeSwitch) -> None:
     assert l3.call("get_time_since_epoch_us", service="simple_switch") > 1_000_000_000_000_000
 
 
+def test_queues_have_depths_and_rates_as_in_bmv2(make_switch: MakeSwitch) -> None:
+    """At 1000 packets/s each packet takes 1 ms. A queue of depth 2 takes the third packet only when one has left."""
+    l3 = make_switch("l3")
+    l3.call("bm_mt_set_default_action", 0, "In.neighbours", "In.rewrite", [bytes(6)])
+    add_route(l3.call, "10.0.0.0", 8, 4)
+    assert l3.call("set_all_egress_queue_rates", 5, service="simple_switch") == 0
+    assert l3.call("set_egress_queue_rate", 4, 1000, service="simple_switch") == 0
+    assert l3.call("set_all_egress_queue_depths", 1, service="simple_switch") == 0
+    assert l3.call("set_egress_queue_depth", 4, 0, service="simple_switch") == 0
+    assert l3.call("set_egress_priority_queue_depth", 4, 0, 2, service="simple_switch") == 0
+    frames = [ipv4_frame(0x0A010203) + bytes(size) for size in (0, 1000, 10, 20, 30)]
+    for frame in frames:
+        l3.engine.receive(1, frame, 0)
+    departures = l3.engine.advance(10_000_000)
+    assert [(due_ns, len(frame)) for _, due_ns, frame in departures] == [
+        (1_000_000, len(frames[0])),
+        (2_000_000, len(frames[1])),
+        (3_000_000, len(frames[2])),
+    ]
+    assert l3.engine.statistics()["drops"]["queue_full"] == 2
+
+
+def test_value_sets_change_the_parser(make_switch: MakeSwitch) -> None:
+    sets = make_switch("sets")
+    frame = bytes.fromhex("02000031b001") + bytes(17)
+
+    def matches() -> bool:
+        [(_, _, sent)] = sets.engine.step(2, frame, 0)
+        return sent[1] == 1
+
+    value = bytes.fromhex("160031")
+    sets.call("bm_parse_vset_add", 0, "P.pairs", value)
+    sets.call("bm_parse_vset_add", 0, "P.pairs", b"\0\x05")
+    assert matches()
+    assert sets.call("bm_parse_vset_get", 0, "P.pairs") == [b"\0\0\x05", value]
+    sets.call("bm_parse_vset_remove", 0, "P.pairs", value)
+    assert not matches()
+    sets.call("bm_reset_state")
+    assert sets.call("bm_parse_vset_get", 0, "P.pairs") == [b"\0\0\x05"]
+    sets.call("bm_parse_vset_clear", 0, "P.pairs")
+    assert sets.call("bm_parse_vset_get", 0, "P.pairs") == []
+    assert code_of(sets.call, "bm_parse_vset_add", 0, "pairs", value) == ValueSetCode.INVALID_NAME
+    assert code_of(sets.call, "bm_parse_vset_get", 0, "P.none") == ValueSetCode.INVALID_NAME
+    assert code_of(sets.call, "bm_parse_vset_add", 0, "P.pairs", b"\x20\0\0") == ValueSetCode.ERROR
+
+
 def test_refusals_without_a_code_have_a_text(make_switch: MakeSwitch) -> None:
     l3 = make_switch("l3")
     for words, service, text in (
-        (("set_egress_queue_rate", 1, 100), "simple_switch", "port_rate"),
-        (("set_all_egress_queue_depths", 100), "simple_switch", "memory_limit"),
+        (("set_egress_priority_queue_rate", 1, 0, 100), "simple_switch", "port_rate"),
+        (("set_egress_queue_rate", 510, 100), "simple_switch", "port '510' has no interface"),
+        (("set_egress_queue_depth", 1, -1), "simple_switch", "depth '-1' is not a number"),
         (("bm_serialize_state",), "standard", "not written down"),
         (("bm_mt_get_num_entries", 1, "In.routes"), "standard", "there is only 0"),
         (("bm_mt_get_num_entries", 0, None), "standard", "'table' is missing"),
