@@ -29,9 +29,9 @@ _REASONS = {
 class EngineTarget:
     """A switch in this process; each packet enters one simulated millisecond after the packet before.
 
-    As in BMv2's packet tests, ports 510 and 511 are ports as all others, except that a packet which ingress sends to 511
-    is dropped, and frames may have 0 bytes. MACs do not obey pause frames but pass them to the program, because the
-    program is the subject of a test.
+    As in BMv2's packet tests, 510 and 511 are ports as all others, except that ingress drops what it sends to 511,
+    and frames may have 0 bytes. MACs do not obey pause frames but pass them to the program, because the program is the
+    subject of a test.
     """
 
     def __init__(self, json_path: Path, *, sanitize: bool = False) -> None:
