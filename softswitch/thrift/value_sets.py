@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from softswitch.control import CommandError, Commands
 from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import Refused, ValueSetCode
@@ -19,18 +21,10 @@ class ParserValueSets:
         self._widths = program.value_sets
 
     def bm_parse_vset_add(self, context: int, value_set: str, value: bytes) -> None:
-        self._check(value_set)
-        try:
-            self._sets.add(value_set, int.from_bytes(value, "big"))
-        except CommandError as error:
-            raise Refused(ValueSetCode.ERROR, str(error)) from None
+        self._change(self._sets.add, value_set, value)
 
     def bm_parse_vset_remove(self, context: int, value_set: str, value: bytes) -> None:
-        self._check(value_set)
-        try:
-            self._sets.remove(value_set, int.from_bytes(value, "big"))
-        except CommandError as error:
-            raise Refused(ValueSetCode.ERROR, str(error)) from None
+        self._change(self._sets.remove, value_set, value)
 
     def bm_parse_vset_get(self, context: int, value_set: str) -> list[bytes]:
         bits = self._check(value_set)
@@ -39,6 +33,14 @@ class ParserValueSets:
     def bm_parse_vset_clear(self, context: int, value_set: str) -> None:
         self._check(value_set)
         self._sets.clear(value_set)
+
+    def _change(self, change: Callable[[str, int], None], name: str, value: bytes) -> None:
+        """Add or remove a value. Raise Refused if it does not fit the set's width."""
+        self._check(name)
+        try:
+            change(name, int.from_bytes(value, "big"))
+        except CommandError as error:
+            raise Refused(ValueSetCode.ERROR, str(error)) from None
 
     def _check(self, name: str) -> int:
         """Return the width of a value set. Raise Refused if the program has no such set."""

@@ -16,7 +16,7 @@ from softswitch.codegen.lower.values import bits_mask
 _WORD_BITS = 64
 
 Piece: TypeAlias = tuple[str, int]
-"""At most 64 bits of a key: C of type uint64_t without higher bits, and the number of bits."""
+"""A part of a key of at most 64 bits: C of type uint64_t without higher bits, and the number of bits."""
 
 
 def piece_places(bits: int) -> list[tuple[int, int]]:

@@ -149,18 +149,26 @@ static int open_devices(struct sw_process *process, struct complaint complaint)
     return 0;
 }
 
+static void print_link(const struct sw_process *process, uint32_t port, const char *interface)
+{
+    uint32_t depth = sw_switch_depth(process->sw, port);
+
+    printf("port %" PRIu32 " (%s): %" PRIu64 " bits/s, %" PRId64 " ns of delay, ", port, interface,
+           sw_switch_rate_bps(process->sw, port), sw_switch_delay_ns(process->sw, port));
+    if (depth < UINT32_MAX)
+        printf("%" PRIu32 " packets a queue, ", depth);
+    puts("from tc");
+}
+
 void sw_process_follow_links(struct sw_process *process)
 {
     for (uint32_t i = 0; i < process->n_devices; i++) {
-        struct sw_process_device *device = &process->devices[i];
+        const struct sw_process_device *device = &process->devices[i];
         struct sw_link_shape shape;
 
-        if (!device->interface || sw_link_shape_read(device->interface, &shape) < 0 ||
-            !sw_switch_follow_link(process->sw, device->port, &shape))
-            continue;
-        printf("port %" PRIu32 " (%s): %" PRIu64 " bits/s, %" PRId64 " ns of delay", device->port,
-               process->options->ports[i].address, shape.rate_bps, shape.delay_ns);
-        printf(shape.rate_bps ? ", %u packets a queue, from tc\n" : ", from tc\n", SW_LINK_DEPTH);
+        if (device->interface && sw_link_shape_read(device->interface, &shape) == 0 &&
+            sw_switch_follow_link(process->sw, device->port, &shape))
+            print_link(process, device->port, process->options->ports[i].address);
     }
     fflush(stdout);
 }

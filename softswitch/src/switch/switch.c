@@ -397,6 +397,11 @@ int sw_switch_set_impairment(struct sw_switch *sw, uint32_t port, bool leaving, 
     return 0;
 }
 
+uint32_t sw_switch_depth(const struct sw_switch *sw, uint32_t port)
+{
+    return sw->target.tm.ports[port].queues[0].most_packets;
+}
+
 int64_t sw_switch_delay_ns(const struct sw_switch *sw, uint32_t port)
 {
     return sw->target.tm.ports[port].delay_ns;

@@ -91,6 +91,8 @@ struct sw_link_shape {
 #define SW_LINK_DEPTH 64u
 bool sw_switch_follow_link(struct sw_switch *sw, uint32_t port, const struct sw_link_shape *shape);
 
+/* The depth of a port's queues; UINT32_MAX: no limit. */
+uint32_t sw_switch_depth(const struct sw_switch *sw, uint32_t port);
 int64_t sw_switch_delay_ns(const struct sw_switch *sw, uint32_t port);
 uint64_t sw_switch_rate_bps(const struct sw_switch *sw, uint32_t port);
 

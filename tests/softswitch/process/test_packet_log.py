@@ -25,7 +25,7 @@ def logged(name: str, folder: Path, level: str, commands: str, *frames: bytes) -
     path = folder / "commands"
     path.write_text(commands)
     program = build_executable(PROGRAMS / f"{name}.json", logs=True)
-    lines = []
+    lines: list[str] = []
     with running("--commands", path, "--log", level, "--log-flush", program=program) as switch:
         assert switch.process.stdout is not None
         for number, frame in enumerate(frames):
