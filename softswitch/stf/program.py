@@ -188,7 +188,9 @@ def _wildcards(text: str, bits: int) -> tuple[int, int]:
     """Return value and mask of a number in which `*` stands for any digit."""
     if "*" not in text:
         return _number(text), (1 << bits) - 1
-    digit_bits = _RADIX_BITS[text[:2].lower()]
+    digit_bits = _RADIX_BITS.get(text[:2].lower())
+    if digit_bits is None:
+        raise StfError(f"'{text}' is not a number with '*' for digits")
     mask = (1 << bits) - 1
     for place, digit in enumerate(reversed(text[2:])):
         if digit == "*":

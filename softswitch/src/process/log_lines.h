@@ -6,7 +6,7 @@
 #ifndef SW_LOG_LINES_H
 #define SW_LOG_LINES_H
 
-#include "runtime/packet_log.h"
+#include "runtime/pipeline.h"
 
 struct sw_log_lines {
     bool hides_trace; /* lines of the level trace are left out */

@@ -11,7 +11,6 @@
 #include "traffic/telemetry.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
@@ -147,30 +146,6 @@ static int open_devices(struct sw_process *process, struct complaint complaint)
             return -1;
     }
     return 0;
-}
-
-static void print_link(const struct sw_process *process, uint32_t port, const char *interface)
-{
-    uint32_t depth = sw_switch_depth(process->sw, port);
-
-    printf("port %" PRIu32 " (%s): %" PRIu64 " bits/s, %" PRId64 " ns of delay, ", port, interface,
-           sw_switch_rate_bps(process->sw, port), sw_switch_delay_ns(process->sw, port));
-    if (depth < UINT32_MAX)
-        printf("%" PRIu32 " packets a queue, ", depth);
-    puts("from tc");
-}
-
-void sw_process_follow_links(struct sw_process *process)
-{
-    for (uint32_t i = 0; i < process->n_devices; i++) {
-        const struct sw_process_device *device = &process->devices[i];
-        struct sw_link_shape shape;
-
-        if (device->interface && sw_link_shape_read(device->interface, &shape) == 0 &&
-            sw_switch_follow_link(process->sw, device->port, &shape))
-            print_link(process, device->port, process->options->ports[i].address);
-    }
-    fflush(stdout);
 }
 
 /* Reads the shapes of the links now, and watches their changes. */

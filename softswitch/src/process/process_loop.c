@@ -18,6 +18,7 @@
 #include "traffic/telemetry.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,6 +195,30 @@ static void send_all_due(struct sw_process *process)
         send_due(process, sw_index_heap_first(&process->held_due), now_ns + early_ns, now_ns);
         now_ns = read_clock(CLOCK_MONOTONIC);
     }
+}
+
+static void print_link(const struct sw_process *process, uint32_t port, const char *interface)
+{
+    uint32_t depth = sw_switch_depth(process->sw, port);
+
+    printf("port %" PRIu32 " (%s): %" PRIu64 " bits/s, %" PRId64 " ns of delay, ", port, interface,
+           sw_switch_rate_bps(process->sw, port), sw_switch_delay_ns(process->sw, port));
+    if (depth < UINT32_MAX)
+        printf("%" PRIu32 " packets a queue, ", depth);
+    puts("from tc");
+}
+
+void sw_process_follow_links(struct sw_process *process)
+{
+    for (uint32_t i = 0; i < process->n_devices; i++) {
+        const struct sw_process_device *device = &process->devices[i];
+        struct sw_link_shape shape;
+
+        if (device->interface && sw_link_shape_read(device->interface, &shape) == 0 &&
+            sw_switch_follow_link(process->sw, device->port, &shape))
+            print_link(process, device->port, process->options->ports[i].address);
+    }
+    fflush(stdout);
 }
 
 void sw_process_do_chores(struct sw_process *process)

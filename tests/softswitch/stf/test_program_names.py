@@ -59,6 +59,7 @@ def test_defaults_take_arguments_in_the_actions_order() -> None:
         ("add t b:0x0*01 stop()", "not at its end"),
         ("add t go(x:1)", r"parameters \(x, y\), each once"),
         ("add t s$0:0x* stop()", "not a plain number"),
+        ("add t b:1&&&0x* stop()", "is not a number with"),
     ],
 )
 def test_unknown_names_are_refused_with_a_list_of_known_names(line: str, complaint: str) -> None:
