@@ -26,7 +26,7 @@ from tests.softswitch.mininet.scenario import tap
 
 FRAMES = 100
 PAYLOAD_BYTES = 100
-PATIENCE_S = 60.0
+PATIENCE_S = 100.0
 
 
 class SimpleSwitch(Switch):  # type: ignore[misc]
