@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from softswitch.control import Commands
+from softswitch.operations import profiles
+from softswitch.operations.values import Commands
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program, action_of
-from softswitch.thrift.refusals import Refused, TableCode, ask
-from softswitch.thrift.tables import handle_word
-from softswitch.thrift.values import data_bytes, data_words
+from softswitch.thrift.refusals import Refused, TableCode, refusing
+from softswitch.thrift.tables import unsigned_handle
+from softswitch.thrift.values import action_call, data_bytes
 
 _MEMBER = {
     "is full": TableCode.TABLE_FULL,
@@ -34,49 +35,52 @@ class Profiles:
 
     def bm_mt_act_prof_add_member(self, context: int, profile: str, action: str, data: list[bytes]) -> int:
         known = self._program.profile(profile)
-        called = action_of(self._program.profile_actions(profile), action)
-        words = ["act_prof_create_member", known.name, called.name, *data_words(called, data)]
-        return int(ask(self._control, words, TableCode.ERROR, _MEMBER).split()[-1])
+        call = action_call(action_of(self._program.profile_actions(profile), action), data)
+        with refusing(TableCode.ERROR, _MEMBER):
+            return profiles.add_member(self._control, known, call)
 
     def bm_mt_act_prof_modify_member(
         self, context: int, profile: str, member: int, action: str, data: list[bytes]
     ) -> None:
         known = self._program.profile(profile)
-        called = action_of(self._program.profile_actions(profile), action)
-        words = ["act_prof_modify_member", known.name, called.name, handle_word(member), *data_words(called, data)]
-        ask(self._control, words, TableCode.ERROR, _MEMBER)
+        call = action_call(action_of(self._program.profile_actions(profile), action), data)
+        with refusing(TableCode.ERROR, _MEMBER):
+            profiles.modify_member(self._control, known, unsigned_handle(member), call)
 
     def bm_mt_act_prof_delete_member(self, context: int, profile: str, member: int) -> None:
-        words = ["act_prof_delete_member", self._program.profile(profile).name, handle_word(member)]
-        ask(self._control, words, TableCode.ERROR, _MEMBER)
+        known = self._program.profile(profile)
+        with refusing(TableCode.ERROR, _MEMBER):
+            profiles.delete_member(self._control, known, unsigned_handle(member))
 
     def bm_mt_act_prof_create_group(self, context: int, profile: str) -> int:
-        words = ["act_prof_create_group", self._program.profile(profile, has_groups=True).name]
-        return int(ask(self._control, words, TableCode.ERROR, _GROUP).split()[-1])
+        known = self._program.profile(profile, has_groups=True)
+        with refusing(TableCode.ERROR, _GROUP):
+            return profiles.add_group(self._control, known)
 
     def bm_mt_act_prof_delete_group(self, context: int, profile: str, group: int) -> None:
-        words = ["act_prof_delete_group", self._program.profile(profile, has_groups=True).name, handle_word(group)]
-        ask(self._control, words, TableCode.ERROR, _GROUP)
+        known = self._program.profile(profile, has_groups=True)
+        with refusing(TableCode.ERROR, _GROUP):
+            profiles.delete_group(self._control, known, unsigned_handle(group))
 
     def bm_mt_act_prof_add_member_to_group(self, context: int, profile: str, member: int, group: int) -> None:
         self.bm_mt_act_prof_get_group(context, profile, group)
-        words = ["act_prof_add_member_to_group", profile, handle_word(member), handle_word(group)]
-        meanings = {"already": TableCode.MEMBER_IN_GROUP, "does not exist": TableCode.INVALID_MEMBER}
-        ask(self._control, words, TableCode.ERROR, meanings)
+        known = self._program.profile(profile)
+        with refusing(
+            TableCode.ERROR, {"already": TableCode.MEMBER_IN_GROUP, "does not exist": TableCode.INVALID_MEMBER}
+        ):
+            profiles.add_to_group(self._control, known, unsigned_handle(member), unsigned_handle(group))
 
     def bm_mt_act_prof_remove_member_from_group(self, context: int, profile: str, member: int, group: int) -> None:
         self.bm_mt_act_prof_get_group(context, profile, group)
-        words = ["act_prof_remove_member_from_group", profile, handle_word(member), handle_word(group)]
-        ask(self._control, words, TableCode.ERROR, {"does not exist": TableCode.MEMBER_NOT_IN_GROUP})
+        known = self._program.profile(profile)
+        with refusing(TableCode.ERROR, {"does not exist": TableCode.MEMBER_NOT_IN_GROUP}):
+            profiles.remove_from_group(self._control, known, unsigned_handle(member), unsigned_handle(group))
 
     def bm_mt_act_prof_get_members(self, context: int, profile: str) -> list[Any]:
         known = self._program.profile(profile)
-        actions = self._program.profile_actions(profile)
-        members = []
-        for handle, words in self._dumped(known.name, "member"):
-            action = action_of(actions, words[0])
-            members.append(interface().Member(handle, action.name, data_bytes(action, words[1:])))
-        return members
+        with refusing(TableCode.ERROR):
+            members = profiles.members(self._control, known, self._program.profile_actions(profile))
+        return [interface().Member(handle, call.action.name, data_bytes(call)) for handle, call in members.items()]
 
     def bm_mt_act_prof_get_member(self, context: int, profile: str, member: int) -> Any:
         for candidate in self.bm_mt_act_prof_get_members(context, profile):
@@ -86,17 +90,12 @@ class Profiles:
 
     def bm_mt_act_prof_get_groups(self, context: int, profile: str) -> list[Any]:
         known = self._program.profile(profile, has_groups=True)
-        groups = self._dumped(known.name, "group")
-        return [interface().Group(handle, [int(word) for word in words]) for handle, words in groups]
+        with refusing(TableCode.ERROR):
+            groups = profiles.groups(self._control, known)
+        return [interface().Group(handle, members) for handle, members in groups.items()]
 
     def bm_mt_act_prof_get_group(self, context: int, profile: str, group: int) -> Any:
         for candidate in self.bm_mt_act_prof_get_groups(context, profile):
             if candidate.handle == group:
                 return candidate
         raise Refused(TableCode.INVALID_GROUP, f"no group {group} in {profile}")
-
-    def _dumped(self, profile: str, what: str) -> list[tuple[int, list[str]]]:
-        """Return the handle and the words of each member or group in `act_prof_dump`."""
-        lines = ask(self._control, ["act_prof_dump", profile], TableCode.ERROR).splitlines()
-        parts = [line.removeprefix(f"{what} ").partition(":") for line in lines if line.startswith(f"{what} ")]
-        return [(int(handle), rest.split()) for handle, _, rest in parts]

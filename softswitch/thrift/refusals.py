@@ -7,10 +7,12 @@ Only the code is sent to the client; the text goes to the server's stderr.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import IntEnum
 
-from softswitch.control import CommandError, Commands
+from softswitch.control import CommandError
+from softswitch.operations.values import Commands, run
 
 
 class TableCode(IntEnum):
@@ -104,15 +106,24 @@ class Refused(Exception):
         self.code = code
 
 
-def ask(control: Commands, words: list[str], otherwise: int, meanings: Mapping[str, int] | None = None) -> str:
-    """Run a command and return its answer. If it fails, raise Refused with the code of the first phrase of `meanings`
-    that the error contains, or with `otherwise`."""
+@contextmanager
+def refusing(otherwise: int, meanings: Mapping[str, int] | None = None) -> Iterator[None]:
+    """Raise Refused in place of a CommandError.
+
+    The code is that of the first phrase of `meanings` that the error contains, or `otherwise`.
+    """
     try:
-        return control.command(" ".join(words))
+        yield
     except CommandError as error:
         text = str(error)
         codes = (code for phrase, code in (meanings or {}).items() if phrase in text)
         raise Refused(next(codes, otherwise), text) from None
+
+
+def ask(control: Commands, words: list[str], otherwise: int, meanings: Mapping[str, int] | None = None) -> str:
+    """Run a command and return its answer. Raise Refused like `refusing`."""
+    with refusing(otherwise, meanings):
+        return run(control, *words)
 
 
 _NO_AGEING = (TableCode.AGEING_DISABLED, "entries have no timeouts")

@@ -4,19 +4,19 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import Any
 
 import psutil
 
-from softswitch.control import Commands
+from softswitch.operations import digests
+from softswitch.operations.values import Commands
 from softswitch.thrift.digest_learning import Learning, LearningList
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program
-from softswitch.thrift.refusals import UNDECLARED, CalculationCode, LearnCode, Refused, ask
+from softswitch.thrift.refusals import UNDECLARED, CalculationCode, LearnCode, Refused, ask, refusing
+from softswitch.thrift.values import as_bytes
 
-_DIGEST = re.compile(r"(.*?)((?: \S+=\d+)*)")
 _MS_PER_S = 1000
 
 
@@ -31,9 +31,12 @@ class Digests:
     def messages(self, now_s: float, *, takes: bool) -> list[bytes]:
         """Return the messages that are due. The switch is polled for new digests only if `takes` is set."""
         if takes and self._fields:
-            for line in ask(self._control, ["digest_read"], UNDECLARED).splitlines():
-                number, sample = self._sample(line)
-                self._learning.lists[number].learn(sample, now_s)
+            with refusing(UNDECLARED):
+                taken = digests.take(self._control)
+            for name, values in taken:
+                number, widths = self._fields[name]
+                parts = (as_bytes(value, bits) for value, bits in zip(values, widths, strict=True))
+                self._learning.lists[number].learn(b"".join(parts), now_s)
         return self._learning.messages(now_s)
 
     def reset(self) -> None:
@@ -56,15 +59,6 @@ class Digests:
         if number not in self._learning.lists:
             raise Refused(LearnCode.INVALID_LIST_ID, f"no digest {number}")
         return self._learning.lists[number]
-
-    def _sample(self, line: str) -> tuple[int, bytes]:
-        """Return the number of the digest in a line of `digest_read`, and its fields as bytes."""
-        match = _DIGEST.fullmatch(line)
-        assert match is not None
-        number, widths = self._fields[match[1]]
-        values = (int(word.rpartition("=")[2]) for word in match[2].split())
-        parts = (value.to_bytes((bits + 7) // 8, "big") for value, bits in zip(values, widths, strict=True))
-        return number, b"".join(parts)
 
 
 class Management:

@@ -1,39 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Converts keys and parameters between bytes of a call and words of a command.
-
-The intermediate form of a key is a pair of numbers: the value, and the mask, prefix length or end of the range. The
-mask of an exact key has all bits set.
-"""
+"""Converts keys and parameters between the structs of calls and numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from softswitch.codegen.ir.blocks import Key
+from softswitch.codegen.ir.blocks import ActionCall, Key
 from softswitch.codegen.ir.nodes import Action
+from softswitch.operations.values import Pair, all_bits, canonical
 from softswitch.thrift.interface import interface
 from softswitch.thrift.refusals import Refused, TableCode
 
-Pair = tuple[int, int]
 
-_IPV4_BITS, _MAC_BITS, _IPV6_BITS = 32, 48, 128
-
-
-def data_words(action: Action, data: Sequence[bytes]) -> list[str]:
-    """Return an action's parameters as words of a command."""
+def action_call(action: Action, data: Sequence[bytes]) -> ActionCall:
+    """Return an action with the arguments of a call."""
     if len(data) != len(action.params):
         raise Refused(TableCode.BAD_ACTION_DATA, f"{action.name} has {len(action.params)} parameters, not {len(data)}")
     pairs = zip(data, action.params, strict=True)
-    return [f"{_number(raw, param.bits, TableCode.BAD_ACTION_DATA):#x}" for raw, param in pairs]
+    return ActionCall(action, tuple(_number(raw, param.bits, TableCode.BAD_ACTION_DATA) for raw, param in pairs))
 
 
-def data_bytes(action: Action, words: Sequence[str]) -> list[bytes]:
-    """Return an action's parameters as bytes of an answer."""
-    pairs = zip(words, action.params, strict=True)
-    return [as_bytes(word_value(word, param.bits), param.bits) for word, param in pairs]
+def data_bytes(call: ActionCall) -> list[bytes]:
+    """Return an action's arguments as bytes of an answer."""
+    return [as_bytes(value, param.bits) for value, param in zip(call.args, call.action.params, strict=True)]
 
 
 def as_bytes(value: int, bits: int) -> bytes:
@@ -46,33 +37,6 @@ def key_pairs(keys: Sequence[Key], matches: Sequence[Any]) -> list[Pair]:
     if len(matches) != len(keys):
         raise Refused(TableCode.BAD_MATCH_KEY, f"{len(keys)} keys, not {len(matches)}")
     return [_pair_of_match(key, match) for key, match in zip(keys, matches, strict=True)]
-
-
-def key_word(key: Key, pair: Pair) -> str:
-    """Return the word of a command for a key."""
-    value, second = pair
-    if key.kind == "lpm":
-        return f"{value:#x}/{second}"
-    if key.kind == "range":
-        return f"{value:#x}->{second:#x}"
-    if key.kind in ("ternary", "optional"):
-        return f"{value:#x}&&&{second:#x}"
-    return f"{value:#x}"
-
-
-def pair_of_word(key: Key, word: str) -> Pair:
-    """Return the value of a key in a command, with its mask, prefix length or end of the range."""
-    bits = key.ref.field.bits
-    if key.kind == "lpm":
-        value, _, length = word.partition("/")
-        return _canonical(key, (word_value(value, bits), int(length)))
-    if key.kind == "range":
-        low, _, high = word.partition("->")
-        return word_value(low, bits), word_value(high, bits)
-    if word == "_":
-        return 0, 0
-    value, is_masked, mask = word.partition("&&&")
-    return _canonical(key, (word_value(value, bits), word_value(mask, bits) if is_masked else _all_bits(bits)))
 
 
 def match_of_pair(key: Key, pair: Pair) -> Any:
@@ -89,17 +53,6 @@ def match_of_pair(key: Key, pair: Pair) -> Any:
     return interface().Match(type=types.EXACT, exact=interface().Exact(first))
 
 
-def word_value(word: str, bits: int) -> int:
-    """Return the value of a number, IPv4, MAC or IPv6 address in a command."""
-    if bits == _IPV4_BITS and "." in word:
-        return int(IPv4Address(word))
-    if bits == _MAC_BITS and ":" in word:
-        return int.from_bytes(bytes(int(part, 16) for part in word.split(":")), "big")
-    if bits == _IPV6_BITS and ":" in word:
-        return int(IPv6Address(word))
-    return int(word) if word.isdecimal() else int(word, 0)
-
-
 def _pair_of_match(key: Key, match: Any) -> Pair:
     bits = key.ref.field.bits
     if key.kind == "lpm":
@@ -113,21 +66,8 @@ def _pair_of_match(key: Key, match: Any) -> Pair:
     elif match.valid is not None and bits == 1:
         pair = int(bool(match.valid.is_valid)), 1
     else:
-        pair = _key_number(match.exact, "key", bits), _all_bits(bits)
-    return _canonical(key, pair)
-
-
-def _canonical(key: Key, pair: Pair) -> Pair:
-    """Clear the bits of the value that the prefix or mask ignores."""
-    value, second = pair
-    bits = key.ref.field.bits
-    if key.kind == "lpm":
-        return value & (_all_bits(bits) >> bits - second << bits - second), second
-    return (value & second, second) if key.kind in ("ternary", "optional") else pair
-
-
-def _all_bits(bits: int) -> int:
-    return (1 << bits) - 1
+        pair = _key_number(match.exact, "key", bits), all_bits(bits)
+    return canonical(key, pair)
 
 
 def _key_number(part: Any, field: str, bits: int) -> int:

@@ -87,6 +87,7 @@ def _table_row(table: Table) -> str:
         "default_action": -1 if table.default is None else table.default.action.id,
         "default_is_const": _bool(table.default_is_const),
         "entries_are_const": _bool(table.entries_are_const),
+        "supports_timeout": _bool(table.supports_timeout),
     }
     return "{" + ", ".join(f".{name} = {value}" for name, value in members.items()) + "}"
 

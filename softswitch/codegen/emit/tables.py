@@ -45,6 +45,9 @@ def _emit_table(program: Program, table: Table, out: Writer) -> None:
         out.line(f"const struct sw_table *table = &pipeline->tables[{table.id}];")
         out.log("trace", f"Applying table '{literal(table.name)}'")
         _emit_lookup(program, table, out)
+        if table.supports_timeout and table.keys:
+            out.line("if (entry->hit)")
+            out.line("    table->hit_us[entry->index] = pipeline->now_us;")
         if table.counter is not None or table.meter is not None:
             _emit_direct(program, table, out)
         if out.logs:

@@ -191,6 +191,7 @@ class Table:
     default_is_const: bool
     entries: tuple[ConstEntry, ...]
     entries_are_const: bool
+    supports_timeout: bool
     next_by_action: dict[int, str | None]
     next_by_hit: tuple[str | None, str | None] | None
     next_default: str | None

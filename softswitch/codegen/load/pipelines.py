@@ -110,6 +110,7 @@ class _PipelineLoader:
             and (default.flag("action_const") or default.flag("action_entry_const")),
             entries=entries,
             entries_are_const=item.get("entries") is not None,
+            supports_timeout=item.flag("support_timeout"),
             next_by_action={ids[n]: following[n] for n in following if n in ids},
             next_by_hit=(following.get(_HIT, next_default), following.get(_MISS, next_default)) if by_hit else None,
             next_default=next_default,

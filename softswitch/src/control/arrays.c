@@ -210,7 +210,7 @@ int sw_do_meter_get_rates(struct sw_command *command)
     if (sw_command_check(command, count, "the meter's cell") < 0)
         return -1;
     for (int i = 0; i < count; i++)
-        sw_text_add(command->out, "%d: info rate = %g, burst size = %" PRIu32 "\n", i, rates[i].units_per_us,
+        sw_text_add(command->out, "%d: info rate = %.15g, burst size = %" PRIu32 "\n", i, rates[i].units_per_us,
                     rates[i].burst_units);
     return 0;
 }
@@ -223,4 +223,15 @@ int sw_do_meter_set_rates(struct sw_command *command)
     if (meter < 0 || read_index(command, &command->program->meters[meter], command->words[2], &index) < 0)
         return -1;
     return set_rates(command, meter, index, index + 1, 3);
+}
+
+int sw_do_meter_clear_rates(struct sw_command *command)
+{
+    int meter = sw_find_meter(command, command->words[1]);
+    uint32_t index;
+
+    if (meter < 0 || read_index(command, &command->program->meters[meter], command->words[2], &index) < 0)
+        return -1;
+    return sw_command_check(command, sw_meter_clear_rates(command->pipeline, (uint16_t)meter, index),
+                            "the meter's cell");
 }

@@ -21,6 +21,7 @@ int sw_do_table_delete(struct sw_command *command);
 int sw_do_table_clear(struct sw_command *command);
 int sw_do_table_dump(struct sw_command *command);
 int sw_do_table_num_entries(struct sw_command *command);
+int sw_do_table_ages(struct sw_command *command);
 int sw_do_act_prof_create_member(struct sw_command *command); /* profiles.c */
 int sw_do_act_prof_modify_member(struct sw_command *command);
 int sw_do_act_prof_delete_member(struct sw_command *command);
@@ -30,6 +31,8 @@ int sw_do_act_prof_add_member_to_group(struct sw_command *command);
 int sw_do_act_prof_remove_member_from_group(struct sw_command *command);
 int sw_do_table_indirect_add(struct sw_command *command);
 int sw_do_table_indirect_add_with_group(struct sw_command *command);
+int sw_do_table_indirect_modify(struct sw_command *command);
+int sw_do_table_indirect_modify_with_group(struct sw_command *command);
 int sw_do_table_indirect_set_default(struct sw_command *command);
 int sw_do_act_prof_dump(struct sw_command *command);
 int sw_do_table_indirect_set_default_with_group(struct sw_command *command);
@@ -42,6 +45,7 @@ int sw_do_counter_reset(struct sw_command *command);
 int sw_do_meter_array_set_rates(struct sw_command *command);
 int sw_do_meter_set_rates(struct sw_command *command);
 int sw_do_meter_get_rates(struct sw_command *command);
+int sw_do_meter_clear_rates(struct sw_command *command);
 int sw_do_set_crc16_parameters(struct sw_command *command); /* crcs.c */
 int sw_do_set_crc32_parameters(struct sw_command *command);
 int sw_do_show_pvs(struct sw_command *command); /* value_sets.c */

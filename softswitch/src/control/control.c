@@ -42,9 +42,12 @@ static const struct command_row commands[] = {
     {"table_delete", "TABLE HANDLE", 2, 2, sw_do_table_delete},
     {"table_clear", "TABLE", 1, 1, sw_do_table_clear},
     {"table_dump", "TABLE", 1, 1, sw_do_table_dump},
+    {"table_ages", "TABLE", 1, 1, sw_do_table_ages},
     {"table_num_entries", "TABLE", 1, 1, sw_do_table_num_entries},
     {"table_indirect_add", ENTRY "MEMBER [PRIORITY]", 3, ANY_WORDS, sw_do_table_indirect_add},
     {"table_indirect_add_with_group", ENTRY "GROUP [PRIORITY]", 3, ANY_WORDS, sw_do_table_indirect_add_with_group},
+    {"table_indirect_modify", "TABLE HANDLE MEMBER", 3, 3, sw_do_table_indirect_modify},
+    {"table_indirect_modify_with_group", "TABLE HANDLE GROUP", 3, 3, sw_do_table_indirect_modify_with_group},
     {"table_indirect_delete", "TABLE HANDLE", 2, 2, sw_do_table_delete},
     {"table_indirect_set_default", "TABLE MEMBER", 2, 2, sw_do_table_indirect_set_default},
     {"table_indirect_set_default_with_group", "TABLE GROUP", 2, 2, sw_do_table_indirect_set_default_with_group},
@@ -65,6 +68,7 @@ static const struct command_row commands[] = {
     {"meter_array_set_rates", "METER RATE:BURST...", 2, ANY_WORDS, sw_do_meter_array_set_rates},
     {"meter_set_rates", "METER INDEX RATE:BURST...", 3, ANY_WORDS, sw_do_meter_set_rates},
     {"meter_get_rates", "METER INDEX", 2, 2, sw_do_meter_get_rates},
+    {"meter_clear_rates", "METER INDEX", 2, 2, sw_do_meter_clear_rates},
     {"set_crc16_parameters", CRC, 6, 6, sw_do_set_crc16_parameters},
     {"set_crc32_parameters", CRC, 6, 6, sw_do_set_crc32_parameters},
     {"show_pvs", "", 0, 0, sw_do_show_pvs},
@@ -232,6 +236,7 @@ int sw_control_execute(struct sw_switch *sw, const char *line, struct sw_text *o
     int result = 0;
 
     sw_text_clear(out);
+    sw_pipeline_set_time(command.pipeline, sw_target_us(&sw->target));
     command.words = malloc((strlen(line) / 2 + 2) * sizeof(*command.words));
     if (!copy || !command.words) {
         sw_text_add(out, "no memory");

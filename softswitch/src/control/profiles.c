@@ -232,6 +232,33 @@ int sw_do_table_indirect_add_with_group(struct sw_command *command)
     return result;
 }
 
+static int modify_indirect(struct sw_command *command, bool is_group)
+{
+    int table = indirect_table(command, is_group), result;
+    const char *what = is_group ? "group" : "member";
+    uint32_t handle, target;
+
+    if (table < 0 || read_handle(command, 2, "handle", &handle) < 0 || read_handle(command, 3, what, &target) < 0)
+        return -1;
+    result = sw_table_modify_indirect(command->pipeline, (uint16_t)table, handle, is_group, target);
+    if (result == -EINVAL)
+        return sw_command_fail(command, "table %s has no %s '%s'", command->words[1], what, command->words[3]);
+    if (sw_command_check(command, result, "the entry") < 0)
+        return -1;
+    sw_shadow_modify(command->sw->shadow, (uint32_t)table, handle, what, (struct sw_words){command->words + 3, 1});
+    return 0;
+}
+
+int sw_do_table_indirect_modify(struct sw_command *command)
+{
+    return modify_indirect(command, false);
+}
+
+int sw_do_table_indirect_modify_with_group(struct sw_command *command)
+{
+    return modify_indirect(command, true);
+}
+
 static int set_default(struct sw_command *command, bool is_group)
 {
     int table = indirect_table(command, is_group);

@@ -207,3 +207,23 @@ int sw_do_table_num_entries(struct sw_command *command)
     sw_text_add(command->out, "%" PRId64 "\n", sw_table_count(command->pipeline, (uint16_t)table));
     return 0;
 }
+
+static void print_age(void *ctx, uint32_t handle, uint64_t age_us)
+{
+    struct sw_command *command = ctx;
+
+    sw_text_add(command->out, "%" PRIu32 " %" PRIu64 "\n", handle, age_us);
+}
+
+/* Prints a line per entry: its handle and the microseconds since its last hit or its addition. */
+int sw_do_table_ages(struct sw_command *command)
+{
+    int table = sw_find_table(command, command->words[1]);
+
+    if (table < 0)
+        return -1;
+    if (!command->program->tables[table].supports_timeout)
+        return sw_command_fail(command, "table %s does not support timeouts", command->words[1]);
+    return sw_command_check(command, sw_table_ages(command->pipeline, (uint16_t)table, print_age, command),
+                            command->words[1]);
+}

@@ -73,6 +73,15 @@ int sw_meter_set_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index, co
     return 0;
 }
 
+int sw_meter_clear_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index)
+{
+    struct sw_meter *cell = meter_at(p, meter, index);
+    if (!cell)
+        return -EINVAL;
+    cell->n_rates = 0;
+    return 0;
+}
+
 int sw_meter_get_rates(const struct sw_pipeline *p, uint16_t meter, uint32_t index, struct sw_meter_rate *rates,
                        uint8_t most)
 {

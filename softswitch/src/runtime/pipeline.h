@@ -158,6 +158,7 @@ struct sw_table_info {
     int32_t default_action; /* id into program->actions, -1 without */
     bool default_is_const;
     bool entries_are_const;
+    bool supports_timeout; /* remembers when each entry was last hit */
 };
 
 struct sw_profile_info {
@@ -267,6 +268,10 @@ int sw_table_delete(struct sw_pipeline *p, uint16_t table, uint32_t handle);
 int sw_table_clear(struct sw_pipeline *p, uint16_t table);
 int sw_table_set_default(struct sw_pipeline *p, uint16_t table, uint16_t action, const struct sw_value *args);
 int64_t sw_table_count(const struct sw_pipeline *p, uint16_t table);
+/* Calls `emit` for each entry with the time since its last hit or its addition; -EINVAL if the table supports no
+ * timeouts. */
+int sw_table_ages(const struct sw_pipeline *p, uint16_t table,
+                  void (*emit)(void *ctx, uint32_t handle, uint64_t age_us), void *ctx);
 
 /* Tables with an action profile or selector. */
 int sw_profile_add_member(struct sw_pipeline *p, uint16_t profile, uint16_t action, const struct sw_value *args,
@@ -283,6 +288,8 @@ int64_t sw_profile_group_members(const struct sw_pipeline *p, uint16_t profile, 
                                  const uint32_t **members);
 int sw_table_add_indirect(struct sw_pipeline *p, uint16_t table, const struct sw_match *keys, bool is_group,
                           uint32_t member_or_group, int32_t priority, uint32_t *handle);
+int sw_table_modify_indirect(struct sw_pipeline *p, uint16_t table, uint32_t handle, bool is_group,
+                             uint32_t member_or_group);
 int sw_table_set_default_indirect(struct sw_pipeline *p, uint16_t table, bool is_group, uint32_t member_or_group);
 
 /* Registers: big-endian values of the element width. */
@@ -302,6 +309,8 @@ struct sw_meter_rate {
 
 int sw_meter_set_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index, const struct sw_meter_rate *rates,
                        uint8_t n_rates);
+/* Removes the rates, after which every packet is green, as before the first sw_meter_set_rates. */
+int sw_meter_clear_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index);
 /* Reads the rates in the order in which they were set; returns their number (0 if none are set) or a negative errno. */
 int sw_meter_get_rates(const struct sw_pipeline *p, uint16_t meter, uint32_t index, struct sw_meter_rate *rates,
                        uint8_t most);

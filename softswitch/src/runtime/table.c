@@ -92,7 +92,10 @@ int sw_table_init(struct sw_table *t, const struct sw_program *program, const st
     if (!t->miss || (!t->entries && t->scheme != SW_SCHEME_KEYLESS))
         return -ENOMEM;
     t->miss->action = SW_NO_ACTION;
-    return 0;
+    if (!info->supports_timeout)
+        return 0;
+    t->hit_us = calloc(t->capacity, sizeof(*t->hit_us));
+    return t->hit_us ? 0 : -ENOMEM;
 }
 
 void sw_table_free(struct sw_table *t)
@@ -105,6 +108,7 @@ void sw_table_free(struct sw_table *t)
     free(t->ranges);
     free(t->entries);
     free(t->miss);
+    free(t->hit_us);
 }
 
 /* ---- exact and LPM: the hash ---- */
@@ -259,6 +263,8 @@ static int add_entry(struct sw_pipeline *p, struct sw_table *t, struct sw_entry 
         prefix_count(t, prefix, 1);
     entry->used = true;
     t->count++;
+    if (t->hit_us)
+        t->hit_us[entry->index] = p->now_us;
     sw_direct_reset(p, t->info, entry->index);
     if (handle)
         *handle = HANDLE_OF(entry);
@@ -324,6 +330,27 @@ int sw_table_modify(struct sw_pipeline *p, uint16_t table, uint32_t handle, uint
     }
     entry->action = action;
     return sw_action_encode(entry->words, info, args);
+}
+
+int sw_table_modify_indirect(struct sw_pipeline *p, uint16_t table, uint32_t handle, bool is_group,
+                             uint32_t member_or_group)
+{
+    struct sw_table *t = table_of(p, table);
+    if (!t || t->info->action_profile < 0)
+        return -EINVAL;
+    if (is_locked(p, t))
+        return -EPERM;
+    struct sw_entry *entry = entry_of(t, handle);
+    if (!entry)
+        return -ENOENT;
+    struct sw_profile *profile = &p->profiles[t->info->action_profile];
+    if (!sw_profile_exists(profile, is_group, member_or_group))
+        return -EINVAL;
+    sw_profile_refer(profile, entry->kind == SW_ENTRY_GROUP, entry->reference, -1);
+    sw_profile_refer(profile, is_group, member_or_group, 1);
+    entry->kind = is_group ? SW_ENTRY_GROUP : SW_ENTRY_MEMBER;
+    entry->reference = member_or_group;
+    return 0;
 }
 
 static void remove_entry(struct sw_pipeline *p, struct sw_table *t, struct sw_entry *entry)
@@ -433,4 +460,22 @@ void sw_table_reset(struct sw_pipeline *p, struct sw_table *t)
 int64_t sw_table_count(const struct sw_pipeline *p, uint16_t table)
 {
     return table < p->program->n_tables ? (int64_t)p->tables[table].count : -EINVAL;
+}
+
+int sw_table_ages(const struct sw_pipeline *p, uint16_t table,
+                  void (*emit)(void *ctx, uint32_t handle, uint64_t age_us), void *ctx)
+{
+    const struct sw_table *t = table < p->program->n_tables ? &p->tables[table] : NULL;
+
+    if (!t || !t->hit_us)
+        return -EINVAL;
+    for (uint32_t i = 0, left = t->count; left > 0; i++) {
+        const struct sw_entry *entry = sw_table_entry(t, i);
+
+        if (!entry->used)
+            continue;
+        emit(ctx, HANDLE_OF(entry), p->now_us - t->hit_us[i]);
+        left--;
+    }
+    return 0;
 }

@@ -66,6 +66,7 @@ struct sw_table {
     struct sw_range *ranges;
     uint8_t *entries;
     struct sw_entry *miss; /* the default entry */
+    uint64_t *hit_us;      /* by entry: its last hit or its addition; NULL in a table without timeouts */
 };
 
 static inline struct sw_entry *sw_table_entry(const struct sw_table *t, uint32_t index)
