@@ -17,51 +17,37 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from native.cache import CacheRefused
-from native.visible import visible
-from processes.parent import die_with_parent
+from softswitch import bmv2_options
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen.ir.source import CodegenError
-from softswitch.codegen.load.program import JSON_MAJOR, JSON_MINOR_NEWEST
 from softswitch.control import ControlClient
 from softswitch.p4c import CompileError, program_json
 from softswitch.sockets import new_socket_path
 
 ROOT = Path(__file__).resolve().parent.parent
 THRIFT_SERVER = "softswitch.thrift"
-BAD_INPUT = 2
-_DROP_PORT = 511
-_QUEUES = 8
 _NOTIFICATIONS = "ipc:///tmp/bmv2-{}-notifications.ipc"
 """BMv2's default address for digests."""
 _LISTENS_S = 300.0
 _POLL_S = 0.02
-_CAPTURE = "--pcap has every frame of every port"
-_NO_P4RUNTIME = "there is no P4Runtime; clients of --thrift-port set the tables"
-_STF = "frames come from interfaces; python -m softswitch.stf runs a program on frames from a file"
+_NO_P4RUNTIME = "simple_switch_grpc has P4Runtime; clients of --thrift-port set the tables here"
+_COMMAND = "simple_switch"
 
 REFUSED = {
-    "--trace-dir": f"the switch writes no traces; {_CAPTURE}",
-    "--dump-packet-data": f"the switch logs no packets; {_CAPTURE}",
-    "--use-files": _STF,
-    "--packet-in": _STF,
-    "--debugger": "there is no debugger; the command drops_read shows where packets were dropped",
-    "--debugger-addr": "there is no debugger; the command drops_read shows where packets were dropped",
-    "--restore-state": "a switch starts empty; give its entries in a file, --commands FILE",
-    "--no-p4": "a switch is compiled from its program; give one",
+    **bmv2_options.REFUSED,
+    "--dump-packet-data": f"the switch logs no packets; {bmv2_options.CAPTURE}",
+    "--no-p4": "a switch is compiled from its program; give one, or use simple_switch_grpc",
 }
 REFUSED_OF_TARGET = {
-    "--enable-swap": "a running program cannot be swapped; start another switch",
-    "--load-modules": "no modules can be loaded",
+    **bmv2_options.REFUSED_OF_TARGET,
+    "--enable-swap": "a running program cannot be swapped; start another switch, or use simple_switch_grpc",
     "--grpc-server-addr": _NO_P4RUNTIME,
     "--cpu-port": _NO_P4RUNTIME,
 }
-PACKET_LEVELS = ("trace", "debug")
-"""The levels of BMv2's log that show the way of packets."""
 _USAGE = "simple_switch -i PORT@IFACE [-i ...] [OPTION...] PROGRAM.json [-- OPTION...]"
-_WITHOUT_EFFECT = "accepted, has no effect"
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -70,12 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     options = read_options(sys.argv[1:] if arguments is None else arguments)
     if options.end_with is not None:
-        _end_with(options.end_with)
+        bmv2_options.end_with(_COMMAND, options.end_with)
     try:
         program = program_json(Path(options.program))
-        executable = build_executable(program, logs=logs_packets(options))
+        executable = build_executable(program, logs=bmv2_options.logs_packets(options))
         if options.log_file:
-            _log_to(Path(f"{options.log_file}.txt"))
+            bmv2_options.log_to(Path(f"{options.log_file}.txt"))
     except (BuildError, CacheRefused, CodegenError, CompileError, OSError) as error:
         _refuse(str(error))
     if options.thrift_port is not None:
@@ -90,18 +76,11 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     end = words.index("--") if "--" in words else len(words)
     options = _general_parser().parse_args(words[:end])
     target = _target_parser().parse_args(words[end + 1 :])
-    if options.log_console and options.log_file:
-        _refuse("--log-console and --log-file exclude each other")
+    bmv2_options.check(_COMMAND, options, target)
     if options.thrift_port is not None and importlib.util.find_spec(THRIFT_SERVER) is None:
         _refuse("--thrift-port: the Thrift server is not installed; give commands in a file, --commands FILE")
     if options.notifications_addr is not None:
         _check_notifications(options)
-    if options.nanolog:
-        _say(f"--nanolog {options.nanolog}: ignored, because there is no event log")
-    if target.drop_port != _DROP_PORT:
-        _refuse(f"--drop-port {target.drop_port}: the drop port is always {_DROP_PORT}")
-    if target.priority_queues > _QUEUES:
-        _refuse(f"--priority-queues {target.priority_queues}: a port has {_QUEUES} strict-priority queues")
     return options
 
 
@@ -114,117 +93,36 @@ def _check_notifications(options: argparse.Namespace) -> None:
 
 def switch_arguments(options: argparse.Namespace) -> list[str]:
     """Return the command-line words for the switch executable."""
-    words = [word for interface in options.interface for word in ("-i", interface)]
-    for name in ("commands", "control", "pcap"):
-        if value := getattr(options, name):
-            words += [f"--{name}", str(value)]
-    words.append("--follow-links")
-    if logs_packets(options):
-        words += ["--log", options.log_level]
-        words += ["--log-flush"] if options.log_flush else []
-    return [*words, "--realtime"] if options.realtime else words
-
-
-def logs_packets(options: argparse.Namespace) -> bool:
-    """Whether the switch logs the way of every packet: as in BMv2 when a place for the log is given."""
-    return (options.log_console or options.log_file is not None) and options.log_level in PACKET_LEVELS
-
-
-class _Parser(argparse.ArgumentParser):
-    """An argument parser that reports errors in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        _refuse(message)
-
-
-class _Refuse(argparse.Action):
-    """The action of a BMv2 option that is refused; its help text is the reason."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        _refuse(f"{self.option_strings[0]}: {self.help}")
-
-
-def _add_refused(parser: argparse.ArgumentParser, refused: dict[str, str]) -> None:
-    group = parser.add_argument_group("refused")
-    for name, reason in refused.items():
-        group.add_argument(name, action=_Refuse, nargs="?", help=reason)
+    ports = [word for interface in options.interface for word in ("-i", interface)]
+    commands = ["--commands", options.commands] if options.commands else []
+    return [*ports, *commands, *bmv2_options.own_arguments(options)]
 
 
 def _general_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        "simple_switch", usage=_USAGE, description="softswitch, under the options of BMv2's simple_switch."
+    parser = bmv2_options.Parser(
+        _COMMAND, usage=_USAGE, description="softswitch, under the options of BMv2's simple_switch."
     )
     parser.epilog = (
-        f"After '--': --drop-port {_DROP_PORT}, --priority-queues 1 to {_QUEUES}, --max-mc-groups N, "
-        "--max-l1-entries N, --max-l2-entries N; they have no effect."
+        f"After '--': --drop-port {bmv2_options.DROP_PORT}, --priority-queues 1 to {bmv2_options.QUEUES}, "
+        "--max-mc-groups N, --max-l1-entries N, --max-l2-entries N; they have no effect."
     )
     parser.add_argument("program", metavar="PROGRAM.json", help="BMv2 JSON or .p4 source")
-    parser.add_argument("-i", "--interface", action="append", default=[], metavar="PORT@IFACE", help="a port, 0 to 511")
-    parser.add_argument("--thrift-port", type=_port, metavar="N", help="TCP port for simple_switch_CLI; default: none")
-    parser.add_argument("--log-file", metavar="FILE", help="log the way of every packet to FILE.txt")
-    parser.add_argument("--log-console", action="store_true", help="log the way of every packet to the terminal")
+    bmv2_options.add_general(parser)
     notifications = "socket for digests, ipc://PATH; default: ipc:///tmp/bmv2-N-notifications.ipc for device N"
     parser.add_argument("--notifications-addr", metavar="ADDRESS", help=notifications)
-    parser.add_argument("--nanolog", metavar="ADDRESS", help="accepted with a warning: there is no event log")
-    pcap = "write each port's frames to DIR/IFACE_in.pcap and DIR/IFACE_out.pcap; default DIR: the current folder"
-    parser.add_argument("--pcap", nargs="?", const=".", metavar="DIR", help=pcap)
-    parser.add_argument("--commands", metavar="FILE", help="simple_switch_CLI commands to run at the start")
-    parser.add_argument("--control", metavar="SOCKET", help="listen for commands on this Unix socket")
-    parser.add_argument("--realtime", action="store_true", help="run with real-time priority (SCHED_RR)")
-    parser.add_argument("--end-with", type=_number, metavar="PID", help="end when the parent process PID ends")
-    parser.add_argument("-v", "--version", action="version", version="softswitch of the SFC Testbed")
-    parser.add_argument("--json-version", action="version", version=f"{JSON_MAJOR}.{JSON_MINOR_NEWEST}")
-    levels = (*PACKET_LEVELS, "info", "warn", "error", "off")
-    level = "detail of the log; from info on it has no packets; default: trace"
-    parser.add_argument("-L", "--log-level", choices=levels, default="trace", help=level)
-    parser.add_argument("--log-flush", action="store_true", help="write each line of the log at once")
     parser.add_argument(
-        "--device-id", type=_number, default=0, metavar="N", help="device ID that the Thrift server reports"
+        "--device-id", type=bmv2_options.number, default=0, metavar="N", help="device ID that the Thrift server reports"
     )
-    for name in ("--log-file-max-size", "--log-file-max-files", "--max-port-count"):
-        parser.add_argument(name, type=_number, metavar="N", help=_WITHOUT_EFFECT)
-    _add_refused(parser, REFUSED)
+    bmv2_options.add_refused(parser, {name: REFUSED[name] for name in REFUSED.keys() - bmv2_options.REFUSED.keys()})
     return parser
 
 
 def _target_parser() -> argparse.ArgumentParser:
-    parser = _Parser("simple_switch", add_help=False)
-    parser.add_argument("--drop-port", type=_number, default=_DROP_PORT)
-    for name in ("--priority-queues", "--max-mc-groups", "--max-l1-entries", "--max-l2-entries"):
-        parser.add_argument(name, type=_positive, default=1)
-    _add_refused(parser, REFUSED_OF_TARGET)
+    parser = bmv2_options.Parser(_COMMAND, add_help=False)
+    bmv2_options.add_of_target(parser)
+    own = REFUSED_OF_TARGET.keys() - bmv2_options.REFUSED_OF_TARGET.keys()
+    bmv2_options.add_refused(parser, {name: REFUSED_OF_TARGET[name] for name in own})
     return parser
-
-
-def _number(word: str) -> int:
-    if not (word.isascii() and word.isdigit()):
-        raise argparse.ArgumentTypeError(f"'{word}' is not a number")
-    return int(word)
-
-
-def _positive(word: str) -> int:
-    if _number(word) == 0:
-        raise argparse.ArgumentTypeError("0 is too few")
-    return int(word)
-
-
-def _port(word: str) -> int:
-    if not 0 < _number(word) < 1 << 16:
-        raise argparse.ArgumentTypeError(f"{word} is not a TCP port")
-    return int(word)
-
-
-def _end_with(parent: int) -> None:
-    if os.getppid() != parent:
-        _refuse(f"--end-with {parent}: the parent is process {os.getppid()}")
-    die_with_parent(parent=parent)
-
-
-def _log_to(path: Path) -> None:
-    with path.open("ab") as log:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-            os.dup2(log.fileno(), stream.fileno())
 
 
 def _start_server(options: argparse.Namespace, program: Path) -> None:
@@ -237,7 +135,7 @@ def _start_server(options: argparse.Namespace, program: Path) -> None:
     if os.fork():
         return
     try:
-        _end_with(switch)
+        bmv2_options.end_with(_COMMAND, switch)
         control = Path(options.control).absolute()
         _wait_for(control)
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
@@ -266,12 +164,11 @@ def _wait_for(control: Path) -> None:
 
 
 def _say(line: str) -> None:
-    print(visible(f"simple_switch: {line}", keep="\n"), file=sys.stderr)
+    bmv2_options.say(_COMMAND, line)
 
 
 def _refuse(line: str) -> NoReturn:
-    _say(line)
-    sys.exit(BAD_INPUT)
+    bmv2_options.refuse(_COMMAND, line)
 
 
 if __name__ == "__main__":

@@ -25,13 +25,14 @@ class Commands(Protocol):
 
 
 class ControlClient:
-    """A connection to a switch's control socket."""
+    """A connection to a switch: to the path of its control socket, or over a socket that is connected already."""
 
-    def __init__(self, path: Path | str, *, timeout_s: float = 10.0) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    def __init__(self, switch: Path | str | socket.socket, *, timeout_s: float = 10.0) -> None:
+        self._socket = switch if isinstance(switch, socket.socket) else socket.socket(socket.AF_UNIX)
         self._socket.settimeout(timeout_s)
         try:
-            self._socket.connect(str(path))
+            if not isinstance(switch, socket.socket):
+                self._socket.connect(str(switch))
         except OSError:
             self._socket.close()
             raise

@@ -22,6 +22,7 @@ from native.visible import visible
 from processes.parent import die_with_parent
 from softswitch.codegen.ir.source import CodegenError
 from softswitch.control import ControlClient
+from softswitch.line_log import LineLog
 from softswitch.sockets import is_free
 from softswitch.thrift.calls import Calls
 from softswitch.thrift.digest_publisher import SCHEME, Publisher
@@ -30,8 +31,6 @@ from softswitch.thrift.server import TIMEOUT_S, Server
 from softswitch.thrift.target import Digests
 
 BAD_INPUT, SWITCH_GONE = 2, 1
-MOST_LOGGED_LINES = 1000
-_MOST_CHARACTERS = 300
 _MOST_PORT = 65_535
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 _DESCRIPTION = "Answers BMv2's clients, such as simple_switch_CLI, for a running softswitch."
@@ -60,7 +59,7 @@ def main(words: list[str]) -> int:
 
 
 async def _serve(options: argparse.Namespace, program: Program, control: ControlClient, listener: socket.socket) -> str:
-    tell = _LineLog().write
+    tell = LineLog("softswitch.thrift").write
     port: int = listener.getsockname()[1]
     publisher = await _publisher(options.notifications, tell) if program.digests else None
     address = None if publisher is None else publisher.address
@@ -126,22 +125,6 @@ def _listener(port: int) -> socket.socket:
         return socket.create_server(("127.0.0.1", port))
     except OSError as error:
         _refuse(f"port {port}: {error.strerror}")
-
-
-class _LineLog:
-    """A writer of lines about refused calls on stderr, with a limit so that a client cannot fill the disk."""
-
-    def __init__(self) -> None:
-        self._line_count = 0
-
-    def write(self, line: str) -> None:
-        self._line_count += 1
-        if self._line_count > MOST_LOGGED_LINES:
-            return
-        text = line.encode("unicode_escape").decode()[:_MOST_CHARACTERS]
-        print(f"softswitch.thrift: {text}", file=sys.stderr, flush=True)
-        if self._line_count == MOST_LOGGED_LINES:
-            print("softswitch.thrift: further refusals are not shown", file=sys.stderr, flush=True)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -68,6 +68,7 @@ class Calls:
         }
 
     def answer(self, call: Call) -> bytes:
+        """Return the encoded answer to a call."""
         service, _, method = call.name.partition(":")
         if method not in self.methods.get(service, {}):
             self._tell(f"no call {call.name!r}")
@@ -86,6 +87,12 @@ class Calls:
             self._tell(f"{method}: {error}")
             return _exception(method, call.sequence, TApplicationException.PROTOCOL_ERROR, f"{error}")
         return _encoded(method, _REPLY, call.sequence, result)
+
+
+def without_program(call: Call) -> bytes:
+    """Return the encoded answer to a call of a switch that has no program yet."""
+    method = call.name.rpartition(":")[2]
+    return _exception(method, call.sequence, TApplicationException.INTERNAL_ERROR, "the switch has no program yet")
 
 
 class _BadArgument(Exception):

@@ -7,6 +7,7 @@
 #include "control/control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -80,7 +81,25 @@ static int listen_on(const char *path)
     return fd;
 }
 
-struct sw_control_server *sw_control_server_open(const char *path, struct sw_switch *sw, int epoll_fd, uint32_t tag)
+static int start_listening(struct sw_control_server *server, const char *path)
+{
+    server->path = strdup(path);
+    server->listener = server->path ? listen_on(path) : -1;
+    return server->listener < 0 ? -1 : watch(server, EPOLL_CTL_ADD, server->listener, LISTENER, EPOLLIN);
+}
+
+/* Takes an inherited socket as the connection of the first client. */
+static int adopt(struct sw_control_server *server, int connection)
+{
+    if (fcntl(connection, F_SETFL, O_NONBLOCK) < 0 || fcntl(connection, F_SETFD, FD_CLOEXEC) < 0 ||
+        watch(server, EPOLL_CTL_ADD, connection, 0, EPOLLIN) < 0)
+        return -1;
+    server->clients[0].fd = connection;
+    return 0;
+}
+
+struct sw_control_server *sw_control_server_open(const char *path, int connection, struct sw_switch *sw, int epoll_fd,
+                                                 uint32_t tag)
 {
     struct sw_control_server *server = calloc(1, sizeof(*server));
     int error;
@@ -90,15 +109,16 @@ struct sw_control_server *sw_control_server_open(const char *path, struct sw_swi
     server->sw = sw;
     server->epoll_fd = epoll_fd;
     server->tag = tag;
-    server->path = strdup(path);
+    server->listener = -1;
     for (uint32_t i = 0; i < CLIENTS; i++)
         server->clients[i].fd = -1;
-    server->listener = server->path ? listen_on(path) : -1;
-    if (server->listener >= 0 && watch(server, EPOLL_CTL_ADD, server->listener, LISTENER, EPOLLIN) == 0)
+    if ((!path || start_listening(server, path) == 0) && (connection < 0 || adopt(server, connection) == 0))
         return server;
     error = errno;
-    if (server->listener >= 0)
+    if (server->listener >= 0) {
         close(server->listener);
+        unlink(server->path);
+    }
     free(server->path);
     free(server);
     errno = error;
@@ -219,8 +239,10 @@ void sw_control_server_close(struct sw_control_server *server)
         if (server->clients[i].fd >= 0)
             hang_up(&server->clients[i]);
     }
-    close(server->listener);
-    unlink(server->path);
+    if (server->listener >= 0) {
+        close(server->listener);
+        unlink(server->path);
+    }
     sw_text_free(&server->printed);
     free(server->path);
     free(server);

@@ -12,9 +12,11 @@
 struct sw_switch;
 struct sw_control_server;
 
-/* Listens on `path` (replacing the socket of a dead switch) and registers itself in `epoll_fd` with `tag` in the upper
- * half of the event data. Returns NULL with errno set on error. */
-struct sw_control_server *sw_control_server_open(const char *path, struct sw_switch *sw, int epoll_fd, uint32_t tag);
+/* Listens on `path` (replacing the socket of a dead switch) unless it is NULL, serves the inherited socket `connection`
+ * unless it is -1, and registers itself in `epoll_fd` with `tag` in the upper half of the event data. Returns NULL with
+ * errno set on error. */
+struct sw_control_server *sw_control_server_open(const char *path, int connection, struct sw_switch *sw, int epoll_fd,
+                                                 uint32_t tag);
 
 /* Handles one event: `which` is the lower half of its data. */
 void sw_control_server_handle(struct sw_control_server *server, uint32_t which, uint32_t events);

@@ -29,6 +29,7 @@ static const char usage[] =
     "  -i PORT@IFACE      a port and its interface, or fd:N for an inherited message socket\n"
     "  --commands FILE    control commands to run before the first frame\n"
     "  --control SOCKET   listen for control commands on this Unix socket\n"
+    "  --control-fd N     serve control commands on an inherited stream socket\n"
     "  --telemetry FILE   write queue depths as 32-byte records (src/traffic/telemetry.h)\n"
     "  --sample-ns N      telemetry interval\n"
     "  --epoch-ns N       CLOCK_MONOTONIC time that is 0 for the program (default: now)\n"
@@ -111,6 +112,7 @@ static int run_realtime(void)
 enum option_id {
     COMMANDS = 256,
     CONTROL,
+    CONTROL_FD,
     TELEMETRY,
     SAMPLE_NS,
     EPOCH_NS,
@@ -131,6 +133,7 @@ enum option_id {
 static const struct option long_options[] = {
     {"commands", required_argument, NULL, COMMANDS},
     {"control", required_argument, NULL, CONTROL},
+    {"control-fd", required_argument, NULL, CONTROL_FD},
     {"telemetry", required_argument, NULL, TELEMETRY},
     {"sample-ns", required_argument, NULL, SAMPLE_NS},
     {"epoch-ns", required_argument, NULL, EPOCH_NS},
@@ -154,7 +157,7 @@ static const struct option long_options[] = {
 /* Returns 0, or -1 after an error message. */
 static int take_option(struct sw_process_options *options, int id, char *word)
 {
-    int64_t seed = 0;
+    int64_t number = 0;
 
     switch (id) {
     case 'i':
@@ -164,6 +167,11 @@ static int take_option(struct sw_process_options *options, int id, char *word)
         return 0;
     case CONTROL:
         options->control_path = word;
+        return 0;
+    case CONTROL_FD:
+        if (read_integer(word, &number) < 0)
+            return -1;
+        options->control_fd = (int)number;
         return 0;
     case TELEMETRY:
         options->telemetry_path = word;
@@ -198,9 +206,9 @@ static int take_option(struct sw_process_options *options, int id, char *word)
     case EPOCH_NS:
         return read_integer(word, &options->epoch_ns);
     case SEED:
-        if (read_integer(word, &seed) < 0)
+        if (read_integer(word, &number) < 0)
             return -1;
-        options->seed = (uint64_t)seed;
+        options->seed = (uint64_t)number;
         return 0;
     case REALTIME:
         return run_realtime();
@@ -258,7 +266,7 @@ static int forward(const struct sw_process_options *options)
 
 int main(int argc, char **argv)
 {
-    struct sw_process_options options = {0};
+    struct sw_process_options options = {.control_fd = -1};
     int result = BAD_INPUT;
 
     signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is reported as an error instead of killing the process */

@@ -258,12 +258,12 @@ static int open_files(struct sw_process *process, struct complaint complaint)
     }
     if (open_captures(process, complaint) < 0)
         return -1;
-    if (options->control_path) {
-        process->control =
-            sw_control_server_open(options->control_path, process->sw, process->epoll_fd, SW_EVENT_CONTROL);
+    if (options->control_path || options->control_fd >= 0) {
+        process->control = sw_control_server_open(options->control_path, options->control_fd, process->sw,
+                                                  process->epoll_fd, SW_EVENT_CONTROL);
         if (!process->control) {
-            snprintf(complaint.text, complaint.bytes, "cannot listen on '%s': %s", options->control_path,
-                     strerror(errno));
+            snprintf(complaint.text, complaint.bytes, "cannot listen on '%s': %s",
+                     options->control_path ? options->control_path : "--control-fd", strerror(errno));
             return -1;
         }
     }

@@ -19,6 +19,7 @@ struct sw_process_options {
     uint32_t n_ports;
     const char *commands_path; /* NULL: none; the same holds for the following paths */
     const char *control_path;
+    int control_fd; /* an inherited connection for control commands; -1: none */
     const char *telemetry_path;
     const char *lateness_path;
     const char *capture_folder;

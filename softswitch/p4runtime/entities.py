@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Writes and reads of entities, each passed to the part that implements its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from softswitch.operations.values import Commands
+from softswitch.p4runtime import messages
+from softswitch.p4runtime.counters import Counters
+from softswitch.p4runtime.digests import Digests
+from softswitch.p4runtime.info import Info
+from softswitch.p4runtime.meters import Meters
+from softswitch.p4runtime.profiles import Profiles
+from softswitch.p4runtime.registers import Registers
+from softswitch.p4runtime.replication import Replication
+from softswitch.p4runtime.status import invalid, unimplemented
+from softswitch.p4runtime.tables import TableEntries
+
+Write: TypeAlias = Callable[[int, Any], None]
+Read: TypeAlias = Callable[[Any], Iterator[Any]]
+
+UNSUPPORTED = {
+    "value_set_entry": "parser value sets are not supported",
+    "extern_entry": "v1model has no extern of another kind",
+}
+"""The kinds of entities that are refused, with the reason."""
+
+
+class Entities:
+    """The entities of a switch that runs a program."""
+
+    def __init__(self, control: Commands, info: Info, is_up: Callable[[int], bool | None]) -> None:
+        self.profiles = Profiles(control, info, is_up)
+        self.tables = TableEntries(control, info, self.profiles)
+        self.digests = Digests(control, info)
+        counters = Counters(control, info, self.tables)
+        meters = Meters(control, info, self.tables)
+        registers = Registers(control, info)
+        replication = Replication(control)
+        self._parts = (self.profiles, self.tables, self.digests, counters, meters, registers, replication)
+        self._methods: Mapping[str, tuple[Write, Read]] = {
+            "table_entry": (self.tables.write, self.tables.read),
+            "action_profile_member": (self.profiles.write_member, self.profiles.read_members),
+            "action_profile_group": (self.profiles.write_group, self.profiles.read_groups),
+            "meter_entry": (meters.write, meters.read),
+            "direct_meter_entry": (meters.write_direct, meters.read_direct),
+            "counter_entry": (counters.write, counters.read),
+            "direct_counter_entry": (counters.write_direct, counters.read_direct),
+            "packet_replication_engine_entry": (replication.write, replication.read),
+            "register_entry": (registers.write, registers.read),
+            "digest_entry": (self.digests.write, self.digests.read),
+        }
+
+    def write(self, update: Any) -> None:
+        """Apply an update. Raise Refusal if it is refused; then nothing has changed."""
+        if update.type not in (messages.v1.Update.INSERT, messages.v1.Update.MODIFY, messages.v1.Update.DELETE):
+            raise invalid("an update inserts, modifies or deletes")
+        kind = _kind(update.entity)
+        self._methods[kind][0](update.type, getattr(update.entity, kind))
+
+    def read(self, request: Any) -> Iterator[Any]:
+        """Yield the entities that a request selects. Raise Refusal if it is not valid."""
+        kind = _kind(request)
+        for item in self._methods[kind][1](getattr(request, kind)):
+            yield messages.v1.Entity(**{kind: item})
+
+    def use(self, control: Commands) -> None:
+        """Let all parts work on another switch, which must be in the same state."""
+        for part in self._parts:
+            part.control = control
+
+
+def _kind(entity: Any) -> str:
+    kind: str | None = entity.WhichOneof("entity")
+    if kind is None:
+        raise invalid("an entity is empty")
+    if kind in UNSUPPORTED:
+        raise unimplemented(UNSUPPORTED[kind])
+    return kind
