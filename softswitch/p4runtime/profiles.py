@@ -258,12 +258,13 @@ class Profiles:
         self._group_choices(state, message)
         with refusing():
             group = GroupState(state.info.profile, profiles.add_group(self.control, state.info.profile))
+        state.groups[number] = group
         try:
             self._fill(state, group, message)
         except BaseException:
             self._delete_group(group)
+            del state.groups[number]
             raise
-        state.groups[number] = group
 
     def _fill(self, state: _State, group: GroupState, message: Any) -> None:
         """Give a group the members of a message."""

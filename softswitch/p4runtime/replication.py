@@ -142,6 +142,8 @@ def _found(kind: int, known: _Group | None, what: str) -> _Group | None:
 def _check_options(session: Any) -> None:
     if session.class_of_service:
         raise unimplemented(f"class of service {session.class_of_service}: a clone keeps the priority that P4 gives it")
+    if session.packet_length_bytes < 0:
+        raise invalid(f"a packet length of {session.packet_length_bytes} bytes is below 0")
     if session.packet_length_bytes:
         raise unimplemented(f"clones of {session.packet_length_bytes} bytes: P4's truncate() cuts a packet")
 

@@ -44,7 +44,7 @@ class Service:
         except Refusal as refusal:
             await _abort(context, refusal)
         if any(results):
-            await _abort_batch(context, results, "Write failure")
+            await _abort_batch(context, results, "updates")
         return messages.v1.WriteResponse()
 
     async def Read(self, request: Any, context: Any) -> AsyncIterator[Any]:
@@ -60,7 +60,7 @@ class Service:
             for first in range(0, len(entities), _ENTITIES_PER_ANSWER):
                 yield messages.v1.ReadResponse(entities=entities[first : first + _ENTITIES_PER_ANSWER])
         if any(results):
-            await _abort_batch(context, results, "Read failure")
+            await _abort_batch(context, results, "requests")
 
     async def SetForwardingPipelineConfig(self, request: Any, context: Any) -> Any:
         try:
@@ -145,8 +145,10 @@ async def _abort(context: Any, refusal: Refusal) -> NoReturn:
     raise AssertionError("abort raises")
 
 
-async def _abort_batch(context: Any, results: list[Refusal | None], text: str) -> NoReturn:
+async def _abort_batch(context: Any, results: list[Refusal | None], parts: str) -> NoReturn:
     """End a call with the result of each of its parts."""
+    refusals = [refusal for refusal in results if refusal is not None]
+    text = f"{len(refusals)} of {len(results)} {parts} refused, the first one because: {refusals[0]}"
     details = batch_status(results, text).SerializeToString()
     await context.abort(StatusCode.UNKNOWN, text, trailing_metadata=((DETAILS_KEY, details),))
     raise AssertionError("abort raises")

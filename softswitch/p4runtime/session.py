@@ -166,6 +166,7 @@ class Session:
                 self._send_packet(message.packet)
             elif kind == "digest_ack":
                 error.digest_list_ack.digest_list_ack.CopyFrom(message.digest_ack)
+                self._send_digests(time.monotonic())  # what the client acknowledges covers digests that wait already
                 self.pipeline.entities.digests.acknowledge(message.digest_ack)
             else:
                 error.other.SetInParent()
