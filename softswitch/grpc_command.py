@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -94,7 +95,8 @@ def _check_address(target: argparse.Namespace) -> None:
     if not target.grpc_server_ssl and (has_files or target.grpc_server_cacert or target.grpc_server_with_client_auth):
         _refuse("certificates are used with --grpc-server-ssl only; give that too")
     address = target.grpc_server_addr
-    if not address.startswith("unix:") and not address.rpartition(":")[2].isdecimal():
+    host, _, port = address.rpartition(":")
+    if not address.startswith("unix:") and not (host and port.isdecimal()):
         _refuse(f"--grpc-server-addr {address}: it is not HOST:PORT")
     if not address.startswith(_LOOPBACK) and not target.grpc_server_with_client_auth:
         _say(f"--grpc-server-addr {address}: whoever can reach this address controls the switch")
@@ -141,6 +143,7 @@ def _check_installed() -> None:
 
 
 def _serve(options: argparse.Namespace) -> str:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # our own lines report errors
     from softswitch.p4runtime.device import Device, DeviceError
     from softswitch.p4runtime.server import ServeError, SwitchServer
 

@@ -8,6 +8,7 @@ Owns the listening sockets, signals and the end of the process. It ends with a s
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -138,7 +139,8 @@ class SwitchServer:
         try:
             return socket.create_server(("127.0.0.1", self._endpoints.thrift_port))
         except OSError as error:
-            raise ServeError(f"--thrift-port {self._endpoints.thrift_port}: {error.strerror}") from None
+            text = os.strerror(error.errno or 0)  # the error's own text repeats the address
+            raise ServeError(f"--thrift-port {self._endpoints.thrift_port}: {text}") from None
 
     def _answer(self, call: Call) -> bytes:
         """Answer a Thrift client."""

@@ -18,6 +18,7 @@ _ELECTION_IDS = itertools.count(1000)
 def server() -> Iterator[Served]:
     with served() as running:
         yield running
+        assert "Traceback" not in running.errors()
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from softswitch.child import EXECUTABLE as SIMPLE_SWITCH
 from tests.softswitch.p4runtime.controller import DEVICE_ID, PATIENCE_S
@@ -21,9 +23,10 @@ PORTS = (1, 2, 3)
 class Served:
     """A running command with the address of its gRPC server and a socket for each port."""
 
-    def __init__(self, process: subprocess.Popen[str], ports: dict[int, socket.socket]) -> None:
+    def __init__(self, process: subprocess.Popen[str], ports: dict[int, socket.socket], errors: IO[str]) -> None:
         self.process = process
         self.ports = ports
+        self._errors = errors
         self.address = ""
         self.lines: list[str] = []
 
@@ -34,7 +37,7 @@ class Served:
             if line.startswith("ready "):
                 self.address = line.split()[1]
                 return
-        raise AssertionError(self.process.communicate()[1])
+        raise AssertionError(self.errors())
 
     def send(self, port: int, frame: bytes) -> None:
         self.ports[port].send(frame)
@@ -55,8 +58,12 @@ class Served:
 
     def stop(self) -> tuple[int, str]:
         self.process.send_signal(signal.SIGTERM)
-        _, errors = self.process.communicate(timeout=PATIENCE_S)
-        return self.process.returncode, errors
+        return self.process.wait(PATIENCE_S), self.errors()
+
+    def errors(self) -> str:
+        """Return what the command has written to stderr."""
+        self._errors.seek(0)
+        return self._errors.read()
 
 
 @contextmanager
@@ -70,21 +77,22 @@ def served(
         words += ["-i", f"{port}@fd:{inner.fileno()}"]
         outer.settimeout(PATIENCE_S)
     words += [*general, "--", "--grpc-server-addr", address, "--cpu-port", str(CPU_PORT), *target]
-    process = subprocess.Popen(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        pass_fds=[inner.fileno() for _, inner in pairs.values()],
-    )
-    running = Served(process, {port: outer for port, (outer, _) in pairs.items()})
-    try:
-        for _, inner in pairs.values():
-            inner.close()
-        running.wait_until_ready()
-        yield running
-    finally:
-        for outer in running.ports.values():
-            outer.close()
-        with process:  # closes its pipes and waits
-            process.kill()
+    with tempfile.TemporaryFile("w+") as errors:  # a pipe that nobody reads could block the command
+        process = subprocess.Popen(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            pass_fds=[inner.fileno() for _, inner in pairs.values()],
+        )
+        running = Served(process, {port: outer for port, (outer, _) in pairs.items()}, errors)
+        try:
+            for _, inner in pairs.values():
+                inner.close()
+            running.wait_until_ready()
+            yield running
+        finally:
+            for outer in running.ports.values():
+                outer.close()
+            with process:  # closes its pipes and waits
+                process.kill()

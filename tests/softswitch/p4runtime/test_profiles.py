@@ -4,6 +4,7 @@
 
 import random
 from collections import Counter
+from typing import Any
 
 from softswitch.p4runtime.messages import v1
 from tests.softswitch.p4runtime.controller import DELETE, INSERT, Controller, Names, exact, refused, update
@@ -11,18 +12,18 @@ from tests.softswitch.p4runtime.frames import PLAIN, SPREAD, arrives, frame
 from tests.softswitch.p4runtime.running import PORTS, Served
 
 
-def member(names: Names, number: int, port: int, profile: str = "In.members") -> v1.ActionProfileMember:
+def member(names: Names, number: int, port: int, profile: str = "In.members") -> Any:
     action = names.action("In.forward", port)
     return v1.ActionProfileMember(action_profile_id=names[profile], member_id=number, action=action)
 
 
-def group(names: Names, number: int, *members: tuple[int, int]) -> v1.ActionProfileGroup:
+def group(names: Names, number: int, *members: tuple[int, int]) -> Any:
     """Return a group of members with weights."""
     listed = [v1.ActionProfileGroup.Member(member_id=which, weight=weight) for which, weight in members]
     return v1.ActionProfileGroup(action_profile_id=names["In.members"], group_id=number, members=listed)
 
 
-def one_shot(names: Names, *choices: tuple[int, int]) -> v1.TableAction:
+def one_shot(names: Names, *choices: tuple[int, int]) -> Any:
     """Return an action set that forwards to ports with weights."""
     actions = [v1.ActionProfileAction(action=names.action("In.forward", port), weight=w) for port, w in choices]
     return v1.TableAction(action_profile_action_set={"action_profile_actions": actions})

@@ -3,6 +3,7 @@
 """Tests of multicast groups and clone sessions."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from softswitch.p4runtime.messages import v1
 from tests.softswitch.p4runtime.controller import DELETE, INSERT, MODIFY, Controller, Names, exact, refused, update
@@ -12,14 +13,14 @@ from tests.softswitch.p4runtime.running import Served
 Replicas = Sequence[tuple[int, int]]
 
 
-def group(number: int, replicas: Replicas, **fields: object) -> v1.PacketReplicationEngineEntry:
+def group(number: int, replicas: Replicas, **fields: object) -> Any:
     """Return a multicast group of replicas with port and instance."""
     listed = [v1.Replica(port=bytes([port]), instance=instance) for port, instance in replicas]
     entry = {"multicast_group_id": number, "replicas": listed, **fields}
     return v1.PacketReplicationEngineEntry(multicast_group_entry=entry)
 
 
-def session(number: int, replicas: Replicas, **fields: int) -> v1.PacketReplicationEngineEntry:
+def session(number: int, replicas: Replicas, **fields: int) -> Any:
     listed = [v1.Replica(egress_port=port, instance=instance) for port, instance in replicas]
     entry = {"session_id": number, "replicas": listed, **fields}
     return v1.PacketReplicationEngineEntry(clone_session_entry=entry)

@@ -34,7 +34,7 @@ _NUMBERS = (0, 1, 2, 511, 512, 65_535, 65_536, (1 << 31) - 1)
 _STRINGS = (b"", b"\x00", b"\x01", b"\xff", b"\xff" * 7, b"\x00" * 40 + b"\x07")
 
 
-def valid_updates(names: Names) -> list[v1.Update]:
+def valid_updates(names: Names) -> list[Any]:
     forward = names.action("In.forward", 2)
     policy = names.entry(
         "In.policies", [ternary(1, 1)], names.action("In.police", 1), priority=3, meter_config={"cir": 1, "pir": 2}
