@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
 SERVICE = "p4.v1.P4Runtime"
+_BYTES_LITERAL = re.compile(r"\bb'(?:[^'\\\n]|\\.)*'")
 _NEEDED = ("google.protobuf.any_pb2", "google.rpc.status_pb2")
 _MODULES = ("p4.config.v1.p4types_pb2", "p4.config.v1.p4info_pb2", "p4.v1.p4data_pb2", "p4.v1.p4runtime_pb2")
 
@@ -101,9 +103,9 @@ def _serialized(module: str) -> bytes:
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"no module {module}; install the package p4runtime", name=module)
-    tree = ast.parse(Path(spec.origin).read_bytes())
-    literals = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return max((value for value in literals if isinstance(value, bytes)), key=len)
+    literals = _BYTES_LITERAL.findall(Path(spec.origin).read_text(encoding="utf-8"))
+    value: bytes = ast.literal_eval(max(literals, key=len))
+    return value
 
 
 def _device_config() -> Any:

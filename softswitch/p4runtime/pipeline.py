@@ -18,7 +18,6 @@ from softswitch.build import BuildError, build_executable, build_library
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.load.program import load_program
-from softswitch.engine import SwitchEngine
 from softswitch.operations.values import Commands
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.entities import Entities
@@ -86,6 +85,8 @@ class SavedPipeline:
     """A pipeline that is not committed: requests go to a switch in this process, and are repeated at the commit."""
 
     def __init__(self, config: Config, is_up: Callable[[int], bool | None]) -> None:
+        from softswitch.engine import SwitchEngine  # needs numpy, which would delay the start of every switch
+
         self._engine = SwitchEngine(config.library())
         self._lines: list[str] = []
         self.pipeline = Pipeline(config, self, is_up)

@@ -125,5 +125,17 @@ def test_meter_rates_are_read_as_they_were_set(switch: SwitchEngine) -> None:
         "0: info rate = 0.5, burst size = 4",
         "1: info rate = 2, burst size = 9",
     ]
+    switch.command("meter_set_rates by_index 0 1.234567890123:4 2:9")
+    assert "1.234567890123," in switch.command("meter_get_rates by_index 0")
     with pytest.raises(CommandError, match="nothing"):
         switch.command("meter_get_rates nothing 0")
+
+
+def test_a_meter_without_rates_is_green(switch: SwitchEngine) -> None:
+    switch.command("meter_set_rates by_index 1 0:1 0:2")
+    assert colors(switch, request(1, 1), 3) == [0, 1, 2]
+    switch.command("meter_clear_rates by_index 1")
+    assert colors(switch, request(1, 1), 3) == [0, 0, 0]
+    assert switch.command("meter_get_rates by_index 1") == ""
+    with pytest.raises(CommandError, match="outside"):
+        switch.command("meter_clear_rates by_index 9")

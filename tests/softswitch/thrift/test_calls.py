@@ -237,6 +237,17 @@ def test_members_and_groups(make_switch: MakeSwitch) -> None:
     two = program.call("bm_mt_indirect_ws_add_entry", 0, table, [exact(b"\x0a")], group, options())
     program.call("bm_mt_indirect_ws_set_default_group", 0, table, group)
     assert [ports_of(program, bytes([which]) + bytes(80)) for which in (9, 10, 11)] == [[2], [4], [4]]
+    program.call("bm_mt_indirect_modify_entry", 0, table, two, members[0])
+    program.call("bm_mt_indirect_ws_modify_entry", 0, table, one, group)
+    assert [ports_of(program, bytes([which]) + bytes(80)) for which in (9, 10)] == [[4], [2]]
+    program.call("bm_mt_indirect_modify_entry", 0, table, one, members[0])
+    program.call("bm_mt_indirect_ws_modify_entry", 0, table, two, group)
+    for method, code in (
+        ("bm_mt_indirect_modify_entry", TableCode.INVALID_MEMBER),
+        ("bm_mt_indirect_ws_modify_entry", TableCode.INVALID_GROUP),
+    ):
+        assert code_of(program.call, method, 0, table, one, 99) == code
+        assert code_of(program.call, method, 0, table, 99, 0) == TableCode.INVALID_HANDLE
     entries = program.call("bm_mt_get_entries", 0, table)
     assert [(entry.action.member, entry.action.group) for entry in entries] == [(members[0], None), (None, group)]
     assert program.call("bm_mt_get_default_entry", 0, table).group == group
