@@ -15,7 +15,7 @@ from softswitch.p4runtime.status import invalid
 
 
 def action_call(actions: Mapping[int, ActionInfo], message: Any, where: str) -> ActionCall:
-    """Return the action and the arguments in a message. Raise Refusal if they are not those of one of the actions."""
+    """Return the action and the arguments in a message. Raise Refusal if they do not fit one of the actions."""
     info = actions.get(message.action_id)
     if info is None:
         raise invalid(f"{where} has no action {message.action_id}")

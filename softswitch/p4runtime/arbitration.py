@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Arbitration: which client of a role is the primary, and what the clients are told about it.
+"""Arbitration: the choice of the primary among the clients of a role, and the notifications of its clients.
 
 The primary is the live client with the highest election id that the role has ever seen. There may be no primary.
 """

@@ -99,12 +99,12 @@ class Info:
         self.p4info = p4info
         self._program = program
         self._action_names = {item.preamble.id: item for item in p4info.actions}
+        self.direct_meters = {item.preamble.name: item for item in p4info.direct_meters}
         self.profiles = {item.preamble.id: self._profile(item) for item in p4info.action_profiles}
         self.tables = {item.preamble.id: self._table(item) for item in p4info.tables}
         self.registers = self._arrays(p4info.registers, program.registers, "register")
         self.counters = self._arrays(p4info.counters, program.counters, "counter")
         self.meters = self._arrays(p4info.meters, program.meters, "meter")
-        self.direct_meters = {item.preamble.name: item for item in p4info.direct_meters}
         self.digests = {item.preamble.id: self._digest(item) for item in p4info.digests}
         self.packet_headers = {item.preamble.name: item for item in p4info.controller_packet_metadata}
 
@@ -126,6 +126,8 @@ class Info:
         if len(item.match_fields) != len(table.keys):
             raise _mismatch(f"table {name} with {len(item.match_fields)} match fields")
         fields = tuple(_field(name, given, key) for given, key in zip(item.match_fields, table.keys, strict=True))
+        if table.meter is not None and table.meter.name not in self.direct_meters:
+            raise _mismatch(f"table {name} without its direct meter {table.meter.name}")
         profile = self.profiles.get(item.implementation_id)
         if (profile is None) != (table.profile is None):
             raise _mismatch(f"the implementation of table {name}")
@@ -150,6 +152,8 @@ class Info:
             if len(given.params) != len(action.params):
                 raise _mismatch(f"action {action.name} with {len(given.params)} parameters")
             actions[ref.id] = ActionInfo(ref.id, action, tuple(param.id for param in given.params))
+        if len(actions) != len(by_name):
+            raise _mismatch(f"table {table.name} with {len(actions)} actions")
         return actions
 
     def _profile(self, item: Any) -> ProfileInfo:

@@ -23,7 +23,7 @@ class PacketHeaders:
         self._in_bytes = (sum(field.bitwidth for field in self._in) + 7) // 8
 
     def frame(self, message: Any) -> bytes:
-        """Return the frame of a packet-out message. Raise Refusal if its metadata are not those of the header."""
+        """Return the frame of a packet-out message. Raise Refusal if its metadata do not fit the header."""
         given = {item.metadata_id: item.value for item in message.metadata}
         if len(given) != len(message.metadata):
             raise invalid("a metadata field is given twice")
@@ -59,5 +59,10 @@ class PacketHeaders:
 
 
 def _fields(info: Info, header: str) -> tuple[Any, ...]:
+    """Return the fields of a header; empty if the program has no such header."""
     item = info.packet_headers.get(header)
-    return () if item is None else tuple(item.metadata)
+    fields = () if item is None else tuple(item.metadata)
+    for field in fields:
+        if field.bitwidth <= 0:
+            raise invalid(f"metadata {field.name} of header {header} has no width")
+    return fields

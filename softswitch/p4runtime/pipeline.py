@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from softswitch.p4runtime.packets import PacketHeaders
 from softswitch.p4runtime.status import Refusal, invalid
 
 _NAME = "pipeline.json"
+_MALFORMED = (ValueError, TypeError, LookupError, AttributeError, AssertionError, RecursionError)
+"""The errors of the loader and the generator for JSON of another form than p4c's."""
 _KEPT = (
     messages.v1.Entity(action_profile_member={}),
     messages.v1.Entity(action_profile_group={}),
@@ -46,10 +49,8 @@ class Config:
             raise invalid("the forwarding pipeline config needs a p4info and a p4_device_config")
         self.message = message
         self.source = _json_of(message.p4_device_config)
-        try:
+        with _refusing_programs():
             self.program: Program = load_program(json.loads(self.source), _NAME)
-        except (CodegenError, ValueError) as error:
-            raise invalid(f"the device config is not a program that softswitch supports: {error}") from None
         self.info = Info(message.p4info, self.program)
 
     def executable(self) -> Path:
@@ -65,9 +66,8 @@ class Config:
             path = Path(folder, _NAME)
             path.write_bytes(self.source)
             try:
-                return build(path)
-            except CodegenError as error:
-                raise invalid(f"softswitch does not support the program: {error}") from None
+                with _refusing_programs():
+                    return build(path)
             except (BuildError, CacheRefused, OSError) as error:
                 raise Refusal(StatusCode.INTERNAL, f"cannot build the switch: {error}") from None
 
@@ -119,6 +119,17 @@ def copy_entities(source: Entities, target: Entities) -> None:
                 continue
             kind = messages.v1.Update.MODIFY if is_meter else messages.v1.Update.INSERT
             target.write(messages.v1.Update(type=kind, entity=entity))
+
+
+@contextmanager
+def _refusing_programs() -> Iterator[None]:
+    """Raise Refusal for a program that the generator does not support, or that no compiler has written."""
+    try:
+        yield
+    except CodegenError as error:
+        raise invalid(f"softswitch does not support the program: {error}") from None
+    except _MALFORMED as error:
+        raise invalid(f"the device config is not a program: {type(error).__name__}: {error}") from None
 
 
 def _json_of(device_config: bytes) -> bytes:

@@ -365,7 +365,7 @@ def _weight(p4info: Any, message: Any) -> int:
 
 
 def _check_size(p4info: Any, weights: Sequence[int], max_size: int) -> None:
-    """Raise Refusal for a group that is larger than its own maximum or that of the profile."""
+    """Raise Refusal for a group that is larger than its own maximum or the profile's."""
     limit = p4info.max_group_size
     if max_size < 0 or (limit and max_size > limit):
         raise invalid(f"max_size {max_size} is not from 0 to {limit}")

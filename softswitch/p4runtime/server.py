@@ -52,7 +52,7 @@ class Tls:
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where a server listens."""
+    """The addresses at which a server listens."""
 
     grpc_address: str
     tls: Tls | None = None

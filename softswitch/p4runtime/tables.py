@@ -53,7 +53,7 @@ class Remembered:
     one_shot: GroupState | None = None
     one_shot_message: Any = None
     idle_periods: int = 0
-    """The timeouts without a hit of which the client was notified."""
+    """The number of timeouts without a hit that the client was notified of."""
 
 
 class TableEntries:

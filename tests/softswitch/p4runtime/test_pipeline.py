@@ -3,11 +3,16 @@
 """Tests of the forwarding pipeline config: its actions, its answers, and wrong configs."""
 
 import json
+import random
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from softswitch.p4runtime.messages import config, tmp, v1
+from softswitch.p4runtime.pipeline import Config
 from softswitch.p4runtime.session import NO_CONFIG
+from softswitch.p4runtime.status import Refusal
 from tests.softswitch.p4runtime.controller import Controller, Names, exact, refused
 from tests.softswitch.p4runtime.frames import EXACT, SPREAD, arrives, frame
 from tests.softswitch.p4runtime.running import Served, served
@@ -122,6 +127,35 @@ def test_wrong_configs_leave_the_switch_as_it_was(
         assert refused(primary.set_pipeline, program, action, device_config=source) == ["INVALID_ARGUMENT"]
     assert arrives(server, 2, EXACT, 1)
     assert primary.read(table_entry=v1.TableEntry(table_id=entry.table_id)) == [entry]
+
+
+def mutated(generator: random.Random) -> Any:
+    """Return a config with a changed or removed value in its JSON."""
+    document = json.loads(CONTROLLED)
+    parent: Any = document
+    while True:
+        keys = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
+        key = generator.choice(keys)
+        if not isinstance(parent[key], (dict, list)) or not parent[key] or generator.random() < 0.2:
+            break
+        parent = parent[key]
+    if generator.random() < 0.3:
+        del parent[key]
+    else:
+        parent[key] = generator.choice([None, 0, -1, "x", [], {}, 1 << 40, True, [None]])
+    return v1.ForwardingPipelineConfig(
+        p4info=Names("controlled").p4info, p4_device_config=json.dumps(document).encode()
+    )
+
+
+def test_mutated_programs_are_accepted_or_refused() -> None:
+    generator = random.Random(36)
+    n_accepted = 0
+    for _ in range(30):
+        with suppress(Refusal):
+            Config(mutated(generator))
+            n_accepted += 1
+    assert 3 < n_accepted < 27
 
 
 def test_a_malformed_p4info_is_refused(primary: Controller, names: Names) -> None:
