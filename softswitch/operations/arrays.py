@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from softswitch.codegen.ir.blocks import Array
-from softswitch.operations.values import Commands, all_bits, run
+from softswitch.control import Commands
+from softswitch.operations.values import all_bits, run
 
 _COUNT = re.compile(r".*= \((\d+) bytes, (\d+) packets\)")
 _RATE = re.compile(r"\d+: info rate = (\S+), burst size = (\d+)")

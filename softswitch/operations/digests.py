@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from softswitch.operations.values import Commands, run
+from softswitch.control import Commands
+from softswitch.operations.values import run
 
 Digest: TypeAlias = tuple[str, tuple[int, ...]]
 """The name of a digest and the values of its fields."""

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from softswitch.codegen.ir.blocks import ActionCall, Profile
 from softswitch.codegen.ir.nodes import Action
+from softswitch.control import Commands
 from softswitch.operations.tables import call_of
-from softswitch.operations.values import Commands, run
+from softswitch.operations.values import run
 
 
 def add_member(control: Commands, profile: Profile, call: ActionCall) -> int:

@@ -15,7 +15,8 @@ from typing import TypeAlias
 
 from softswitch.codegen.ir.blocks import ActionCall, Table
 from softswitch.codegen.ir.nodes import Action
-from softswitch.operations.values import Commands, Pair, has_priorities, key_word, pair_of_word, run, word_value
+from softswitch.control import Commands
+from softswitch.operations.values import Pair, has_priorities, key_word, pair_of_word, run, word_value
 
 _ENTRY = re.compile(r"entry (\d+): (.*?) => (.*?)(?: priority (\d+))?")
 

@@ -9,19 +9,14 @@ bits set.
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from softswitch.codegen.ir.blocks import Key, Table
+from softswitch.control import Commands
 
 Pair: TypeAlias = tuple[int, int]
 
 _IPV4_BITS, _MAC_BITS, _IPV6_BITS = 32, 48, 128
-
-
-class Commands(Protocol):
-    """An object that runs control commands: a connection to a switch's process, or a switch in this process."""
-
-    def command(self, line: str) -> str: ...
 
 
 def run(control: Commands, *words: object) -> str:

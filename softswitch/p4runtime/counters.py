@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from softswitch.codegen.ir.blocks import Array
-from softswitch.operations.values import Commands
+from softswitch.control import Commands
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.indexes import selected_arrays, selected_cells, written_cells
 from softswitch.p4runtime.info import Info, TableInfo

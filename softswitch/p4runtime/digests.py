@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 from grpc import StatusCode
 
+from softswitch.control import Commands
 from softswitch.operations import digests
-from softswitch.operations.values import Commands
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import encoded
 from softswitch.p4runtime.info import DigestInfo, Info

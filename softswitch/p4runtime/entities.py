@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from softswitch.operations.values import Commands
+from softswitch.control import Commands
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.counters import Counters
 from softswitch.p4runtime.digests import Digests

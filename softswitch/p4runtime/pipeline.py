@@ -19,7 +19,7 @@ from softswitch.build import BuildError, build_executable, build_library
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.load.program import load_program
-from softswitch.operations.values import Commands
+from softswitch.control import Commands
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.entities import Entities
 from softswitch.p4runtime.info import Info

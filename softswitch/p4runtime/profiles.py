@@ -15,9 +15,9 @@ from typing import Any
 from grpc import StatusCode
 
 from softswitch.codegen.ir.blocks import ActionCall, Profile
+from softswitch.control import Commands
 from softswitch.operations import profiles
 from softswitch.operations.tables import Group, Member
-from softswitch.operations.values import Commands
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.actions import action_call, action_message
 from softswitch.p4runtime.byte_strings import decoded

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from softswitch.control import Commands
 from softswitch.operations import arrays
-from softswitch.operations.values import Commands
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import decoded, decoded_signed, encoded, encoded_signed
 from softswitch.p4runtime.indexes import selected_arrays, selected_cells, written_cells

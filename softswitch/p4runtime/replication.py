@@ -14,7 +14,8 @@ from typing import Any
 
 from grpc import StatusCode
 
-from softswitch.operations.values import Commands, run
+from softswitch.control import Commands
+from softswitch.operations.values import run
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import decoded
 from softswitch.p4runtime.status import invalid, not_found, refuse, refusing, unimplemented

@@ -9,9 +9,9 @@ from typing import Any
 from grpc import StatusCode
 
 from softswitch.codegen.ir.blocks import Array
+from softswitch.control import Commands
 from softswitch.operations import arrays
 from softswitch.operations.arrays import Count, Rate
-from softswitch.operations.values import Commands
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.status import invalid, refuse, refusing, unimplemented
 

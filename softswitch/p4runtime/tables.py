@@ -15,9 +15,10 @@ from typing import Any, TypeAlias
 from grpc import StatusCode
 
 from softswitch.codegen.ir.blocks import ActionCall
+from softswitch.control import Commands
 from softswitch.operations import tables
 from softswitch.operations.tables import Entry, EntryAction, Group, Member
-from softswitch.operations.values import Commands, Pair, has_priorities
+from softswitch.operations.values import Pair, has_priorities
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.actions import action_call, action_message
 from softswitch.p4runtime.info import Info, TableInfo

@@ -12,8 +12,8 @@ import math
 from typing import Any
 
 from softswitch.codegen.ir.blocks import Array, Table
+from softswitch.control import Commands
 from softswitch.operations import arrays, tables
-from softswitch.operations.values import Commands
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import ArrayCode, MeterCode, Refused, TableCode, refusing

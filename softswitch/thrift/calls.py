@@ -14,7 +14,7 @@ from thriftpy2.protocol.binary import TBinaryProtocol
 from thriftpy2.thrift import TApplicationException
 from thriftpy2.transport import TMemoryBuffer
 
-from softswitch.operations.values import Commands
+from softswitch.control import Commands
 from softswitch.thrift.arrays import Arrays
 from softswitch.thrift.framing import Call
 from softswitch.thrift.interface import SERVICES, WrongType, filled, interface

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from softswitch.control import Commands
 from softswitch.operations import profiles
-from softswitch.operations.values import Commands
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program, action_of
 from softswitch.thrift.refusals import Refused, TableCode, refusing

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
 
-from softswitch.control import CommandError
-from softswitch.operations.values import Commands, run
+from softswitch.control import CommandError, Commands
+from softswitch.operations.values import run
 
 
 class TableCode(IntEnum):

@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from softswitch.control import CommandError
+from softswitch.control import CommandError, Commands
 from softswitch.mirror_sessions import MirrorSession, MirrorSessions
-from softswitch.operations.values import Commands
 from softswitch.thrift.interface import interface
 from softswitch.thrift.refusals import SESSION_NOT_FOUND, MulticastCode, Refused, ask
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from softswitch.codegen.ir.blocks import Table
+from softswitch.control import Commands
 from softswitch.operations import tables
 from softswitch.operations.tables import Entry, EntryAction, Group, Member
-from softswitch.operations.values import Commands, has_priorities
+from softswitch.operations.values import has_priorities
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program, action_of
 from softswitch.thrift.refusals import Refused, TableCode, refusing

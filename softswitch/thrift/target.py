@@ -9,8 +9,8 @@ from typing import Any
 
 import psutil
 
+from softswitch.control import Commands
 from softswitch.operations import digests
-from softswitch.operations.values import Commands
 from softswitch.thrift.digest_learning import Learning, LearningList
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program

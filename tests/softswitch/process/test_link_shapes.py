@@ -24,7 +24,7 @@ def first_lines(discipline: str) -> list[str]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as switch:
         try:
             assert switch.stdout is not None
-            lines = []
+            lines: list[str] = []
             while not lines or lines[-1] != "ready":
                 line = switch.stdout.readline()
                 if not line:
