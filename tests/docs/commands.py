@@ -25,7 +25,8 @@ ROOT_WORD = "sudo"
 RUNNER = ("./runner.py", "runner.py")
 PROGRAMS = (
     *RUNNER,
-    *("make", "python", "python3", ".venv/bin/python", "softswitch/simple_switch", "tools/provision.sh"),
+    *("make", "python", "python3", ".venv/bin/python", "tools/provision.sh"),
+    *("softswitch/simple_switch", "softswitch/simple_switch_grpc"),
     *("dask", "debootstrap", "docker", "dockerd", "mpirun", "p4c-bm2-ss", "tshark", "vagrant", "wireshark"),
 )
 """Inline code that begins with one of these and has further words is a command."""

@@ -19,6 +19,7 @@ from cli.app import VERBS, app_for
 from hosts.transport.settings import TransportSettings
 from scenarios.catalogue import SCENARIOS
 from softswitch.bmv2_command import REFUSED_OF_TARGET, read_options
+from softswitch.p4runtime import command as grpc_command
 from testbed.control_plane.settings import SwitchSettings
 from tests.docs.understood import Complaint
 from topologies.shapes import SHAPES
@@ -45,11 +46,12 @@ def _options_of_verbs() -> Mapping[str, set[str]]:
 
 @cache
 def _help_of_the_switch() -> str:
-    """Return the output of `softswitch/simple_switch --help`, and the options that it refuses after `--`."""
+    """Return the output of both switch commands' `--help`, and the options that they refuse after `--`."""
     output = io.StringIO()
-    with redirect_stdout(output), pytest.raises(SystemExit):
-        read_options(["--help"])
-    return " ".join((output.getvalue(), *REFUSED_OF_TARGET))
+    for read in (read_options, grpc_command.read_options):
+        with redirect_stdout(output), pytest.raises(SystemExit):
+            read(["--help"])
+    return " ".join((output.getvalue(), *REFUSED_OF_TARGET, *grpc_command.REFUSED_OF_TARGET))
 
 
 def complaint_about_options(words: Sequence[str], others: Mapping[str, str]) -> Complaint:

@@ -69,6 +69,7 @@ PARSED: Mapping[str, str] = {
     r": `?(docker|dockerd|debootstrap) ": "needs Docker: tests/tools/test_image.py",
     r"tools/provision.sh": "installs packages: tests/tools/test_provision.py",
     r"softswitch/simple_switch -i": "needs root and interfaces: tests/softswitch/test_bmv2_command.py",
+    r"softswitch/simple_switch_grpc ": "needs root and interfaces: tests/softswitch/p4runtime/test_command.py",
     r": `(.venv/bin/)?python -m [\w.]+`$": "names only a module",
     r"python -m softswitch(.thrift)? ": "runs until it is stopped: tests/softswitch/thrift/test_server.py",
     r"sudo .venv/bin/python examples/": "needs root: tests/examples/test_examples.py runs each",

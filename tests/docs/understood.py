@@ -24,6 +24,7 @@ from cli.app import VERBS, main
 from cli.planning import EXCHANGES
 from softswitch.bmv2_command import read_options
 from softswitch.p4c import LANGUAGE
+from softswitch.p4runtime import command as grpc_command
 from testbed.plan.plan import plan_run
 from tests.docs.commands import RUNNER, bare
 from tests.tree import ROOT
@@ -230,6 +231,7 @@ _PROGRAMS: Mapping[str, Callable[[Sequence[str]], Complaint]] = {
     "mpirun": _mpirun,
     "p4c-bm2-ss": _p4c,
     "softswitch/simple_switch": lambda words: _read_by_argparse(read_options, words),
+    "softswitch/simple_switch_grpc": lambda words: _read_by_argparse(grpc_command.read_options, words),
     "tools/provision.sh": _provision,
     "vagrant": _vagrant,
     **dict.fromkeys(_SYSTEM_PROGRAMS, lambda _: None),

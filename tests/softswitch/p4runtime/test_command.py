@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from softswitch.bmv2_options import REFUSED, REFUSED_OF_TARGET
-from softswitch.grpc_command import REFUSED_OF_TARGET as OWN_REFUSED
-from softswitch.grpc_command import read_options
+from softswitch.p4runtime.command import REFUSED_OF_TARGET as OWN_REFUSED
+from softswitch.p4runtime.command import read_options
 from softswitch.p4runtime.messages import client_calls, v1
 from tests.softswitch.p4runtime.controller import PATIENCE_S, Controller, Names, exact, refused
 from tests.softswitch.p4runtime.frames import EXACT, arrives
