@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Effects of switch mechanisms on whole networks in virtual time: PFC, SFC-P, estimator, egress BTS, ECN, QCN."""
+"""Effects of mechanisms on whole networks in virtual time: PFC, SFC-P, estimator, egress BTS, ECN, QCN, Swift."""
 
 from __future__ import annotations
 
@@ -104,3 +104,19 @@ def test_qcn_brings_the_queue_to_its_set_point(tmp_path: Path) -> None:
     assert hot["high_water_bytes"].max() > 1_000_000  # type: ignore[operator]
     settled = hot.filter(pl.col("time_us").is_between(2_800, 4_000))["depth_bytes"].mean()
     assert 100_000 < settled < 160_000  # type: ignore[operator]
+
+
+def test_swift_allows_a_longer_queue_on_a_path_with_more_switches(tmp_path: Path) -> None:
+    """The TTL of the acknowledgements tells the senders that three switches are on the path."""
+    depths_bytes = {}
+    for hop_target_ns in (0, 20_000):
+        run = run_incast(
+            tmp_path,
+            "irn+swift",
+            *("degree=2", "message_bytes=3000000", "window_us=0", "transport.payload_bytes=4000"),
+            f'transport.congestion_parameters={{"base_target_ns": 15000, "hop_target_ns": {hop_target_ns}}}',
+        )
+        assert run.result.flows.completed == 2
+        hot = trace(run, "queues").filter((pl.col("switch") == "tor2") & (pl.col("port") == -1))
+        depths_bytes[hop_target_ns] = float(hot.filter(pl.col("time_us") > 200)["depth_bytes"].mean())  # type: ignore[arg-type]
+    assert depths_bytes[20_000] > 2 * depths_bytes[0]
