@@ -198,7 +198,7 @@ class Session:
         next_slow_s = 0.0
         while True:
             now_s = time.monotonic()
-            with suppress(Refusal, CommandError):
+            with suppress(Refusal, CommandError, OSError):  # the server notices by itself that the switch has ended
                 self._send_digests(now_s)
                 if now_s >= next_slow_s:
                     next_slow_s = now_s + _SLOW_POLL_S

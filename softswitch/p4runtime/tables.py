@@ -103,8 +103,9 @@ class TableEntries:
         for table in chosen:
             wanted = self._key(table, message) if message.match else None
             for entry in self._entries(table):
-                if wanted in (None, (entry.pairs, entry.priority)):
-                    yield table, entry.handle, self._key_message(table, entry)
+                key = entry.pairs, entry.priority
+                if wanted in (None, key):
+                    yield table, entry.handle, self._key_message(table, key)
 
     # Idle timeouts
 
@@ -125,8 +126,7 @@ class TableEntries:
                     continue
                 periods = ages_us[item.handle] * _NS_PER_US // item.idle_timeout_ns
                 if periods > item.idle_periods:
-                    entry = Entry(item.handle, pairs, priority, Member(0))
-                    yield self._with_remembered(self._key_message(table, entry), item)
+                    yield self._with_remembered(self._key_message(table, (pairs, priority)), item)
                 item.idle_periods = periods
 
     # Writing
@@ -143,12 +143,12 @@ class TableEntries:
         try:
             with refusing():
                 kept.handle = tables.add(self.control, table.table, *key, action)
-            self._set_resources(table, kept.handle, message)
         except BaseException:
             self._drop_one_shot(table, kept)
             raise
         _remember(kept, message)
         self._remembered[table.id][key] = kept
+        self._set_resources(table, kept.handle, message)
 
     def _modify(self, table: TableInfo, key: EntryKey, message: Any) -> None:
         if message.HasField("action") or not any(message.HasField(field) for field in _DIRECT):
@@ -326,7 +326,7 @@ class TableEntries:
 
     def _entry_message(self, table: TableInfo, entry: Entry) -> Any | None:
         """Return the message of an entry; None if its member or group has no id in this protocol."""
-        answer = self._key_message(table, entry)
+        answer = self._key_message(table, (entry.pairs, entry.priority))
         kept = self._remembered[table.id].get((entry.pairs, entry.priority))
         if kept is not None and kept.handle == entry.handle:
             self._with_remembered(answer, kept)
@@ -347,10 +347,11 @@ class TableEntries:
         return None if number is None else answer
 
     @staticmethod
-    def _key_message(table: TableInfo, entry: Entry) -> Any:
-        answer = messages.v1.TableEntry(table_id=table.id, match=match_of(table, entry.pairs))
-        if entry.priority is not None:
-            answer.priority = _MOST_PRIORITY - entry.priority
+    def _key_message(table: TableInfo, key: EntryKey) -> Any:
+        pairs, priority = key
+        answer = messages.v1.TableEntry(table_id=table.id, match=match_of(table, pairs))
+        if priority is not None:
+            answer.priority = _MOST_PRIORITY - priority
         return answer
 
     @staticmethod
