@@ -55,10 +55,6 @@ class Device:
         assert self._client is not None
         return self._client
 
-    @property
-    def is_running(self) -> bool:
-        return self._client is not None
-
     def is_up(self, port: int) -> bool | None:
         """Return whether a port is up, or None if there is no such port. Ports without an interface are always up."""
         if port == self.cpu_port:

@@ -68,10 +68,6 @@ class TableInfo:
     def has_timeout(self) -> bool:
         return self.table.supports_timeout
 
-    def action_id(self, action: Action) -> int:
-        """Return the id of one of the table's actions."""
-        return next(info.id for info in self.actions.values() if info.action.name == action.name)
-
 
 @dataclass(frozen=True)
 class ArrayInfo:

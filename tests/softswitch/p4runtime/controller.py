@@ -5,7 +5,6 @@
 import queue
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -199,7 +198,3 @@ def refused(call: Any, *arguments: Any, **fields: Any) -> list[str]:
     except grpc.RpcError as error:
         return codes(error) if error.code() is grpc.StatusCode.UNKNOWN else [error.code().name]
     raise AssertionError("the call was accepted")
-
-
-def device_config(program: str) -> Path:
-    return PROGRAMS / f"{program}.json"
