@@ -8,7 +8,7 @@ one-shot groups. Entries that another client adds over Thrift can therefore be r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -33,7 +33,7 @@ from softswitch.p4runtime.resources import (
     set_counter_data,
     set_meter_config,
 )
-from softswitch.p4runtime.status import invalid, not_found, refuse, refusing, unimplemented
+from softswitch.p4runtime.status import Refusal, invalid, not_found, refuse, refusing, unimplemented
 
 EntryKey: TypeAlias = tuple[tuple[Pair, ...], int | None]
 """The match of an entry and its priority in the switch, where a lower number wins."""
@@ -155,16 +155,16 @@ class TableEntries:
             self._refuse_const(table)
         self._check(table, message)
         handle = self._handle(table, key)
-        kept = self._remembered[table.id].get(key) or Remembered(handle)
+        fresh = Remembered(handle)
         if message.HasField("action"):
-            fresh = Remembered(handle)
             action = self._action(table, message.action, fresh)
             try:
-                with refusing():
-                    tables.modify(self.control, table.table, handle, action)
+                handle = self._change(table, key, lambda h: tables.modify(self.control, table.table, h, action))
             except BaseException:
                 self._drop_one_shot(table, fresh)
                 raise
+        kept = self._remembered[table.id].get(key) or Remembered(handle)
+        if message.HasField("action"):
             self._drop_one_shot(table, kept)
             kept.one_shot, kept.one_shot_message = fresh.one_shot, fresh.one_shot_message
         self._set_resources(table, handle, message)
@@ -174,12 +174,28 @@ class TableEntries:
 
     def _delete(self, table: TableInfo, key: EntryKey) -> None:
         self._refuse_const(table)
-        handle = self._handle(table, key)
-        with refusing():
-            tables.delete(self.control, table.table, handle)
+        self._change(table, key, lambda handle: tables.delete(self.control, table.table, handle))
         kept = self._remembered[table.id].pop(key, None)
         if kept is not None:
             self._drop_one_shot(table, kept)
+
+    def _change(self, table: TableInfo, key: EntryKey, change: Callable[[int], None]) -> int:
+        """Apply a change to an entry and return its handle, which is new if another client has replaced the entry."""
+        handle = self._handle(table, key)
+        kept = self._remembered[table.id].get(key)
+        try:
+            with refusing():
+                change(handle)
+            return handle
+        except Refusal as refusal:
+            if refusal.code is not StatusCode.NOT_FOUND or kept is None:
+                raise
+        del self._remembered[table.id][key]
+        self._drop_one_shot(table, kept)
+        handle = self._handle(table, key)
+        with refusing():
+            change(handle)
+        return handle
 
     def _write_default(self, table: TableInfo, kind: int, message: Any) -> None:
         if kind != messages.v1.Update.MODIFY:

@@ -24,6 +24,8 @@ from tests.softswitch.p4runtime.frames import EXACT, arrives
 from tests.softswitch.p4runtime.running import EXECUTABLE, served
 from tests.softswitch.pipeline.harness import PROGRAMS
 from tests.softswitch.thrift.clients import PortClient
+from tests.softswitch.thrift.test_calls import exact as key_of
+from tests.softswitch.thrift.test_calls import options
 
 OPENSSL = shutil.which("openssl")
 
@@ -131,6 +133,11 @@ def test_one_process_serves_both_protocols() -> None:
         assert arrives(server, 3, EXACT, 1)
         [entry] = client.read(table_entry={"table_id": names["In.exact_match"]})
         assert entry.action.action == names.action("In.forward", 3)
+        thrift("bm_mt_delete_entry", 0, "In.exact_match", handle)
+        thrift("bm_mt_add_entry", 0, "In.exact_match", [key_of(b"\x00\x01")], "In.forward", [b"\x00\x02"], options())
+        client.delete(table_entry=entry)
+        assert thrift("bm_mt_get_num_entries", 0, "In.exact_match") == 0
+        assert refused(client.delete, table_entry=entry) == ["NOT_FOUND"]
         client.close()
         thrift.close()
         assert server.stop()[0] == 0
