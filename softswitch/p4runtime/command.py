@@ -23,6 +23,7 @@ from softswitch.codegen.ir.source import CodegenError
 from softswitch.p4c import CompileError, program_json
 
 if TYPE_CHECKING:
+    from softswitch.p4runtime.device import Device
     from softswitch.p4runtime.server import Endpoints
 
 _COMMAND = "simple_switch_grpc"
@@ -144,17 +145,28 @@ def _check_installed() -> None:
 
 def _serve(options: argparse.Namespace) -> str:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # our own lines report errors
-    from softswitch.p4runtime.device import Device, DeviceError
+    from softswitch.p4runtime.device import DeviceError
     from softswitch.p4runtime.server import ServeError, SwitchServer
 
     try:
         program = None if options.no_p4 else program_json(Path(options.program))
-        device = Device(options.interface, bmv2_options.own_arguments(options), options.target.cpu_port)
+        device = _device(options)
         server = SwitchServer(device, options.device_id, _endpoints(options))
         commands = None if options.commands is None else Path(options.commands)
         return asyncio.run(server.run(program, commands, lambda address: print(f"ready {address}", flush=True)))
     except (ServeError, DeviceError, BuildError, CacheRefused, CodegenError, CompileError, OSError) as error:
         _refuse(str(error))
+
+
+def _device(options: argparse.Namespace) -> Device:
+    from softswitch.p4runtime.device import Device
+
+    return Device(
+        options.interface,
+        bmv2_options.own_arguments(options),
+        options.target.cpu_port,
+        logs_packets=bmv2_options.logs_packets(options),
+    )
 
 
 def _endpoints(options: argparse.Namespace) -> Endpoints:

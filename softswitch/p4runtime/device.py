@@ -16,17 +16,10 @@ from pathlib import Path
 
 import psutil
 
-from softswitch.control import CommandError, ControlClient
+from softswitch.control import ControlClient
 
 _STOP_S = 10.0
 _MOST_FRAME_BYTES = 65_536
-_SETTINGS = {
-    "rate_bps": "port_rate",
-    "delay_ns": "port_delay",
-    "ingress_delay_ns": "port_ingress_delay",
-    "mac_control": "port_mac_control",
-}
-"""The commands that set the columns of `show_ports`."""
 
 
 class DeviceError(Exception):
@@ -36,14 +29,18 @@ class DeviceError(Exception):
 class Device:
     """The process of a switch, from the first program on. Its output is that of this process.
 
-    `interfaces` are words PORT@IFACE, `arguments` further options of the switch. Control commands go over an inherited
-    socket, so that a killed switch leaves no file.
+    `interfaces` are words PORT@IFACE, `arguments` further options of the switch. With `logs_packets`, these options need
+    an executable that can log packets. Control commands go over an inherited socket, so that a killed switch leaves no
+    file.
     """
 
-    def __init__(self, interfaces: Sequence[str], arguments: Sequence[str], cpu_port: int | None) -> None:
+    def __init__(
+        self, interfaces: Sequence[str], arguments: Sequence[str], cpu_port: int | None, *, logs_packets: bool = False
+    ) -> None:
         self._interfaces = {int(word.partition("@")[0]): word.partition("@")[2] for word in interfaces}
         self._arguments = tuple(arguments)
         self.cpu_port = cpu_port
+        self.logs_packets = logs_packets
         self._process: subprocess.Popen[bytes] | None = None
         self._client: ControlClient | None = None
         self.cpu, self._cpu_of_switch = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -140,12 +137,6 @@ class Device:
         """Return the commands that repeat the settings of the ports of the running switch."""
         if self._client is None:
             return []
-        with suppress(CommandError, OSError):
-            names, *rows = (line.split() for line in self._client.command("show_ports").splitlines())
-            return [
-                f"{_SETTINGS[name]} {row[0]} {value}"
-                for row in rows
-                for name, value in zip(names, row, strict=True)
-                if name in _SETTINGS and value != "0"
-            ]
+        with suppress(OSError):
+            return self._client.command("show_port_settings").splitlines()
         return []

@@ -18,12 +18,12 @@ from softswitch.p4runtime.registers import Registers
 from softswitch.p4runtime.replication import Replication
 from softswitch.p4runtime.status import invalid, unimplemented
 from softswitch.p4runtime.tables import TableEntries
+from softswitch.p4runtime.value_sets import ParserValueSets
 
 Write: TypeAlias = Callable[[int, Any], None]
 Read: TypeAlias = Callable[[Any], Iterator[Any]]
 
 UNSUPPORTED = {
-    "value_set_entry": "parser value sets are not supported",
     "extern_entry": "v1model has no extern of another kind",
 }
 """The kinds of entities that are refused, with the reason."""
@@ -40,7 +40,8 @@ class Entities:
         meters = Meters(control, info, self.tables)
         registers = Registers(control, info)
         replication = Replication(control)
-        self._parts = (self.profiles, self.tables, self.digests, counters, meters, registers, replication)
+        value_sets = ParserValueSets(control, info)
+        self._parts = (self.profiles, self.tables, self.digests, counters, meters, registers, replication, value_sets)
         self._methods: Mapping[str, tuple[Write, Read]] = {
             "table_entry": (self.tables.write, self.tables.read),
             "action_profile_member": (self.profiles.write_member, self.profiles.read_members),
@@ -51,6 +52,7 @@ class Entities:
             "direct_counter_entry": (counters.write_direct, counters.read_direct),
             "packet_replication_engine_entry": (replication.write, replication.read),
             "register_entry": (registers.write, registers.read),
+            "value_set_entry": (value_sets.write, value_sets.read),
             "digest_entry": (self.digests.write, self.digests.read),
         }
 

@@ -88,6 +88,16 @@ class DigestInfo:
     p4info: Any
 
 
+@dataclass(frozen=True)
+class ValueSetInfo:
+    """A parser value set; `fields` are the match fields of the P4Info, the first one in the highest bits of a value."""
+
+    id: int
+    name: str
+    size: int
+    fields: tuple[Any, ...]
+
+
 class Info:
     """The objects of a program by id. Raise Refusal if the P4Info does not describe the program."""
 
@@ -102,6 +112,7 @@ class Info:
         self.counters = self._arrays(p4info.counters, program.counters, "counter")
         self.meters = self._arrays(p4info.meters, program.meters, "meter")
         self.digests = {item.preamble.id: self._digest(item) for item in p4info.digests}
+        self.value_sets = {item.preamble.id: self._value_set(item) for item in p4info.value_sets}
         self.packet_headers = {item.preamble.name: item for item in p4info.controller_packet_metadata}
 
     def table(self, number: int) -> TableInfo:
@@ -181,6 +192,13 @@ class Info:
             if digest.name == name:
                 return DigestInfo(item.preamble.id, name, tuple(ref.field.bits for ref in digest.fields), item)
         raise _mismatch(f"digest {name}")
+
+    def _value_set(self, item: Any) -> ValueSetInfo:
+        name, bits = item.preamble.name, sum(field.bitwidth for field in item.match)
+        value_set = self._program.value_sets.get(name)
+        if value_set is None or value_set.bits != bits:
+            raise _mismatch(f"value set {name} of {bits} bits")
+        return ValueSetInfo(item.preamble.id, name, item.size, tuple(item.match))
 
 
 def _field(table: str, given: Any, key: Key) -> Field:

@@ -8,6 +8,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ _KEPT = (
     messages.v1.Entity(action_profile_group={}),
     messages.v1.Entity(table_entry={}),
     messages.v1.Entity(meter_entry={}),
+    messages.v1.Entity(value_set_entry={}),
     messages.v1.Entity(digest_entry={}),
     messages.v1.Entity(packet_replication_engine_entry={"multicast_group_entry": {}}),
     messages.v1.Entity(packet_replication_engine_entry={"clone_session_entry": {}}),
@@ -53,9 +55,12 @@ class Config:
             self.program: Program = load_program(json.loads(self.source), _NAME)
         self.info = Info(message.p4info, self.program)
 
-    def executable(self) -> Path:
-        """Return the path of the compiled switch; this takes seconds unless the cache has it."""
-        return self._built(build_executable)
+    def executable(self, *, logs: bool) -> Path:
+        """Return the path of the compiled switch; this takes seconds unless the cache has it.
+
+        With `logs` the switch can log the way of every packet.
+        """
+        return self._built(partial(build_executable, logs=logs))
 
     def library(self) -> Path:
         """Return the path of the compiled switch as a library."""
@@ -114,10 +119,12 @@ def copy_entities(source: Entities, target: Entities) -> None:
         for entity in source.read(request):
             if entity.HasField("table_entry") and entity.table_entry.is_const:
                 continue
-            is_meter = entity.HasField("meter_entry")
+            is_meter, is_value_set = entity.HasField("meter_entry"), entity.HasField("value_set_entry")
             if is_meter and not entity.meter_entry.HasField("config"):
                 continue
-            kind = messages.v1.Update.MODIFY if is_meter else messages.v1.Update.INSERT
+            if is_value_set and not entity.value_set_entry.members:
+                continue
+            kind = messages.v1.Update.MODIFY if is_meter or is_value_set else messages.v1.Update.INSERT
             target.write(messages.v1.Update(type=kind, entity=entity))
 
 

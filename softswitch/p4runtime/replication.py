@@ -15,6 +15,7 @@ from typing import Any
 from grpc import StatusCode
 
 from softswitch.control import Commands
+from softswitch.mirror_sessions import MirrorSession, MirrorSessions
 from softswitch.operations.values import run
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import decoded
@@ -93,7 +94,7 @@ class Replication:
         with refusing():
             if kind == messages.v1.Update.DELETE:
                 assert session is not None
-                run(self.control, "mirroring_delete", number)
+                MirrorSessions(self.control).delete(number)
                 self._destroy(_RESERVED_GROUP + number, session)
                 del self._sessions[number]
                 return
@@ -103,7 +104,8 @@ class Replication:
                 session = self._sessions[number] = _Group(None)
                 self._create(_RESERVED_GROUP + number)
             self._fill(_RESERVED_GROUP + number, session, ports)
-            run(self.control, "mirroring_add_mc", number, _RESERVED_GROUP + number)
+            target = MirrorSession(group=_RESERVED_GROUP + number, most_bytes=message.packet_length_bytes)
+            MirrorSessions(self.control).set(number, target)
         session.message = _copy(message)
 
     def _create(self, group: int) -> None:
@@ -145,8 +147,6 @@ def _check_options(session: Any) -> None:
         raise unimplemented(f"class of service {session.class_of_service}: a clone keeps the priority that P4 gives it")
     if session.packet_length_bytes < 0:
         raise invalid(f"a packet length of {session.packet_length_bytes} bytes is below 0")
-    if session.packet_length_bytes:
-        raise unimplemented(f"clones of {session.packet_length_bytes} bytes: P4's truncate() cuts a packet")
 
 
 def _ports_by_instance(replicas: Any) -> dict[int, list[int]]:

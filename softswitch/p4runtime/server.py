@@ -86,7 +86,9 @@ class SwitchServer:
             listener = self._thrift_listener()
             try:
                 if program is not None:
-                    await self._device.start(await asyncio.to_thread(build_executable, program), commands)
+                    logs = self._device.logs_packets
+                    executable = await asyncio.to_thread(build_executable, program, logs=logs)
+                    await self._device.start(executable, commands)
                     self._use_program(program.read_bytes())
                 await server.start()
                 on_ready(address)
@@ -131,6 +133,8 @@ class SwitchServer:
             port = 0
         if port == 0:
             raise ServeError(f"--grpc-server-addr {address}: cannot listen there; is another server running?")
+        if address.startswith("unix:"):
+            return server, address
         return server, f"{address.rpartition(':')[0]}:{port}"
 
     def _thrift_listener(self) -> socket.socket | None:

@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from grpc import StatusCode
@@ -68,7 +69,7 @@ class Session:
                 raise invalid("the action needs a config")
             config = await asyncio.to_thread(Config, message)
             if action == actions.VERIFY:
-                await asyncio.to_thread(config.executable)
+                await self._executable(config)
             elif action == actions.VERIFY_AND_SAVE:
                 self._save(await self._prepared(config))
             elif action == actions.VERIFY_AND_COMMIT:
@@ -84,9 +85,12 @@ class Session:
 
     async def _prepared(self, config: Config) -> SavedPipeline:
         """Return a saved pipeline whose executable is compiled too, so that the commit is short."""
-        await asyncio.to_thread(config.executable)
+        await self._executable(config)
         await asyncio.to_thread(config.library)
         return SavedPipeline(config, self.device.is_up)
+
+    async def _executable(self, config: Config) -> Path:
+        return await asyncio.to_thread(config.executable, logs=self.device.logs_packets)
 
     def _save(self, saved: SavedPipeline | None) -> None:
         if self._saved is not None:
@@ -118,7 +122,7 @@ class Session:
         await self._commit_saved()
 
     async def _start(self, config: Config) -> None:
-        executable = await asyncio.to_thread(config.executable)
+        executable = await self._executable(config)
         self._committed = None
         try:
             await self.device.start(executable)

@@ -71,6 +71,7 @@ int sw_do_mc_node_destroy(struct sw_command *command);
 int sw_do_mc_set_lag_membership(struct sw_command *command);
 int sw_do_mc_dump(struct sw_command *command);
 int sw_do_show_ports(struct sw_command *command); /* ports.c */
+int sw_do_show_port_settings(struct sw_command *command);
 int sw_do_port_rate(struct sw_command *command);
 int sw_do_port_delay(struct sw_command *command);
 int sw_do_port_ingress_delay(struct sw_command *command);

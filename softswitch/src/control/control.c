@@ -35,6 +35,7 @@ static const struct command_row commands[] = {
     {"show_tables", "", 0, 0, sw_do_show_tables},
     {"show_actions", "", 0, 0, sw_do_show_actions},
     {"show_ports", "", 0, 0, sw_do_show_ports},
+    {"show_port_settings", "", 0, 0, sw_do_show_port_settings},
     {"table_info", "TABLE", 1, 1, sw_do_table_info},
     {"table_add", "TABLE ACTION KEY... => PARAMETER... [PRIORITY]", 3, ANY_WORDS, sw_do_table_add},
     {"table_set_default", "TABLE ACTION PARAMETER...", 2, ANY_WORDS, sw_do_table_set_default},

@@ -48,6 +48,40 @@ int sw_do_show_ports(struct sw_command *command)
     return 0;
 }
 
+static void add_port_settings(struct sw_text *out, uint32_t number, const struct sw_port *port)
+{
+    if (port->keeps_rate)
+        sw_text_add(out, "port_rate %" PRIu32 " %" PRIu64 "\n", number, port->rate_bps);
+    if (port->keeps_rate && port->rate_pps)
+        sw_text_add(out, "set_queue_rate %" PRIu64 " %" PRIu32 "\n", port->rate_pps, number);
+    for (uint32_t class_ = 0; port->keeps_depth && class_ < SW_CLASS_COUNT; class_++) {
+        if (port->queues[class_].most_packets < SW_ANY_DEPTH)
+            sw_text_add(out, "set_queue_depth %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
+                        port->queues[class_].most_packets, number, class_);
+    }
+    if (port->keeps_delay)
+        sw_text_add(out, "port_delay %" PRIu32 " %" PRId64 "\n", number, port->delay_ns);
+    if (port->ingress_delay_ns)
+        sw_text_add(out, "port_ingress_delay %" PRIu32 " %" PRId64 "\n", number, port->ingress_delay_ns);
+    if (!port->decodes_mac_control)
+        sw_text_add(out, "port_mac_control %" PRIu32 " off\n", number);
+    if (port->is_down)
+        sw_text_add(out, "port_link %" PRIu32 " down\n", number);
+}
+
+/* The commands that repeat what commands have set, so that another switch can continue with the same ports. What `tc`
+ * gave an interface is not among them: the other switch follows `tc` itself. */
+int sw_do_show_port_settings(struct sw_command *command)
+{
+    for (uint32_t i = 0; i < SW_PORT_COUNT; i++) {
+        const struct sw_port *port = &command->sw->target.tm.ports[i];
+
+        if (port->has_device)
+            add_port_settings(command->out, i, port);
+    }
+    return 0;
+}
+
 int sw_do_port_rate(struct sw_command *command)
 {
     uint64_t rate_bps;

@@ -27,7 +27,7 @@ class Names:
     def __init__(self, program: str) -> None:
         text = (PROGRAMS / f"{program}.p4info.txtpb").read_text()
         self.p4info = text_format.Parse(text, config.P4Info())
-        kinds = ("tables", "actions", "action_profiles", "counters", "meters", "registers", "digests")
+        kinds = ["tables", "actions", "action_profiles", "counters", "meters", "registers", "digests", "value_sets"]
         items = [item for kind in kinds for item in getattr(self.p4info, kind)]
         self.ids: dict[str, int] = {item.preamble.name: item.preamble.id for item in items}
 

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.softswitch.p4runtime.controller import DEVICE_ID, PATIENCE_S
 EXECUTABLE = SIMPLE_SWITCH.with_name("simple_switch_grpc")
 CPU_PORT = 9
 PORTS = (1, 2, 3)
+_POLL_S = 0.02
 
 
 class Served:
@@ -30,14 +32,29 @@ class Served:
         self.address = ""
         self.lines: list[str] = []
 
-    def wait_until_ready(self) -> None:
+    def wait_until_ready(self, log: Path | None = None) -> None:
+        """Wait for the line on stdout, or in the file that the output goes to, that names the address."""
         assert self.process.stdout is not None
-        for line in self.process.stdout:
+        for line in self.process.stdout if log is None else self._followed(log):
             self.lines.append(line)
             if line.startswith("ready "):
                 self.address = line.split()[1]
                 return
         raise AssertionError(self.errors())
+
+    def _followed(self, log: Path) -> Iterator[str]:
+        """Yield the lines of a file that grows, until the command ends."""
+        n_lines = 0
+        while self.process.poll() is None:
+            lines = log.read_text().splitlines(keepends=True) if log.exists() else []
+            yield from (line for line in lines[n_lines:] if line.endswith("\n"))
+            n_lines = sum(line.endswith("\n") for line in lines)
+            time.sleep(_POLL_S)
+
+    def line_with(self, words: str) -> str:
+        """Return the next line on stdout that has these words."""
+        assert self.process.stdout is not None
+        return next(line.rstrip("\n") for line in self.process.stdout if words in line)
 
     def send(self, port: int, frame: bytes) -> None:
         self.ports[port].send(frame)
@@ -68,11 +85,19 @@ class Served:
 
 @contextmanager
 def served(
-    general: Sequence[str | Path] = ("--no-p4",), target: Sequence[str | Path] = (), address: str = "127.0.0.1:0"
+    general: Sequence[str | Path] = ("--no-p4",),
+    target: Sequence[str | Path] = (),
+    address: str = "127.0.0.1:0",
+    *,
+    inside: Sequence[str] = (),
+    log: Path | None = None,
 ) -> Iterator[Served]:
-    """Start the command and wait until it listens; kill it at the end if it still runs."""
+    """Start the command and wait until it listens; kill it at the end if it still runs.
+
+    `inside` is a command prefix that replaces itself with the command, `log` the file to which its output goes.
+    """
     pairs = {port: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for port in PORTS}
-    words: list[str | Path] = [sys.executable, EXECUTABLE, "--device-id", str(DEVICE_ID)]
+    words: list[str | Path] = [*inside, sys.executable, EXECUTABLE, "--device-id", str(DEVICE_ID)]
     for port, (outer, inner) in pairs.items():
         words += ["-i", f"{port}@fd:{inner.fileno()}"]
         outer.settimeout(PATIENCE_S)
@@ -89,7 +114,7 @@ def served(
         try:
             for _, inner in pairs.values():
                 inner.close()
-            running.wait_until_ready()
+            running.wait_until_ready(log)
             yield running
         finally:
             for outer in running.ports.values():

@@ -62,6 +62,19 @@ def test_a_clone_session_reaches_its_replicas(server: Served, primary: Controlle
     assert server.nothing_at(3)
 
 
+def test_copies_of_a_session_with_a_packet_length_are_cut(server: Served, primary: Controller, names: Names) -> None:
+    primary.insert(table_entry=names.entry("In.exact_match", [exact(1)], names.action("In.copy_to", 50)))
+    cut = session(50, [(2, 0), (3, 4)], packet_length_bytes=20)
+    primary.insert(packet_replication_engine_entry=cut)
+    server.send(1, frame(EXACT, 1))
+    assert [len(server.receive(port)) for port in (1, 2, 3)] == [len(frame(EXACT, 1)), 20, 20]
+    every = v1.PacketReplicationEngineEntry(clone_session_entry={})
+    assert primary.read(packet_replication_engine_entry=every) == [cut]
+    primary.modify(packet_replication_engine_entry=session(50, [(2, 0)]))
+    server.send(1, frame(EXACT, 1))
+    assert [len(server.receive(port)) for port in (1, 2)] == [len(frame(EXACT, 1))] * 2
+
+
 def test_wrong_groups_and_sessions_are_refused(primary: Controller) -> None:
     known = group(1, [(1, 1)])
     primary.insert(packet_replication_engine_entry=known)
