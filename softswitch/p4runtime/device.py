@@ -29,9 +29,9 @@ class DeviceError(Exception):
 class Device:
     """The process of a switch, from the first program on. Its output is that of this process.
 
-    `interfaces` are words PORT@IFACE, `arguments` further options of the switch. With `logs_packets`, these options need
-    an executable that can log packets. Control commands go over an inherited socket, so that a killed switch leaves no
-    file.
+    `interfaces` are words PORT@IFACE, `arguments` further options of the switch. With `logs_packets`, executables of
+    programs must be able to log packets. Control commands go over an inherited socket, so that a killed switch leaves
+    no file.
     """
 
     def __init__(
