@@ -40,7 +40,7 @@ def test_the_log_file_has_packets_down_to_its_level(
     tmp_path: Path, names: Names, level: str, has_packets: bool
 ) -> None:
     log = tmp_path / "log.txt"
-    words = ["--no-p4", "--log-file", tmp_path / "log", "--log-level", level, "--log-flush"]
+    words: list[str | Path] = ["--no-p4", "--log-file", tmp_path / "log", "--log-level", level, "--log-flush"]
     with served(words, log=log) as server:
         client = Controller(server.address)
         client.arbitrate()
@@ -61,7 +61,7 @@ def test_a_program_change_keeps_own_settings_and_follows_tc(tmp_path: Path) -> N
     """The rate of `tc` on port 7 is followed by both programs and never becomes a setting of its own."""
     links = f"set -e; ip link add port type veth peer name far; tc qdisc add dev port {SHAPED}"
     inside = ["unshare", "--net", "sh", "-c", links + '; exec "$@"', "sh"]
-    words = [PROGRAMS / "l3.json", "-i", "7@port", "--control", tmp_path / "control"]
+    words: list[str | Path] = [PROGRAMS / "l3.json", "-i", "7@port", "--control", tmp_path / "control"]
     shaped = "port 7 (port): 400000 bits/s, 0 ns of delay, 64 packets a queue, from tc"
     own = ["port_rate 2 5000000", "set_queue_depth 9 2 0", "port_delay 3 1000", "port_mac_control 9 off"]
     with served(words, address=f"unix:{tmp_path}/grpc", inside=inside) as server:
