@@ -13,6 +13,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -42,6 +43,7 @@ _USAGE = f"{_COMMAND} -i PORT@IFACE [-i ...] [OPTION...] PROGRAM.json|--no-p4 [-
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Serve until a signal (status 0) or the end of the switch (1), or exit with status 2 and a one-line message."""
     options = read_options(sys.argv[1:] if arguments is None else arguments)
+    _set_process_name()
     if options.end_with is not None:
         bmv2_options.end_with(_COMMAND, options.end_with)
     _check_installed()
@@ -135,6 +137,12 @@ def _target_parser() -> argparse.ArgumentParser:
     parser.add_argument("--disable-swap", action="store_true")
     bmv2_options.add_refused(parser, REFUSED_OF_TARGET)
     return parser
+
+
+def _set_process_name() -> None:
+    """Replace the interpreter's name by that of BMv2's process, since scripts end the switch with `pkill`."""
+    with suppress(OSError):
+        Path("/proc/self/comm").write_text(_COMMAND, encoding="ascii")  # the kernel keeps 15 characters
 
 
 def _check_installed() -> None:

@@ -4,7 +4,6 @@
 
 import json
 import subprocess
-import sys
 import venv
 from pathlib import Path
 from typing import Any

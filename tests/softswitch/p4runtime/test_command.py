@@ -163,6 +163,11 @@ def test_the_switch_ends_with_the_command(number: signal.Signals, status: int) -
         client.close()
 
 
+def test_the_process_has_the_name_by_which_scripts_end_it() -> None:
+    with served() as server:
+        assert Path(f"/proc/{server.process.pid}/comm").read_text() == "simple_switch_g\n"
+
+
 def test_the_command_ends_with_the_switch() -> None:
     with served([PROGRAMS / "controlled.json"]) as server:
         [switch] = psutil.Process(server.process.pid).children()

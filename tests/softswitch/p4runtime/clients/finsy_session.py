@@ -45,7 +45,7 @@ def route() -> fy.P4TableMatch:
 
 
 async def read_one(switch: fy.Switch, entity: Any) -> Any:
-    return [item async for item in switch.read(entity)][0]
+    return await anext(aiter(switch.read(entity)))
 
 
 async def observed(switch: fy.Switch, packet: fy.P4PacketIn, digest: fy.P4DigestList) -> dict[str, Any]:
