@@ -22,7 +22,7 @@ def python_with(package: str, folder: Path) -> Path:
     """Return the interpreter of a new environment with a package. Skip the test if the package cannot be installed."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    words = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
+    words: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
     done = subprocess.run(words, capture_output=True, text=True, timeout=INSTALL_S, check=False)
     if done.returncode != 0:
         pytest.skip(f"{package} cannot be installed: {done.stderr.strip().splitlines()[-1]}")
@@ -57,7 +57,7 @@ def test_a_session_controls_every_kind_of_object(
     python = python_with(package, tmp_path / "venv")
     program = [str(PROGRAMS / f"controlled.{suffix}") for suffix in ("p4info.txtpb", "json")]
     with served() as server:
-        words = [python, SESSIONS / script, server.address, *program]
+        words: list[str | Path] = [python, SESSIONS / script, server.address, *program]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as session:
             assert session.stdin is not None
             assert session.stdout is not None
