@@ -56,8 +56,8 @@ static void add_port_settings(struct sw_text *out, uint32_t number, const struct
         sw_text_add(out, "set_queue_rate %" PRIu64 " %" PRIu32 "\n", port->rate_pps, number);
     for (uint32_t class_ = 0; port->keeps_depth && class_ < SW_CLASS_COUNT; class_++) {
         if (port->queues[class_].most_packets < SW_ANY_DEPTH)
-            sw_text_add(out, "set_queue_depth %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
-                        port->queues[class_].most_packets, number, class_);
+            sw_text_add(out, "set_queue_depth %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", port->queues[class_].most_packets,
+                        number, class_);
     }
     if (port->keeps_delay)
         sw_text_add(out, "port_delay %" PRIu32 " %" PRId64 "\n", number, port->delay_ns);
