@@ -135,11 +135,12 @@ class TransportSettings:
     @classmethod
     def from_dict(cls, chosen: Mapping[str, Any]) -> "TransportSettings":
         """Return settings from names and values. Raises ValueError for an unknown name, algorithm or parameter."""
-        return build_parameters(cls, chosen, Dilation())
+        rates = {name: tuple(value) for name, value in chosen.items() if name == "link_rates_bps"}  # JSON has lists
+        return build_parameters(cls, {**chosen, **rates}, Dilation())
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings as JSON-compatible values, which `from_dict` accepts."""
-        return asdict(self)
+        return {**asdict(self), "link_rates_bps": list(self.link_rates_bps)}
 
     def of_nic(self, link_bps: int) -> "TransportSettings":
         """Return the settings of one NIC (model units), with a rate limited by its link and the BDP of that rate."""

@@ -127,7 +127,6 @@ def ask(control: Commands, words: list[str], otherwise: int, meanings: Mapping[s
 
 
 _NO_AGEING = (TableCode.AGEING_DISABLED, "entries have no timeouts")
-_NO_CHANGE = (TableCode.ERROR, "an entry is not given another member or group: delete it and add it")
 _NO_SWAP = (1, "a switch runs the program that it was started with")
 _NO_PORTS = (1, "a switch has the ports that it was started with")
 _NO_RATE = (0, "the priorities of a port share one wire: set the rate of the port, or port_rate PORT BITS_PER_S")
@@ -135,8 +134,6 @@ _NO_RATE = (0, "the priorities of a port share one wire: set the rate of the por
 NEVER: Mapping[str, tuple[int, str]] = {
     "bm_mt_set_entry_ttl": _NO_AGEING,
     "bm_mt_indirect_set_entry_ttl": _NO_AGEING,
-    "bm_mt_indirect_modify_entry": _NO_CHANGE,
-    "bm_mt_indirect_ws_modify_entry": _NO_CHANGE,
     "bm_load_new_config": _NO_SWAP,
     "bm_swap_configs": _NO_SWAP,
     "bm_dev_mgr_add_port": _NO_PORTS,

@@ -51,7 +51,8 @@ def _help_of_the_switch() -> str:
     for read in (read_options, grpc_command.read_options):
         with redirect_stdout(output), pytest.raises(SystemExit):
             read(["--help"])
-    return " ".join((output.getvalue(), *REFUSED_OF_TARGET, *grpc_command.REFUSED_OF_TARGET))
+    text = re.sub(r"-\n\s*", "-", output.getvalue())  # argparse breaks lines at hyphens
+    return " ".join((text, *REFUSED_OF_TARGET, *grpc_command.REFUSED_OF_TARGET))
 
 
 def complaint_about_options(words: Sequence[str], others: Mapping[str, str]) -> Complaint:

@@ -134,10 +134,10 @@ def test_cache_removed_during_a_build_is_filled_again(
 
     generate = generator.generate
 
-    def generate_meanwhile(path: Path) -> str:
+    def generate_meanwhile(path: Path, **options: bool) -> str:
         if moment == "generate":
             remove_once()
-        return generate(path)
+        return generate(path, **options)
 
     monkeypatch.setattr(build, "_run", run_meanwhile)
     monkeypatch.setattr(generator, "generate", generate_meanwhile)
@@ -179,7 +179,7 @@ def test_compiler_errors_include_the_compilers_output(cache: Path, monkeypatch: 
     with pytest.raises(BuildError, match="no-such-compiler"):
         build_library(PROGRAMS / "l3.json")
     monkeypatch.delenv("CC")
-    monkeypatch.setattr(generator, "generate", lambda _: "int broken(void) { return missing; }\n")
+    monkeypatch.setattr(generator, "generate", lambda _, **options: "int broken(void) { return missing; }\n")
     with pytest.raises(BuildError, match="missing"):
         build_library(PROGRAMS / "l3.json")
     assert not list(cache.glob(".build-*"))

@@ -192,7 +192,7 @@ def test_wrong_entries_are_refused_with_their_codes(server: Served, primary: Con
     assert arrives(server, 2, ROUTES)
 
 
-@pytest.mark.parametrize("kind", ["value_set_entry", "extern_entry"])
+@pytest.mark.parametrize("kind", ["extern_entry"])
 def test_unsupported_entities_are_refused(primary: Controller, kind: str) -> None:
     assert refused(primary.write, update(INSERT, **{kind: {}})) == ["UNIMPLEMENTED"]
     assert refused(primary.read, **{kind: {}}) == ["UNIMPLEMENTED"]

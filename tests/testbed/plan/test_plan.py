@@ -57,7 +57,7 @@ VIRTUAL = RunSpec("incast", clock="virtual")
         ({"settings": ("topology.hosts_per_tor=400", "topology.spines=300")}, "ports"),
         ({"settings": ("transport.payload_bytes=0",)}, "payload_bytes"),
         ({"settings": ("transport.colour=red",)}, "there is no setting colour"),
-        ({"settings": ("transport.congestion=swift",)}, "swift"),
+        ({"settings": ("transport.congestion=homa",)}, "homa"),
         ({"settings": ('transport.congestion_parameters={"x": 1}',)}, "unknown parameter x"),
     ],
 )
