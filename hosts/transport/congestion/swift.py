@@ -57,7 +57,8 @@ class SwiftParameters:
     initial_packets: Packets | None = None
     """Window of a new flow; None: one BDP."""
     timeouts_to_minimum: PositiveCount = 5
-    """RETX_RESET_THRESHOLD: number of consecutive losses without an acknowledgement that set the minimum window."""
+    """RETX_RESET_THRESHOLD: number of consecutive round trips with a loss and without an acknowledgement that set the
+    minimum window."""
 
     def __post_init__(self) -> None:
         """Refuse bounds in the wrong order."""
@@ -141,12 +142,14 @@ class Swift(CongestionControl):
             self._set_window(self.window_packets)
 
     def on_loss(self, size_bytes: int, now_ns: int) -> None:
-        """Decrease the window as far as one decrease may, or to the minimum after several losses in a row."""
+        """Decrease the window as far as one decrease may, or to the minimum after several round trips with losses."""
+        if not self._may_cut(now_ns):
+            return
         self._losses += 1
         if self._losses >= self._timeouts_to_minimum:
             self._last_cut_ns = now_ns
             self._set_window(self._min_packets)
-        elif self._may_cut(now_ns):
+        else:
             self._cut(self._max_decrease, now_ns)
 
     def _may_cut(self, now_ns: int) -> bool:

@@ -85,16 +85,17 @@ def test_the_window_has_a_minimum_and_a_maximum() -> None:
     assert swift.window_packets == 0.25
 
 
-def test_a_loss_halves_the_window_once_in_a_round_trip_and_five_in_a_row_reset_it() -> None:
+def test_losses_halve_the_window_once_in_a_round_trip_and_five_round_trips_with_losses_reset_it() -> None:
+    """An acknowledgement begins the count anew."""
     swift = control()
-    swift.on_loss(1_000, 1_000_000)
-    swift.on_loss(1_000, 1_001_000)
+    for loss in range(10):
+        swift.on_loss(1_000, 1_000_000 + loss)
     assert swift.window_packets == 62.5
     ack(swift, 1_002, None)
-    for step in range(1, 5):
-        swift.on_loss(1_000, 1_001_000)
-        assert swift.window_packets == 62.5, step
-    swift.on_loss(1_000, 1_001_000)
+    for trip in range(1, 5):
+        swift.on_loss(1_000, 1_000_000 + 20_000 * trip)
+        assert swift.window_packets == 62.5 / 2**trip
+    swift.on_loss(1_000, 1_100_000)
     assert swift.window_packets == 0.01
 
 
