@@ -15,5 +15,6 @@ TESTS = Path(__file__).resolve().parents[1]
 
 @pytest.mark.skipif(SANITIZED, reason="this is the run in the sanitizers")
 @pytest.mark.long
+@pytest.mark.timeout(900)  # with an empty cache, every program is compiled with the sanitizers
 def test_engine_suites_pass_in_the_sanitizers() -> None:
     run_in_sanitizers(*(TESTS / suite for suite in SUITES))
