@@ -15,7 +15,7 @@ from typing import Any
 from grpc import StatusCode
 
 from softswitch.control import Commands
-from softswitch.mirror_sessions import MirrorSession, MirrorSessions
+from softswitch.operations.mirror_sessions import MirrorSession, MirrorSessions
 from softswitch.operations.values import run
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import decoded

@@ -10,11 +10,11 @@ from typing import Any
 from grpc import StatusCode
 
 from softswitch.control import Commands
+from softswitch.operations.value_sets import ValueSets
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import decoded, encoded
 from softswitch.p4runtime.info import Info, ValueSetInfo
 from softswitch.p4runtime.status import invalid, refuse, refusing, unimplemented
-from softswitch.value_sets import ValueSets
 
 
 class ParserValueSets:

@@ -54,7 +54,7 @@ class ArrayCode(IntEnum):
 
 
 class MeterCode(IntEnum):
-    """The further error codes of meters; 1 and 2 are those of `ArrayCode`."""
+    """The further error codes of meters; 1 and 2 are the codes of `ArrayCode`."""
 
     BAD_RATES = 3
     INVALID_RATE = 4

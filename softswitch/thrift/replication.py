@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from softswitch.control import CommandError, Commands
-from softswitch.mirror_sessions import MirrorSession, MirrorSessions
+from softswitch.operations.mirror_sessions import MirrorSession, MirrorSessions
 from softswitch.thrift.interface import interface
 from softswitch.thrift.refusals import SESSION_NOT_FOUND, MulticastCode, Refused, ask
 

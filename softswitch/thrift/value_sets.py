@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from softswitch.control import CommandError, Commands
+from softswitch.operations.value_sets import ValueSets
 from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import Refused, ValueSetCode
 from softswitch.thrift.values import as_bytes
-from softswitch.value_sets import ValueSets
 
 
 class ParserValueSets:

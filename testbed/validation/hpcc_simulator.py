@@ -214,7 +214,7 @@ def _dctcp(parameters: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _timely(parameters: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the settings of TIMELY. Raise ValueError for other values of those that are compiled into the program."""
+    """Return the settings of TIMELY. Raise ValueError if the program is compiled with another value."""
     changed = [name for name, value in _TIMELY_COMPILED.items() if parameters[name] != value]
     if changed:
         raise ValueError(

@@ -86,7 +86,7 @@ def test_the_window_has_a_minimum_and_a_maximum() -> None:
 
 
 def test_losses_halve_the_window_once_in_a_round_trip_and_five_round_trips_with_losses_reset_it() -> None:
-    """An acknowledgement begins the count anew."""
+    """An acknowledgement resets the count."""
     swift = control()
     for loss in range(10):
         swift.on_loss(1_000, 1_000_000 + loss)

@@ -6,7 +6,7 @@ import pytest
 
 from softswitch.control import CommandError
 from softswitch.engine import SwitchEngine
-from softswitch.mirror_sessions import MirrorSession, MirrorSessions
+from softswitch.operations.mirror_sessions import MirrorSession, MirrorSessions
 from tests.softswitch.pipeline.harness import switch_with
 
 INGRESS_CLONE, EGRESS_CLONE = b"\x01\0\0\0", b"\x08\0\0\0"

@@ -5,7 +5,7 @@
 import pytest
 
 from softswitch.control import CommandError
-from softswitch.value_sets import ValueSets
+from softswitch.operations.value_sets import ValueSets
 from tests.softswitch.pipeline.harness import switch_with
 
 
