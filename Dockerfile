@@ -19,12 +19,12 @@ RUN apt-get update -qq && \
 WORKDIR /sfc-testbed
 
 # Only the files that the set-up reads are copied first, so that an edit of other files does not repeat the set-up. For pip
-# it is enough that the packages exist.
+# it is enough that the package softswitch exists.
 ENV PIP_NO_CACHE_DIR=1
 COPY Makefile README.md pyproject.toml ./
 COPY tools/provision.sh tools/progress.sh tools/
-COPY native/__init__.py native/
-COPY softswitch/__init__.py softswitch/
+COPY softswitch/pyproject.toml softswitch/README.md softswitch/LICENSE softswitch/
+COPY softswitch/src/softswitch/__init__.py softswitch/src/softswitch/
 RUN make .venv/ready && rm -rf /var/lib/apt/lists/*
 
 COPY . .

@@ -11,7 +11,7 @@ SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
 ifeq ($(shell id -u):$(shell [ -O . ] || echo other),0:other)
 export PYTHONDONTWRITEBYTECODE := 1
 endif
-PACKAGES := analysis cli hosts native processes reproduction scenarios softswitch telemetry testbed topologies wire
+PACKAGES := analysis cli hosts native reproduction scenarios softswitch/src telemetry testbed topologies wire
 READY := .venv/ready
 READY_FOR_TESTS := .venv/ready-for-tests
 
@@ -29,12 +29,12 @@ MINUTES := 10
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(READY): pyproject.toml tools/provision.sh tools/progress.sh
+$(READY): pyproject.toml softswitch/pyproject.toml tools/provision.sh tools/progress.sh
 	tools/provision.sh
 	@# The distribution's Mininet is in the dist-packages of /usr/bin/python3.
 	/usr/bin/python3 -m venv --system-site-packages .venv
 	@set -euo pipefail; source tools/progress.sh; or_end "installing the Python packages into .venv, about 300 MB" \
-		env PYTHONWARNINGS=ignore $(PYTHON) -m pip install --disable-pip-version-check --editable '.[dev]'
+		env PYTHONWARNINGS=ignore $(PYTHON) -m pip install --disable-pip-version-check --editable ./softswitch --editable '.[dev]'
 	touch $@
 
 .PHONY: engine

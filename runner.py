@@ -28,11 +28,17 @@ from testbed.interrupt import end_at_once
 end_at_once()  # before anything that takes a while to load
 
 try:
+    import softswitch
     from cli.app import main
 except ModuleNotFoundError as error:
-    if error.name not in ("rich", "typer"):
+    if error.name not in ("rich", "typer", "softswitch.system"):
         raise
     sys.exit("runner.py: the set-up has not run here; type `make setup` first")
+
+_SOFTSWITCH = ROOT / "softswitch" / "src" / "softswitch"
+if softswitch.__file__ is None or Path(softswitch.__file__).resolve().parent != _SOFTSWITCH:
+    # The digest of the code, by which results are compared, is that of this tree.
+    sys.exit(f"runner.py: Python finds another softswitch, not {_SOFTSWITCH}; type `make setup` first")
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

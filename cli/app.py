@@ -32,9 +32,9 @@ from cli.output import (
     allow_any_encoding,
     complain,
 )
-from native.cache import CacheRefused
 from native.late import import_late
-from native.visible import visible
+from softswitch.system.cache import CacheRefused
+from softswitch.system.visible import visible
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.interrupt import has_raised, raising
 from testbed.system.garbage import without_garbage_collection

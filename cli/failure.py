@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from native.visible import visible
+from softswitch.system.visible import visible
 from testbed.system.code import ROOT
 
 

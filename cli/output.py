@@ -16,7 +16,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from native.visible import visible
+from softswitch.system.visible import visible
 
 EXIT_DONE = 0
 EXIT_UNEXPECTED = 1

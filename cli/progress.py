@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.status import Status
 
-from native.visible import visible
+from softswitch.system.visible import visible
 from testbed.jobs.job import JobsState
 from testbed.jobs.time_left import in_words
 from testbed.recording.outcome import Stage

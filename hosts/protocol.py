@@ -19,8 +19,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
-from native.visible import visible
 from scenarios.model.flow import Flow
+from softswitch.system.visible import visible
 from telemetry.rows import CongestionRow, GoodputRow, LatenessRow, SignalRow
 
 _QUOTED_CHARACTERS = 200

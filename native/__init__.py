@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The cache of compiled code, and the compilation of the host engine's Python sources to extension modules.
+"""The compilation of the host engine's Python sources to extension modules.
 
-This is the lowest layer, because it is loaded before the first module that it replaces.
+It is below the layers of the engine, because it is loaded before the first module that it replaces.
 """

@@ -23,8 +23,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from native.cache import forget_unused, private_cache
-from native.kept import discard, is_whole, seal
 from native.sources import (
     ENGINE,
     EXTENSIONS,
@@ -39,6 +37,8 @@ from native.sources import (
     imports_of,
     module_name,
 )
+from softswitch.system.cache import forget_unused, private_cache
+from softswitch.system.kept import discard, is_whole, seal
 
 _FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-fwrapv", "-w")
 _NATIVE_FLAGS = ("-std=gnu11", "-O2")

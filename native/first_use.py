@@ -15,11 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from native.build import BuildFailed, build_engine, missing
-from native.cache import CACHE_NAME, CacheRefused, private_cache
-from native.kept import discard, is_whole
 from native.modules import INTERPRETED, engine_folder, has_damaged_engine, interpreted_algorithms, wants_compiled
 from native.sources import ROOT, build_name
-from native.visible import visible
+from softswitch.system.cache import CACHE_NAME, CacheRefused, private_cache
+from softswitch.system.kept import discard, is_whole
+from softswitch.system.visible import visible
 
 _COMMAND = ROOT / "runner.py"
 _MODULE = "native"

@@ -66,10 +66,10 @@ ENGINE = (
 )
 """Modules on a packet's path. Settings and records are not compiled: they are built once, and pydantic reads them."""
 
-NATIVE = {"hosts.io.kernel_calls": ("hosts/io/kernel_calls.c", "softswitch/src/ports/burst.c")}
+NATIVE = {"hosts.io.kernel_calls": ("hosts/io/kernel_calls.c", "softswitch/src/softswitch/c/ports/burst.c")}
 """Modules written in C. A Python module of the same name is used on machines without a compiler."""
-NATIVE_INCLUDES = "softswitch/src"
-_NATIVE_HEADERS = ("softswitch/src/ports/burst.h",)
+NATIVE_INCLUDES = "softswitch/src/softswitch/c"
+_NATIVE_HEADERS = ("softswitch/src/softswitch/c/ports/burst.h",)
 
 GROUP = "sfc_testbed_engine"
 """Name of the group of modules that are compiled together, and of their shared library."""

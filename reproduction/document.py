@@ -24,7 +24,6 @@ from analysis.plots.canvas import write_png
 from analysis.report.experiment import FIGURE_FILE
 from analysis.results.outcome import HOLDS, OURS, brief_tally, tally
 from hosts.transport.congestion.presets import DEFAULT_PRESET, PRESETS
-from native.visible import visible
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.durations import duration_table, over_durations, plot_durations
 from reproduction.record import FILE_NAME, ClaimFinding, StoredReproduction, read_reproduction
@@ -39,6 +38,7 @@ from reproduction.summaries import (
     summary_of,
     write_summaries,
 )
+from softswitch.system.visible import visible
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
 

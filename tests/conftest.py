@@ -10,24 +10,23 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from cli.app import main
+from softswitch_tests import marks
 from testbed.load.stored import store
 from tests.testbed.load.calibrations import built_in_calibration
+from tests.tree import ROOT
 
 Refused = Callable[[Sequence[object], str], None]
 LONGEST_LINE = 600
-settings.register_profile("no wall time", deadline=None)
-settings.load_profile("no wall time")
+# Processes that tests start use this tree's softswitch too, whichever is installed in the environment.
+_FIRST = (str(ROOT / "softswitch" / "src"), str(ROOT / "softswitch" / "tests"), os.environ.get("PYTHONPATH"))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, _FIRST))
+marks.use_no_wall_time()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests marked `root` for other users."""
-    if os.geteuid() != 0:
-        for item in items:
-            if item.get_closest_marker("root"):
-                item.add_marker(pytest.mark.skip(reason="needs root"))
+    marks.skip_without_root(items)
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,10 @@ each other in a cycle. Therefore every package can be read, tested and replaced 
 from __future__ import annotations
 
 import ast
+import re
+import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -22,9 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Lowest row first. A package may import itself and packages of lower rows, but not others of its own row.
 LAYERS = (
-    {"native", "processes"},
+    {"softswitch"},
+    {"native"},
     {"wire"},
-    {"telemetry", "topologies", "softswitch"},
+    {"telemetry", "topologies"},
     {"hosts.transport", "analysis"},
     {"hosts.io", "scenarios"},
     {"hosts", "testbed"},
@@ -41,14 +44,27 @@ TESTBED = (
 ALLOWED = {("testbed", "hosts")}
 FORBIDDEN_IN_TRANSPORT = {"time", "socket", "random", "select", "threading", "asyncio", "datetime", "secrets"}
 NOT_IN_LAYERS = ("tests", "tools", "examples", "runs", "build")
+SOFTSWITCH = ROOT / "softswitch"
+PROJECTS = ("softswitch/src/softswitch", "softswitch/tests/softswitch_tests")
+"""Folders of a project with its own pyproject.toml. Levels of folders count from there."""
+DISTRIBUTIONS = {"google": "protobuf", "grpc": "grpcio", "p4": "p4runtime"}
+"""The packages of the index that have modules under another name."""
+NOT_INSTALLED = {"finsy", "p4runtime_sh"}
+"""Clients that a test installs in environments of their own."""
 DEEPEST_FOLDER = 3
 FEWEST_MODULES = 3
 
 
 def _modules() -> dict[str, Path]:
+    own = [path for path in ROOT.rglob("*.py") if not path.is_relative_to(SOFTSWITCH)]
+    return {**_named(ROOT, own), **_named(SOFTSWITCH / "src", (SOFTSWITCH / "src").rglob("*.py"))}
+
+
+def _named(folder: Path, paths: Iterable[Path]) -> dict[str, Path]:
+    """Return the modules of these paths by the names under which Python finds them from a folder."""
     modules = {}
-    for path in sorted(ROOT.rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
+    for path in sorted(paths):
+        parts = path.relative_to(folder).with_suffix("").parts
         if not parts[0].startswith(".") and parts[0] not in NOT_IN_LAYERS:
             modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return modules
@@ -130,8 +146,15 @@ def test_packages_have_no_import_cycle() -> None:
 
 
 def test_folders_are_at_most_three_levels_below_the_top() -> None:
-    depths = {name: len(Path(name).parent.parts) - 1 for name in files_of_tree()}
+    depths = {name: len(_in_its_project(name).parent.parts) - 1 for name in files_of_tree()}
     assert not {name for name, depth in depths.items() if depth > DEEPEST_FOLDER}
+
+
+def _in_its_project(name: str) -> Path:
+    for folder in PROJECTS:
+        if name.startswith(f"{folder}/"):
+            return Path(name).relative_to(Path(folder).parent)
+    return Path(name)
 
 
 def test_package_has_at_least_three_modules() -> None:
@@ -155,18 +178,16 @@ def test_only_live_runs_and_the_mininet_switch_class_import_mininet() -> None:
     assert all(user.startswith(("testbed.live.", "testbed.prompt.")) or user == "softswitch.mininet" for user in users)
 
 
-def test_softswitch_imports_few_modules_of_other_packages() -> None:
-    """A Mininet script can use softswitch without the testbed, beside the cache, terminal text and child processes."""
-    shared = {"native.cache", "native.kept", "native.visible"}
-    shared |= {"processes.child", "processes.parent", "processes.waiting"}
-    used = {
-        name
-        for module, path in MODULES.items()
-        if module in shared or _package(module).partition(".")[0] == "softswitch"
-        for name in _imports(path)
-        if name in MODULES
-    }
-    assert {name for name in used if name.partition(".")[0] != "softswitch"} == shared
+@pytest.mark.parametrize(
+    ("folder", "end"), [("src", "[project.optional-dependencies]"), ("tests", "[project.scripts]")]
+)
+def test_softswitch_and_its_tests_import_nothing_of_the_testbed(folder: str, end: str) -> None:
+    """Everybody can install softswitch alone, so it imports itself, Python's library and its declared dependencies."""
+    text = (SOFTSWITCH / "pyproject.toml").read_text(encoding="utf-8").partition(end)[0]
+    declared = set(re.findall(r'^    "([a-z0-9]+)[>=]', text, re.MULTILINE))
+    used = {name.partition(".")[0] for path in (SOFTSWITCH / folder).rglob("*.py") for name in _imports(path)}
+    foreign = used - sys.stdlib_module_names - {"softswitch", "softswitch_tests", "mininet"}
+    assert {DISTRIBUTIONS.get(name, name) for name in foreign - NOT_INSTALLED} <= declared
 
 
 def test_scenarios_import_no_plots_and_no_network() -> None:

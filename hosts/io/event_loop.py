@@ -7,7 +7,7 @@ loop only carries the frames and measures how far from its ideal time each was s
 
 While frames flow, one wake-up serves all frames of a window: the loop wakes half a window after the first frame is due
 and also sends those that are due half a window later, so that frames are as often early as late. Arriving frames then
-do not wake it. softswitch/src/process/process_loop.c does the same.
+do not wake it. c/process/process_loop.c of softswitch does the same.
 """
 
 import select

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Lateness over time: the number of departures and their maximum lateness in each interval.
 
-Intervals are the same as in softswitch (softswitch/src/process/late_bins.h), in wall ns from an epoch. Intervals
+Intervals are the same as in softswitch (its c/process/late_bins.h), in wall ns from an epoch. Intervals
 without departures are left out.
 """
 

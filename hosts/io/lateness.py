@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """A histogram of lateness in wall ns, with sixteen buckets per octave, so that percentiles are exact to 1/16.
 
-The buckets are the same as in softswitch/src/common/lateness.h, so lateness of hosts and switches is comparable.
+The buckets are the same as in softswitch's c/common/lateness.h, so lateness of hosts and switches is comparable.
 """
 
 from hosts.io.summaries import LatenessSummary

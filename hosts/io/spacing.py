@@ -4,7 +4,7 @@
 
 Two frames are back to back if the wire is never idle between them: the second one's ideal departure is the first one's
 plus its own serialization time. The measured spacing is the time between the two calls that handed the frames to the
-kernel, so it is 0 for frames handed over in one call. softswitch/src/common/spacing.h does the same.
+kernel, so it is 0 for frames handed over in one call. c/common/spacing.h of softswitch does the same.
 (docs/sources.md#fidelity)
 """
 

@@ -69,7 +69,7 @@ class Impairment(LinkedFault):
     """
 
     switch_kind: ClassVar[str | None] = None
-    """The switch's name for this kind (softswitch/src/control/impairments.c), if it differs from `kind`."""
+    """The switch's name for this kind (its c/control/impairments.c), if it differs from `kind`."""
     udp_port: ClassVar[int | None] = None
     """UDP destination port of the affected packets; None: all frames."""
 

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 
 from hosts.io.timer import MonotonicTimer
-from processes.parent import die_with_parent
+from softswitch.system.parent import die_with_parent
 
 SLEEPS = 300
 KINDS = ("agent", "switch")

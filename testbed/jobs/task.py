@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
-from processes.parent import die_with_parent
+from softswitch.system.parent import die_with_parent
 from testbed.interrupt import EXIT_STATUS, Interrupt
 from testbed.jobs.process import PARENT_VARIABLE
 

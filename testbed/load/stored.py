@@ -35,7 +35,7 @@ _BUSY_COUNTS_FOR = timedelta(minutes=10)
 """The validity of a quick calibration of a busy machine."""
 AGAIN = "sudo ./runner.py doctor --calibrate measures exactly"
 MAX_FILE_BYTES = 100_000
-_COSTLY = ("hosts", "softswitch", "switch-bmv2", "wire")
+_COSTLY = ("hosts", "softswitch/src", "switch-bmv2", "wire")
 """Folders whose code runs for every packet."""
 
 

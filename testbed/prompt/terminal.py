@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from native.visible import visible
+from softswitch.system.visible import visible
 
 _KEYS_BYTES = 64
 _LAYOUT = "\n\t"

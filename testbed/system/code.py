@@ -16,7 +16,17 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("analysis", "hosts", "scenarios", "softswitch", "switch-bmv2", "telemetry", "testbed", "topologies", "wire")
+FOLDERS = (
+    "analysis",
+    "hosts",
+    "scenarios",
+    "softswitch/src",
+    "switch-bmv2",
+    "telemetry",
+    "testbed",
+    "topologies",
+    "wire",
+)
 SHOWS_OR_SCHEDULES = (
     "analysis/plots",
     "analysis/report",

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from native.cache import CacheRefused, private_cache
 from native.first_use import lacking
+from softswitch.system.cache import CacheRefused, private_cache
 from testbed.errors import UsageError
 from testbed.program.sources import check_artifacts
 from testbed.system.containers import engine_listens, missing_engine, missing_image

@@ -96,7 +96,8 @@ class Change:
 
 
 def _output(words: list[str], tree: Path, *also_accepted: int) -> str:
-    done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False, timeout=280)
+    environment = {**os.environ, "PYTHONPATH": str(tree / "softswitch" / "src")}
+    done = subprocess.run(words, cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode in (0, *also_accepted), done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.softswitch.programs.steered import SANITIZE_VARIABLE
+from softswitch_tests.programs.steered import SANITIZE_VARIABLE
 
 
 def run_in_sanitizers(*words: str | Path) -> None:

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 
 from softswitch.build import build_executable
 from softswitch.control import ControlClient
+from softswitch_tests.process.running import running
 from testbed.targets.common.commands import PROGRAM
 from tests.fuzz.budget import batches
 from tests.fuzz.control_words import control_line
 from tests.fuzz.frames import Between, FrameMaker, damaged
-from tests.softswitch.process.running import running
 
 _STEPS = 60
 _PORTS = (1, 2)

@@ -19,6 +19,7 @@ from analysis.results.spec import RunSpec
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 from softswitch.build import build_library
 from softswitch.engine import CommandError, SwitchEngine
+from softswitch_tests.programs.steered import SANITIZED
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 from testbed.targets.common.commands import PROGRAM, switch_commands
@@ -26,7 +27,6 @@ from tests.fuzz.budget import batches
 from tests.fuzz.control_words import control_line
 from tests.fuzz.frames import Between, FrameMaker, damaged
 from tests.fuzz.sanitizers import run_in_sanitizers
-from tests.softswitch.programs.steered import SANITIZED
 from topologies.model import Topology
 from wire.addresses import parse_mac
 from wire.constants import RECIRCULATION_PORT

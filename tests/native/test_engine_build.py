@@ -20,10 +20,10 @@ import pytest
 
 from native import build, first_use
 from native.build import BuildFailed, build_engine
-from native.cache import CacheRefused, private_cache
-from native.kept import seal
 from native.modules import INTERPRETED, CompiledFinder, engine_folder
 from native.sources import ENGINE, EXTENSIONS, MANIFEST, ROOT, algorithms, build_name
+from softswitch.system.cache import CacheRefused, private_cache
+from softswitch.system.kept import seal
 from tests.appearing import await_file
 from tests.testbed import running
 

@@ -19,7 +19,7 @@ import pytest
 
 from softswitch.build import SOURCE_DIR
 from softswitch.codegen.generate import generate
-from tests.softswitch.pipeline.harness import PROGRAMS
+from softswitch_tests.pipeline.harness import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(SOURCE_DIR.rglob("*.c"))

@@ -97,15 +97,18 @@ def test_docker_ignores_the_files_that_git_ignores() -> None:
     assert left_out == ignored | {".git"}
 
 
-def test_set_up_of_the_image_finds_the_installed_packages(tmp_path: Path) -> None:
-    """The set-up copies only part of the tree. Packages that pip does not find there cannot be imported later."""
+def test_set_up_of_the_image_finds_the_installed_package(tmp_path: Path) -> None:
+    """The set-up copies only part of the tree. A package that pip does not find there cannot be imported later."""
     before, _, _ = (ROOT / "Dockerfile").read_text().partition("RUN make .venv/ready")
     for *names, to in (line.split()[1:] for line in before.splitlines() if line.startswith("COPY")):
         for name in names:
-            (tmp_path / to).mkdir(exist_ok=True)
+            (tmp_path / to).mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, tmp_path / to)
-    [included] = re.findall(r"^include = (\[.*\])$", (tmp_path / "pyproject.toml").read_text(), re.MULTILINE)
-    assert set(find_packages(str(tmp_path), include=json.loads(included))) == {"native", "softswitch"}
+    text = (tmp_path / "softswitch" / "pyproject.toml").read_text()
+    [folder] = json.loads(re.findall(r"^where = (\[.*\])$", text, re.MULTILINE)[0])
+    assert find_packages(str(tmp_path / "softswitch" / folder)) == ["softswitch"]
+    named = re.findall(r'^readme = "(.*)"$', text, re.MULTILINE)
+    assert named and all((tmp_path / "softswitch" / name).exists() for name in named)
 
 
 @pytest.mark.parametrize("program", ["ruby", "vagrant"])

@@ -49,7 +49,7 @@ class PartStatistics:
 
 
 def softswitch_statistics(name: str, statistics: Mapping[str, Any]) -> PartStatistics:
-    """Convert the statistics that softswitch prints (softswitch/src/switch/statistics.c)."""
+    """Convert the statistics that softswitch prints (its c/switch/statistics.c)."""
     return PartStatistics(
         name=name,
         lateness=LatenessSummary(**statistics["lateness"]["departures"]),

@@ -10,7 +10,7 @@ import pytest
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.reach import UNBOUNDED, reach_bytes
 from softswitch.codegen.load.program import load_program
-from tests.softswitch.pipeline.harness import PROGRAMS
+from softswitch_tests.pipeline.harness import PROGRAMS
 
 SFC = Path(__file__).resolve().parents[3] / "switch-bmv2" / "artifacts" / "sfc.json"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from softswitch_tests.programs.steered import SANITIZED
 from tests.fuzz.sanitizers import run_in_sanitizers
-from tests.softswitch.programs.steered import SANITIZED
 
 SUITES = ("engine", "traffic_manager", "control", "pipeline", "stf/test_vectors.py")
 TESTS = Path(__file__).resolve().parents[1]

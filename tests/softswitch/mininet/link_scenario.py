@@ -19,7 +19,7 @@ from mininet.log import setLogLevel
 from mininet.net import Mininet
 from mininet.node import Switch
 
-from softswitch.child import EXECUTABLE
+from softswitch.child import COMMAND
 from softswitch.control import ControlClient
 from tests.softswitch.mininet import frames
 from tests.softswitch.mininet.scenario import tap
@@ -46,7 +46,7 @@ class SimpleSwitch(Switch):  # type: ignore[misc]
         return self.folder / f"{self.name}.socket"
 
     def start(self, controllers: Any) -> None:
-        words = [sys.executable, str(EXECUTABLE), "--control", str(self.control)]
+        words = [*COMMAND, "--control", str(self.control)]
         for port, interface in self.intfs.items():
             if interface.name != "lo":
                 words += ["-i", f"{port}@{interface.name}"]

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 from softswitch.build import build_executable
+from softswitch_tests.pipeline.harness import PROGRAMS
 from tests.softswitch.mininet.link_scenario import FRAMES
 from tests.softswitch.mininet.test_mininet import in_own_network, temporary_in
-from tests.softswitch.pipeline.harness import PROGRAMS
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET

@@ -21,9 +21,9 @@ from typing import Any
 import psutil
 import pytest
 
+from softswitch_tests.pipeline.harness import PROGRAMS
 from testbed.system.run_ids import is_alive
 from tests.softswitch.mininet.frames import BURST, CE, ECT, FLOWS, MANY_PACKETS, TCP_BYTES, address
-from tests.softswitch.pipeline.harness import PROGRAMS
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from softswitch.stf.engine_target import EngineTarget
 from softswitch.stf.statements import Packet, parse
-from tests.softswitch.pipeline.harness import PROGRAMS
+from softswitch_tests.pipeline.harness import PROGRAMS
 from tests.softswitch.stf import bmv2
 from tests.softswitch.stf.streams import broken, entries
 from tests.softswitch.stf.vectors import SFC, VECTORS, program_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from softswitch.stf.engine_target import EngineTarget
-from tests.softswitch.programs.steered import SANITIZED
+from softswitch_tests.programs.steered import SANITIZED
 from tests.softswitch.stf import bmv2
 from tests.softswitch.stf.vectors import VECTORS, name_of, program_of, run_vector
 

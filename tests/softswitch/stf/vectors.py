@@ -7,7 +7,7 @@ from pathlib import Path
 from softswitch.stf.program import ProgramNames
 from softswitch.stf.runner import Target, run
 from softswitch.stf.statements import parse
-from tests.softswitch.pipeline.harness import PROGRAMS
+from softswitch_tests.pipeline.harness import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[3]
 SFC = ROOT / "switch-bmv2" / "artifacts" / "sfc.json"

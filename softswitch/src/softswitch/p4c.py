@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Compiles P4 sources to BMv2 JSON with p4c, if it is installed. Must not know how the JSON is used.
+
+Results are cached by a hash of the preprocessed source, because p4c takes seconds for a long program.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from softswitch.system.cache import PROGRAMS, CacheRefused, private_cache
+from softswitch.system.kept import CacheGone, discard, kept_file
+
+COMPILER = "p4c-bm2-ss"
+LANGUAGE = ("--std", "p4-16")
+_PLAIN = re.compile(r"[\w./+@%:=,-]+", re.ASCII)
+"""The file names that are safe for p4c, which passes them to its preprocessor through a shell (docs/security.md)."""
+_SHOWN_LINES = 3
+_DIGITS = 24
+
+
+class CompileError(Exception):
+    """A program cannot be compiled; the message is one line with the reason."""
+
+
+def program_folder() -> Path:
+    """Return the folder of compiled P4 programs in the cache. Raises CacheRefused and OSError."""
+    folder = private_cache() / PROGRAMS
+    if not folder.is_dir():
+        discard(folder)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def program_json(program: Path) -> Path:
+    """Return the path of a program's BMv2 JSON, after compiling a `.p4`. Raises CompileError and OSError."""
+    if program.suffix != ".p4":
+        return program
+    program.stat()  # for a missing file the system's message is one line, p4c's is four
+    return compile_source(program)
+
+
+def compile_source(source: Path, includes: Sequence[Path] = ()) -> Path:
+    """Compile a P4 source and return the path of its BMv2 JSON in the cache.
+
+    Included files are searched for beside the source, then in the folders `includes`. Raises CompileError.
+    """
+    if shutil.which(COMPILER) is None:
+        raise CompileError(f"no {COMPILER} on the PATH to compile it; a compiled .json needs none")
+    for name in (source.name, *map(str, includes)):
+        if not _PLAIN.fullmatch(name):
+            raise CompileError(f"p4c takes names of letters, digits and . _ / + @ % : = , - alone, not {name!r}")
+    # p4c runs in the folder of the source, so that its messages and the JSON's source positions have short names.
+    include_options = [word for folder in includes for word in ("-I", str(folder))]
+    words = [COMPILER, *LANGUAGE, *include_options, f"./{source.name}"]
+    folder = source.absolute().parent
+    try:
+        name = f"source-{_digest(words, folder)}"
+        return kept_file(program_folder(), name, ".json", lambda part: _compile(words, folder, part))
+    except (CacheGone, CacheRefused) as error:
+        raise CompileError(str(error)) from error
+
+
+def _digest(words: list[str], folder: Path) -> str:
+    """Return a digest of all inputs of p4c: its version, its options and the source with all included files."""
+    parts = [" ".join(words)]
+    for option in ("--version", "-E"):
+        parts.append(_run_compiler([*words, option], folder).stdout)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
+
+
+def _compile(words: list[str], folder: Path, part: Path) -> None:
+    """Run p4c to write the BMv2 JSON to a file. Raises CompileError."""
+    process = _run_compiler([*words, "-o", str(part)], folder)
+    if process.returncode != 0 or not part.exists():
+        raise CompileError(_error_summary(process))
+
+
+def _run_compiler(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, errors="backslashreplace", check=False)
+
+
+def _error_summary(process: subprocess.CompletedProcess[str]) -> str:
+    """Return the first lines of p4c's output as one line, without the lines that only hold a caret."""
+    lines = [" ".join(line.split()) for line in (process.stderr + process.stdout).splitlines()]
+    messages = [line for line in lines if line.strip(" ^")]
+    summary = "; ".join(messages[:_SHOWN_LINES]) or f"exit status {process.returncode} without a message"
+    return f"{COMPILER}: {summary}"

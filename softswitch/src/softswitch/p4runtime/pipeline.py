@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A forwarding pipeline config: its check, its compilation, and the entities of the program in it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from google.protobuf.message import DecodeError
+from grpc import StatusCode
+
+from softswitch.build import BuildError, build_executable, build_library
+from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.source import CodegenError
+from softswitch.codegen.load.program import load_program
+from softswitch.control import Commands
+from softswitch.p4runtime import messages
+from softswitch.p4runtime.entities import Entities
+from softswitch.p4runtime.info import Info
+from softswitch.p4runtime.packets import PacketHeaders
+from softswitch.p4runtime.status import Refusal, invalid
+from softswitch.system.cache import CacheRefused
+
+_NAME = "pipeline.json"
+_MALFORMED = (ValueError, TypeError, LookupError, AttributeError, AssertionError, RecursionError)
+"""The errors of the loader and the generator for JSON of another form than p4c's."""
+_KEPT = (
+    messages.v1.Entity(action_profile_member={}),
+    messages.v1.Entity(action_profile_group={}),
+    messages.v1.Entity(table_entry={}),
+    messages.v1.Entity(meter_entry={}),
+    messages.v1.Entity(value_set_entry={}),
+    messages.v1.Entity(digest_entry={}),
+    messages.v1.Entity(packet_replication_engine_entry={"multicast_group_entry": {}}),
+    messages.v1.Entity(packet_replication_engine_entry={"clone_session_entry": {}}),
+)
+"""The entities that RECONCILE_AND_COMMIT preserves, in an order in which they can be written again."""
+
+
+class Config:
+    """A config that a switch can run. Raise Refusal if the switch cannot run it."""
+
+    def __init__(self, message: Any) -> None:
+        if not message.HasField("p4info") or not message.p4_device_config:
+            raise invalid("the forwarding pipeline config needs a p4info and a p4_device_config")
+        self.message = message
+        self.source = _json_of(message.p4_device_config)
+        with _refusing_programs():
+            self.program: Program = load_program(json.loads(self.source), _NAME)
+        self.info = Info(message.p4info, self.program)
+
+    def executable(self, *, logs: bool) -> Path:
+        """Return the path of the compiled switch; this takes seconds unless the cache has it.
+
+        With `logs` the switch can log the way of every packet.
+        """
+        return self._built(partial(build_executable, logs=logs))
+
+    def library(self) -> Path:
+        """Return the path of the compiled switch as a library."""
+        return self._built(build_library)
+
+    def _built(self, build: Callable[[Path], Path]) -> Path:
+        with tempfile.TemporaryDirectory(prefix="softswitch-") as folder:
+            path = Path(folder, _NAME)
+            path.write_bytes(self.source)
+            try:
+                with _refusing_programs():
+                    return build(path)
+            except (BuildError, CacheRefused, OSError) as error:
+                raise Refusal(StatusCode.INTERNAL, f"cannot build the switch: {error}") from None
+
+
+class Pipeline:
+    """A config with the entities of a switch that runs it."""
+
+    def __init__(self, config: Config, control: Commands, is_up: Callable[[int], bool | None]) -> None:
+        self.config = config
+        self.entities = Entities(control, config.info, is_up)
+        self.headers = PacketHeaders(config.info)
+
+
+class SavedPipeline:
+    """A pipeline that is not committed: requests go to a switch in this process, and are repeated at the commit."""
+
+    def __init__(self, config: Config, is_up: Callable[[int], bool | None]) -> None:
+        from softswitch.engine import SwitchEngine  # needs numpy, which would delay the start of every switch
+
+        self._engine = SwitchEngine(config.library())
+        self._lines: list[str] = []
+        self.pipeline = Pipeline(config, self, is_up)
+
+    def command(self, line: str) -> str:
+        answer = self._engine.command(line)
+        self._lines.append(line)
+        return answer
+
+    def commit(self, control: Commands) -> Pipeline:
+        """Repeat all commands on the switch that now runs the program, and return the pipeline on that switch."""
+        for line in self._lines:
+            control.command(line)
+        self.pipeline.entities.use(control)
+        self.close()
+        return self.pipeline
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def copy_entities(source: Entities, target: Entities) -> None:
+    """Write the entities of a pipeline to another one. Raise Refusal if it does not accept one of them."""
+    for request in _KEPT:
+        for entity in source.read(request):
+            if entity.HasField("table_entry") and entity.table_entry.is_const:
+                continue
+            is_meter, is_value_set = entity.HasField("meter_entry"), entity.HasField("value_set_entry")
+            if is_meter and not entity.meter_entry.HasField("config"):
+                continue
+            if is_value_set and not entity.value_set_entry.members:
+                continue
+            kind = messages.v1.Update.MODIFY if is_meter or is_value_set else messages.v1.Update.INSERT
+            target.write(messages.v1.Update(type=kind, entity=entity))
+
+
+@contextmanager
+def _refusing_programs() -> Iterator[None]:
+    """Raise Refusal for a program that the generator does not support, or that no compiler has written."""
+    try:
+        yield
+    except CodegenError as error:
+        raise invalid(f"softswitch does not support the program: {error}") from None
+    except _MALFORMED as error:
+        raise invalid(f"the device config is not a program: {type(error).__name__}: {error}") from None
+
+
+def _json_of(device_config: bytes) -> bytes:
+    """Return the JSON in a device config, which is the JSON itself or a p4.tmp.P4DeviceConfig around it."""
+    if device_config.lstrip()[:1] == b"{":
+        return device_config
+    try:
+        wrapped: bytes = messages.tmp.P4DeviceConfig.FromString(device_config).device_data
+    except DecodeError:
+        raise invalid("the device config is neither BMv2 JSON nor a p4.tmp.P4DeviceConfig") from None
+    return wrapped

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The mark `root`, and a fixture with a switch that runs the steered program."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from softswitch.engine import SwitchEngine
+from softswitch_tests import marks
+from softswitch_tests.programs import steered
+
+marks.use_no_wall_time()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marks.skip_without_root(items)
+
+
+@pytest.fixture
+def engine() -> Iterator[SwitchEngine]:
+    """Yield a new switch; every port below 510 has a device of unlimited rate and no delay."""
+    with SwitchEngine(steered.library()) as switch:
+        yield switch

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Fixtures with a running server, shared by the tests of a module, and a primary client with a fresh pipeline."""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from softswitch_tests.p4runtime.controller import Controller, Names
+from softswitch_tests.p4runtime.running import Served, served
+
+_ELECTION_IDS = itertools.count(1000)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    with served() as running:
+        yield running
+        assert "Traceback" not in running.errors()
+
+
+@pytest.fixture
+def primary(server: Served) -> Iterator[Controller]:
+    """Yield a primary client; the switch runs `controlled` with empty tables, and its ports hold no frames."""
+    controller = Controller(server.address, next(_ELECTION_IDS))
+    try:
+        assert controller.arbitrate().status.code == 0
+        controller.set_pipeline("controlled")
+        for port in server.ports.values():
+            port.setblocking(False)
+            with suppress(BlockingIOError):
+                while port.recv(1 << 16):
+                    pass
+            port.settimeout(30)
+        yield controller
+    finally:
+        controller.close()
+
+
+@pytest.fixture(scope="session")
+def names() -> Names:
+    return Names("controlled")

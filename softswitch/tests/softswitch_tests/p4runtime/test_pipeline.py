@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tests of the forwarding pipeline config: its actions, its answers, and wrong configs."""
+
+import json
+import random
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from softswitch.p4runtime.messages import config, tmp, v1
+from softswitch.p4runtime.pipeline import Config
+from softswitch.p4runtime.session import NO_CONFIG
+from softswitch.p4runtime.status import Refusal
+from softswitch_tests.p4runtime.controller import Controller, Names, exact, refused
+from softswitch_tests.p4runtime.frames import EXACT, SPREAD, arrives, frame
+from softswitch_tests.p4runtime.running import Served, served
+from softswitch_tests.p4runtime.test_profiles import one_shot
+from softswitch_tests.p4runtime.test_replication import group
+from softswitch_tests.pipeline.harness import PROGRAMS
+
+CONTROLLED = (PROGRAMS / "controlled.json").read_bytes()
+
+
+def test_without_a_config_requests_are_refused() -> None:
+    with served() as server:
+        client = Controller(server.address)
+        client.arbitrate()
+        client.send(packet={"payload": b"x"})
+        assert NO_CONFIG in client.next("error").message
+        for call in (client.get_pipeline, client.write, lambda: client.read(table_entry={})):
+            assert refused(call) == ["FAILED_PRECONDITION"]
+        assert refused(client.call_set, "COMMIT") == ["NOT_FOUND"]
+        client.close()
+        assert server.stop() == (0, "")
+
+
+def test_a_config_is_read_as_it_was_set(primary: Controller, names: Names) -> None:
+    wrapped = tmp.P4DeviceConfig(reassign=True, device_data=CONTROLLED).SerializeToString()
+    primary.set_pipeline("controlled", device_config=wrapped, cookie={"cookie": 77})
+    answers = {kind: primary.get_pipeline(kind) for kind in ("ALL", "COOKIE_ONLY", "P4INFO_AND_COOKIE")}
+    assert answers["ALL"].p4_device_config == wrapped
+    assert answers["P4INFO_AND_COOKIE"].p4info == answers["ALL"].p4info == names.p4info
+    assert not answers["P4INFO_AND_COOKIE"].p4_device_config
+    assert answers["COOKIE_ONLY"] == v1.ForwardingPipelineConfig(cookie={"cookie": 77})
+    answer = primary.get_pipeline("DEVICE_CONFIG_AND_COOKIE")
+    assert (answer.p4_device_config, answer.HasField("p4info")) == (wrapped, False)
+    primary.set_pipeline("controlled")
+    assert not primary.get_pipeline("COOKIE_ONLY").HasField("cookie")
+
+
+def test_a_commit_empties_the_switch_and_may_change_the_program(
+    server: Served, primary: Controller, names: Names
+) -> None:
+    entry = names.entry("In.exact_match", [exact(1)], names.action("In.forward", 2))
+    primary.insert(table_entry=entry)
+    primary.set_pipeline("controlled", "VERIFY")
+    assert arrives(server, 2, EXACT, 1)
+    primary.set_pipeline("controlled")
+    server.send(1, frame(EXACT, 1))
+    request = v1.TableEntry(table_id=entry.table_id)
+    assert primary.read(table_entry=request) == []
+    primary.set_pipeline("l3")
+    assert refused(primary.insert, table_entry=entry) == ["INVALID_ARGUMENT"]
+    primary.set_pipeline("controlled")
+    primary.insert(table_entry=entry)
+    assert arrives(server, 2, EXACT, 1)
+    assert server.process.poll() is None
+
+
+def test_a_saved_config_takes_writes_until_its_commit(server: Served, primary: Controller, names: Names) -> None:
+    old = names.entry("In.exact_match", [exact(1)], names.action("In.forward", 2))
+    new = names.entry("In.exact_match", [exact(2)], names.action("In.forward", 3))
+    primary.insert(table_entry=old)
+    primary.set_pipeline("controlled", "VERIFY_AND_SAVE")
+    request = v1.TableEntry(table_id=old.table_id)
+    assert primary.read(table_entry=request) == []
+    primary.insert(table_entry=new)
+    assert arrives(server, 2, EXACT, 1)
+    assert refused(primary.call_set, "COMMIT", config={"p4_device_config": b"x"}) == ["INVALID_ARGUMENT"]
+    primary.call_set("COMMIT")
+    assert primary.read(table_entry=request) == [new]
+    assert arrives(server, 3, EXACT, 2)
+    primary.delete(table_entry=new)
+    assert refused(primary.call_set, "COMMIT") == ["NOT_FOUND"]
+
+
+def test_reconciliation_keeps_the_forwarding_state(server: Served, primary: Controller, names: Names) -> None:
+    entry = names.entry("In.exact_match", [exact(1)], names.action("In.flood", 4), metadata=b"kept")
+    spread = names.entry("In.spread", [exact(1)], one_shot(names, (3, 1)))
+    primary.insert(table_entry=entry)
+    primary.insert(table_entry=spread)
+    primary.insert(packet_replication_engine_entry=group(4, [(2, 0)]))
+    primary.set_pipeline("controlled", "RECONCILE_AND_COMMIT")
+    assert primary.read(table_entry=v1.TableEntry(table_id=entry.table_id)) == [entry]
+    assert arrives(server, 2, EXACT, 1)
+    assert arrives(server, 3, SPREAD, 1)
+    assert refused(primary.set_pipeline, "l3", "RECONCILE_AND_COMMIT") == ["INVALID_ARGUMENT"]
+    assert arrives(server, 2, EXACT, 1)
+
+
+def unsupported_program() -> bytes:
+    document = json.loads(CONTROLLED)
+    document["parsers"][0]["parse_states"][0]["parser_ops"] = [{"op": "no_such_op", "parameters": []}]
+    return json.dumps(document).encode()
+
+
+@pytest.mark.parametrize(
+    ("program", "source"),
+    [
+        ("controlled", b""),
+        ("controlled", b"neither"),
+        ("controlled", b"{"),
+        ("controlled", b"{}"),
+        ("controlled", b"[1, 2]"),
+        ("controlled", (PROGRAMS / "l3.json").read_bytes()),
+        ("controlled", unsupported_program()),
+    ],
+)
+def test_wrong_configs_leave_the_switch_as_it_was(
+    server: Served, primary: Controller, names: Names, program: str, source: bytes
+) -> None:
+    entry = names.entry("In.exact_match", [exact(1)], names.action("In.forward", 2))
+    primary.insert(table_entry=entry)
+    for action in ("VERIFY", "VERIFY_AND_SAVE", "VERIFY_AND_COMMIT", "RECONCILE_AND_COMMIT"):
+        assert refused(primary.set_pipeline, program, action, device_config=source) == ["INVALID_ARGUMENT"]
+    assert arrives(server, 2, EXACT, 1)
+    assert primary.read(table_entry=v1.TableEntry(table_id=entry.table_id)) == [entry]
+
+
+def mutated(generator: random.Random) -> Any:
+    """Return a config with a changed or removed value in its JSON."""
+    document = json.loads(CONTROLLED)
+    parent: Any = document
+    while True:
+        keys = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
+        key = generator.choice(keys)
+        if not isinstance(parent[key], (dict, list)) or not parent[key] or generator.random() < 0.2:
+            break
+        parent = parent[key]
+    if generator.random() < 0.3:
+        del parent[key]
+    else:
+        parent[key] = generator.choice([None, 0, -1, "x", [], {}, 1 << 40, True, [None]])
+    return v1.ForwardingPipelineConfig(
+        p4info=Names("controlled").p4info, p4_device_config=json.dumps(document).encode()
+    )
+
+
+def test_mutated_programs_are_accepted_or_refused() -> None:
+    generator = random.Random(36)
+    n_accepted = 0
+    for _ in range(30):
+        with suppress(Refusal):
+            Config(mutated(generator))
+            n_accepted += 1
+    assert 3 < n_accepted < 27
+
+
+def test_a_malformed_p4info_is_refused(primary: Controller, names: Names) -> None:
+    broken = config.P4Info()
+    broken.CopyFrom(names.p4info)
+    broken.tables[0].action_refs[0].id = 1
+    message = v1.ForwardingPipelineConfig(p4info=broken, p4_device_config=CONTROLLED)
+    assert refused(primary.call_set, "VERIFY_AND_COMMIT", config=message) == ["INVALID_ARGUMENT"]
+    assert refused(primary.call_set, "VERIFY_AND_COMMIT") == ["INVALID_ARGUMENT"]
+    assert refused(primary.call_set, "UNSPECIFIED", config=message) == ["INVALID_ARGUMENT"]
+    backup = Names("controlled").p4info
+    assert primary.get_pipeline("P4INFO_AND_COOKIE").p4info == backup
