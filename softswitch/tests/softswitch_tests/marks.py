@@ -29,7 +29,8 @@ def use_no_wall_time() -> None:
 def needs_tc(test: Callable[..., None]) -> Callable[..., None]:
     """Mark a test that uses `tc` in a network namespace of its own."""
     skip = pytest.mark.skipif(not _can_shape_links(), reason="needs root, network namespaces and tc")
-    return pytest.mark.root(skip(test))
+    marked: Callable[..., None] = pytest.mark.root(skip(test))
+    return marked
 
 
 @cache
