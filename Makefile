@@ -19,7 +19,7 @@ PYTEST_ARGS :=
 ON_ALL_CORES := -n logical --dist worksteal
 # Live networks mostly wait for wall time to pass. Two of them can share two cores; with more, all runs would be late.
 TWO_AT_A_TIME := -n 2 --dist worksteal
-C_SOURCES = $(shell find softswitch hosts bench tests -name '*.[ch]')
+C_SOURCES = $(shell find softswitch/src softswitch/tests hosts bench tests -name '*.[ch]')
 SUITE := bookworm
 PARTS := demo test
 MINUTES := 10
@@ -103,5 +103,5 @@ docs: $(READY)  ## regenerate the generated parts of docs/
 
 clean:  ## remove the remains of killed runs, and caches (results in runs/ stay)
 	@if [ -x $(PYTHON) ]; then $(SUDO) ./runner.py clean; fi
-	$(SUDO) rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	$(SUDO) rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info softswitch/build softswitch/src/*.egg-info
 	$(SUDO) find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Runs a packet test on softswitch: `python -m softswitch.stf PROGRAM.json TEST.stf`.
+"""Runs a packet test: `softswitch-stf PROGRAM.json TEST.stf`, or `python -m softswitch.stf` with these arguments.
 
 Exit status 0: the test passes. Status 1: it fails, and the first difference is printed. Status 2: bad input, with one
 line on stderr.
@@ -9,6 +9,7 @@ line on stderr.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from softswitch.build import BuildError
@@ -24,7 +25,9 @@ USAGE = "usage: python -m softswitch.stf PROGRAM.json TEST.stf"
 DIFFERENT, BAD_INPUT = 1, 2
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the test of the command line and return the exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     if len(arguments) != 2 or arguments[0].startswith("-"):
         print(USAGE, file=sys.stderr)
         return BAD_INPUT
@@ -50,4 +53,4 @@ def _refuse(text: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

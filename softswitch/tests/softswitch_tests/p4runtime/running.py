@@ -88,6 +88,7 @@ def served(
     target: Sequence[str | Path] = (),
     address: str = "127.0.0.1:0",
     *,
+    command: Sequence[str | Path] = (sys.executable, EXECUTABLE),
     inside: Sequence[str] = (),
     log: Path | None = None,
 ) -> Iterator[Served]:
@@ -96,7 +97,7 @@ def served(
     `inside` is a command prefix that replaces itself with the command, `log` the file to which its output goes.
     """
     pairs = {port: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for port in PORTS}
-    words: list[str | Path] = [*inside, sys.executable, EXECUTABLE, "--device-id", str(DEVICE_ID)]
+    words: list[str | Path] = [*inside, *command, "--device-id", str(DEVICE_ID)]
     for port, (outer, inner) in pairs.items():
         words += ["-i", f"{port}@fd:{inner.fileno()}"]
         outer.settimeout(PATIENCE_S)
