@@ -17,7 +17,7 @@ home=/home/$user
 tree=$home/sfc-testbed
 carried_variables='PIP_[A-Z_]+|[a-z]+_proxy|[A-Z]+_PROXY|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE'
 near_the_machine=(
-    tests/analysis/report tests/cli tests/native tests/hosts/io tests/softswitch/codegen
+    tests/analysis/report tests/cli tests/native tests/hosts/io softswitch/tests/softswitch_tests/codegen
     tests/testbed/execution tests/testbed/system tests/testbed/virtual
 )
 
@@ -122,6 +122,7 @@ run_part() {
         test) as_root make test ;;
         test-without-root) as_user make test PYTEST_ARGS='-n logical --dist worksteal -m "not root"' ;;
         short-test) as_user make test PYTEST_ARGS="-n logical --dist worksteal -m 'not root and not long' ${near_the_machine[*]}" ;;
+        softswitch) as_user tools/fresh-softswitch.sh ;;
     esac
 }
 

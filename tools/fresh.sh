@@ -12,6 +12,7 @@
 #           test                 `make test`, as root
 #           test-without-root    the tests that need no root, as an ordinary user
 #           short-test           the short tests without root that depend on the machine: compilers, packages, runner.py
+#           softswitch           the first ping of softswitch/README.md, through an installed wheel, without `make setup`
 #           Default: demo test.
 #
 # The root uses this machine's configuration: apt's sources (with the suite replaced) and proxies, pip's files and variables
@@ -22,6 +23,7 @@
 #   FRESH_KEYRING   the keys that sign it (default: those of the package debian-archive-keyring or ubuntu-keyring)
 #   FRESH_ROOT      the folder for the root, which needs about 3 GB (default: /var/tmp)
 #   FRESH_CACHE     a folder that keeps the distribution's packages for the next run
+#   SFC_TESTBED_P4_TUTORIALS   a checkout of the P4 tutorials: the part softswitch runs their compiled exercise `basic`
 #
 # Exit codes: 0 all parts passed, 1 a part failed, 2 bad input, 77 impossible on this machine (no root, no mirror).
 set -euo pipefail
@@ -99,8 +101,8 @@ keyring=${FRESH_KEYRING:-$keyring}
 shift
 [ $# -gt 0 ] || set -- demo test
 for part; do
-    [[ $part =~ ^(demo|test|test-without-root|short-test)$ ]] ||
-        refuse "unknown part '$part'; choose demo, test, test-without-root or short-test"
+    [[ $part =~ ^(demo|test|test-without-root|short-test|softswitch)$ ]] ||
+        refuse "unknown part '$part'; choose demo, test, test-without-root, short-test or softswitch"
 done
 
 [ "$(id -u)" -eq 0 ] || cannot "needs root"
@@ -132,6 +134,10 @@ echo "$sources" > "$place/sources"
 git_in_tree ls-files -z --cached --others --exclude-standard --exclude=.venv |
     (cd "$tree" && while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done) |
     tar --create --directory="$tree" --null --files-from=- | tar --extract --directory="$place/tree" --no-same-owner
+
+if [ -n "${SFC_TESTBED_P4_TUTORIALS:-}" ]; then
+    cp "$SFC_TESTBED_P4_TUTORIALS/exercises/basic/build/basic.json" "$place/tree/"
+fi
 
 # A new session has no terminal that sudo could use, and is one process group to interrupt. A shell without job control lets
 # its background commands ignore interrupts; `env --default-signal` undoes that.
