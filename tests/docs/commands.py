@@ -14,9 +14,9 @@ from pathlib import Path
 from cli.app import VERBS
 from tests.tree import ROOT
 
+OUTSIDE_DOCS = ("README.md", "CONTRIBUTING.md", "softswitch/README.md")
 PAGES = sorted(
-    str(path.relative_to(ROOT))
-    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"))
+    str(path.relative_to(ROOT)) for path in (*map(ROOT.joinpath, OUTSIDE_DOCS), *(ROOT / "docs").rglob("*.md"))
 )
 SHELL = "sh"
 NO_SHELL = ("csv", "diff", "python", "text", "yaml")
@@ -27,6 +27,7 @@ PROGRAMS = (
     *RUNNER,
     *("make", "python", "python3", ".venv/bin/python", "tools/provision.sh"),
     *("softswitch/simple_switch", "softswitch/simple_switch_grpc"),
+    *("switch/bin/pip", "switch/bin/python", "switch/bin/simple_switch", "switch/bin/simple_switch_grpc"),
     *("dask", "debootstrap", "docker", "dockerd", "mpirun", "p4c-bm2-ss", "tshark", "vagrant", "wireshark"),
 )
 """Inline code that begins with one of these and has further words is a command."""

@@ -44,6 +44,7 @@ from tests.testbed.program.own import TRIGGER, early
 from tests.testbed.prompt.test_prompt_live import LINES
 from tests.tree import ROOT
 
+OWN_TESTS = "softswitch/tests/softswitch_tests"
 PARSED: Mapping[str, str] = {
     r"^docs/tutorial/README.md: [^`]": "need the files that the page creates: tests/docs/test_tutorial.py",
     r"^docs/fidelity.md: ": "hours of live runs: tests/testbed/validation/test_run.py has small ones",
@@ -68,13 +69,14 @@ PARSED: Mapping[str, str] = {
     r": `vagrant ": "needs Vagrant: tests/tools/test_distributions.py",
     r": `?(docker|dockerd|debootstrap) ": "needs Docker: tests/tools/test_image.py",
     r"tools/provision.sh": "installs packages: tests/tools/test_provision.py",
-    r"softswitch/simple_switch -i": "needs root and interfaces: tests/softswitch/test_bmv2_command.py",
-    r"softswitch/simple_switch_grpc ": "needs root and interfaces: tests/softswitch/p4runtime/test_command.py",
+    r"(softswitch|switch/bin)/simple_switch -i": f"needs root and interfaces: {OWN_TESTS}/test_bmv2_command.py",
+    r"(softswitch|switch/bin)/simple_switch_grpc ": f"needs root and interfaces: {OWN_TESTS}/p4runtime/test_command.py",
     r": `(.venv/bin/)?python -m [\w.]+`$": "names only a module",
-    r"python -m softswitch(.thrift)? ": "runs until it is stopped: tests/softswitch/thrift/test_server.py",
+    r"python -m softswitch(.thrift)? ": f"runs until it is stopped: {OWN_TESTS}/thrift/test_server.py",
     r"sudo .venv/bin/python examples/": "needs root: tests/examples/test_examples.py runs each",
-    r"python3 net.py": "needs root: tests/softswitch/mininet/test_mininet.py creates the page's files and runs it",
-    r": `p4c-bm2-ss ": "the compiler itself: tests/softswitch/test_p4c.py",
+    r"python net.py": "needs root: tests/softswitch/mininet/test_mininet.py creates the page's files and runs it",
+    r"softswitch/README.md: ": f"an environment: tools/fresh-softswitch.sh, {OWN_TESTS}/test_wheel.py",
+    r": `p4c-bm2-ss ": f"the compiler itself: {OWN_TESTS}/test_p4c.py",
     r"python -m bench|: export ": "measures for minutes: tests/bench/test_benchmarks.py",
     r"python -m (telemetry|analysis.report|reproduction)\.": "writes docs/: tests/telemetry/test_trace_document.py",
     r": (wireshark|tshark) ": "tests/tools/test_wireshark_script.py reads captures with it where it is installed",
@@ -191,7 +193,7 @@ def test_commands_that_cannot_be_executed_have_a_reason() -> None:
         if command.is_for_root or len(command.parts) > 1 or command.words[0] not in programs
     ]
     assert not [f"{command.place}: `{command.text}` needs a row in PARSED" for command in missing]
-    files = [name for reason in PARSED.values() for name in re.findall(r"tests/[\w/]+\.py", reason)]
+    files = [name for reason in PARSED.values() for name in re.findall(r"(?:softswitch/)?tests/[\w/]+\.py", reason)]
     assert not [name for name in files if not (ROOT / name).exists()]
 
 

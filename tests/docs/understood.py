@@ -42,7 +42,10 @@ _BY_ARGPARSE: Mapping[str, str] = {
     "telemetry.document": "telemetry.document",
 }
 """Modules that parse their arguments with argparse, and the modules with their `main`."""
-_SYSTEM_PROGRAMS = ("chmod", "cp", "dask", "debootstrap", "dockerd", "export", "mkdir", "openssl", "sed", "tar")
+_SYSTEM_PROGRAMS = (
+    *("apt-get", "chmod", "cp", "dask", "debootstrap", "dockerd", "export", "mkdir", "openssl", "sed", "tar"),
+    *("/usr/bin/python3", "switch/bin/pip", "shell/bin/pip", "shell/bin/python"),
+)
 _POSITIONAL: Mapping[str, int] = {"softswitch": 1, "softswitch.stf": 2}
 """Modules with positional arguments, and their minimum number."""
 
@@ -162,8 +165,8 @@ def _python(words: Sequence[str]) -> Complaint:
 
 
 def _is_module(name: str) -> bool:
-    path = ROOT / name.replace(".", "/")
-    return path.with_suffix(".py").exists() or (path / "__main__.py").exists()
+    paths = [folder / name.replace(".", "/") for folder in (ROOT, ROOT / "softswitch" / "src")]
+    return any(path.with_suffix(".py").exists() or (path / "__main__.py").exists() for path in paths)
 
 
 def _read_by_argparse(program: Callable[[list[str]], object], words: Sequence[str]) -> Complaint:
@@ -222,16 +225,22 @@ def _wireshark(words: Sequence[str]) -> Complaint:
     return f"the script declares no {unknown[0]}" if unknown else None
 
 
+def _named(command: str) -> list[str]:
+    """Return the paths under which pages name a command of softswitch: in the tree, and in an environment."""
+    return [f"softswitch/{command}", f"switch/bin/{command}"]
+
+
 _PROGRAMS: Mapping[str, Callable[[Sequence[str]], Complaint]] = {
     **dict.fromkeys(RUNNER, _runner),
-    **dict.fromkeys((".venv/bin/python", "python", "python3"), _python),
+    **dict.fromkeys((".venv/bin/python", "python", "python3", "switch/bin/python"), _python),
     **dict.fromkeys(("tshark", "wireshark"), _wireshark),
     "docker": _docker,
     "make": _make,
     "mpirun": _mpirun,
     "p4c-bm2-ss": _p4c,
-    "softswitch/simple_switch": lambda words: _read_by_argparse(read_options, words),
-    "softswitch/simple_switch_grpc": lambda words: _read_by_argparse(grpc_command.read_options, words),
+    **dict.fromkeys(_named("simple_switch"), lambda words: _read_by_argparse(read_options, words)),
+    **dict.fromkeys(_named("simple_switch_grpc"), lambda words: _read_by_argparse(grpc_command.read_options, words)),
+    **dict.fromkeys(_named("softswitch-stf"), lambda words: None if len(words) == 2 else "it needs two files"),
     "tools/provision.sh": _provision,
     "vagrant": _vagrant,
     **dict.fromkeys(_SYSTEM_PROGRAMS, lambda _: None),

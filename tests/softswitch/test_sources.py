@@ -24,7 +24,11 @@ from softswitch_tests.pipeline.harness import PROGRAMS
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(SOURCE_DIR.rglob("*.c"))
 HEADERS = sorted(SOURCE_DIR.rglob("*.h"))
-EVERYWHERE = sorted(path for folder in ("softswitch/src", "softswitch/tests", "bench", "tests") for path in (ROOT / folder).rglob("*.[ch]"))
+EVERYWHERE = sorted(
+    path
+    for folder in ("softswitch/src", "softswitch/tests", "bench", "tests")
+    for path in (ROOT / folder).rglob("*.[ch]")
+)
 
 # Lowest layer first; a folder may use only itself and the folders before it.
 LAYERS = (

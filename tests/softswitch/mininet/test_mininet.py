@@ -29,7 +29,7 @@ from tests.testbed import running
 pytestmark = running.NEEDS_MININET
 NAMES = ("basic", "ecn", "mri", "load_balance")
 CHECKOUT = "SFC_TESTBED_P4_TUTORIALS"
-DOCUMENT = running.ROOT / "docs" / "targets" / "softswitch.md"
+PAGE, README = running.ROOT / "docs" / "targets" / "softswitch.md", running.ROOT / "softswitch" / "README.md"
 PROMPT = b"mininet> "
 PATIENCE_S = 60.0
 
@@ -125,10 +125,15 @@ def temporary() -> Iterator[Path]:
         yield Path(name)
 
 
-def test_documented_script_runs_and_may_be_killed(tmp_path: Path, temporary: Path) -> None:
+@pytest.mark.parametrize(
+    ("document", "limits"), [(PAGE, [["0", "1000000"], ["10000000", "1000000"]]), (README, [["0", "0"], ["0", "0"]])]
+)
+def test_documented_script_runs_and_may_be_killed(
+    document: Path, limits: list[list[str]], tmp_path: Path, temporary: Path
+) -> None:
     """If the script is killed, its switch ends and the switch's socket is removed."""
-    copy_document_script(tmp_path)
-    environment = {**temporary_in(temporary), "PYTHONPATH": str(running.ROOT)}
+    copy_script_of(document, tmp_path)
+    environment = temporary_in(temporary)
     script = subprocess.Popen(
         ["unshare", "--net", sys.executable, "net.py"],
         cwd=tmp_path,
@@ -142,7 +147,7 @@ def test_documented_script_runs_and_may_be_killed(tmp_path: Path, temporary: Pat
             answer_of(script)
             assert "1 received" in ask(script, "py h1.cmd('ping -n -c 1 -W 20 10.0.0.2')")
             ports = [line.split()[:4] for line in ask(script, "py s1.commands('show_ports')[0]").splitlines()]
-            assert ports[1:] == [["1", "s1-eth1", "0", "1000000"], ["2", "s1-eth2", "10000000", "1000000"]]
+            assert ports[1:] == [["1", "s1-eth1", *limits[0]], ["2", "s1-eth2", *limits[1]]]
             pid = int(ask(script, "py s1.switch_pid"))
             assert [path.suffix for path in temporary.iterdir()] == [".control"]
         finally:
@@ -154,8 +159,8 @@ def test_documented_script_runs_and_may_be_killed(tmp_path: Path, temporary: Pat
     assert list(temporary.iterdir()) == []
 
 
-def copy_document_script(folder: Path) -> None:
-    text = DOCUMENT.read_text(encoding="utf-8")
+def copy_script_of(document: Path, folder: Path) -> None:
+    text = document.read_text(encoding="utf-8")
     for language, name in (("python", "net.py"), ("text", "s1-commands.txt")):
         [block] = re.findall(rf"^```{language}\n# {re.escape(name)}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
         (folder / name).write_text(block, encoding="utf-8")
