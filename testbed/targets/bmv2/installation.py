@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 OLDEST = (1, 15, 1)
 """The first version that serves priority queues in the order of the P4 program's priorities (docs/bmv2.md)."""
@@ -25,7 +28,7 @@ class Installation:
 
 def find_bmv2() -> Installation | str:
     """Return the BMv2 to use, or one line that says what is missing and what to do."""
-    path = shutil.which("simple_switch")
+    path = _on_path()
     if path is not None:
         return _checked(path, _version_of(path))
     from testbed.targets.bmv2 import container  # Docker's module loads slowly and is rarely needed
@@ -34,6 +37,13 @@ def find_bmv2() -> Installation | str:
     if missing is None:
         return _checked(None, container.image_version())
     return f"no simple_switch on the PATH, and {missing}; run tools/provision.sh p4"
+
+
+def _on_path() -> str | None:
+    """Return the simple_switch on the PATH, but not softswitch's, which an activated environment has there first."""
+    environment = Path(sys.prefix, "bin") if sys.prefix != sys.base_prefix else None
+    folders = [folder for folder in os.get_exec_path() if Path(folder) != environment]
+    return shutil.which("simple_switch", path=os.pathsep.join(folders))
 
 
 def missing_bmv2() -> str | None:

@@ -139,7 +139,7 @@ def test_output_printed_during_a_run_is_not_taken_for_its_answer(
         "        print('of a library', flush=True)\n"
         "sys.addaudithook(chatter)\n"
     )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     outs = [tmp_path / name for name in "abc"]
     done = run_jobs([_job(out, SHORT) for out in outs], LocalExecutor(1), lambda *_: None)
     assert [result.folder.parent for result in done.in_order if isinstance(result, JobFinished)] == outs

@@ -16,11 +16,11 @@ import pytest
 from native.modules import INTERPRETED
 from scenarios.traffic.sizes import load_sizes
 from testbed.sweep.sweep import jobs_of, read_sweep
-from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES
+from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES, _sources
 from tests.tree import ROOT
 
-NEEDED = (*FOLDERS, "native", "cli", "processes", "reproduction", "runner.py")
-OTHERS = {"bench", "cli", "examples", "native", "processes", "reproduction", "tests", "tools"}
+NEEDED = (*FOLDERS, "native", "cli", "reproduction", "runner.py")
+OTHERS = {"bench", "cli", "examples", "native", "reproduction", "tests", "tools"}
 """Folders whose code does not affect results."""
 SWEEP = "name: a\nscenario: incast\nschemes: [sfc]\nsettings: {message_bytes: 5000, degree: 2}\n"
 
@@ -42,10 +42,8 @@ def _sweep(tree: Path, out: Path) -> subprocess.CompletedProcess[str]:
     file = out / "sweep.yaml"
     file.write_text(SWEEP)
     command = [sys.executable, str(tree / "runner.py"), "sweep", str(file), "--out", str(out)]
-    environment = {
-        **os.environ,
-        INTERPRETED: "1",
-    }  # the version is the same, and compiling would take a minute
+    # The version of the code is the same if it is interpreted, and compiling would take a minute.
+    environment = {**os.environ, INTERPRETED: "1", "PYTHONPATH": str(tree / "softswitch" / "src")}
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=200, env=environment)
 
 
@@ -77,6 +75,14 @@ def test_the_content_of_a_file_of_sizes_is_part_of_the_job(tmp_path: Path) -> No
 
 
 def test_every_folder_of_code_is_listed_as_relevant_or_not() -> None:
-    folders = {path.parent.name for path in ROOT.glob("*/*.py")} | {"switch-bmv2"}
+    folders = {path.parent.name for path in ROOT.glob("*/*.py")} | {"softswitch/src", "switch-bmv2"}
     assert folders == {*FOLDERS, *OTHERS}
     assert all((ROOT / folder).is_dir() for folder in SHOWS_OR_SCHEDULES)
+
+
+def test_softswitch_is_relevant_but_its_tests_are_not() -> None:
+    relevant = set(_sources(ROOT, FOLDERS))
+    sources = {path for kind in ("*.py", "*.[ch]") for path in (ROOT / "softswitch" / "src").rglob(kind)}
+    assert {".py", ".c", ".h"} == {path.suffix for path in sources}
+    assert sources <= relevant
+    assert not [path for path in relevant if path.is_relative_to(ROOT / "softswitch" / "tests")]

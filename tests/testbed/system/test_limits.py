@@ -22,7 +22,7 @@ PATIENCE_S = 120
 def _limited(limit: str, words: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run Python under a limit that the shell sets."""
     script = f'ulimit {limit} && exec "$@"'
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
+    environment = {"PYTHONPATH": os.environ["PYTHONPATH"], "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
     return subprocess.run(
         ["bash", "-c", script, "bash", sys.executable, *words],
         cwd=folder,

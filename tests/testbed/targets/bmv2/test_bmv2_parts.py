@@ -22,7 +22,7 @@ from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
 from testbed.plan.switch_targets import SWITCH_TARGETS
 from testbed.targets import capabilities
-from testbed.targets.bmv2.installation import find_bmv2
+from testbed.targets.bmv2.installation import Installation, find_bmv2
 from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate
 from testbed.targets.bmv2.target import Bmv2Target
@@ -168,8 +168,20 @@ def test_an_old_bmv2_is_refused(printed: str, expected: str, tmp_path: Path, mon
     assert expected.format(tmp_path) in str(find_bmv2())
 
 
+def test_the_command_of_softswitch_is_not_bmv2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An activated environment has softswitch's simple_switch before BMv2's on the PATH."""
+    own, bmv2 = tmp_path / "environment" / "bin", tmp_path / "bin"
+    for folder, printed in ((own, "simple_switch: unrecognized arguments: --version"), (bmv2, "1.16.0")):
+        folder.mkdir(parents=True)
+        (folder / "simple_switch").write_text(f"#!/bin/sh\necho {printed}\n")
+        (folder / "simple_switch").chmod(0o755)
+    monkeypatch.setattr("sys.prefix", str(own.parent))
+    monkeypatch.setenv("PATH", os.pathsep.join(map(str, (own, bmv2))), prepend=os.pathsep)
+    assert find_bmv2() == Installation("1.16.0", str(bmv2 / "simple_switch"))
+
+
 def test_without_bmv2_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("testbed.targets.bmv2.installation.shutil.which", lambda name: None)
+    monkeypatch.setattr("testbed.targets.bmv2.installation.shutil.which", lambda *_, **__: None)
     monkeypatch.setattr("testbed.targets.bmv2.container.missing_docker", lambda: "no Docker engine answers")
     monkeypatch.setattr(
         capabilities,
