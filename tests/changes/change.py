@@ -95,9 +95,15 @@ class Change:
                 words.append(sys.executable if word == "python" else word)
 
 
+def environment_of(tree: Path) -> dict[str, str]:
+    """Return the environment of commands in a copy of the tree, which use the copy's softswitch."""
+    return {**os.environ, "PYTHONPATH": str(tree / "softswitch" / "src")}
+
+
 def _output(words: list[str], tree: Path, *also_accepted: int) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(tree / "softswitch" / "src")}
-    done = subprocess.run(words, cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=280)
+    done = subprocess.run(
+        words, cwd=tree, env=environment_of(tree), capture_output=True, text=True, check=False, timeout=280
+    )
     assert done.returncode in (0, *also_accepted), done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ import pytest
 
 from telemetry.schema import SCHEMAS
 from testbed.system.run_ids import STATE_ROOT
+from tests.changes.change import environment_of
 from tests.testbed import running
 from tests.tree import ROOT
 
@@ -41,7 +41,7 @@ def as_nobody(public_folder: Path) -> Callable[..., subprocess.CompletedProcess[
     python = Path(sys.executable)
     if python.is_relative_to(ROOT):
         python = tree / python.relative_to(ROOT)
-    environment = {**os.environ, "HOME": str(public_folder), "MPLCONFIGDIR": str(public_folder)}
+    environment = {**environment_of(tree), "HOME": str(public_folder), "MPLCONFIGDIR": str(public_folder)}
 
     def shown(*words: str) -> subprocess.CompletedProcess[str]:
         command = ["unshare", "--mount", "sh", "-c", show, "sh", *words]

@@ -16,21 +16,26 @@ import pytest
 from cli import verbs
 from cli.app import VERBS, app_for
 from scenarios.faults.kinds import FAULTS
-from tests.changes.change import copy_of_tree
+from tests.changes.change import copy_of_tree, environment_of
 from tests.tree import ROOT
 
 HEAVY = {
     "matplotlib", "polars", "numpy", "scapy", "docker", "distributed", "dask", "mininet", "jinja2", "yaml", "iperf3",
 }  # fmt: skip
 OURS = {"analysis", "hosts", "softswitch", "telemetry", "reproduction"}
-LIGHT = {"analysis", "analysis.terminal"}
-"""Modules that import only rich."""
+SYSTEM = "softswitch.system"
+LIGHT = {"analysis", "analysis.terminal", "softswitch", SYSTEM}
+"""Modules that import only rich or Python's library."""
 SCRIPT = """
 import json, sys
 from cli.app import main
 status = main(sys.argv[1:])
 print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
 """
+
+
+def _is_light(module: str) -> bool:
+    return module in LIGHT or module.startswith(f"{SYSTEM}.")
 
 
 @pytest.mark.parametrize("word", ["list", "--help"])
@@ -41,7 +46,7 @@ def test_list_and_help_load_no_heavy_modules(word: str) -> None:
     )
     status, modules = json.loads(done.stderr.splitlines()[-1])
     assert status == 0
-    assert not {name.partition(".")[0] for name in modules if name not in LIGHT} & (HEAVY | OURS)
+    assert not {name.partition(".")[0] for name in modules if not _is_light(name)} & (HEAVY | OURS)
     assert "sfc" in done.stdout.lower() or "sweep" in done.stdout
 
 
@@ -72,7 +77,8 @@ def test_root_leaves_no_bytecode_in_the_tree_of_another_user(tmp_path: Path) -> 
     (tree / ".venv").symlink_to(ROOT / ".venv")
     for path in (tree, *tree.rglob("*")):
         os.chown(path, 1234, 1234, follow_symlinks=False)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = environment_of(tree)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     words = [str(tree / "runner.py"), "list", "incast"]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.changes.change import environment_of
+
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OWN_FILE = re.compile(r"# ([\w/]+\.\w+)\n")
 _CHANGED_FILE = re.compile(r"--- ([\w/]+\.py)\n")
@@ -98,6 +100,7 @@ def type_in(tree: Path, commands: list[list[str]], statuses: tuple[int, ...] = (
         [sys.executable, "-c", _SCRIPT],
         input=json.dumps({"commands": commands, "statuses": statuses}),
         cwd=tree,
+        env=environment_of(tree),
         capture_output=True,
         text=True,
         check=False,

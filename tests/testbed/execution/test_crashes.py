@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.changes.change import Change, copy_of_tree
+from tests.changes.change import Change, copy_of_tree, environment_of
 from tests.testbed.running import NEEDS_MININET
 
 CRASHING = Change(
@@ -60,7 +60,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _runner(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "runner.py", *words]
-    return subprocess.run(line, cwd=tree, capture_output=True, text=True, check=False, timeout=280)
+    return subprocess.run(
+        line, cwd=tree, env=environment_of(tree), capture_output=True, text=True, check=False, timeout=280
+    )
 
 
 @pytest.mark.parametrize(
