@@ -2,7 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The mark `root`, and a fixture with a switch that runs the steered program."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,10 @@ from softswitch_tests import marks
 from softswitch_tests.programs import steered
 
 marks.use_no_wall_time()
+# Processes that tests start use this folder's package too, whichever is installed in the environment.
+_PROJECT = Path(__file__).resolve().parents[2]
+_FIRST = (str(_PROJECT / "src"), str(_PROJECT / "tests"), os.environ.get("PYTHONPATH"))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, _FIRST))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
