@@ -31,7 +31,8 @@ class ClaimFinding(BaseModel):
     claim: str
     paper: str
     measured: str
-    """The measured value. With several seeds this is the median, followed by the range."""
+    """The measured value. With several seeds this is the median (of an even number, the larger of the two middle
+    values), followed by the range."""
     value: float | None
     """The median over the seeds; None if a run or a value is missing."""
     values: tuple[float | None, ...]

@@ -16,7 +16,7 @@ from analysis.results.spec import P4Program, RunSpec
 from analysis.results.stored import load_run
 from cli.app import main
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import below
+from reproduction.document.command import below
 from reproduction.jobs import jobs_of as experiment_jobs
 from reproduction.record import Reproduction, read_reproduction
 from reproduction.validation import Wish, pairs_of

@@ -37,7 +37,7 @@ _BY_ARGPARSE: Mapping[str, str] = {
     "analysis.report.peer": "analysis.report.peer",
     "bench": "bench.__main__",
     "bench.document": "bench.document",
-    "reproduction.document": "reproduction.document",
+    "reproduction.document": "reproduction.document.command",
     "softswitch.thrift": "softswitch.thrift.__main__",
     "telemetry.document": "telemetry.document",
 }

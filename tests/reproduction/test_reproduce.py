@@ -17,7 +17,7 @@ from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from cli.verbs.reproduce import say_left_out, settings_of
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import below, pages_of, read_remarks
+from reproduction.document.command import below, pages_of, read_remarks
 from reproduction.jobs import jobs_of
 from reproduction.judge import findings
 from reproduction.model.claims import Bound

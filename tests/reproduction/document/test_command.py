@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from analysis.results.outcome import Outcome
-from reproduction import document
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import SUMMARY_PAGE, Remark, below, main, pages_of
+from reproduction.document import command as document
+from reproduction.document.command import below, main, pages_of
+from reproduction.document.experiment import Remark
+from reproduction.document.parts import SUMMARY_PAGE
 from reproduction.durations import over_durations, plot_durations
 from reproduction.record import ClaimFinding, Reproduction, RunOfExperiment, StoredReproduction
 from reproduction.summaries import Place, Summary, longest, merged, read_summaries, summary_of, write_summaries
