@@ -163,8 +163,9 @@ class HostRounds:
             self.to_switches.add(wire.finish_ns, place, sent, wire.tail)
             if is_captured:
                 captured.append((wire.finish_ns, whole_frame(sent, wire.tail, PAYLOAD_BLOCK)))
-        for frame_ns, frame in sorted(captured, key=_time_ns):
-            self._capture(number, frame, frame_ns)
+        if captured:
+            for frame_ns, frame in sorted(captured, key=_time_ns):
+                self._capture(number, frame, frame_ns)
         while (event := nic.next_event()) is not None:
             self._write(nic.address.name, event)
 
