@@ -116,8 +116,13 @@ def _expected_bps(load: Load, rate_bps: int) -> float:
 
 
 def _expected_utilisation_bps(load: Load, rate_bps: int) -> float:
-    """Return the rate that probes report. They count themselves, too."""
-    return min(_expected_bps(load, rate_bps) + EXERCISES["link_monitor"].probes_bps, rate_bps)
+    """Return the rate that probes report. They count themselves. The probe behind a burst reports the whole of it."""
+    probes = EXERCISES["link_monitor"]
+    if load.burst_frames:
+        offered_bps = load.burst_frames * load.mean_bits / probes.probe_interval_s
+    else:
+        offered_bps = load.offered_share * rate_bps
+    return min(offered_bps + probes.probes_bps, rate_bps)
 
 
 def _rate_text(measured_bps: float | None, expected_bps: float) -> str:

@@ -20,8 +20,6 @@ from bench.queues.measurement import Measurement
 
 SCHEMA = 1
 CURVE_STEP_S = 0.02
-_MARK_STEP_S = 0.1
-"""The interval for the share of marked frames, which needs several frames."""
 
 
 class StoreError(Exception):
@@ -63,7 +61,7 @@ def record_of(exercise: str, target: str, rate_bps: int, load: str, measured: Me
     """Return the record of a measurement."""
     curve_s, curve = measured.times_s, measured.values
     if not EXERCISES[exercise].probe_interval_s:
-        curve_s, curve = _means(curve_s, curve, _MARK_STEP_S if EXERCISES[exercise].ecn else CURVE_STEP_S)
+        curve_s, curve = _means(curve_s, curve)
     return Record(
         exercise,
         target,
@@ -79,13 +77,13 @@ def record_of(exercise: str, target: str, rate_bps: int, load: str, measured: Me
     )
 
 
-def _means(times_s: Sequence[float], values: Sequence[float], step_s: float) -> tuple[list[float], list[float]]:
+def _means(times_s: Sequence[float], values: Sequence[float]) -> tuple[list[float], list[float]]:
     """Return the mean of the values in each interval that has any, by the end of the interval."""
     if not times_s:
         return [], []
-    places, inverse = np.unique(np.maximum(np.array(times_s) // step_s, 0), return_inverse=True)
+    places, inverse = np.unique(np.maximum(np.array(times_s) // CURVE_STEP_S, 0), return_inverse=True)
     means = np.bincount(inverse, weights=values) / np.bincount(inverse)
-    return ((places + 1) * step_s).tolist(), means.tolist()
+    return ((places + 1) * CURVE_STEP_S).tolist(), means.tolist()
 
 
 def write(path: Path, store: Store) -> None:

@@ -52,14 +52,14 @@ class Load:
 
 @dataclass(frozen=True)
 class FluidQueue:
-    """A queue that starts with `initial_packets`, gets packets at a constant rate during `duration_s`, and then drains."""
+    """A queue that gets packets at a constant rate during `duration_s` and then drains."""
 
     arriving_pps: float
     serving_pps: float
     buffer_packets: int
     duration_s: float
     initial_packets: int = 0
-    """The packets of a burst that wait from the start."""
+    """The packets of a burst, which wait from the start."""
     lost_at_once: int = 0
     """The packets of a burst for which the buffer has no room."""
 

@@ -37,6 +37,8 @@ _BY_ARGPARSE: Mapping[str, str] = {
     "analysis.report.peer": "analysis.report.peer",
     "bench": "bench.__main__",
     "bench.document": "bench.document",
+    "bench.queues": "bench.queues.__main__",
+    "bench.queues.document": "bench.queues.document",
     "reproduction.document": "reproduction.document.command",
     "softswitch.thrift": "softswitch.thrift.__main__",
     "telemetry.document": "telemetry.document",
