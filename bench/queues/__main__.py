@@ -40,8 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and write the measurements and their figures."""
     options = _parser().parse_args(arguments)
     try:
+        sources = {name: _source(EXERCISES[name], options.tutorials) for name in options.exercises}
         targets = _targets(options.bmv2)
-        programs = {name: _compiled(EXERCISES[name], options.tutorials) for name in options.exercises}
+        programs = {name: _compiled(source) for name, source in sources.items()}
         options.out.mkdir(parents=True, exist_ok=True)
         records = list(_measure_all(programs, options.rates, targets, options.bmv2 or ""))
     except (BuildError, CommandError, CompileError, OSError, StartError, UsageError) as error:
@@ -80,13 +81,18 @@ def _measure_all(
                         yield measure_load(network, EXERCISES[name], rate_bps, load, target)
 
 
-def _compiled(exercise: Exercise, tutorials: Path | None) -> Path:
-    """Compile the solution of an exercise for both switches and return its JSON."""
+def _source(exercise: Exercise, tutorials: Path | None) -> Path:
+    """Return the path of the solution of an exercise. Raise UsageError if there is none."""
     if tutorials is None:
         raise UsageError(f"no clone of github.com/p4lang/tutorials; name it with --tutorials or {VARIABLE}")
     source = exercise.program(tutorials)
     if not source.is_file():
         raise UsageError(f"{source} not found; {tutorials} must be a clone of github.com/p4lang/tutorials")
+    return source
+
+
+def _compiled(source: Path) -> Path:
+    """Compile a program for both switches and return its JSON."""
     program = program_json(source)
     build_executable(program)
     return program
