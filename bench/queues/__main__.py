@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ from pathlib import Path
 from bench.__main__ import machine
 from bench.queues.exercises import BUFFER_PACKETS, EXERCISES, LOADS, RATES_BPS, Exercise
 from bench.queues.figures import write_figures
-from bench.queues.measurement import measure, record
+from bench.queues.measurement import MeasurementError, measure, record
 from bench.queues.network import SOFTSWITCH, TARGETS, Bottleneck, Target, bottleneck
 from bench.queues.store import Record, Store, record_of, write
 from bench.queues.switches import StartError
@@ -45,10 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         programs = {name: _compiled(source) for name, source in sources.items()}
         options.out.mkdir(parents=True, exist_ok=True)
         records = list(_measure_all(programs, options.rates, targets, options.bmv2 or ""))
-    except (BuildError, CommandError, CompileError, OSError, StartError, UsageError) as error:
+    except (BuildError, CommandError, CompileError, MeasurementError, OSError, StartError, UsageError) as error:
         print(f"bench.queues: {error}", file=sys.stderr)
         return 2
-    store = Store(machine(), records)
+    versions = {
+        "bmv2": _printed(options.bmv2, "--version") if options.bmv2 else "",
+        "tutorials": _commit(options.tutorials),
+    }
+    store = Store({**machine(), **versions}, records)
     write(options.out / RESULT, store)
     for path in write_figures(store.records, options.out):
         print(path)
@@ -96,6 +101,15 @@ def _compiled(source: Path) -> Path:
     program = program_json(source)
     build_executable(program)
     return program
+
+
+def _commit(tutorials: Path) -> str:
+    """Return the commit of a clone, or an empty text for a folder that is no clone."""
+    return _printed("git", "-C", str(tutorials), "-c", f"safe.directory={tutorials}", "rev-parse", "--short", "HEAD")
+
+
+def _printed(*words: str) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _targets(bmv2: str | None) -> list[Target]:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from analysis.formatting import markdown_table, three_digits
 from bench.queues.figures import write_figures
@@ -68,24 +69,22 @@ def render(text: str, store: Store) -> str:
 
 
 def section(store: Store) -> str:
-    """Return Markdown with the summary of softswitch and the tables of all exercises."""
-    machine = store.machine
-    parts = [
-        f"Measured on {machine['date']}; {machine['cpus']} CPUs, load {machine['load_1min']}, Linux "
-        f"{machine['kernel']}. The sender was at most "
-        f"{three_digits(max((record.most_late_ms for record in store.records), default=0.0))} ms late.",
-    ]
-    parts += [
-        "",
-        "#### Largest difference from theory",
-        "",
-        markdown_table(_WORST_HEADINGS, worst_rows(store.records)).rstrip("\n"),
-    ]
+    """Return Markdown with the largest differences from theory, and then a table for each quantity."""
+    late_ms = max((record.most_late_ms for record in store.records), default=0.0)
+    parts = [_machine_text(store.machine) + f" The sender was at most {three_digits(late_ms)} ms late."]
+    parts += ["", "### Largest difference from theory", "", markdown_table(_WORST_HEADINGS, worst_rows(store.records))]
     for table in TABLES:
         if records := [record for record in store.records if record.exercise == table.exercise]:
             rows = markdown_table(_HEADINGS, rows_of(records, table))
-            parts += ["", f"#### {table.title}", "", f"{table.unit}", "", rows.rstrip("\n")]
-    return "\n".join(parts)
+            parts += [f"### {table.title}", "", table.unit, "", rows]
+    return "\n".join(parts).rstrip("\n")
+
+
+def _machine_text(machine: Mapping[str, Any]) -> str:
+    return (
+        f"{machine['date']}; {machine['cpus']} CPUs, load {machine['load_1min']}; Linux {machine['kernel']}, "
+        f"BMv2 {machine['bmv2'] or 'not measured'}, tutorials {machine['tutorials']}."
+    )
 
 
 if __name__ == "__main__":

@@ -28,8 +28,6 @@ class Exercise:
     """An exercise: how it is set up, and what its frames look like."""
 
     name: str
-    observes: str
-    """What the exercise reports, for headings."""
     switch_default: Sequence[str] = ()
     """A table and the default action that gives it the number of the switch."""
     ecn: int = 0
@@ -73,9 +71,9 @@ class Exercise:
 
 
 _EXERCISES = (
-    Exercise("mri", "queue depth", ("swtrace", "add_swtrace"), records_hops=True, grown_bytes=frames.HOP_BYTES),
-    Exercise("ecn", "marks", ecn=frames.ECT),
-    Exercise("link_monitor", "utilisation", ("swid", "set_swid"), probe_interval_s=0.1),
+    Exercise("mri", ("swtrace", "add_swtrace"), records_hops=True, grown_bytes=frames.HOP_BYTES),
+    Exercise("ecn", ecn=frames.ECT),
+    Exercise("link_monitor", ("swid", "set_swid"), probe_interval_s=0.1),
 )
 EXERCISES: Mapping[str, Exercise] = {exercise.name: exercise for exercise in _EXERCISES}
 
@@ -84,7 +82,7 @@ _LOAD_S = 3.0
 _LOADS = (
     *(Load(f"{share:g}", (FULL_BYTES,), offered_share=share, duration_s=_LOAD_S) for share in (0.5, 0.9, 1.5)),
     Load("0.9, mixed sizes", (FULL_BYTES, SHORT_BYTES), offered_share=0.9, duration_s=_LOAD_S),
-    Load("burst of 50", (FULL_BYTES,), burst_frames=50),
+    *(Load(f"burst of {count}", (FULL_BYTES,), burst_frames=count) for count in (30, 50)),
 )
 LOADS: Mapping[str, Load] = {load.name: load for load in _LOADS}
 """The loads by name. A number is the offered rate as a share of the bottleneck's rate."""

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Offers a load to a network and reads what the exercise reports from the frames that arrive.
 
-Times are those of the kernel's time stamps at the receiver, in seconds since the first frame was sent.
+A time is the kernel's time stamp at the receiver, in seconds since the first frame was sent.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ _POLL_S = 0.002
 _FIRST_SWITCH = 1
 
 
+class MeasurementError(Exception):
+    """A measurement that says nothing about the switches; the message is one line."""
+
+
 @dataclass(frozen=True)
 class Recording:
     """The frames that arrived, with their times, and how well the sender kept its schedule."""
@@ -37,7 +41,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What an exercise reported about one load."""
+    """The result of an exercise for one load."""
 
     sent: int
     received: int
@@ -75,12 +79,14 @@ def _record(network: Bottleneck, timed_frames: Sequence[tuple[int, bytes]], end_
             _drain(network, arrivals)
             time.sleep(min(early_ns / NS, _POLL_S))
         most_late_ns = max(most_late_ns, -early_ns)
-        network.sender.send(frame)
-        sent += frames.number_of(frame) is not None
+        if network.sender.send(frame):
+            sent += frames.number_of(frame) is not None
     while time.monotonic_ns() < max(last_ns, start_ns + round(end_s * NS)) + _SILENCE_S * NS:
         if _drain(network, arrivals):
             last_ns = time.monotonic_ns()
         time.sleep(_POLL_S)
+    if drops := network.receiver.kernel_drops():
+        raise MeasurementError(f"the receiver itself lost {drops} frames; measure again on a less busy machine")
     times = [((time_ns - start_ns) / NS, frame) for time_ns, frame in arrivals]
     return Recording(times, sent, most_late_ns / NS)
 
@@ -134,7 +140,7 @@ def _marks(left: _TimedFrames, schedule: _Schedule, theory: FluidQueue) -> _Read
 def _utilisations(left: _TimedFrames, schedule: _Schedule, theory: FluidQueue) -> _Reading:
     """Read the utilisation of the bottleneck from the probes. The first probe counts bytes from before the load.
 
-    The mean is that of the second half of the load. The second probe comes behind the whole of a burst.
+    The mean covers the second half of the load. After a burst, the second probe comes behind all of its frames.
     """
     probes = [
         (time_s, hop) for time_s, frame in left for hop in frames.probe_hops(frame) if hop.switch == _FIRST_SWITCH

@@ -39,7 +39,7 @@ class Target:
     label: str
     is_bmv2: bool
     has_packet_rate: bool = False
-    """Whether the rate is that of the switch's queue, in packets/s; otherwise it is that of a TCLink, in bits/s."""
+    """Whether the switch's queue has the rate, in packets/s. Otherwise a TCLink has it, in bits/s."""
 
     def executable(self, bmv2: str) -> list[str]:
         """Return the command of the switch; `bmv2` is the path of BMv2's simple_switch."""

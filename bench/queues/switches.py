@@ -7,8 +7,10 @@ Both are started with the same options and the same table entries.
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,10 @@ _FIRST_THRIFT_PORT = 9090
 _START = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c")
 _MOUNT = 'mount -t sysfs sysfs /sys && exec "$@"'
 """BMv2 reads the state of its ports from the sysfs of its network namespace."""
+
+
+_NOTIFICATIONS = "--notifications-addr"
+"""An option that a BMv2 without nanomsg refuses. Without it, a BMv2 with nanomsg leaves a socket in /tmp."""
 
 
 class StartError(Exception):
@@ -61,7 +67,8 @@ class SimpleSwitch(Switch):  # type: ignore[misc]
     def start(self, controllers: Any) -> None:
         """Start the process and set its tables. Raise StartError if it does not start, CommandError for an entry."""
         options = ["--device-id", str(self.number), "--thrift-port", str(self.thrift_port)]
-        options += ["--notifications-addr", f"ipc://{self.folder / self.name}.ipc"]
+        if _has_option(tuple(self.executable), _NOTIFICATIONS):
+            options += [_NOTIFICATIONS, f"ipc://{self.folder / self.name}.ipc"]
         for port, interface in sorted(self.intfs.items()):
             if interface.name != "lo":
                 options += ["-i", f"{port}@{interface.name}"]
@@ -95,3 +102,9 @@ class SimpleSwitch(Switch):  # type: ignore[misc]
                 time.sleep(_RETRY_S)
         process.lines()  # so that the log has the last output
         raise StartError(f"{self.name} does not start: {process.last_words()}")
+
+
+@cache
+def _has_option(executable: tuple[str, ...], option: str) -> bool:
+    """Whether the help of a program lists an option."""
+    return option in subprocess.run([*executable, "--help"], capture_output=True, text=True, check=False).stdout

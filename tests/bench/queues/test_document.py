@@ -14,7 +14,7 @@ from bench.queues.figures import write_figures
 from bench.queues.store import Record, Store
 from bench.queues.tables import TABLES, rows_of, worst_rows
 
-MACHINE = {"date": "2026-11-27", "cpus": 2, "load_1min": 0.5, "kernel": "6.1"}
+MACHINE = {"date": "2026-11-27", "cpus": 2, "load_1min": 0.5, "kernel": "6.1", "bmv2": "1.15.5", "tutorials": "dc1b049"}
 DEPTH = Record(
     *("mri", "softswitch", 1_000_000, "1.5"),
     sent=562,

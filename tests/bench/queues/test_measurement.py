@@ -15,7 +15,7 @@ from bench.queues.theory import Load, fluid_queue
 
 RATE_BPS = 1_000_000
 LOAD = Load("1.5", (1_000,), offered_share=1.5, duration_s=0.5)
-"""93 or 94 frames, one each 5.33 ms, of which one leaves each 8 ms."""
+"""A load of 94 frames: one arrives each 5.33 ms, and one leaves each 8 ms."""
 WIRE_S = 0.008
 
 

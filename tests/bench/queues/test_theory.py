@@ -58,7 +58,7 @@ def test_queue_stays_empty_up_to_the_rate(share: float) -> None:
 
 
 def test_schedule_spaces_frames_by_their_bits() -> None:
-    """At half of 1 Mb/s, a frame of 1,000 B takes 16 ms and a frame of 200 B takes 3.2 ms."""
+    """A frame of 1,000 B takes 16 ms at half of 1 Mb/s, and a frame of 200 B takes 3.2 ms."""
     load = Load("", (1_000, 200), offered_share=0.5, duration_s=0.0384)
     assert load.schedule(RATE_BPS) == [(0, 1_000), (16_000_000, 200), (19_200_000, 1_000), (35_200_000, 200)]
     assert Load("", (1_000,), burst_frames=2).schedule(RATE_BPS) == [(0, 1_000), (0, 1_000)]
