@@ -24,7 +24,8 @@ from testbed.targets.bmv2.thrift import ThriftConnection
 _READY_S = 100.0
 _RETRY_S = 0.02
 _FIRST_THRIFT_PORT = 9090
-_START = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c")
+_START = ("chrt", "--rr", "1", "setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c")
+"""Real-time priority, so that other work on the machine does not delay the switch, and an end with the script."""
 _MOUNT = 'mount -t sysfs sysfs /sys && exec "$@"'
 """BMv2 reads the state of its ports from the sysfs of its network namespace."""
 
