@@ -22,7 +22,7 @@ from bench.queues.theory import FluidQueue, fluid_queue
 
 _SHOWN: Mapping[str, Sequence[tuple[str, int]]] = {
     "mri": (("1.5", 1_000_000), ("1.5", 5_000_000), ("burst of 30", 1_000_000), ("0.9, mixed sizes", 1_000_000)),
-    "ecn": (("1.5", 1_000_000), ("1.5", 5_000_000), ("0.9", 1_000_000), ("0.9, mixed sizes", 1_000_000)),
+    "ecn": (("1.5", 1_000_000), ("1.5", 5_000_000), ("0.9, mixed sizes", 1_000_000), ("0.9, mixed sizes", 5_000_000)),
     "link_monitor": (
         ("1.5", 1_000_000),
         ("0.5", 1_000_000),

@@ -28,8 +28,6 @@ _START = ("chrt", "--rr", "1", "setpriv", "--pdeathsig", "KILL", "unshare", "--m
 """Real-time priority, so that other work on the machine does not delay the switch, and an end with the script."""
 _MOUNT = 'mount -t sysfs sysfs /sys && exec "$@"'
 """BMv2 reads the state of its ports from the sysfs of its network namespace."""
-
-
 _NOTIFICATIONS = "--notifications-addr"
 """An option that a BMv2 without nanomsg refuses. Without it, a BMv2 with nanomsg leaves a socket in /tmp."""
 
