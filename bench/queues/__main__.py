@@ -14,15 +14,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from bench.__main__ import machine
 from bench.queues.exercises import BUFFER_PACKETS, EXERCISES, LOADS, RATES_BPS, Exercise
 from bench.queues.figures import write_figures
-from bench.queues.measurement import MeasurementError, measure, record
-from bench.queues.network import SOFTSWITCH, TARGETS, Bottleneck, Target, bottleneck
+from bench.queues.measurement import Hosts, MeasurementError, measure, record
 from bench.queues.store import Record, Store, record_of, write
-from bench.queues.switches import StartError
+from bench.queues.targets import SOFTSWITCH, TARGETS, StartError, Target
 from bench.queues.theory import Load, fluid_queue
 from softswitch.build import BuildError, build_executable
 from softswitch.control import CommandError
@@ -61,11 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def measure_load(network: Bottleneck, exercise: Exercise, rate_bps: int, load: Load, target: Target) -> Record:
+def measure_load(hosts: Hosts, exercise: Exercise, rate_bps: int, load: Load, target: Target) -> Record:
     """Offer a load to a network and return what the exercise reported."""
     theory = fluid_queue(load, rate_bps, BUFFER_PACKETS)
     end_s = theory.empty_s + _PROBES_AFTER_LOAD * exercise.probe_interval_s
-    recording = record(network, exercise.frames(load, rate_bps, end_s), end_s)
+    recording = record(hosts, exercise.frames(load, rate_bps, end_s), end_s)
     wire_s = 0.0 if target.has_packet_rate else 1 / theory.serving_pps
     measured = measure(exercise, load, rate_bps, theory, recording, wire_s)
     return record_of(exercise.name, target.name, rate_bps, load.name, measured)
@@ -74,16 +74,18 @@ def measure_load(network: Bottleneck, exercise: Exercise, rate_bps: int, load: L
 def _measure_all(
     programs: dict[str, Path], rates_bps: Sequence[int], targets: Sequence[Target], bmv2: str
 ) -> Iterator[Record]:
+    from bench.queues.network import bottleneck  # the only part that needs Mininet
+
     for name, program in programs.items():
         for rate_bps in rates_bps:
             for target in targets:
                 with (
                     tempfile.TemporaryDirectory(prefix="queues-") as folder,
-                    bottleneck(EXERCISES[name], program, rate_bps, target, Path(folder), bmv2=bmv2) as network,
+                    bottleneck(EXERCISES[name], program, rate_bps, target, Path(folder), bmv2=bmv2) as hosts,
                 ):
                     for load in LOADS.values():
                         print(f"{name}, {rate_bps / 1e6:g} Mb/s, {target.label}, load {load.name}", flush=True)
-                        yield measure_load(network, EXERCISES[name], rate_bps, load, target)
+                        yield measure_load(hosts, EXERCISES[name], rate_bps, load, target)
 
 
 def _source(exercise: Exercise, tutorials: Path | None) -> Path:
@@ -116,7 +118,7 @@ def _targets(bmv2: str | None) -> list[Target]:
     """Return the targets, without BMv2 if there is none. Raise UsageError for a missing privilege or program."""
     if os.geteuid() != 0:
         raise UsageError("network namespaces need root; use sudo")
-    if shutil.which("mnexec") is None:
+    if shutil.which("mnexec") is None or find_spec("mininet") is None:
         raise UsageError("Mininet is not installed; type make setup")
     if bmv2 is None:
         print("bench.queues: without BMv2, because no simple_switch is on the PATH; --bmv2 names one", file=sys.stderr)

@@ -17,9 +17,9 @@ from typing import Any
 
 from analysis.formatting import markdown_table, three_digits
 from bench.queues.figures import write_figures
-from bench.queues.network import TARGETS
 from bench.queues.store import Store, StoreError, read, write
 from bench.queues.tables import TABLES, rows_of, worst_rows
+from bench.queues.targets import TARGETS
 from telemetry.atomic_file import replace_text
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -16,8 +16,8 @@ from analysis.plots.palette import DASH_CYCLE
 from analysis.plots.panels import Curve, CurveLook, Panel, numbered_looks, plot_panels
 from analysis.plots.series import Points
 from bench.queues.exercises import BUFFER_PACKETS, ECN_THRESHOLD, LOADS
-from bench.queues.network import TARGETS
 from bench.queues.store import CURVE_STEP_S, Record
+from bench.queues.targets import TARGETS
 from bench.queues.theory import FluidQueue, fluid_queue
 
 _SHOWN: Mapping[str, Sequence[tuple[str, int]]] = {

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from bench.queues import frames
 from bench.queues.exercises import NS, Exercise
-from bench.queues.network import Bottleneck
 from bench.queues.theory import FluidQueue, Load
+from hosts.io.packet_socket import PacketSocket
 
 _SILENCE_S = 1.5
 """The time without a frame after which nothing more is expected."""
@@ -26,6 +26,14 @@ _FIRST_SWITCH = 1
 
 class MeasurementError(Exception):
     """A measurement that says nothing about the switches; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """The sockets of the two hosts of a running network."""
+
+    sender: PacketSocket
+    receiver: PacketSocket
 
 
 @dataclass(frozen=True)
@@ -53,10 +61,10 @@ class Measurement:
     values: list[float]
 
 
-def record(network: Bottleneck, timed_frames: Sequence[tuple[int, bytes]], end_s: float) -> Recording:
+def record(hosts: Hosts, timed_frames: Sequence[tuple[int, bytes]], end_s: float) -> Recording:
     """Send each frame at its time; return what arrives until `end_s` and until no frame has arrived for a while."""
     with _on_time():
-        return _record(network, timed_frames, end_s)
+        return _record(hosts, timed_frames, end_s)
 
 
 @contextmanager
@@ -70,22 +78,22 @@ def _on_time() -> Iterator[None]:
         os.sched_setscheduler(0, *before)
 
 
-def _record(network: Bottleneck, timed_frames: Sequence[tuple[int, bytes]], end_s: float) -> Recording:
+def _record(hosts: Hosts, timed_frames: Sequence[tuple[int, bytes]], end_s: float) -> Recording:
     arrivals: list[tuple[int, bytes]] = []
     start_ns = last_ns = time.monotonic_ns()
     most_late_ns = sent = 0
     for due_ns, frame in timed_frames:
         while (early_ns := start_ns + due_ns - time.monotonic_ns()) > 0:
-            _drain(network, arrivals)
+            _drain(hosts, arrivals)
             time.sleep(min(early_ns / NS, _POLL_S))
         most_late_ns = max(most_late_ns, -early_ns)
-        if network.sender.send(frame):
+        if hosts.sender.send(frame):
             sent += frames.number_of(frame) is not None
     while time.monotonic_ns() < max(last_ns, start_ns + round(end_s * NS)) + _SILENCE_S * NS:
-        if _drain(network, arrivals):
+        if _drain(hosts, arrivals):
             last_ns = time.monotonic_ns()
         time.sleep(_POLL_S)
-    if drops := network.receiver.kernel_drops():
+    if drops := hosts.receiver.kernel_drops():
         raise MeasurementError(f"the receiver itself lost {drops} frames; measure again on a less busy machine")
     times = [((time_ns - start_ns) / NS, frame) for time_ns, frame in arrivals]
     return Recording(times, sent, most_late_ns / NS)
@@ -166,8 +174,8 @@ def _throughput_bps(data: Sequence[tuple[float, int]], sizes: Sequence[int], dur
     return bits / (window[-1][0] - window[0][0])
 
 
-def _drain(network: Bottleneck, arrivals: list[tuple[int, bytes]]) -> bool:
+def _drain(hosts: Hosts, arrivals: list[tuple[int, bytes]]) -> bool:
     """Read the frames that have arrived; return whether there were any."""
-    received, times_ns = network.receiver.receive()
+    received, times_ns = hosts.receiver.receive()
     arrivals += zip(times_ns, received, strict=True)
     return bool(received)

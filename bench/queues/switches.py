@@ -16,6 +16,7 @@ from typing import Any
 
 from mininet.node import Switch
 
+from bench.queues.targets import StartError
 from processes.child import Child
 from testbed.program.declared import Program
 from testbed.targets.bmv2.control import Bmv2Control
@@ -30,10 +31,6 @@ _MOUNT = 'mount -t sysfs sysfs /sys && exec "$@"'
 """BMv2 reads the state of its ports from the sysfs of its network namespace."""
 _NOTIFICATIONS = "--notifications-addr"
 """An option that a BMv2 without nanomsg refuses. Without it, a BMv2 with nanomsg leaves a socket in /tmp."""
-
-
-class StartError(Exception):
-    """A switch does not start; the message is one line."""
 
 
 class SimpleSwitch(Switch):  # type: ignore[misc]

@@ -10,8 +10,8 @@ from itertools import product
 
 from analysis.formatting import NOTHING
 from bench.queues.exercises import BUFFER_PACKETS, ECN_THRESHOLD, EXERCISES, LOADS
-from bench.queues.network import TARGETS
 from bench.queues.store import Record
+from bench.queues.targets import TARGETS
 from bench.queues.theory import FluidQueue, Load, fluid_queue
 
 _MEGA = 1e6
@@ -71,9 +71,10 @@ def _expected_utilisation_bps(load: Load, rate_bps: int) -> float:
 
 
 def _rate_text(measured_bps: float | None, expected_bps: float) -> str:
-    if measured_bps is None:
+    percent = _percent(measured_bps, expected_bps)
+    if measured_bps is None or percent is None:
         return NOTHING
-    return f"{measured_bps / _MEGA:.3f} ({_percent(measured_bps, expected_bps):+.1f} %)"
+    return f"{measured_bps / _MEGA:.3f} ({round(percent, 1) + 0.0:+.1f} %)"  # + 0.0 turns -0.0 into 0.0
 
 
 def _depth_text(record: Record, load: Load) -> str:

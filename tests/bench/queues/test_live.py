@@ -12,7 +12,8 @@ from pathlib import Path
 from bench.queues import frames
 from bench.queues.exercises import BUFFER_PACKETS, ECN_THRESHOLD, EXERCISES
 from bench.queues.measurement import Recording, record
-from bench.queues.network import SOFTSWITCH, bottleneck
+from bench.queues.network import bottleneck
+from bench.queues.targets import SOFTSWITCH
 from bench.queues.theory import Load, fluid_queue
 from softswitch.build import build_executable
 from tests.softswitch.pipeline.harness import PROGRAMS
@@ -29,8 +30,8 @@ def burst_through(exercise_name: str, folder: Path) -> tuple[Recording, int]:
     """Send the burst; return what arrived, and how many frames may have left before all were sent."""
     exercise, program = EXERCISES[exercise_name], PROGRAMS / f"{exercise_name}.json"
     build_executable(program)  # so that the C compiler's time is not part of the start
-    with bottleneck(exercise, program, RATE_BPS, SOFTSWITCH, folder) as network:
-        recording = record(network, exercise.frames(BURST, RATE_BPS, THEORY.empty_s), THEORY.empty_s)
+    with bottleneck(exercise, program, RATE_BPS, SOFTSWITCH, folder) as hosts:
+        recording = record(hosts, exercise.frames(BURST, RATE_BPS, THEORY.empty_s), THEORY.empty_s)
     return recording, 1 + int(recording.most_late_s / FRAME_S)
 
 
