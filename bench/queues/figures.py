@@ -20,17 +20,13 @@ from bench.queues.store import CURVE_STEP_S, Record
 from bench.queues.targets import TARGETS
 from bench.queues.theory import FluidQueue, fluid_queue
 
+_LOWEST, _HIGHEST = 0, -1
 _SHOWN: Mapping[str, Sequence[tuple[str, int]]] = {
-    "mri": (("1.5", 1_000_000), ("1.5", 5_000_000), ("burst of 30", 1_000_000), ("0.9, mixed sizes", 1_000_000)),
-    "ecn": (("1.5", 1_000_000), ("1.5", 5_000_000), ("0.9, mixed sizes", 1_000_000), ("0.9, mixed sizes", 5_000_000)),
-    "link_monitor": (
-        ("1.5", 1_000_000),
-        ("0.5", 1_000_000),
-        ("burst of 30", 1_000_000),
-        ("0.9, mixed sizes", 1_000_000),
-    ),
+    "mri": (("1.5", _LOWEST), ("1.5", _HIGHEST), ("burst of 30", _LOWEST), ("0.9, mixed sizes", _LOWEST)),
+    "ecn": (("1.5", _LOWEST), ("1.5", _HIGHEST), ("0.9, mixed sizes", _LOWEST), ("0.9, mixed sizes", _HIGHEST)),
+    "link_monitor": (("1.5", _LOWEST), ("0.5", _LOWEST), ("burst of 30", _LOWEST), ("0.9, mixed sizes", _LOWEST)),
 }
-"""The loads and rates of the panels of each figure."""
+"""The loads of the panels of each figure, each at the lowest or the highest of the measured rates."""
 _Y_LABELS = {"mri": "waiting packets", "ecn": "share of marked packets", "link_monitor": "utilisation (Mb/s)"}
 _SCALES = {"mri": 1.0, "ecn": 1.0, "link_monitor": 1e-6}
 _THEORY_LOOK = CurveLook(INK, DASH_CYCLE[2], "P")
@@ -47,9 +43,13 @@ def write_figures(records: Sequence[Record], folder: Path) -> list[Path]:
 
 
 def _figure(exercise: str, records: Sequence[Record]) -> Figure | None:
+    rates = sorted({record.rate_bps for record in records})
+    if not rates:
+        return None
+    places = dict.fromkeys((load, rates[place]) for load, place in _SHOWN[exercise])
     panels = [
         _panel(exercise, load, rate_bps, shown)
-        for load, rate_bps in _SHOWN[exercise]
+        for load, rate_bps in places
         if (shown := [record for record in records if (record.load, record.rate_bps) == (load, rate_bps)])
     ]
     return plot_panels(panels, columns=min(2, len(panels))) if panels else None

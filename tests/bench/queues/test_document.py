@@ -72,8 +72,8 @@ def test_new_measurements_replace_the_stored_ones(tmp_path: Path, monkeypatch: p
     assert document.main([]) == 2
 
 
-def test_figures_show_the_loads_that_were_measured(tmp_path: Path) -> None:
-    assert [path.name for path in write_figures([DEPTH, PROBES], tmp_path)] == [
+def test_figures_show_the_loads_and_rates_that_were_measured(tmp_path: Path) -> None:
+    assert [path.name for path in write_figures([replace(DEPTH, rate_bps=2_000_000), PROBES], tmp_path)] == [
         "queues-mri.png",
         "queues-link-monitor.png",
     ]
