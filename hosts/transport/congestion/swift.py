@@ -9,15 +9,13 @@ window below one packet is a pace: one packet in flight, and more than one RTT b
 
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Annotated, Final
+from typing import Final
 
 from mypy_extensions import mypyc_attr
-from pydantic import Field
 
-from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
+from hosts.transport.congestion.base import AckSample, PathContext
+from hosts.transport.congestion.packet_window import Packets, PacketWindow, Share, check_order
 from wire.input.validation import Nanoseconds, PositiveCount, PositiveNanoseconds
-from wire.roce.packets import data_frame_bytes
-from wire.units import NS_PER_S
 
 _HOP_SHARE: Final = 6.55
 """Base target divided by the target of a hop, in csg-htsim."""
@@ -25,9 +23,6 @@ _FLOW_RANGE_SHARE: Final = 5
 """Range of the target for small windows divided by the base target, in csg-htsim."""
 _RTT_WEIGHT: Final = 1 / 8
 """Weight of a new RTT in the smoothed RTT."""
-
-Packets = Annotated[float, Field(gt=0, le=1_000_000)]
-Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +57,11 @@ class SwiftParameters:
 
     def __post_init__(self) -> None:
         """Refuse bounds in the wrong order."""
-        for low, high in (("flow_min_packets", "flow_max_packets"), ("min_packets", "max_packets")):
-            if not getattr(self, low) < getattr(self, high):
-                raise ValueError(f"{low}: must be below {high} ({getattr(self, high):g}), not {getattr(self, low):g}")
+        check_order(self, ("flow_min_packets", "flow_max_packets"), ("min_packets", "max_packets"))
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Swift(CongestionControl):
+class Swift(PacketWindow):
     """Swift's sender: a window in packets, increased below the target delay and decreased once in an RTT above it.
 
     Its state is the window, the smoothed RTT, the time of the last decrease, and the number of losses without an
@@ -77,8 +70,7 @@ class Swift(CongestionControl):
 
     __slots__ = (
         "_additive_packets", "_base_target_ns", "_beta", "_flow_alpha_ns", "_flow_beta_ns", "_flow_range_ns",
-        "_frame_bits", "_hop_target_ns", "_last_cut_ns", "_losses", "_max_decrease", "_max_packets", "_min_packets",
-        "_smoothed_ns", "_timeouts_to_minimum", "window_packets",
+        "_hop_target_ns", "_last_cut_ns", "_losses", "_max_decrease", "_smoothed_ns", "_timeouts_to_minimum",
     )  # fmt: skip
 
     Parameters = SwiftParameters
@@ -96,7 +88,7 @@ class Swift(CongestionControl):
         return replace(parameters, hop_target_ns=hop_ns, flow_range_ns=range_ns, initial_packets=initial)
 
     def __init__(self, parameters: SwiftParameters, path: PathContext) -> None:
-        super().__init__(parameters, path)
+        super().__init__(parameters, path, parameters.min_packets, parameters.max_packets)
         assert parameters.hop_target_ns is not None and parameters.flow_range_ns is not None  # resolved
         assert parameters.initial_packets is not None
         self._base_target_ns: int = parameters.base_target_ns
@@ -108,14 +100,10 @@ class Swift(CongestionControl):
         self._additive_packets = parameters.additive_packets
         self._beta = parameters.beta
         self._max_decrease = parameters.max_decrease
-        self._min_packets = parameters.min_packets
-        self._max_packets = parameters.max_packets
         self._timeouts_to_minimum: int = parameters.timeouts_to_minimum
-        self._frame_bits = 8 * data_frame_bytes(path.payload_bytes, is_last=False)
         self._smoothed_ns = float(path.base_rtt_ns)
         self._last_cut_ns = -1
         self._losses = 0
-        self.window_packets = 0.0
         self._set_window(parameters.initial_packets)
 
     def target_ns(self, switches: int) -> float:
@@ -161,13 +149,4 @@ class Swift(CongestionControl):
         self._set_window(self.window_packets * (1 - share))
 
     def _set_window(self, packets: float) -> None:
-        """Limit the window, and turn a window below one packet into a pace of one packet in RTT / window."""
-        packets = min(max(packets, self._min_packets), self._max_packets)
-        self.window_packets = packets
-        line_rate_bps = self.path.line_rate_bps
-        if packets >= 1:
-            self.window_bytes = int(packets * self.path.payload_bytes)
-            self.rate_bps = line_rate_bps
-        else:
-            self.window_bytes = self.path.payload_bytes
-            self.rate_bps = min(line_rate_bps, max(1, int(self._frame_bits * NS_PER_S * packets / self._smoothed_ns)))
+        self.set_window(packets, self._smoothed_ns)
