@@ -32,6 +32,7 @@
 #include "include/control/bts/egress_bts.p4"
 #include "include/control/bts/bts_builder.p4"
 #include "include/control/feedback/qcn.p4"
+#include "include/control/feedback/bolt.p4"
 #include "include/control/pause/pause_frame.p4"
 #include "include/control/pause/pfc.p4"
 #include "include/control/pause/sfc_p.p4"
@@ -44,6 +45,7 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
     QueueRead() queue_read;
     BtsTrigger() bts;
     CongestionPoint() congestion_point;
+    Bolt() bolt;
     SfcP() sfc_p;
     TurnRound() turn_round;
     Trimming() trimming;
@@ -66,6 +68,11 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
         meta.accounted_bytes = BTS_FRAME_BYTES;
     }
 
+    action trim_sub_rtt() {
+        truncate(SUB_RTT_FRAME_BYTES);
+        meta.accounted_bytes = SUB_RTT_FRAME_BYTES;
+    }
+
     apply {
         meta.accounted_bytes = std.packet_length;
         if (meta.own_signal == own_signal_t.none) {
@@ -81,7 +88,11 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
                 forwarding.apply(hdr, meta, std);
             }
             if (meta.own_signal == own_signal_t.bts) {
-                trim_bts();
+                if (hdr.bts.cause == bts_cause_t.sub_rtt) {
+                    trim_sub_rtt();
+                } else {
+                    trim_bts();
+                }
             }
         }
         if (meta.is_dropped == 0) {
@@ -89,7 +100,9 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
             if (meta.own_signal != own_signal_t.pause) {
                 bts.apply(hdr, meta, std);
                 congestion_point.apply(hdr, meta, std);
-                if (!hdr.bts.isValid() || hdr.bts.cause != bts_cause_t.feedback) {
+                bolt.apply(hdr, meta, std);
+                if (!hdr.bts.isValid()
+                    || (hdr.bts.cause != bts_cause_t.feedback && hdr.bts.cause != bts_cause_t.sub_rtt)) {
                     sfc_p.apply(hdr, meta, std);
                 }
                 trimming.apply(hdr, meta, std);

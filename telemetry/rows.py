@@ -68,8 +68,11 @@ class SignalRow:
     host: Annotated[str, Meaning("host that received the packet")]
     flow_id: Annotated[int | None, Meaning("flow to which the packet applies; null: the host has no such flow")]
     switch: Annotated[str, Meaning("switch that created the packet")]
-    cause: Annotated[str, Meaning("`queue`, `cache` (answered by a sender-side ToR), `estimator`, or `feedback` (QCN)")]
-    pause_us: Annotated[float, Meaning("requested pause, counted from the receipt of the packet; 0: feedback", "µs")]
+    cause: Annotated[
+        str,
+        Meaning("`queue`, `cache` (answered by a sender-side ToR), `estimator`, `feedback` (QCN) or `sub_rtt` (Bolt)"),
+    ]
+    pause_us: Annotated[float, Meaning("requested pause, counted from the receipt of the packet; 0: none", "µs")]
     queue_depth_bytes: Annotated[
         int,
         Meaning(
@@ -79,7 +82,7 @@ class SignalRow:
     ]
     cacheable: Annotated[bool, Meaning("whether ToRs on the way may cache the pause")]
     obeyed: Annotated[
-        bool, Meaning("whether the host paused the flow, or passed the feedback to the flow's congestion control")
+        bool, Meaning("whether the host paused the flow, or passed the request to the flow's congestion control")
     ]
     paused_until_us: Annotated[float | None, Meaning("end of the pause that the packet set; null: it set none", "µs")]
 

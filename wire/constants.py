@@ -59,6 +59,8 @@ BTS_VERSION: Final = 1
 BTS_FLAG_CACHEABLE: Final = 0x1
 BTS_PAYLOAD_BYTES: Final = 28
 BTS_FRAME_BYTES: Final = 70
+QUOTED_BTH_BYTES: Final = 12
+"""Length of the data packet's BTH that a BTS of cause SUB_RTT quotes after its payload."""
 
 
 class BtsCause(IntEnum):
@@ -72,6 +74,13 @@ class BtsCause(IntEnum):
     """The incast estimator saw more traffic towards the destination than its link carries (paper §3.3)."""
     FEEDBACK = 4
     """QCN's congestion point sampled a packet of the flow and asks its sender for a lower rate instead of a pause."""
+    SUB_RTT = 5
+    """Bolt: the queue was at or above CC_THRESH. The switch asks the sender for a smaller window instead of a pause."""
+
+    @property
+    def requests_pause(self) -> bool:
+        """Whether the flow control obeys such a BTS, by a pause. Otherwise it is for the congestion control."""
+        return self not in (BtsCause.FEEDBACK, BtsCause.SUB_RTT)
 
 
 # RoCEv2 transport
@@ -81,6 +90,17 @@ PSN_BITS: Final = 24
 PSN_MASK: Final = (1 << PSN_BITS) - 1
 QPN_MASK: Final = 0xFFFFFF
 PARTITION_KEY_DEFAULT: Final = 0xFFFF
+
+# Bolt's flags in the six reserved bits of a data packet's BTH (docs/wire-format.md#flags-of-bolt)
+BOLT_DEC: Final = 1
+"""A switch has asked the sender for a smaller window."""
+BOLT_INC: Final = 2
+"""The sender asks for a larger window, and no switch has refused so far."""
+BOLT_FIRST: Final = 4
+"""The sender has got no acknowledgement yet."""
+BOLT_LAST: Final = 8
+"""The packet is in the flow's last window."""
+BTH_FLAGS_MASK: Final = 0x3F
 
 # A data packet that a switch has cut to its headers (docs/sources.md#ndp)
 TRIMMED_IPV4_BYTES: Final = 40

@@ -77,6 +77,7 @@ class BtsEvent(CounterEvent):
     CACHE_COLLISION = 8, Role.NEUTRAL, "a BTS was not stored: its place has another key, or the ring is full"
     NOT_NEEDED = 9, Role.NEUTRAL, "BTS not sent, because its queue had drained and its pause would be 0"
     SENT_FEEDBACK = 10, Role.GENERATED, "QCN's feedback sent to the sender of a sampled packet", "bts.sent"
+    SENT_SUB_RTT = 11, Role.GENERATED, "Bolt's request for a smaller window sent to a sender", "bts.sent"
 
 
 class PfcEvent(CounterEvent):

@@ -28,7 +28,8 @@ _FLOW_ARGUMENTS = (
 _BTS_ARGUMENTS = ("flow_id", "host", "cause", "pause_us", "queue_depth_bytes", "cacheable", "obeyed", "received_us")
 _PAUSE_ARGUMENTS = ("switch", "cause", "pause_us", "paused_until_us")
 
-_FEEDBACK = "feedback"
+_SLOWING = ("feedback", "sub_rtt")
+"""The causes that ask for a lower rate or a smaller window instead of a pause."""
 """The cause of a signal that asks for a lower rate instead of a pause (QCN)."""
 
 Row = dict[str, Any]
@@ -139,7 +140,7 @@ class FlowTracks:
         """Draw a signal at the host as an instant."""
         if not signal["obeyed"]:
             name = f"BTS from {signal['switch']} ignored"
-        elif signal["cause"] == _FEEDBACK:
+        elif signal["cause"] in _SLOWING:
             name = f"slowed down by {signal['switch']}"
         else:
             name = f"paused by {signal['switch']} ({signal['cause']})"
@@ -147,7 +148,7 @@ class FlowTracks:
 
 
 def _is_pause(signal: Row) -> bool:
-    return bool(signal["obeyed"]) and signal["cause"] != _FEEDBACK and signal["paused_until_ns"] is not None
+    return bool(signal["obeyed"]) and signal["cause"] not in _SLOWING and signal["paused_until_ns"] is not None
 
 
 def _arguments(row: Row, names: tuple[str, ...]) -> dict[str, Argument]:

@@ -27,6 +27,17 @@ const bit<16> BTS_UDP_BYTES = 8 + 28;               // UDP header + BTS
 const bit<16> BTS_IPV4_BYTES = 20 + BTS_UDP_BYTES;  // IPv4 header + the above
 const bit<32> BTS_FRAME_BYTES = 70;                 // Ethernet header + the above
 
+// A BTS of cause sub_rtt also quotes the BTH of the data packet (control/feedback/bolt.p4).
+const bit<16> SUB_RTT_UDP_BYTES = BTS_UDP_BYTES + 12;
+const bit<16> SUB_RTT_IPV4_BYTES = BTS_IPV4_BYTES + 12;
+const bit<32> SUB_RTT_FRAME_BYTES = BTS_FRAME_BYTES + 12;
+
+// Bolt's flags in the six reserved bits of a data packet's BTH after BECN, which the ICRC does not cover.
+const bit<6> BOLT_DEC = 1;    // a switch has asked the sender for a smaller window
+const bit<6> BOLT_INC = 2;    // the sender asks for a larger window, and no switch has refused so far
+const bit<6> BOLT_FIRST = 4;  // the sender has got no acknowledgement yet
+const bit<6> BOLT_LAST = 8;   // the packet is in the flow's last window
+
 // A data packet cut to its headers (control/queue/trimming.p4), and one on its way back to its sender.
 const dscp_t TRIMMED_DSCP = 50;
 const dscp_t RETURNED_DSCP = 52;
@@ -62,7 +73,8 @@ enum bit<8> bts_cause_t {
     queue = 1,
     cache = 2,
     estimator = 3,
-    feedback = 4
+    feedback = 4,
+    sub_rtt = 5
 }
 
 // Kinds of packets on their second pass.

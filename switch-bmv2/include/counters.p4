@@ -38,7 +38,8 @@ enum bit<EVENT_BITS> bts_event_t {
     cache_refreshed = 7,       // a passing BTS found a cache entry of its destination
     cache_collision = 8,       // a BTS was not stored: its place has another key, or the ring is full
     not_needed = 9,            // BTS not sent, because its queue had drained and its pause would be 0
-    sent_feedback = 10         // QCN's feedback sent to the sender of a sampled packet
+    sent_feedback = 10,        // QCN's feedback sent to the sender of a sampled packet
+    sent_sub_rtt = 11          // Bolt's request for a smaller window sent to a sender
 }
 
 counter(1 << EVENT_BITS, CounterType.packets) bts_events;

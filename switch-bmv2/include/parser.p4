@@ -148,8 +148,8 @@ control SfcDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.telemetry);
         packet.emit(hdr.slots);
         packet.emit(hdr.hop);
-        packet.emit(hdr.bth);
         packet.emit(hdr.bts);
+        packet.emit(hdr.bth);
     }
 }
 

@@ -41,6 +41,10 @@ _LEAST_INT_KBPS = 100
 _MOST_FEEDBACK = 63
 _FEEDBACK_LEVELS = 8
 """Number of ranges of the 6-bit feedback with separate sampling intervals (docs/sources.md#qcn)."""
+_MOST_RAMP_UP_TOKENS = 256
+"""Most tokens of Bolt's proactive ramp-up on a port (docs/sources.md#bolt)."""
+_NEVER_IDLE_US_Q16 = 1 << 62
+"""A time for which no link is ever idle."""
 _HEADROOM_DELAYS = 3  # docs/sources.md#pfc: the round trip, and frames already in flight
 
 
@@ -54,7 +58,7 @@ def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, 
     if settings.pfc or settings.sfc_p:
         yield f"mirroring_add {PAUSE_MIRROR_SESSION} {RECIRCULATION_PORT}"
     runs_bts = settings.bts != "off" and runs_sfc
-    if runs_bts or settings.qcn_q_eq_bytes is not None:
+    if runs_bts or settings.qcn_q_eq_bytes is not None or settings.bolt_threshold_bytes is not None:
         yield f"mirroring_add {BTS_MIRROR_SESSION} {RECIRCULATION_PORT}"
     if runs_bts:
         yield from _bts_commands(topology, switch, settings, dilation)
@@ -67,6 +71,7 @@ def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, 
     yield from _ecn_commands(topology, switch, settings)
     yield from _int_commands(topology, switch, settings, dilation)
     yield from _qcn_commands(settings)
+    yield from _bolt_commands(topology, switch, settings, dilation)
     yield from _trimming_commands(settings)
 
 
@@ -210,6 +215,19 @@ def _qcn_commands(settings: SwitchSettings) -> Iterator[str]:
     yield f"table_add qcn congestion_point {CLASS_DATA} => {q_eq_bytes} {w} {most_bytes} {levels_q32}"
     for level in range(_FEEDBACK_LEVELS):
         yield f"table_add qcn_interval next_after {level} => {settings.qcn_sample_bytes // (level + 1)}"
+
+
+def _bolt_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    """Yield an entry for each port, since every switch runs Bolt, with or without SFC (docs/sources.md#bolt)."""
+    if settings.bolt_threshold_bytes is None:
+        return
+    supply_bytes = settings.bolt_supply_bytes
+    most_tokens = _MOST_RAMP_UP_TOKENS if settings.bolt_ramp_up else 0
+    for port in topology.ports[switch]:
+        byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
+        supply_us = _NEVER_IDLE_US_Q16 if supply_bytes is None else supply_bytes * byte_us >> 8
+        values = f"{settings.bolt_threshold_bytes} {byte_us} {supply_us} {most_tokens} {CLASS_DATA}"
+        yield f"table_add bolt bolt_port {port.number} => {values}"
 
 
 def _trimming_commands(settings: SwitchSettings) -> Iterator[str]:

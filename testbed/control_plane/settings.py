@@ -21,8 +21,9 @@ FROM_NETWORK: Mapping[str, float] = {
     "suppression_rtt": 0.5,
     "estimator_tau_rtt": 1,
     "header_queue_bdp": 1,
+    "bolt_supply_packets": 1,
 }
-"""Settings whose defaults are these multiples of a network's BDP or base RTT."""
+"""Settings whose defaults are these multiples of a network's BDP, base RTT or data packet."""
 
 
 class SwitchSettings(BaseModel):
@@ -96,6 +97,15 @@ class SwitchSettings(BaseModel):
     qcn_sample_bytes: Annotated[int, Field(ge=1_000, le=100_000_000)] = Field(
         150_000, description="Bytes between QCN's samples of a queue; an eighth of this after the strongest feedback."
     )
+    bolt_threshold_bytes: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = Field(
+        None, description="Bolt's CC_THRESH, the depth from which switches ask for smaller windows; null: no Bolt."
+    )
+    bolt_supply_bytes: Annotated[int, Field(ge=64, le=1_000_000)] | None = Field(
+        1_058, description="Spare bytes of a link for which Bolt lets a window grow: a data packet; null: it does not."
+    )
+    bolt_ramp_up: bool = Field(
+        True, description="Whether Bolt's switches hand on the bandwidth of flows in their last window."
+    )
     deployment: Literal["tors", "all"] = Field("tors", description="Which switches run SFC.")
     bts_classes: tuple[Annotated[int, Field(ge=0, le=7)], ...] = Field(
         (CLASS_DATA,), strict=False, description="Traffic classes whose queues can trigger a BTS."
@@ -125,5 +135,5 @@ class SwitchSettings(BaseModel):
 
     @property
     def makes_bts(self) -> bool:
-        """Whether switches send BTS packets, either to pause flows or with QCN's feedback."""
-        return self.bts != "off" or self.qcn_q_eq_bytes is not None
+        """Whether switches send BTS packets: to pause flows, with QCN's feedback, or for Bolt."""
+        return self.bts != "off" or self.qcn_q_eq_bytes is not None or self.bolt_threshold_bytes is not None

@@ -103,7 +103,8 @@ class NetworkSettings:
     def thresholds_bytes(self) -> dict[str, int]:
         """The queue depths that plots draw as lines."""
         switch = self.switch
-        levels = {} if switch.qcn_q_eq_bytes is None else {"Q_eq": switch.qcn_q_eq_bytes}
+        others = {"Q_eq": switch.qcn_q_eq_bytes, "CC_THRESH": switch.bolt_threshold_bytes}
+        levels = {name: depth_bytes for name, depth_bytes in others.items() if depth_bytes is not None}
         return levels if switch.bts == "off" else {"Q_th": switch.q_th_bytes, "Q_tg": switch.q_tg_bytes, **levels}
 
 

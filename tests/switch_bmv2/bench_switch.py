@@ -94,6 +94,9 @@ class BenchSwitch:
         destination_qpn: int = 9,
         payload: int = 1000,
         ecn: int = 0,
+        opcode: int = Opcode.SEND_MIDDLE,
+        psn: int = 0,
+        flags: int = 0,
         shim: bytes = b"",
     ) -> bytes:
         """Return a RoCEv2 data frame as the host's NIC builds it, 58 bytes longer than its payload and telemetry."""
@@ -107,7 +110,7 @@ class BenchSwitch:
             destination_qpn=destination_qpn,
             tos=DSCP_DATA << 2 | ecn,
         )
-        return framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(0), bytes(payload), shim=shim)
+        return framer.frame(opcode, pack_psn_word(psn), bytes(payload), flags=flags, shim=shim)
 
     def port_of(self, host: str) -> int:
         link = self.topology.host_link[host]

@@ -24,6 +24,7 @@ from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from tests.hosts.transport.fake_star import with_shim
 from wire import bts, constants, int_header, int_slots
+from wire.bts import BackToSender, pack_frame
 from wire.constants import BtsCause
 from wire.int_slots import Slot, pack
 from wire.roce.decoder import parse_header
@@ -208,6 +209,16 @@ def test_feedback_of_qcn_is_not_shown_as_a_pause(run: Stored, tmp_path: Path) ->
     fields = [f"sfc_bts.{name}" for name in ("cause", "feedback", "pause_us", "pause_model_us", "malformed")]
     [row] = _tshark(path, fields)
     assert list(row.values()) == [str(int(BtsCause.FEEDBACK)), "63", "", "", ""]
+
+
+def test_a_request_of_bolt_is_shown_with_the_packet_that_it_quotes(tmp_path: Path) -> None:
+    signal = BackToSender(BtsCause.SUB_RTT, False, 170, 17, 26, 0xC001, 4791, 9, 3, 3_174, 1, 0, psn=77)
+    frame = pack_frame(signal, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
+    path = tmp_path / "bolt.pcapng"
+    with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
+        writer.write(0, frame)
+    fields = [f"sfc_bts.{name}" for name in ("drain_us", "psn", "pause_us", "malformed")]
+    assert [list(row.values()) for row in _tshark(path, fields)] == [["170", "77", "", ""]]
 
 
 def test_dilation_can_be_set_for_a_capture_without_it(run: Stored, tmp_path: Path) -> None:

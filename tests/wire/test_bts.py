@@ -9,7 +9,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
 from wire.bts import BackToSender, pack_frame, pack_payload, unpack_payload
-from wire.constants import BTS_FRAME_BYTES, BTS_PAYLOAD_BYTES, BTS_UDP_PORT, BtsCause
+from wire.constants import BTS_FRAME_BYTES, BTS_PAYLOAD_BYTES, BTS_UDP_PORT, PSN_MASK, QUOTED_BTH_BYTES, BtsCause
 from wire.scapy_layers import BTS
 
 EXAMPLE = BackToSender(
@@ -43,12 +43,21 @@ EXAMPLE = BackToSender(
         queue_depth_bytes=st.integers(0, 2**32 - 1),
         switch_id=st.integers(0, 65535),
         sent_us=st.integers(0, 2**48 - 1),
+        psn=st.integers(0, PSN_MASK),
     )
 )
 def test_every_bts_round_trips(bts: BackToSender) -> None:
+    """Only cause SUB_RTT has a PSN, in the quoted BTH that follows the other fields."""
     payload = pack_payload(bts)
-    assert len(payload) == BTS_PAYLOAD_BYTES
-    assert unpack_payload(payload) == bts
+    is_quoting = bts.cause == BtsCause.SUB_RTT
+    assert len(payload) == BTS_PAYLOAD_BYTES + (QUOTED_BTH_BYTES if is_quoting else 0)
+    assert unpack_payload(payload) == (bts if is_quoting else bts._replace(psn=0))
+
+
+def test_only_cause_sub_rtt_quotes_a_bth() -> None:
+    payload = pack_payload(EXAMPLE)
+    assert unpack_payload(payload + bytes(QUOTED_BTH_BYTES)) is None
+    assert unpack_payload(payload[:1] + bytes([BtsCause.SUB_RTT]) + payload[2:]) is None
 
 
 def test_scapy_reads_the_same_fields() -> None:

@@ -13,6 +13,7 @@ from wire.roce.decoder import RoceDecoder, parse_header
 from wire.roce.framer import RoceFramer
 from wire.roce.packets import (
     ACK_FRAME_BYTES,
+    BTH_OFFSET,
     CNP_RESERVED,
     Opcode,
     Syndrome,
@@ -91,6 +92,17 @@ def test_the_icrc_does_not_cover_fields_that_routers_change() -> None:
     assert header is not None
     assert header.congestion_experienced
     assert header.icrc_is_right(frame)
+
+
+@given(st.integers(0, 63), st.integers(0, 63), st.booleans())
+def test_switches_may_change_the_flags_after_becn(sent: int, changed: int, becn: bool) -> None:
+    frame = framer().frame(Opcode.SEND_MIDDLE, pack_psn_word(5), bytes(1000), becn=becn, flags=sent)
+    for flags in (sent, changed):
+        passed = frame[: BTH_OFFSET + 4] + bytes([becn << 6 | flags]) + frame[BTH_OFFSET + 5 :]
+        header = parse_header(passed)
+        assert header is not None
+        assert (header.flags, header.becn, header.destination_qpn) == (flags, becn, 7)
+        assert header.icrc_is_right(passed)
 
 
 @given(st.data())

@@ -23,8 +23,10 @@ local INT_MAX_HOPS = 5
 local INT_FLAG_ECHO = 1
 local INT_FLAG_STAMP = 2
 local INT_FLAG_COMPACT = 4
-local BTS_CAUSES = { [1] = "queue", [2] = "cache", [3] = "estimator", [4] = "feedback" }
+local BTS_CAUSES = { [1] = "queue", [2] = "cache", [3] = "estimator", [4] = "feedback", [5] = "sub_rtt" }
 local FEEDBACK = "feedback" -- this cause requests no pause
+local SUB_RTT = "sub_rtt" -- this cause requests no pause, and quotes the BTH of the data packet
+local QUOTED_BTH_BYTES = 12
 
 local LEAST_ROCE_BYTES = 16 -- BTH and ICRC
 local WRAP_US = 4294967296
@@ -149,6 +151,8 @@ local bts_fields = {
     pause = ProtoField.uint32("sfc_bts.pause_us", "Pause (wall us)"),
     model_pause = ProtoField.double("sfc_bts.pause_model_us", "Pause (model us)"),
     feedback = ProtoField.uint32("sfc_bts.feedback", "Feedback |Fb|"),
+    drain = ProtoField.uint32("sfc_bts.drain_us", "Time in which the queue drains (wall us)"),
+    psn = ProtoField.uint24("sfc_bts.psn", "PSN of the data packet"),
     source_port = ProtoField.uint16("sfc_bts.source_port", "Source port of the flow"),
     destination_port = ProtoField.uint16("sfc_bts.destination_port", "Destination port of the flow"),
     destination_qp = ProtoField.uint24("sfc_bts.destination_qp", "Destination QP of the flow", base.HEX),
@@ -164,7 +168,11 @@ local bts_malformed =
 bts.experts = { bts_malformed }
 
 local function bts_is_sound(tvb)
-    return tvb:len() == BTS_PAYLOAD_BYTES
+    if tvb:len() < BTS_PAYLOAD_BYTES then
+        return false
+    end
+    local is_quoting = BTS_CAUSES[tvb(1, 1):uint()] == SUB_RTT
+    return tvb:len() == BTS_PAYLOAD_BYTES + (is_quoting and QUOTED_BTH_BYTES or 0)
         and tvb(0, 1):bitfield(0, 4) == BTS_VERSION
         and tvb(0, 1):bitfield(4, 3) == 0
         and BTS_CAUSES[tvb(1, 1):uint()] ~= nil
@@ -192,6 +200,9 @@ function bts.dissector(tvb, pinfo, tree)
     root:add(bts_fields.dscp, tvb(3, 1))
     if cause == FEEDBACK then
         root:add(bts_fields.feedback, tvb(4, 4))
+    elseif cause == SUB_RTT then
+        root:add(bts_fields.drain, tvb(4, 4))
+        root:add(bts_fields.psn, tvb(BTS_PAYLOAD_BYTES + 9, 3))
     else
         root:add(bts_fields.pause, tvb(4, 4))
         if clock then
@@ -209,10 +220,16 @@ function bts.dissector(tvb, pinfo, tree)
     if sent_us then
         root:add(bts_fields.model_sent, tvb(22, 6), sent_us):set_generated()
     end
+    local request = ", pause for " .. in_model_us(clock, asked)
+    if cause == FEEDBACK then
+        request = " " .. asked
+    elseif cause == SUB_RTT then
+        request = ", drains in " .. in_model_us(clock, asked)
+    end
     local summary = string.format(
         "%s%s, %d B queued at switch %d",
         cause,
-        cause == FEEDBACK and " " .. asked or ", pause for " .. in_model_us(clock, asked),
+        request,
         queue_bytes,
         tvb(20, 2):uint()
     )

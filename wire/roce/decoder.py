@@ -9,6 +9,7 @@ from mypy_extensions import i64
 
 from wire import ethernet, int_header, ipv4, udp
 from wire.constants import (
+    BTH_FLAGS_MASK,
     ECN_CONGESTION_EXPERIENCED,
     ETHERTYPE_IPV4,
     INT_SHIM_BYTES,
@@ -33,6 +34,7 @@ from wire.roce.packets import (
     KNOWN_OPCODES,
     PSN_OFFSET,
     PULL_BYTES,
+    QPN_BITS,
     SELECTIVE_BYTES,
     SEND_OPCODES,
     UDP_OFFSET,
@@ -73,6 +75,7 @@ class RoceHeader:
         "destination_ip",
         "destination_mac",
         "destination_qpn",
+        "flags",
         "frame_bytes",
         "icrc_offset",
         "icrc_state",
@@ -91,7 +94,7 @@ class RoceHeader:
         self, mac: int, ip: ipv4.Ipv4Header, ports: udp.UdpHeader, bth: tuple[int, int, int, int], state: int
     ) -> None:
         """`bth` holds the fields of the BTH's first eight bytes, and `state` is the CRC state after them."""
-        opcode, flags, _, becn_qpn = bth
+        opcode, pads, _, becn_qpn = bth
         self.opcode: i64 = opcode
         self.is_data = opcode in SEND_OPCODES
         self.tos = ip.tos
@@ -101,13 +104,15 @@ class RoceHeader:
         self.source_port = ports.source_port
         self.destination_qpn = becn_qpn & QPN_MASK
         self.becn = bool(becn_qpn & BECN)
+        self.flags = becn_qpn >> QPN_BITS & BTH_FLAGS_MASK
+        """The six bits after BECN."""
         self.congestion_experienced = ip.tos & 0x3 == ECN_CONGESTION_EXPERIENCED
         self.shim_bytes: i64 = 0
         self.bth_offset: i64 = BTH_OFFSET
         self.psn_offset: i64 = PSN_OFFSET
         self.body_offset: i64 = BODY_OFFSET
         self.icrc_offset: i64 = IP_OFFSET + ip.total_length - ICRC_BYTES
-        self.body_end: i64 = self.icrc_offset - (flags >> 4 & 0x3)
+        self.body_end: i64 = self.icrc_offset - (pads >> 4 & 0x3)
         self.is_whole_words = self.body_end == self.icrc_offset
         self.icrc_state: i64 = state
         self.frame_bytes: i64 = 0

@@ -19,11 +19,13 @@ from wire.roce.packets import (
     BTH_HEAD,
     ICRC_BYTES,
     IP_OFFSET,
+    QPN_BITS,
     icrc_state,
     source_port,
 )
 from wire.words import WORD_BYTES, signed, swapped
 
+_BECN_BIT: Final = BECN >> QPN_BITS
 _FRAME: Final = BytesWriter()
 """Shared buffer for the frame under construction; a frame is complete before the next one begins."""
 
@@ -76,7 +78,7 @@ class RoceFramer:
         """
         answer = self._answer
         if answer is None:
-            self._answer = answer = self._template_of(AETH_BYTES, 0, ACKNOWLEDGE, False)
+            self._answer = answer = self._template_of(AETH_BYTES, 0, ACKNOWLEDGE, 0)
         frame = _FRAME
         frame.truncate(0)
         frame.write(answer.before)
@@ -84,25 +86,30 @@ class RoceFramer:
         write_i32_le(frame, signed(word_crc(swapped(aeth), word_crc(swapped(psn), answer.state))))
         return frame.getvalue()
 
-    def frame(self, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False, shim: bytes = b"") -> bytes:
+    def frame(
+        self, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False, flags: int = 0, shim: bytes = b""
+    ) -> bytes:
         """Return a whole frame with its ICRC. `body` follows the BTH (AETH, immediate data, payload) and is unpadded.
 
-        `shim` is the telemetry of `wire.int_header`, which the ICRC does not cover; it is empty for a plain packet.
+        `flags` are the six bits after BECN. `shim` is the telemetry of `wire.int_header`, empty for a plain packet. The
+        ICRC covers neither.
         """
-        template = self._template_of(len(body), len(shim), opcode, becn)
+        template = self._template_of(len(body), len(shim), opcode, flags | _BECN_BIT if becn else flags)
         rest = psn_word + body + template.padding
         icrc = crc32(rest, template.state).to_bytes(ICRC_BYTES, "little")
         return b"".join((template.before, shim, template.after, rest, icrc))
 
-    def full_frame(self, opcode: i64, word: i64, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes) -> bytes:
+    def full_frame(
+        self, opcode: i64, word: i64, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes, flags: int = 0
+    ) -> bytes:
         """Return a frame, using the known CRC-32 of its body instead of computing it.
 
         `word` is AckReq and PSN. `shift` belongs to the body's length. If that is no multiple of four, the CRC is
         computed after all. Otherwise `body` may be the beginning of the body; a tail (wire.tail) describes the rest.
         """
         if shift.size_bytes % WORD_BYTES:
-            return self.frame(opcode, int(word).to_bytes(WORD_BYTES, "big"), body, shim=shim)
-        template = self._template_of(shift.size_bytes, len(shim), opcode, False)
+            return self.frame(opcode, int(word).to_bytes(WORD_BYTES, "big"), body, flags=flags, shim=shim)
+        template = self._template_of(shift.size_bytes, len(shim), opcode, flags)
         frame = _FRAME
         frame.truncate(0)
         frame.write(template.before)
@@ -114,17 +121,18 @@ class RoceFramer:
         write_i32_le(frame, signed(shift.past_word(swapped(word), template.state) ^ body_crc))
         return frame.getvalue()
 
-    def _template_of(self, body_bytes: i64, shim_bytes: i64, opcode: i64, becn: bool) -> _Template:
-        key: int = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 1 | becn
+    def _template_of(self, body_bytes: i64, shim_bytes: i64, opcode: i64, bits: i64) -> _Template:
+        """Return the template of packets with these lengths, opcode, and byte of FECN, BECN and six flags."""
+        key: int = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 8 | bits
         template = self._templates.get(key)
         if template is None:
-            template = self._templates[key] = self._headers(body_bytes, shim_bytes, opcode, becn)
+            template = self._templates[key] = self._headers(body_bytes, shim_bytes, opcode, bits)
         return template
 
-    def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> _Template:
+    def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, bits: int) -> _Template:
         pad = -body_bytes % 4
         udp_payload = BTH_BYTES + body_bytes + pad + ICRC_BYTES
-        qpn_word = (BECN if becn else 0) | self._destination_qpn
+        qpn_word = bits << QPN_BITS | self._destination_qpn
         bth = BTH_HEAD.pack(opcode, pad << 4, PARTITION_KEY_DEFAULT, qpn_word)
         plain = self._outer(udp_payload, ROCE_UDP_PORT) + bth
         state = icrc_state(plain[IP_OFFSET:])

@@ -31,6 +31,8 @@ ACK_FRAME_BYTES = BODY_OFFSET + AETH_BYTES + ICRC_BYTES
 
 BTH_HEAD: Final = struct.Struct(">BBHI")
 """First eight bytes of the BTH: opcode, flags and pad count, partition key, and the word of BECN and destination QP."""
+QPN_BITS: Final = 24
+"""Width of the destination QP. The byte above it has FECN, BECN and six flags, which the ICRC does not cover."""
 BECN: Final = 1 << 30
 _WORD: Final = struct.Struct(">I")
 _PSEUDO_LRH: Final = b"\xff" * 8

@@ -49,7 +49,8 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         hdr.bts.sent_us = meta.bts.triggered_us;
     }
 
-    // For a sample of a congestion point, the pause field holds the feedback.
+    // For a sample of a congestion point, the pause field holds the feedback. For Bolt it holds the time in which the queue
+    // drained when the data packet arrived.
     action write_feedback() {
         pause_us = meta.bts.cached_us;
         hdr.bts.pause_us = meta.bts.cached_us;
@@ -81,7 +82,12 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         hdr.udp.checksum = 0;
         hdr.tcp.setInvalid();
         hdr.icmp.setInvalid();
-        hdr.bth.setInvalid();
+    }
+
+    // The PSN in the quoted header tells the sender when it sent the packet.
+    action quote_bth() {
+        hdr.ipv4.total_len = SUB_RTT_IPV4_BYTES;
+        hdr.udp.length = SUB_RTT_UDP_BYTES;
     }
 
     apply {
@@ -93,7 +99,7 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
             pause_us = meta.bts.cached_us;
         }
         set_bts();
-        if (meta.bts.cause == bts_cause_t.feedback) {
+        if (meta.bts.cause == bts_cause_t.feedback || meta.bts.cause == bts_cause_t.sub_rtt) {
             write_feedback();
         }
         if (hdr.bth.isValid()) {
@@ -103,6 +109,11 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         }
         address_to_sender();
         encapsulate();
+        if (meta.bts.cause == bts_cause_t.sub_rtt) {
+            quote_bth();
+        } else {
+            hdr.bth.setInvalid();
+        }
         no_telemetry.apply(hdr);
     }
 }

@@ -65,6 +65,8 @@ control SignalBuilder(inout headers_t hdr, inout metadata_t meta, inout standard
                 meta.own_signal = own_signal_t.bts;
                 if (meta.bts.cause == bts_cause_t.feedback) {
                     bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.sent_feedback);
+                } else if (meta.bts.cause == bts_cause_t.sub_rtt) {
+                    bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.sent_sub_rtt);
                 } else {
                     sent.apply(meta.bts.cause, bts_event_t.sent_queue, bts_event_t.sent_cache,
                                bts_event_t.sent_estimator);
