@@ -125,7 +125,7 @@ class RecordWriter:
         signal = event.signal
         switch = self._switches.get(signal.switch_id) or SwitchClock(f"switch {signal.switch_id}")
         until_ns = event.paused_until_ns
-        pause_us = 0 if signal.cause == BtsCause.FEEDBACK else signal.pause_us
+        pause_us = signal.pause_us if signal.cause.requests_pause else 0
         return Signal(
             sent_us=self._instant_us(event.sent_ns + switch.lag_ns),
             received_us=self._instant_us(event.received_ns),

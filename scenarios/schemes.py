@@ -134,6 +134,12 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
             "theta-PowerTCP: rate by RTT and slope",
             {"congestion": "theta-powertcp", **_ACKS_WITH_DATA},
         ),
+        RateControl(
+            "bolt",
+            "Bolt: switches ask senders for less, and grant more",
+            {"congestion": "bolt"},
+            {"bolt_threshold_packets": 2},
+        ),
     )
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}

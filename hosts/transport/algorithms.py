@@ -52,9 +52,9 @@ class Algorithms:
     def obeys(self, cause: BtsCause) -> bool:
         """Return whether an algorithm obeys a BTS of this cause.
 
-        Feedback is for the congestion control, every other cause for the flow control.
+        Requests for a pause are for the flow control, all others for the congestion control.
         """
-        return self.congestion.obeys_feedback if cause == BtsCause.FEEDBACK else self.flow_control.obeys_signals
+        return self.flow_control.obeys_signals if cause.requests_pause else self.congestion.obeyed_cause == cause
 
     def new_congestion(self) -> CongestionControl:
         """Return the congestion control of a new queue pair."""

@@ -10,9 +10,9 @@ class SignalVerdict(str, Enum):
     """The outcome of a received BTS."""
 
     OBEYED = "obeyed"
-    """The end of the flow's pause was replaced, or its congestion control got the feedback."""
+    """The end of the flow's pause was replaced, or its congestion control got the request."""
     FLOW_CONTROL_OFF = "flow_control_off"
-    """The chosen flow control ignores BTS packets, or the congestion control ignores feedback."""
+    """The chosen flow control ignores BTS packets, or the congestion control ignores its cause."""
     UNKNOWN_FLOW = "unknown_flow"
     """The host has no flow with that destination, QP and port."""
     FLOW_IDLE = "flow_idle"

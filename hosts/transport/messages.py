@@ -180,11 +180,11 @@ class BtsReceived:
     """Time at which the switch built the BTS."""
     received_ns: int
     obeyed: bool
-    """Whether the end of the flow's pause was replaced, or its congestion control got the feedback."""
+    """Whether the end of the flow's pause was replaced, or its congestion control got the request."""
     reason: str
     """A value of `SignalVerdict`: "obeyed", or the reason why the BTS was not obeyed."""
     paused_until_ns: int | None
-    """New end of the pause; None if the BTS was not obeyed or was feedback."""
+    """New end of the pause; None if the BTS was not obeyed or requested no pause."""
 
 
 Event = MessageCompleted | MessageFailed | MessageReceived | Goodput | BtsReceived | CongestionState

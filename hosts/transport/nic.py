@@ -48,7 +48,6 @@ from wire.constants import (
     IPV4_TTL,
     PSN_MASK,
     ROCE_UDP_PORT,
-    BtsCause,
 )
 from wire.crc import crc_between
 from wire.dilation import Dilation
@@ -346,6 +345,7 @@ class Nic:
                 selective_psn,
                 negative,
                 marked=header.becn,
+                increments=header.flags,
                 shim=header.shim(frame),
                 switches=max(0, IPV4_TTL - frame[TTL_OFFSET]),
                 arrival_ns=now_ns,
@@ -433,7 +433,7 @@ class Nic:
         if pair is not None:
             is_ours = signal.protocol == IP_PROTOCOL_UDP and signal.destination_port in self._data_ports
             return pair if is_ours else None
-        if self.programs is None or signal.destination_qpn or signal.cause == BtsCause.FEEDBACK:
+        if self.programs is None or signal.destination_qpn or not signal.cause.requests_pause:
             return None
         return self.programs.find(FlowKey(congested_ip, signal.protocol, signal.source_port, signal.destination_port))
 

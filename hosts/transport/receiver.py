@@ -18,7 +18,7 @@ from hosts.transport.scheduling.ended_flows import EndedFlows
 from hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
 from hosts.transport.scheduling.wire_schedule import WireSchedule
 from wire import int_header
-from wire.constants import DSCP_CONTROL, PSN_MASK
+from wire.constants import BOLT_INC, BTH_FLAGS_MASK, DSCP_CONTROL, PSN_MASK
 from wire.crc import CrcShift
 from wire.roce.decoder import RoceHeader
 from wire.roce.framer import RoceFramer
@@ -76,9 +76,9 @@ class ReceiverQueuePair(PullQueue):
 
     __slots__ = (
         "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_events", "_expected", "_flow_ends", "_framer",
-        "_interval_bytes", "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order",
-        "_owes_mark", "_pacer", "_shift", "_undelivered_bytes", "_verify", "_wire", "destination_qpn", "is_done",
-        "source_ip", "source_qpn",
+        "_increments", "_interval_bytes", "_interval_end_ns", "_interval_ns", "_maker", "_messages_done",
+        "_next_cnp_ns", "_order", "_owes_mark", "_pacer", "_shift", "_undelivered_bytes", "_verify", "_wire",
+        "destination_qpn", "is_done", "source_ip", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -127,6 +127,7 @@ class ReceiverQueuePair(PullQueue):
         self._crc = self._bytes = self._undelivered_bytes = 0
         self._next_cnp_ns: int = 0 if sends_cnps else NEVER
         self._owes_mark = False
+        self._increments = 0
         self._interval_ns = goodput_interval_ns
         self._interval_end_ns = intervals_from_ns
         self._interval_bytes = 0
@@ -179,6 +180,8 @@ class ReceiverQueuePair(PullQueue):
             self._send_cnp()
         marked = marked or self._owes_mark
         self._owes_mark = marked
+        if header.flags & BOLT_INC:
+            self._increments = min(self._increments + 1, BTH_FLAGS_MASK)
         arrival = order.on_packet(index, opcode, body, body_crc, now_ns)
         if arrival is _IN_ORDER:
             self._deliver(opcode, body, body_crc, now_ns)
@@ -288,22 +291,25 @@ class ReceiverQueuePair(PullQueue):
     def _send_ack(self, marked: bool, shim: bytes, selective: bytes = b"") -> None:
         self._counters.acks_sent += 1
         self._owes_mark = False
+        increments, self._increments = self._increments, 0
         psn = (self._order.expected - 1) & PSN_MASK
         aeth = _ACK_AETH | self._messages_done & _MSN_MASK
-        if not marked and not shim and not selective:
+        if not marked and not increments and not shim and not selective:
             self._wire.send_control(self._answers().acknowledgement(psn, aeth))
             return
         words = psn.to_bytes(4, "big"), aeth.to_bytes(4, "big") + selective
-        self._wire.send_control(self._answers().frame(ACKNOWLEDGE, *words, becn=marked, shim=shim))
+        self._wire.send_control(self._answers().frame(ACKNOWLEDGE, *words, becn=marked, flags=increments, shim=shim))
 
     def _send_nak(self, index: int, marked: bool, shim: bytes) -> None:
         self._counters.naks_sent += 1
         self._owes_mark = False
+        increments, self._increments = self._increments, 0
         psn_word = (self._order.expected & PSN_MASK).to_bytes(4, "big")
         body = pack_aeth(Syndrome.NAK_SEQUENCE_ERROR, self._messages_done)
         if self._order.selective:
             body += pack_selective(index)
-        self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn_word, body, becn=marked, shim=shim))
+        frame = self._answers().frame(ACKNOWLEDGE, psn_word, body, becn=marked, flags=increments, shim=shim)
+        self._wire.send_control(frame)
 
     def pull_frame(self, number: int) -> bytes:
         self._counters.pulls_sent += 1

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
-from hosts.transport.congestion.base import CongestionControl, overrides
+from hosts.transport.congestion.base import AckSample, CongestionControl, overrides
 from hosts.transport.congestion.samples import AckSamples
 from hosts.transport.congestion.trace import CongestionTrace
 from hosts.transport.counting import NicCounters
@@ -62,8 +62,8 @@ class SenderQueuePair(FrameSource):
 
     __slots__ = (
         "_ack_every", "_blocked_until_ns", "_congestion", "_consecutive_timeouts", "_counters", "_current", "_end",
-        "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_stamps", "_has_timer",
-        "_is_pulled", "_notifies_congestion", "_notifies_flow_control", "_pacing", "_pause",
+        "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_flags", "_has_stamps",
+        "_has_timer", "_is_pulled", "_notifies_congestion", "_notifies_flow_control", "_pacing", "_pause",
         "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim", "_smallest_window",
         "_stored_bytes", "_trace", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps",
         "obeys_marks", "source_qpn",
@@ -120,6 +120,7 @@ class SenderQueuePair(FrameSource):
         self._smallest_window: int = min(congestion.path.payload_bytes, congestion.path.bdp_bytes)
         self._notifies_congestion = overrides(congestion, CongestionControl, "on_sent")
         self._notifies_flow_control = overrides(flow_control, FlowControl, "on_sent")
+        self._has_flags = overrides(congestion, CongestionControl, "data_flags")
         self._has_timer = overrides(congestion, CongestionControl, "next_timer_ns")
         self.obeys_marks: bool = obeys_marks and overrides(congestion, CongestionControl, "on_congestion_notice")
         self._trace = trace
@@ -131,8 +132,7 @@ class SenderQueuePair(FrameSource):
         self._current: Transmission | None = None
         self._first_end: int = NEVER
         self._end = recovery.next_new
-        self._pacing = Pacing(congestion)
-        self._pause = FlowPause()
+        self._pacing, self._pause = Pacing(congestion), FlowPause()
         self._blocked_until_ns: int = NEVER
 
     # messages and packets to send
@@ -209,11 +209,12 @@ class SenderQueuePair(FrameSource):
         word = index & PSN_MASK | (ACK_REQUEST if asks else 0)
         opcode = data_opcode(is_first=offset == 0, is_last=is_last)
         shim = self._stamp(now_ns) if self._has_stamps else self._shim
+        flags = self._congestion.data_flags((self._end - index) * self._payload_bytes) if self._has_flags else 0
         if is_last:
             psn_word = word.to_bytes(4, "big")
-            frame = self._framer.frame(opcode, psn_word, pack_immediate(current.crc) + body, shim=shim)
+            frame = self._framer.frame(opcode, psn_word, pack_immediate(current.crc) + body, flags=flags, shim=shim)
         else:
-            frame = self._framer.full_frame(opcode, word, body, body_crc, self._shift, shim)
+            frame = self._framer.full_frame(opcode, word, body, body_crc, self._shift, shim, flags)
         self._pacing.on_sent(len(frame) + tail_bytes(self.tail), now_ns)
         if self._notifies_congestion or self._notifies_flow_control:
             self._notify_sent(size, now_ns)
@@ -272,6 +273,7 @@ class SenderQueuePair(FrameSource):
         negative: bool,
         *,
         marked: bool,
+        increments: int,
         shim: bytes,
         switches: int,
         arrival_ns: int,
@@ -279,9 +281,9 @@ class SenderQueuePair(FrameSource):
     ) -> bool:
         """Handle an ACK or NAK: every packet before `psn` has arrived.
 
-        `shim` is the echoed telemetry, `switches` the number of switches that the answer passed. `arrival_ns` is used
-        for RTT and completion, `now_ns` is the scheduler's time. Returns False if a correct receiver cannot have sent
-        it, for instance for a packet that was never sent.
+        `marked`, `increments` and `switches` are those of AckSample, `shim` is the echoed telemetry. `arrival_ns` is
+        used for RTT and completion, `now_ns` is the scheduler's time. Returns False if a correct receiver cannot have
+        sent it, for instance for a packet that was never sent.
         """
         recovery = self._recovery
         before = recovery.cumulative
@@ -302,7 +304,12 @@ class SenderQueuePair(FrameSource):
         if cumulative > before:
             self._consecutive_timeouts = 0
         if self._samples is not None:
-            self._pass_sample(self._samples, before, cumulative, selective, marked, shim, switches, arrival_ns)
+            acked_bytes = bytes_between(self._transmissions, before, cumulative, self._payload_bytes)
+            in_flight_bytes = recovery.in_flight() * self._payload_bytes
+            sample = self._samples.take(
+                cumulative, selective, acked_bytes, in_flight_bytes, marked, shim, arrival_ns, switches, increments
+            )
+            self._pass_sample(sample, arrival_ns)
             self._refresh_pause(now_ns)
         if lost:
             self._congestion.on_loss(lost * self._payload_bytes, now_ns)
@@ -347,15 +354,24 @@ class SenderQueuePair(FrameSource):
         self.refresh(now_ns)
 
     def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int | None:
-        """Handle a BTS for this flow. Returns the resulting pause end, or None for feedback, which sets no pause."""
-        if signal.cause == BtsCause.FEEDBACK:
-            self._congestion.on_feedback(signal.pause_us, now_ns)
+        """Handle a BTS for this flow. Returns the resulting pause end, or None if the BTS requested no pause."""
+        if not signal.cause.requests_pause:
+            self._pass_request(signal, arrival_ns, now_ns)
             self.refresh(now_ns)
             return None
         self._flow_control.on_signal(signal, arrival_ns)
         self._refresh_pause(now_ns)
         self.refresh(now_ns)
         return self._flow_control.earliest_send_ns(arrival_ns)
+
+    def _pass_request(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> None:
+        """Pass a request that is no pause to the congestion control."""
+        if signal.cause == BtsCause.FEEDBACK:
+            self._congestion.on_feedback(signal.pause_us, now_ns)
+        elif self._samples is not None:
+            index: int = nearest_index(signal.psn, self._recovery.cumulative)
+            elapsed_ns = self._samples.elapsed_ns(index, arrival_ns)
+            self._congestion.on_sub_rtt(signal.pause_us * NS_PER_US, elapsed_ns, now_ns)
 
     def on_wake(self, now_ns: int) -> None:
         """Handle the timers that are due; called only while a message is unfinished."""
@@ -377,20 +393,7 @@ class SenderQueuePair(FrameSource):
                 self._congestion.on_timer(now_ns)
         self.refresh(now_ns)
 
-    def _pass_sample(
-        self,
-        samples: AckSamples,
-        before: int,
-        cumulative: int,
-        selective: int,
-        marked: bool,
-        shim: bytes,
-        switches: int,
-        now_ns: int,
-    ) -> None:
-        acked_bytes = bytes_between(self._transmissions, before, cumulative, self._payload_bytes)
-        in_flight_bytes = self._recovery.in_flight() * self._payload_bytes
-        sample = samples.take(cumulative, selective, acked_bytes, in_flight_bytes, marked, shim, now_ns, switches)
+    def _pass_sample(self, sample: AckSample, now_ns: int) -> None:
         self._congestion.on_ack(sample, now_ns)
         self._flow_control.on_ack(sample, now_ns)
         if self._trace is not None:

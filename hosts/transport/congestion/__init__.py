@@ -3,6 +3,7 @@
 """Congestion controls, one per file, and the table of their names."""
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, AckSample, CongestionControl, PathContext
+from hosts.transport.congestion.bolt import Bolt
 from hosts.transport.congestion.dcqcn import Dcqcn
 from hosts.transport.congestion.dctcp import Dctcp
 from hosts.transport.congestion.hpcc import Hpcc
@@ -24,6 +25,7 @@ CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
     "swift": Swift,
     "powertcp": Powertcp,
     "theta-powertcp": ThetaPowertcp,
+    "bolt": Bolt,
 }
 
 __all__ = ["CONGESTION_CONTROLS", "UNLIMITED_WINDOW", "AckSample", "CongestionControl", "PathContext"]

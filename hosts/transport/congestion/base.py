@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 from mypy_extensions import mypyc_attr
 
 from hosts.transport.congestion.telemetry import GROWING, HopTelemetry, TelemetryLayout
+from wire.constants import BtsCause
 
 UNLIMITED_WINDOW: Final = (1 << 62) - 1
 """Value of `window_bytes` that does not limit the flow."""
@@ -21,8 +22,8 @@ class AckSample:
     """The measurements of one acknowledgement. Times are wall ns. Treat it as read-only."""
 
     __slots__ = (
-        "acked_bytes", "cumulative_bytes", "ecn_marked", "hops", "in_flight_bytes", "one_way_delay_ns", "rtt_ns",
-        "sent_bytes", "switches",
+        "acked_bytes", "cumulative_bytes", "ecn_marked", "hops", "in_flight_bytes", "increments", "one_way_delay_ns",
+        "rtt_ns", "sent_bytes", "switches",
     )  # fmt: skip
 
     def __init__(
@@ -36,6 +37,8 @@ class AckSample:
         cumulative_bytes: int,
         sent_bytes: int,
         switches: int = 0,
+        *,
+        increments: int = 0,
     ) -> None:
         self.acked_bytes = acked_bytes
         """Newly acknowledged payload bytes; a packet after a gap counts once the gap closes."""
@@ -61,6 +64,8 @@ class AckSample:
         self.switches = switches
         """Number of switches that the acknowledgement passed, from its TTL. The data passed as many, because both take
         a shortest path."""
+        self.increments = increments
+        """Number of data packets since the last answer whose request for a larger window no switch refused (Bolt)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +108,8 @@ class CongestionControl:
     """Whether data packets request INT records from switches, so that samples have `hops`."""
     wants_delay: ClassVar[bool] = False
     """Whether data packets carry a time stamp, so that samples have `one_way_delay_ns`."""
-    obeys_feedback: ClassVar[bool] = False
-    """Whether `on_feedback` is called for feedback from a switch's congestion point; otherwise it is ignored."""
+    obeyed_cause: ClassVar[BtsCause | None] = None
+    """The cause of the BTS that this control obeys: FEEDBACK calls `on_feedback`, SUB_RTT calls `on_sub_rtt`."""
     repaces: ClassVar[bool] = True
     """Whether a new rate also moves the departure of the packet that waits; otherwise it applies after that packet."""
     window_bytes: int
@@ -134,6 +139,17 @@ class CongestionControl:
 
     def on_feedback(self, feedback: int, now_ns: int) -> None:
         """Handle a congestion point's feedback |Fb|, 1 to 63, for a packet of this flow (docs/sources.md#qcn)."""
+
+    def on_sub_rtt(self, drain_ns: int, elapsed_ns: int | None, now_ns: int) -> None:
+        """Handle a switch's request for a smaller window (docs/sources.md#bolt).
+
+        A packet of this flow found a queue that drains in `drain_ns`. The packet started on the wire `elapsed_ns` ago;
+        None if it was resent.
+        """
+
+    def data_flags(self, remaining_bytes: int) -> int:
+        """Return the six flags of a data packet. `remaining_bytes` counts from it to the end of all messages."""
+        return 0
 
     def on_loss(self, size_bytes: int, now_ns: int) -> None:
         """Handle the loss of `size_bytes` bytes."""

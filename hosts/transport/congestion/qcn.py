@@ -12,6 +12,7 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import CongestionControl, PathContext
+from wire.constants import BtsCause
 from wire.input.validation import Count, PositiveBytes, PositiveNanoseconds, PositiveRate, Rate
 from wire.units import NS_PER_S
 
@@ -61,7 +62,7 @@ class Qcn(CongestionControl):
         "_min_rate_bps", "_threshold", "_time_reset_ns", "_timer_ns", "byte_stage", "target_bps", "time_stage",
     )  # fmt: skip
 
-    obeys_feedback = True
+    obeyed_cause = BtsCause.FEEDBACK
 
     Parameters = QcnParameters
 

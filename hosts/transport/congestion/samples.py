@@ -41,12 +41,16 @@ class _Departures:
 
     def take(self, index: i64) -> i64:
         """Remove and return the departure time of a packet; -1 if it is unknown or was removed before."""
+        departure_ns = self.peek(index)
+        if departure_ns != _UNKNOWN:
+            self._times_ns[index & (i64(len(self._times_ns)) - 1)] = _UNKNOWN
+        return departure_ns
+
+    def peek(self, index: i64) -> i64:
+        """Return the departure time of a packet; -1 if it is unknown or was removed."""
         if not self._first <= index < self._end:
             return _UNKNOWN
-        place = index & (i64(len(self._times_ns)) - 1)
-        departure_ns = self._times_ns[place]
-        self._times_ns[place] = _UNKNOWN
-        return departure_ns
+        return self._times_ns[index & (i64(len(self._times_ns)) - 1)]
 
     def forget_before(self, index: i64) -> None:
         """Remove the departure times of packets before `index`."""
@@ -73,6 +77,11 @@ class AckSamples:
         """Record that a packet was resent, so that its RTT cannot be measured (Karn's rule)."""
         self._departures.take(index)
 
+    def elapsed_ns(self, index: int, now_ns: int) -> int | None:
+        """Return the time since the departure of a packet in flight; None if it was resent or answered."""
+        departure_ns = self._departures.peek(index)
+        return None if departure_ns == _UNKNOWN else now_ns - departure_ns
+
     def take(
         self,
         cumulative: int,
@@ -83,6 +92,7 @@ class AckSamples:
         shim: bytes,
         now_ns: int,
         switches: int = 0,
+        increments: int = 0,
     ) -> AckSample:
         """Return the sample of an acknowledgement of all packets before `cumulative`, and of `selective` if not -1."""
         departure_ns = self._departures.take(selective if selective >= 0 else cumulative - 1)
@@ -99,4 +109,5 @@ class AckSamples:
             cumulative_bytes=self._acked_bytes,
             sent_bytes=self._sent_bytes,
             switches=switches,
+            increments=increments,
         )
