@@ -22,7 +22,7 @@ _SAMPLE_S = 1.9e-3
 """Processor time of `_sample_work` when the costs above were measured."""
 _SAMPLES = 5
 _START_BYTES = 350_000_000
-_MESSAGE_BYTES = 500
+_MESSAGE_BYTES = 350
 
 
 @dataclass(frozen=True)
