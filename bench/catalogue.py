@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bench.benchmarks.bookkeeping import BookkeepingBenchmark
+from bench.benchmarks.control import ControlBenchmark
 from bench.benchmarks.fabric import FabricBenchmark
 from bench.benchmarks.growth import GrowthBenchmark
 from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
@@ -27,6 +28,7 @@ BENCHMARKS: Mapping[str, type[Benchmark]] = {
         NicBenchmark,
         FabricBenchmark,
         LoopBenchmark,
+        ControlBenchmark,
         WireBenchmark,
         SimulationBenchmark,
         BookkeepingBenchmark,

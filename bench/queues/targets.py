@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
-from softswitch.child import EXECUTABLE
+from softswitch.child import COMMAND
 
 
 class StartError(Exception):
@@ -26,7 +25,7 @@ class Target:
 
     def executable(self, bmv2: str) -> list[str]:
         """Return the command of the switch; `bmv2` is the path of BMv2's simple_switch."""
-        return [bmv2] if self.is_bmv2 else [sys.executable, str(EXECUTABLE)]
+        return [bmv2] if self.is_bmv2 else [*COMMAND]
 
 
 SOFTSWITCH = Target("softswitch", "softswitch", is_bmv2=False)

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from bench.__main__ import main
-from bench.benchmarks import growth_flows
+from bench.benchmarks import control, growth_flows
 from bench.benchmarks.bookkeeping import BookkeepingBenchmark, Costs
+from bench.benchmarks.control import ControlBenchmark
 from bench.benchmarks.fabric import FabricBenchmark
 from bench.benchmarks.growth import GrowthBenchmark
 from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
@@ -215,3 +216,17 @@ def test_growth_has_an_exponent_for_each_stage(monkeypatch: pytest.MonkeyPatch) 
     assert figures["exponent of report"].value == pytest.approx(0, abs=1e-9)
     assert figures["exponent of report"].note == "2, 2, 2 s"
     assert figures["grown while recording"].value == 100
+
+
+def test_control_fills_the_table_and_counts_packets_to_the_controller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """BMv2 is left out, which tests must not need."""
+    for name, value in {"_ENTRIES": 20, "_BATCH": 8, "_FRAMES": 10}.items():
+        monkeypatch.setattr(control, name, value)
+    monkeypatch.setattr(control, "find_bmv2", lambda: "not installed")
+    figures = {figure.name: figure for figure in ControlBenchmark().run()}
+    assert set(figures) == {
+        *("P4Runtime, one at a time", "P4Runtime, 1,000 in a batch", "Thrift, one at a time"),
+        "to a controller",
+    }
+    assert all(figure.value > 0 for figure in figures.values())
+    assert figures["to a controller"].note == "10 of 10 arrived"

@@ -16,7 +16,7 @@ from bench.queues.network import bottleneck
 from bench.queues.targets import SOFTSWITCH
 from bench.queues.theory import Load, fluid_queue
 from softswitch.build import build_executable
-from tests.softswitch.pipeline.harness import PROGRAMS
+from softswitch_tests.pipeline.harness import PROGRAMS
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
