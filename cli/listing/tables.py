@@ -127,8 +127,8 @@ def topology_tables() -> Iterator[RenderableType]:
 
 
 def _switch_settings() -> list[Setting]:
-    """Return the switch settings; the default of one derived from the network is a multiple of BDP or base RTT."""
-    units = {"bdp": ("bytes", "BDP"), "rtt": ("ns", "base RTT")}
+    """Return the switch settings; a default derived from the network is a multiple of BDP, base RTT or data packet."""
+    units = {"bdp": ("bytes", "BDP"), "rtt": ("ns", "base RTT"), "packets": ("bytes", "data packet")}
     follows = {}
     for name, value in FROM_NETWORK.items():
         stem, _, multiple = name.rpartition("_")
