@@ -22,7 +22,7 @@ _CAUSES = {
     "sub_rtt": "queue above Bolt's CC_THRESH ({depth})",
 }
 """The description of each cause. A BTS from the pause cache has no queue depth."""
-_REQUESTS = {"feedback": "lower rate", "sub_rtt": "smaller window"}
+REQUESTS = {"feedback": "lower rate", "sub_rtt": "smaller window"}
 """The requests of the causes that ask for no pause."""
 
 
@@ -63,9 +63,9 @@ def _signals(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]
     for row in rows.iter_rows(named=True):
         until_us = row["paused_until_us"]
         cause = _CAUSES.get(row["cause"], row["cause"]).format(depth=format_bytes(row["queue_depth_bytes"]))
-        request = _REQUESTS.get(row["cause"], f"pause for {format_us(row['pause_us'])}")
+        request = REQUESTS.get(row["cause"], f"pause for {format_us(row['pause_us'])}")
         yield LifeEvent(row["sent_us"], row["switch"], "BTS", f"{cause}, {request}")
-        if row["obeyed"] and row["cause"] in _REQUESTS:
+        if row["obeyed"] and row["cause"] in REQUESTS:
             yield LifeEvent(row["received_us"], flow["src"], "slowed down", f"by {row['switch']}")
             continue
         if not row["obeyed"] or until_us is None:

@@ -22,7 +22,7 @@ from google.protobuf import text_format
 from bench.instruments.benchmark import Benchmark, Figure
 from softswitch.p4runtime.byte_strings import encoded
 from softswitch.p4runtime.messages import client_calls, config, v1
-from testbed.targets.bmv2.installation import Installation, find_bmv2
+from testbed.targets.bmv2.installation import simple_switch_on_path
 from testbed.targets.bmv2.thrift import ThriftConnection, interface
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ _PATIENCE_S = 60.0
 
 
 class ControlBenchmark(Benchmark):
-    """Inserts into an empty table of 4,096 entries with an exact key. BMv2 is measured too where it is installed."""
+    """Inserts into an empty table of 4,096 entries with an exact key. BMv2 is measured too if it is on the PATH."""
 
     name = "control"
     summary = "table inserts/s over P4Runtime and Thrift, one at a time and in batches, and packets/s to a controller"
@@ -57,9 +57,9 @@ class ControlBenchmark(Benchmark):
             ours = _thrift_rate(thrift_port)
             client.close()
         figures.append(Figure("Thrift, one at a time", ours, "inserts/s"))
-        installation = find_bmv2()
-        if isinstance(installation, Installation) and installation.path is not None:
-            with _bmv2(installation.path) as port:
+        bmv2 = simple_switch_on_path()
+        if bmv2 is not None:
+            with _bmv2(bmv2) as port:
                 theirs = _thrift_rate(port)
             figures.append(Figure("BMv2: Thrift, one at a time", theirs, "inserts/s"))
             figures.append(Figure("Thrift: softswitch / BMv2", ours / theirs))

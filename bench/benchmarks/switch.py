@@ -36,6 +36,7 @@ from bench.instruments.workload import (
     write_lines,
 )
 from softswitch.build import build_executable
+from testbed.targets.bmv2.installation import simple_switch_on_path
 from testbed.targets.common.commands import PROGRAM
 
 FRAME_BYTES = 1058
@@ -83,7 +84,7 @@ class SwitchBenchmark(Benchmark):
 def contestants() -> Mapping[str, Contestant]:
     """Return the contestants on this machine by name, in the order of measurement."""
     available: dict[str, Contestant] = {"forwarder": _forwarder, "softswitch": _softswitch}
-    if shutil.which("simple_switch") and shutil.which("simple_switch_CLI"):
+    if simple_switch_on_path() and shutil.which("simple_switch_CLI"):
         available["BMv2"] = _bmv2
     return available
 
@@ -169,7 +170,7 @@ def _bmv2(folder: Path) -> Iterator[int]:
     BMv2 reads the state of its ports from sysfs. sysfs shows the network namespace in which it was mounted, so it is
     mounted again here.
     """
-    arguments = ["simple_switch", "--log-level", "off"]
+    arguments = [simple_switch_on_path() or "", "--log-level", "off"]
     arguments += ["-i", f"{IN_PORT}@in0", "-i", f"{OUT_PORT}@out0", str(PROGRAM), "--", "--priority-queues", "8"]
     shell = f"mount -t sysfs sysfs /sys && exec {shlex.join(arguments)}"
     with running(["unshare", "--mount", "sh", "-c", shell], ready=None) as process:

@@ -27,6 +27,7 @@ from bench.queues.theory import Load, fluid_queue
 from softswitch.build import BuildError, build_executable
 from softswitch.control import CommandError
 from softswitch.p4c import CompileError, program_json
+from testbed.targets.bmv2.installation import simple_switch_on_path
 
 VARIABLE = "SFC_TESTBED_P4_TUTORIALS"
 RESULT = "queues.json"
@@ -137,9 +138,7 @@ def _parser() -> argparse.ArgumentParser:
         default=Path(default) if default else None,
         help=f"clone of github.com/p4lang/tutorials (default: ${VARIABLE})",
     )
-    parser.add_argument(
-        "--bmv2", default=shutil.which("simple_switch"), help="BMv2's simple_switch (default: from the PATH)"
-    )
+    parser.add_argument("--bmv2", default=simple_switch_on_path(), help="BMv2's simple_switch (default: from the PATH)")
     parser.add_argument(
         "--exercises", nargs="+", choices=EXERCISES, default=list(EXERCISES), help="exercises (default: all)"
     )

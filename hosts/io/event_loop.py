@@ -6,8 +6,8 @@ The loop sleeps whenever nothing is due. It makes no decisions: every NIC schedu
 loop only carries the frames and measures how far from its ideal time each was sent.
 
 While frames flow, one wake-up serves all frames of a window: the loop wakes half a window after the first frame is due
-and also sends those that are due half a window later, so that frames are as often early as late. Arriving frames then
-do not wake it. c/process/process_loop.c of softswitch does the same.
+and also sends the frames that are due half a window later, so that frames are as often early as late. Arriving frames
+then do not wake it. c/process/process_loop.c of softswitch does the same.
 """
 
 import select

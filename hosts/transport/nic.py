@@ -238,7 +238,7 @@ class Nic:
 
     @property
     def delivered_packets(self) -> int:
-        """Number of received data packets, without those that had been delivered before."""
+        """Number of received data packets, without duplicates."""
         return self._counters.data_received - self._counters.duplicates_received
 
     def statistics(self) -> NicStatistics:

@@ -281,8 +281,8 @@ class SenderQueuePair(FrameSource):
     ) -> bool:
         """Handle an ACK or NAK: every packet before `psn` has arrived.
 
-        `marked`, `increments` and `switches` are those of AckSample, `shim` is the echoed telemetry. `arrival_ns` is
-        used for RTT and completion, `now_ns` is the scheduler's time. Returns False if a correct receiver cannot have
+        AckSample describes `marked`, `increments` and `switches`. `shim` is the echoed telemetry. `arrival_ns` is used
+        for RTT and completion, `now_ns` is the scheduler's time. Returns False if a correct receiver cannot have
         sent it, for instance for a packet that was never sent.
         """
         recovery = self._recovery

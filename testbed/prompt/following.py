@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from rich.live import Live
 from rich.text import Text
 
+from analysis.life.stored import REQUESTS
 from hosts.protocol import Signal
 from testbed.live.session import switches as reading
 from testbed.live.session.session import LiveSession
@@ -24,8 +25,6 @@ _WATCH_EVERY_S = 0.02
 _DRAW_EVERY = 5
 _ROWS = 10
 _MOST_COLUMNS = 200
-_REQUESTS = {"feedback": "a lower rate", "sub_rtt": "a smaller window"}
-"""The requests of the causes that ask for no pause."""
 
 
 def bts(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -108,7 +107,7 @@ def _signal_line(session: LiveSession, signal: Signal) -> str:
     flow = None if signal.flow_id is None else flows.get(signal.flow_id)
     obeyed = "obeyed" if signal.obeyed else "not obeyed"
     origin = "a program" if flow is None else f"message {flow.flow_id} to {flow.dst}"
-    request = _REQUESTS.get(signal.cause, f"pause {signal.pause_us:.1f} us")
+    request = REQUESTS.get(signal.cause, f"pause {signal.pause_us:.1f} us")
     return (
         f"{signal.received_us:.1f} us: {signal.switch} to {signal.host}, {origin}: {signal.cause}, "
         f"{signal.queue_depth_bytes} B queued, {request}, {obeyed}"

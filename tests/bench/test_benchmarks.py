@@ -222,7 +222,7 @@ def test_control_fills_the_table_and_counts_packets_to_the_controller(monkeypatc
     """BMv2 is left out, which tests must not need."""
     for name, value in {"_ENTRIES": 20, "_BATCH": 8, "_FRAMES": 10}.items():
         monkeypatch.setattr(control, name, value)
-    monkeypatch.setattr(control, "find_bmv2", lambda: "not installed")
+    monkeypatch.setattr(control, "simple_switch_on_path", lambda: None)
     figures = {figure.name: figure for figure in ControlBenchmark().run()}
     assert set(figures) == {
         *("P4Runtime, one at a time", "P4Runtime, 1,000 in a batch", "Thrift, one at a time"),

@@ -28,7 +28,7 @@ class Installation:
 
 def find_bmv2() -> Installation | str:
     """Return the BMv2 to use, or one line that says what is missing and what to do."""
-    path = _on_path()
+    path = simple_switch_on_path()
     if path is not None:
         return _checked(path, _version_of(path))
     from testbed.targets.bmv2 import container  # Docker's module loads slowly and is rarely needed
@@ -39,8 +39,8 @@ def find_bmv2() -> Installation | str:
     return f"no simple_switch on the PATH, and {missing}; run tools/provision.sh p4"
 
 
-def _on_path() -> str | None:
-    """Return the simple_switch on the PATH, but not softswitch's, which an activated environment has there first."""
+def simple_switch_on_path() -> str | None:
+    """Return BMv2's simple_switch on the PATH. Skip softswitch's, which an activated environment has there first."""
     environment = Path(sys.prefix, "bin") if sys.prefix != sys.base_prefix else None
     folders = [folder for folder in os.get_exec_path() if Path(folder) != environment]
     return shutil.which("simple_switch", path=os.pathsep.join(folders))

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed.targets.bmv2.installation import simple_switch_on_path
 from tests.softswitch.stf.nanomsg import PacketSocket, library_name
 
 PATIENCE_S = 30.0
@@ -31,8 +32,11 @@ _SWITCHES = re.compile(rb"(?:voluntary|nonvoluntary)_ctxt_switches:\s*(\d+)")
 
 def missing() -> str | None:
     """Return the reason why this machine cannot run BMv2, or None."""
-    for program in ("simple_switch", "simple_switch_CLI"):
-        if not shutil.which(program):
+    for program, path in (
+        ("simple_switch", simple_switch_on_path()),
+        ("simple_switch_CLI", shutil.which("simple_switch_CLI")),
+    ):
+        if path is None:
             return f"needs {program} on the PATH"
     return None if library_name() else "needs the nanomsg library"
 
@@ -62,7 +66,7 @@ class Bmv2Target:
         self._log = (Path(self._folder.name) / "log").open("wb+")
         self._switch = subprocess.Popen(
             [
-                "simple_switch",
+                simple_switch_on_path() or "",
                 *("--packet-in", address),
                 *("--thrift-port", str(thrift_port)),
                 *("--notifications-addr", f"ipc://{self._folder.name}/notifications"),

@@ -64,7 +64,7 @@ def test_a_switch_does_not_repeat_the_request_of_an_earlier_one() -> None:
 
 
 def test_a_link_with_time_to_spare_grants_a_packet_for_the_time_of_a_packet() -> None:
-    """One packet is granted after a long gap, and the next ones after a gap of two packet times each."""
+    """The switch grants one packet after a long gap, and the next ones after a gap of two packet times each."""
     with bench_switch(STAR, "s1", BOLT) as switch:
         departures = send(switch, [BOLT_INC] * 2, 1_000)
         now_us = 1_000 + 2 * FRAME_US

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import json
-import shutil
 import signal
 import subprocess
 import time
@@ -23,7 +22,7 @@ from telemetry.schema import SCHEMAS
 from testbed.execution.execute import StoredRun, execute
 from testbed.plan.plan import plan_run
 from testbed.recording.outcome import Silent
-from testbed.targets.bmv2.installation import missing_bmv2
+from testbed.targets.bmv2.installation import missing_bmv2, simple_switch_on_path
 from testbed.targets.bmv2.process import LocalSwitch
 from testbed.targets.bmv2.switch import Bmv2Switch
 from testbed.targets.softswitch import SoftswitchProcess
@@ -205,7 +204,7 @@ def test_a_softswitch_that_is_killed(stage: str, monkeypatch: pytest.MonkeyPatch
     _check(_killed(monkeypatch, SOFT[stage], "tor1.control", request, tmp_path), stage)
 
 
-@pytest.mark.skipif(shutil.which("simple_switch") is None, reason="no simple_switch on the PATH")
+@pytest.mark.skipif(simple_switch_on_path() is None, reason="no simple_switch on the PATH")
 @pytest.mark.parametrize("stage", BMV2)
 def test_a_simple_switch_that_is_killed(stage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     request = RunSpec("incast", switch="bmv2", settings={"degree": 2, "message_bytes": 20000})

@@ -51,7 +51,7 @@ def test_the_window_grows_by_granted_requests_and_by_a_packet_in_each_round_trip
 
 
 def test_a_request_takes_a_packet_after_the_flows_share_of_the_loop() -> None:
-    """At line rate the queue of ten packets is the flow's. In a loop of 4 us one request counts in every 400 ns.
+    """A flow at line rate owns the queue of ten packets. In a loop of 4 us one request counts in every 400 ns.
 
     With a window of 62 packets in 10 us the rate is 49.6 Gb/s, so the share is 4.96 packets, and the gap 806.5 ns.
     """

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import socket
 import subprocess
@@ -25,7 +24,7 @@ from testbed.program.declared import Program
 from testbed.system.containers import missing_engine
 from testbed.targets.bmv2 import container
 from testbed.targets.bmv2.control import Bmv2Control
-from testbed.targets.bmv2.installation import missing_bmv2
+from testbed.targets.bmv2.installation import missing_bmv2, simple_switch_on_path
 from testbed.targets.bmv2.process import SwitchSpec
 from testbed.targets.bmv2.thrift import ThriftConnection
 from testbed.targets.common.commands import PROGRAM, build_engine
@@ -35,7 +34,7 @@ from topologies.shapes import shape
 from wire.dilation import Dilation
 
 NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
-SIMPLE_SWITCH = shutil.which("simple_switch")
+SIMPLE_SWITCH = simple_switch_on_path()
 SMALL = ["incast", "--switch", "bmv2", "--scale", "ci", "--set", "message_bytes=100000", "--set", "window_us=0"]
 PATIENCE_S = 20.0
 
