@@ -15,6 +15,7 @@ import pytest
 
 from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
+from cli.seeds import chosen_seeds
 from cli.verbs.reproduce import say_left_out, settings_of
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document.command import below, pages_of, read_remarks
@@ -135,10 +136,11 @@ def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
         changed = parse_settings(
             value for option, value in zip(words[::2], words[1::2], strict=True) if option == "--set"
         )
-        assert set(options) <= {"--set", "--scale", "--scheme", "--clock", "--seed", "--duration"}
+        assert set(options) <= {"--set", "--scale", "--scheme", "--clock", "--seed", "--seeds", "--duration"}
         scale = options["--scale"]
         if verb == "reproduce":
-            seeds = [int(options["--seed"])] if "--seed" in options else None
+            seed = int(options["--seed"]) if "--seed" in options else None
+            seeds = chosen_seeds(seed, options.get("--seeds"))
             [first, *_] = jobs_of(EXPERIMENTS[experiment], scale, seeds=seeds, changed=changed)  # type: ignore[arg-type]
             plan_run(first.request)
         else:
