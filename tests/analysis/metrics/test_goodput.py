@@ -59,6 +59,18 @@ def test_rates_of_the_flows_of_a_class_add_up() -> None:
     assert tag_rates(goodput, flows).select("tag", "gbps").rows() == [("a", 30.0)]
 
 
+def test_bytes_delivered_do_not_depend_on_how_many_flows_are_looked_up_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flows = [_flow(flow, f"h{flow % 3}", "a", 0, 20) for flow in range(10)]
+    rows = [(start, start + 10, flow, 1000 + flow) for start in (0, 10) for flow in range(10)]
+    goodput, known = _frames(flows, rows)
+    whole = delivered(goodput, known, "dst")
+    monkeypatch.setattr("analysis.metrics.goodput._MOST_FLOWS", 3)
+    assert delivered(goodput, known, "dst").rows() == whole.rows()
+    assert whole.height == 2 * 3
+
+
 def test_jain_index() -> None:
     """The index is 1 for equal rates, and 1 / n if one flow has all."""
     assert jain_index(np.array([3.0, 3.0, 3.0])) == pytest.approx(1.0)
