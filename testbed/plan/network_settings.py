@@ -7,6 +7,7 @@ Settings may depend on other settings: a `transport.base_rtt_ns` changes the BDP
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -18,6 +19,7 @@ from analysis.results.spec import Physics
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.settings import PayloadBytes, TransportSettings
+from scenarios.schemes import RATE_CONTROLS
 from testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
 from testbed.errors import UsageError
 from testbed.plan.checks import validated
@@ -119,6 +121,7 @@ def network_settings(topology: Topology, switch: Sequence[Layer], transport: Seq
         switches = validated(SwitchSettings, chosen, "switch", multiples_of(SwitchSettings.model_fields))
         hosts = _transport(physics, switches, transport, topology.link_rates_bps)
         _check_trimming(switches, hosts, physics.packet_bytes)
+        _check_signals(switches, hosts, physics)
     except UsageError as error:
         raise UsageError(_as_typed(str(error), physics, (*switch, *transport))) from error
     return NetworkSettings(physics, switches, hosts)
@@ -259,6 +262,22 @@ def _check_trimming(switches: SwitchSettings, hosts: TransportSettings, packet_b
             f"switch: trim_queue_bytes: must be at least {packet_bytes} B, the longest data packet of "
             f"transport.payload_bytes={hosts.payload_bytes}, not {switches.trim_queue_bytes}"
         )
+
+
+def _check_signals(switches: SwitchSettings, hosts: TransportSettings, physics: NetworkPhysics) -> None:
+    """Raise UsageError if switches do not send the signals of the congestion control, which would never react."""
+    fields_of_switch = SwitchSettings.model_fields
+    for control in RATE_CONTROLS.values():
+        if control.transport["congestion"] != hosts.congestion:
+            continue
+        set_by_suffix = physics.absolute(control.switch, tuple(fields_of_switch))
+        features = [name for name in set_by_suffix if not fields_of_switch[name].default]
+        if features and not any(getattr(switches, name) for name in features):
+            value = json.dumps(set_by_suffix[features[0]])
+            raise UsageError(
+                f"transport: congestion: {hosts.congestion} needs switches with {features[0]}; "
+                f"use a scheme that ends in +{control.name}, or --set switch.{features[0]}={value}"
+            )
 
 
 def _deepest_queue_bytes(switches: SwitchSettings) -> int:

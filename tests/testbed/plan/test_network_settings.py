@@ -122,6 +122,28 @@ def test_without_trimming_ndp_may_have_telemetry_and_acknowledgments_that_queue_
     assert (plan.transport.ack_priority, plan.switch_settings.trim_queue_bytes) == ("data", None)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "settings", "remedy"),
+    [
+        ("irn", ("transport.congestion=hpcc",), r"ends in \+hpcc, or --set switch.int_telemetry=true"),
+        ("sfc+hpcc", ("switch.int_telemetry=false",), r"ends in \+hpcc, or --set switch.int_telemetry=true"),
+        ("pfc", ("transport.congestion=dcqcn",), r"ends in \+dcqcn, or --set switch.ecn_kmin_bytes=125000"),
+        ("sfc", ("transport.congestion=bolt",), r"ends in \+bolt, or --set switch.bolt_threshold_bytes="),
+    ],
+)
+def test_congestion_control_without_its_signals_is_refused(
+    scheme: str, settings: tuple[str, ...], remedy: str
+) -> None:
+    with pytest.raises(UsageError, match=remedy):
+        planned(scheme, *settings)
+
+
+def test_one_setting_of_the_marking_is_enough_for_a_congestion_control_that_reacts_to_marks() -> None:
+    plan = planned("irn", "transport.congestion=dcqcn", "switch.ecn_kmin_bytes=50000")
+    assert (plan.transport.congestion, plan.switch_settings.ecn_kmax_bytes) == ("dcqcn", None)
+    assert planned("irn", "transport.congestion=swift").transport.congestion == "swift"
+
+
 def test_compact_telemetry_gets_the_rates_of_the_links() -> None:
     """Schemes without telemetry do not use the layout, and the default layout does not use the rates."""
     plan = planned("irn+hpcc", "transport.int_layout=compact")
