@@ -15,7 +15,7 @@ from pathlib import Path
 from analysis.validation.peer import PeerFlow, PeerQueues
 from scenarios.traffic.hpcc_files import START_S
 from testbed.plan.plan import RunPlan
-from testbed.validation.hpcc_simulator import common_configuration, fct_rows, suffixes, topology_text
+from testbed.validation.hpcc_simulator import MIB, common_configuration, fct_rows, suffixes, topology_text
 from wire.units import NS_PER_S
 
 NAME, VARIABLE = "ConWeave simulator", "SFC_TESTBED_CONWEAVE"
@@ -30,13 +30,21 @@ NETWORK = (
     "topology.fabric_delay_ns=1000",
     "transport.base_rtt_ns=8320",
     "transport.payload_bytes=1000",
+    "transport.int_layout=compact",
 )
-"""The settings of a leaf-spine network with a BDP of 104,000 B, which is one of the two that the program knows."""
+"""The settings of a leaf-spine network with a BDP of 104,000 B, which is one of the two that the program knows.
+
+Telemetry of constant length, as the program's, decides which flow loses packets: frames that grow from hop to hop leave
+a full queue at other times than new frames arrive, so that each input port gets some of the free space. With frames of
+one length, the same port gets it every time.
+"""
 TIMEOUTS: Mapping[str, tuple[str, ...]] = {
     "irn": ('transport.loss_recovery_parameters={"rto_low_ns": 100000, "rto_high_ns": 320000, "cap_packets": 104}',),
     "gbn": ("transport.rto_ns=4000000", 'transport.loss_recovery_parameters={"nak_interval_ns": 4000}'),
 }
 """The timeouts, cap and NAK interval of the program, by loss recovery."""
+_RESERVE_BYTES = 8 * 1_048
+"""The part of a buffer that its switches reserve for each port: a frame for each of eight classes."""
 _BDP_BYTES = 104_000
 _LINK_DELAY_NS = 1_000
 """The program ends with an assertion at any other delay."""
@@ -48,6 +56,11 @@ _UNUSED_OUTPUTS = (
     "UPLINK_MON_FILE", "CONN_MON_FILE", "EST_ERROR_MON_FILE",
 )  # fmt: skip
 _LONGEST_S = 10
+
+
+def shared_bytes(buffer_mib: int, ports: int) -> int:
+    """Return the part of a switch's buffer that its ports share, in bytes: our buffer in a comparison."""
+    return buffer_mib * MIB - ports * _RESERVE_BYTES
 
 
 def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool = False) -> list[str]:

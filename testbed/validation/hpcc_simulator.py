@@ -26,7 +26,7 @@ NAME, VARIABLE = "HPCC simulator", "SFC_TESTBED_HPCC"
 SCHEMES: tuple[str, ...] = ("pfc+hpcc", "pfc+dcqcn", "pfc+dctcp", "pfc+timely")
 FCT_FILE, QUEUE_FILE = "fct.txt", "queues.txt"
 _CONFIGURATION, _TOPOLOGY, _FLOWS = "config.txt", "topology.txt", "flow.txt"
-_MIB = 1 << 20
+MIB = 1 << 20
 _INT_UNIT_BPS = 25_000_000_000
 _LONGEST_S = 10
 """Model time at which a simulation ends in which a flow hangs."""
@@ -143,7 +143,7 @@ def common_configuration(plan: RunPlan, name: str, controls: Sequence[str]) -> M
     rates = plan.topology.link_rates_bps
     return {
         "PACKET_PAYLOAD_SIZE": transport["payload_bytes"],
-        "BUFFER_SIZE": round(switch["buffer_bytes"] / _MIB),
+        "BUFFER_SIZE": round(switch["buffer_bytes"] / MIB),
         "USE_DYNAMIC_PFC_THRESHOLD": 1,
         "INT_MULTI": transport["line_rate_bps"] // _INT_UNIT_BPS,
         "MULTI_RATE": 0,

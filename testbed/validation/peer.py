@@ -111,12 +111,16 @@ def _cases_without_loss() -> list[PeerCase]:
 
 
 def _cases_with_loss() -> list[PeerCase]:
-    """Return an incast, and Hadoop on unique paths, with buffers in which packets are dropped."""
+    """Return an incast, and Hadoop on unique paths, with buffers in which packets are dropped.
+
+    The switch in which queues form has 17 ports with the incast (its last ToR), and 32 with Hadoop (the spine).
+    """
+    buffer_of = conweave_simulator.shared_bytes
     incast = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", "placement=spread", "receiver=h1")
     racks = ("topology.tors=32", "topology.hosts_per_tor=1")
     works: Sequence[tuple[str, str, Sequence[str]]] = (
-        ("64:1 incast, 128 hosts, 4 MiB", "incast", (*incast, "switch.buffer_bytes=4194304")),
-        ("hadoop-50, 32 racks of a host, 2 MiB", "hadoop-50", (*racks, "switch.buffer_bytes=2097152")),
+        ("64:1 incast, 128 hosts, 4 MiB", "incast", (*incast, f"switch.buffer_bytes={buffer_of(4, ports=17)}")),
+        ("hadoop-50, 32 racks of a host, 2 MiB", "hadoop-50", (*racks, f"switch.buffer_bytes={buffer_of(2, ports=32)}")),
     )
     return [
         case_of(

@@ -13,7 +13,7 @@ from analysis.results.spec import RunSpec
 from analysis.validation.peer import PeerFlow
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
-from testbed.validation.conweave_simulator import NETWORK, configuration, finished_flows, write_input
+from testbed.validation.conweave_simulator import NETWORK, configuration, finished_flows, shared_bytes, write_input
 from testbed.validation.peer import standard_cases
 
 SETTINGS = (*NETWORK, "degree=2", "topology.hosts_per_tor=2", "topology.spines=1", "switch.buffer_bytes=4194304")
@@ -73,5 +73,9 @@ def test_finished_flows_have_numbers_of_hosts() -> None:
 def test_its_standard_cases_can_be_planned_for_it() -> None:
     cases = standard_cases("conweave-simulator")
     assert len({case.label for case in cases}) == len(cases) == 6
-    for case in cases:
-        configuration(plan_run(case.request))
+    assert [configuration(plan_run(case.request))["BUFFER_SIZE"] for case in cases] == [4, 4, 4, 2, 2, 2]
+
+
+def test_our_buffer_is_the_shared_part_of_a_switch() -> None:
+    """Each of 32 ports reserves 8 x 1,048 B of 2 MiB."""
+    assert shared_bytes(2, ports=32) == 2_097_152 - 268_288
