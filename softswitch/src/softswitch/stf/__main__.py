@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Runs a packet test: `softswitch-stf PROGRAM.json TEST.stf`, or `python -m softswitch.stf` with these arguments.
+"""Runs packet tests: `softswitch-stf PROGRAM.json TEST.stf...`, or `python -m softswitch.stf` with these arguments.
 
-Exit status 0: the test passes. Status 1: it fails, and the first difference is printed. Status 2: bad input, with one
-line on stderr.
+Every test begins with a new switch. Exit status 0: all tests pass. Status 1: a test fails, and its first difference is
+printed. Status 2: bad input, with one line on stderr for the program or for each bad test.
 """
 
 from __future__ import annotations
@@ -21,20 +21,31 @@ from softswitch.stf.statements import StfError, parse
 from softswitch.system.cache import CacheRefused
 from softswitch.system.visible import visible
 
-USAGE = "usage: python -m softswitch.stf PROGRAM.json TEST.stf"
-DIFFERENT, BAD_INPUT = 1, 2
+USAGE = "usage: python -m softswitch.stf PROGRAM.json TEST.stf..."
+PASSED, DIFFERENT, BAD_INPUT = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the test of the command line and return the exit status."""
+    """Run the tests of the command line and return the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if len(arguments) != 2 or arguments[0].startswith("-"):
+    if len(arguments) < 2 or arguments[0].startswith("-"):
         print(USAGE, file=sys.stderr)
         return BAD_INPUT
-    program, test = map(Path, arguments)
+    program, *tests = map(Path, arguments)
+    try:
+        names = ProgramNames.load(program)
+        return max(_status(program, names, test) for test in tests)
+    except (BuildError, CacheRefused, CodegenError, OSError, StfError) as error:
+        return _refuse(str(error))
+
+
+def _status(program: Path, names: ProgramNames, test: Path) -> int:
+    """Run a test, print its difference or error, and return its exit status."""
     try:
         statements = parse(test.read_text(encoding="utf-8"))
-        names = ProgramNames.load(program)
+    except (OSError, StfError, UnicodeDecodeError) as error:
+        return _refuse(str(error) if isinstance(error, OSError) else f"{test}: {error}")
+    try:
         with EngineTarget(program) as target:
             run(statements, names, target)
     except TestFailure as failure:
@@ -42,9 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return DIFFERENT
     except StfError as error:
         return _refuse(f"{test}: {error}")
-    except (BuildError, CacheRefused, CodegenError, OSError, UnicodeDecodeError) as error:
-        return _refuse(str(error))
-    return 0
+    return PASSED
 
 
 def _refuse(text: str) -> int:

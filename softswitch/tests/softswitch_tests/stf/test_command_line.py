@@ -43,6 +43,24 @@ def test_a_difference_is_shown_as_a_hex_diff(tmp_path: Path) -> None:
     ]
 
 
+def test_each_of_several_tests_begins_with_a_new_switch(tmp_path: Path) -> None:
+    entries = "add routes dst:0x0a000000/8 route(port:2, next_hop:9)\nadd neighbours next_hop:9 rewrite(dst:1)\n"
+    frames = f"packet 1 {NO_ROUTE}\nexpect 2\n"
+    texts = {"good": entries + frames, "bad": frames, "wrong": "packet\n"}
+    paths = {name: tmp_path / f"{name}.stf" for name in texts}
+    for name, text in texts.items():
+        paths[name].write_text(text)
+    assert stf(ROUTER, paths["good"], paths["good"]) == (0, "", "")
+    status, output, errors = stf(ROUTER, paths["good"], paths["bad"], paths["good"])
+    assert (status, errors) == (1, "")
+    assert output.startswith(f"{paths['bad']}: line 2: no frame came out of port 2\n")
+    status, output, errors = stf(ROUTER, paths["wrong"], paths["bad"], tmp_path / "absent.stf")
+    assert status == 2
+    assert output.startswith(f"{paths['bad']}: line 2: ")
+    assert [str(paths["wrong"]) in line for line in errors.splitlines()] == [True, False]
+    assert "absent.stf" in errors.splitlines()[1]
+
+
 @pytest.mark.parametrize(
     ("frame", "branch"), [(NOT_IPV4, "l3.p4:55 holds"), (NO_ROUTE, "table In.routes, l3.p4:55 does not hold")]
 )
@@ -84,4 +102,6 @@ def test_a_failed_assertion_of_the_program_ends_the_process(tmp_path: Path) -> N
 
 
 def test_usage_without_arguments() -> None:
-    assert stf() == (2, "", "usage: python -m softswitch.stf PROGRAM.json TEST.stf\n")
+    usage = "usage: python -m softswitch.stf PROGRAM.json TEST.stf...\n"
+    assert stf() == (2, "", usage)
+    assert stf(AGAIN) == (2, "", usage)
