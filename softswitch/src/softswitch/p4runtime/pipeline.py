@@ -30,17 +30,6 @@ from softswitch.system.cache import CacheRefused
 _NAME = "pipeline.json"
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError, AssertionError, RecursionError)
 """The errors of the loader and the generator for JSON of another form than p4c's."""
-_KEPT = (
-    messages.v1.Entity(action_profile_member={}),
-    messages.v1.Entity(action_profile_group={}),
-    messages.v1.Entity(table_entry={}),
-    messages.v1.Entity(meter_entry={}),
-    messages.v1.Entity(value_set_entry={}),
-    messages.v1.Entity(digest_entry={}),
-    messages.v1.Entity(packet_replication_engine_entry={"multicast_group_entry": {}}),
-    messages.v1.Entity(packet_replication_engine_entry={"clone_session_entry": {}}),
-)
-"""The entities that RECONCILE_AND_COMMIT preserves, in an order in which they can be written again."""
 
 
 class Config:
@@ -111,21 +100,6 @@ class SavedPipeline:
 
     def close(self) -> None:
         self._engine.close()
-
-
-def copy_entities(source: Entities, target: Entities) -> None:
-    """Write the entities of a pipeline to another one. Raise Refusal if it does not accept one of them."""
-    for request in _KEPT:
-        for entity in source.read(request):
-            if entity.HasField("table_entry") and entity.table_entry.is_const:
-                continue
-            is_meter, is_value_set = entity.HasField("meter_entry"), entity.HasField("value_set_entry")
-            if is_meter and not entity.meter_entry.HasField("config"):
-                continue
-            if is_value_set and not entity.value_set_entry.members:
-                continue
-            kind = messages.v1.Update.MODIFY if is_meter or is_value_set else messages.v1.Update.INSERT
-            target.write(messages.v1.Update(type=kind, entity=entity))
 
 
 @contextmanager

@@ -20,7 +20,8 @@ from softswitch.control import CommandError
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.arbitration import Arbitration, Client
 from softswitch.p4runtime.device import Device, DeviceError
-from softswitch.p4runtime.pipeline import Config, Pipeline, SavedPipeline, copy_entities
+from softswitch.p4runtime.pipeline import Config, Pipeline, SavedPipeline
+from softswitch.p4runtime.reconciliation import copy_entities
 from softswitch.p4runtime.status import Refusal, invalid, not_found, refusal_of, refuse
 
 NO_CONFIG = "No forwarding pipeline config set for this device"
@@ -114,7 +115,7 @@ class Session:
         prepared = await self._prepared(config)
         try:
             if self._saved is not None or self._committed is not None:
-                copy_entities(self.pipeline.entities, prepared.pipeline.entities)
+                copy_entities(self.pipeline, prepared.pipeline)
         except Refusal as refusal:
             prepared.close()
             raise invalid(f"the forwarding state does not fit the new config: {refusal}") from None

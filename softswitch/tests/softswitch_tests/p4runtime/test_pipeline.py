@@ -14,10 +14,8 @@ from softswitch.p4runtime.pipeline import Config
 from softswitch.p4runtime.session import NO_CONFIG
 from softswitch.p4runtime.status import Refusal
 from softswitch_tests.p4runtime.controller import Controller, Names, exact, refused
-from softswitch_tests.p4runtime.frames import EXACT, SPREAD, arrives, frame
+from softswitch_tests.p4runtime.frames import EXACT, arrives, frame
 from softswitch_tests.p4runtime.running import Served, served
-from softswitch_tests.p4runtime.test_profiles import one_shot
-from softswitch_tests.p4runtime.test_replication import group
 from softswitch_tests.pipeline.harness import PROGRAMS
 
 CONTROLLED = (PROGRAMS / "controlled.json").read_bytes()
@@ -84,20 +82,6 @@ def test_a_saved_config_takes_writes_until_its_commit(server: Served, primary: C
     assert arrives(server, 3, EXACT, 2)
     primary.delete(table_entry=new)
     assert refused(primary.call_set, "COMMIT") == ["NOT_FOUND"]
-
-
-def test_reconciliation_keeps_the_forwarding_state(server: Served, primary: Controller, names: Names) -> None:
-    entry = names.entry("In.exact_match", [exact(1)], names.action("In.flood", 4), metadata=b"kept")
-    spread = names.entry("In.spread", [exact(1)], one_shot(names, (3, 1)))
-    primary.insert(table_entry=entry)
-    primary.insert(table_entry=spread)
-    primary.insert(packet_replication_engine_entry=group(4, [(2, 0)]))
-    primary.set_pipeline("controlled", "RECONCILE_AND_COMMIT")
-    assert primary.read(table_entry=v1.TableEntry(table_id=entry.table_id)) == [entry]
-    assert arrives(server, 2, EXACT, 1)
-    assert arrives(server, 3, SPREAD, 1)
-    assert refused(primary.set_pipeline, "l3", "RECONCILE_AND_COMMIT") == ["INVALID_ARGUMENT"]
-    assert arrives(server, 2, EXACT, 1)
 
 
 def unsupported_program() -> bytes:
