@@ -49,7 +49,7 @@ PROJECTS = ("softswitch/src/softswitch", "softswitch/tests/softswitch_tests")
 """Folders of a project with its own pyproject.toml. Levels of folders count from there."""
 DISTRIBUTIONS = {"google": "protobuf", "grpc": "grpcio", "p4": "p4runtime"}
 """The packages of the index that have modules under another name."""
-NOT_INSTALLED = {"finsy", "p4runtime_sh"}
+NOT_INSTALLED = {"finsy", "p4net", "p4runtime_sh"}
 """Clients that a test installs in environments of their own."""
 DEEPEST_FOLDER = 3
 FEWEST_MODULES = 3
