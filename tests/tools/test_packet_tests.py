@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tests of `python -m tools.packet_tests`."""
+
+import csv
+import shutil
+from pathlib import Path
+
+import pytest
+
+from softswitch_tests.pipeline.harness import PROGRAMS
+from tests.softswitch.stf import bmv2
+from tools import packet_tests
+
+GOOD = "packet 2 00000000 aa\nexpect 1 00000000 aa $\n"
+BAD = "packet 2 00000000 aa\nexpect 1 00000000 ab $\n"
+ASSERTION = "packet 1 090000000000\n"
+P4TESTGEN = """#!/bin/sh
+echo "$@" > "$0.arguments"
+while [ "$1" != --out-dir ]; do shift; done
+cp "$0".tests/*.stf "$2"
+echo "some.p4(3): error: range keys are not supported" >&2
+exit 1
+"""
+"""A program in place of P4Testgen, which writes the tests of a folder, and then fails."""
+
+
+@pytest.fixture(autouse=True)
+def without_bmv2(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bmv2, "missing", lambda: "not used here")
+
+
+def program(folder: Path, name: str, test: str | None = None) -> str:
+    """Copy a compiled program into a folder, write its test beside it, and return the path of the program."""
+    if test is not None:
+        (folder / f"{name}.stf").write_text(test)
+    return shutil.copy(str(PROGRAMS / f"{name}.json"), str(folder))
+
+
+def rows(path: Path) -> list[tuple[str, str, str]]:
+    with path.open(newline="") as file:
+        return [(row["test"], row["softswitch"], row["reason"]) for row in csv.DictReader(file)]
+
+
+def test_results_of_the_tests_beside_the_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "results.csv"
+    programs = [program(tmp_path, "again", BAD), program(tmp_path, "checked", ASSERTION)]
+    assert packet_tests.main([str(out), *programs]) == 0
+    assert capsys.readouterr().out == "2 programs with 2 tests\n     1  crashed\n     1  failed\n"
+    different = "line 2: port 1, after the packet of line 1: byte 4 is aa, not ab"
+    assert rows(out) == [
+        ("again.stf", "failed", different),
+        ("checked.stf", "crashed", "softswitch: assert failed: checked.p4:17"),
+    ]
+
+
+def test_programs_with_results_are_not_tested_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "results.csv"
+    again = program(tmp_path, "again", GOOD)
+    packet_tests.main([str(out), again])
+    (tmp_path / "again.stf").write_text(BAD)
+    packet_tests.main([str(out), again, program(tmp_path, "l3", "packet\n")])
+    assert capsys.readouterr().out.endswith("2 programs with 2 tests\n     1  passed\n     1  refused\n")
+    assert [row[:2] for row in rows(out)] == [("again.stf", "passed"), ("l3.stf", "refused")]
+
+
+def test_p4testgen_makes_the_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = tmp_path / "bin" / "p4testgen"
+    tests = Path(f"{generator}.tests")
+    tests.mkdir(parents=True)
+    generator.write_text(P4TESTGEN)
+    generator.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{generator.parent}:/usr/bin:/bin")
+    path = Path(program(tmp_path, "again"))
+    [without] = packet_tests.results(path, 2)
+    assert (without.softswitch, without.reason) == ("no tests", "some.p4(3): error: range keys are not supported")
+    for name, text in (("again_1", GOOD), ("again_2", BAD), ("again_3", GOOD)):
+        (tests / f"{name}.stf").write_text(text)
+    made = packet_tests.results(path, 3)
+    assert [(row.test, row.softswitch) for row in made] == [
+        ("again_1.stf", "passed"),
+        ("again_2.stf", "failed"),
+        ("again_3.stf", "passed"),
+    ]
+    arguments = Path(f"{generator}.arguments").read_text()
+    assert "--test-backend STF --seed 1000 --max-tests 3 " in arguments
+    assert arguments.endswith(f" {path}\n")
