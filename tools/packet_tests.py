@@ -56,7 +56,8 @@ def main(words: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(words)
     rows = _read(options.out)
     done = {row.program for row in rows}
-    left = [program for program in options.programs if program.name not in done]
+    programs = [program for path in options.programs for program in programs_of(path, options.generate is not None)]
+    left = [program for program in programs if program.name not in done]
     with options.out.open("a", newline="", encoding="utf-8") as file, ThreadPoolExecutor(options.jobs) as pool:
         writer = csv.writer(file)
         if not rows:
@@ -67,6 +68,14 @@ def main(words: Sequence[str] | None = None) -> int:
             rows += future.result()
     print(summary(rows))
     return 0
+
+
+def programs_of(path: Path, generate: bool) -> list[Path]:
+    """Return a program, or the v1model programs in a folder; without `generate`, only those with a test beside them."""
+    if not path.is_dir():
+        return [path]
+    programs = [program for program in sorted(path.glob("*.p4")) if b"v1model.p4" in program.read_bytes()]
+    return [program for program in programs if generate or program.with_suffix(".stf").exists()]
 
 
 def results(program: Path, tests_per_program: int | None) -> list[Row]:
@@ -171,7 +180,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "out", type=Path, metavar="RESULTS.csv", help="the file for the results; continued if it exists"
     )
-    parser.add_argument("programs", type=Path, nargs="+", metavar="PROGRAM", help="a .p4 or a compiled .json")
+    parser.add_argument(
+        "programs", type=Path, nargs="+", metavar="PROGRAM", help="a .p4, a compiled .json, or a folder of .p4 files"
+    )
     parser.add_argument(
         "--generate",
         type=int,

@@ -64,6 +64,18 @@ def test_programs_with_results_are_not_tested_again(tmp_path: Path, capsys: pyte
     assert [row[:2] for row in rows(out)] == [("again.stf", "passed"), ("l3.stf", "refused")]
 
 
+def test_programs_of_a_folder_are_those_for_v1model(tmp_path: Path) -> None:
+    for name, include in (("a", "v1model.p4"), ("b", "v1model.p4"), ("c", "psa.p4")):
+        (tmp_path / f"{name}.p4").write_text(f"#include <{include}>\n")
+    for name in ("b", "c"):
+        (tmp_path / f"{name}.stf").touch()
+    names = {
+        generate: [program.stem for program in packet_tests.programs_of(tmp_path, generate)]
+        for generate in (False, True)
+    }
+    assert names == {False: ["b"], True: ["a", "b"]}
+
+
 def test_p4testgen_makes_the_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = tmp_path / "bin" / "p4testgen"
     tests = Path(f"{generator}.tests")
