@@ -30,7 +30,7 @@ PASSED, FAILED, REFUSED, CRASHED, LATE = "passed", "failed", "refused", "crashed
 NO_TESTS, NO_PROGRAM, NOT_RUN = "no tests", "no program", ""
 _STATUSES = {0: PASSED, 1: FAILED, 2: REFUSED}
 SEED = 1000
-"""The seed of P4Testgen, also that of the compiler's own test suite."""
+"""The seed of P4Testgen. The compiler's own test suite uses the same seed."""
 _MOST_TESTS = 5
 _GENERATE_S = 120
 _TESTS_S = 300

@@ -77,6 +77,7 @@ PARSED: Mapping[str, str] = {
     r"python net.py": "needs root: tests/softswitch/mininet/test_mininet.py creates the page's files and runs it",
     r"softswitch/README.md: ": f"an environment: tools/fresh-softswitch.sh, {OWN_TESTS}/test_wheel.py",
     r": `p4c-bm2-ss ": f"the compiler itself: {OWN_TESTS}/test_p4c.py",
+    r"python -m tools.packet_tests ": "needs p4c and its sources: tests/tools/test_packet_tests.py",
     r"python -m bench|: export ": "measures for minutes: tests/bench/test_benchmarks.py",
     r"python -m (telemetry|analysis.report|reproduction)\.": "writes docs/: tests/telemetry/test_trace_document.py",
     r": (wireshark|tshark) ": "tests/tools/test_wireshark_script.py reads captures with it where it is installed",
@@ -121,7 +122,12 @@ PLACEHOLDERS: Mapping[str, str] = {
 """Placeholders in commands, and their values in the tests."""
 WITHOUT_COMPILER: Mapping[str, str] = {"mine/early.p4": "mine.json"}
 
-OF_OTHERS: Mapping[str, str] = {"--mca": "mpirun"}
+OF_OTHERS: Mapping[str, str] = {
+    "--emit-externs": "p4c-bm2-ss",
+    "--generate": "tools.packet_tests",
+    "--jobs": "tools.packet_tests",
+    "--mca": "mpirun",
+}
 """Options of other programs in inline code."""
 
 COMMANDS = [command for page in PAGES for command in commands_of(page)]

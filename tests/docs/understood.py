@@ -42,6 +42,7 @@ _BY_ARGPARSE: Mapping[str, str] = {
     "reproduction.document": "reproduction.document.command",
     "softswitch.thrift": "softswitch.thrift.__main__",
     "telemetry.document": "telemetry.document",
+    "tools.packet_tests": "tools.packet_tests",
 }
 """Modules that parse their arguments with argparse, and the modules with their `main`."""
 _SYSTEM_PROGRAMS = (
