@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from softswitch.p4c import CompileError, program_json
+from softswitch.p4c import COMPILER, CompileError, program_json
 from softswitch.stf.program import ProgramNames
 from softswitch.stf.runner import TestFailure, run
 from softswitch.stf.statements import StfError, parse
@@ -29,6 +30,7 @@ from tests.softswitch.stf import bmv2
 PASSED, FAILED, REFUSED, CRASHED, LATE = "passed", "failed", "refused", "crashed", "late"
 NO_TESTS, NO_PROGRAM, NOT_RUN = "no tests", "no program", ""
 _STATUSES = {0: PASSED, 1: FAILED, 2: REFUSED}
+GENERATOR = "p4testgen"
 SEED = 1000
 """The seed of P4Testgen. The compiler's own test suite uses the same seed."""
 _MOST_TESTS = 5
@@ -47,6 +49,10 @@ class Row:
     reason: str = ""
 
 
+class BadInputError(Exception):
+    """The command cannot do its work; the message is one line with the reason."""
+
+
 class NoTestsError(Exception):
     """A program has no tests; the message is the reason in one line."""
 
@@ -54,10 +60,19 @@ class NoTestsError(Exception):
 def main(words: Sequence[str] | None = None) -> int:
     """Run the tests of the programs that the result file does not have, and print a summary of the file."""
     options = _parser().parse_args(words)
+    try:
+        return _run(options)
+    except (OSError, BadInputError) as error:
+        print(f"packet_tests: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(options: argparse.Namespace) -> int:
     rows = _read(options.out)
     done = {row.program for row in rows}
     programs = [program for path in options.programs for program in programs_of(path, options.generate is not None)]
     left = [program for program in programs if program.name not in done]
+    _check(left, options.generate is not None)
     with options.out.open("a", newline="", encoding="utf-8") as file, ThreadPoolExecutor(options.jobs) as pool:
         writer = csv.writer(file)
         if not rows:
@@ -68,6 +83,17 @@ def main(words: Sequence[str] | None = None) -> int:
             rows += future.result()
     print(summary(rows))
     return 0
+
+
+def _check(programs: Sequence[Path], generate: bool) -> None:
+    """Raise BadInputError if a file or a program for the tests is missing."""
+    for program in programs:
+        if not program.is_file():
+            raise BadInputError(f"there is no program {program}")
+    is_needed = {COMPILER: any(program.suffix == ".p4" for program in programs), GENERATOR: generate}
+    for name in (name for name, needed in is_needed.items() if needed):
+        if shutil.which(name) is None:
+            raise BadInputError(f"no {name} on the PATH; it is built from the sources of the P4 compiler")
 
 
 def programs_of(path: Path, generate: bool) -> list[Path]:
@@ -95,7 +121,7 @@ def results(program: Path, tests_per_program: int | None) -> list[Row]:
 
 def generated_tests(program: Path, folder: Path, most: int) -> list[Path]:
     """Let P4Testgen write at most this number of tests into a folder. Raise NoTestsError if it writes none."""
-    words = ["p4testgen", "--target", "bmv2", "--arch", "v1model", "--test-backend", "STF", "--seed", str(SEED)]
+    words = [GENERATOR, "--target", "bmv2", "--arch", "v1model", "--test-backend", "STF", "--seed", str(SEED)]
     words += ["--max-tests", str(most), "--out-dir", str(folder), str(program)]
     reason = "no path through the program gives a test"
     try:
@@ -175,6 +201,13 @@ def summary(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is below 1")
+    return number
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.packet_tests", description=__doc__.split("\n")[0])
     parser.add_argument(
@@ -185,13 +218,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--generate",
-        type=int,
+        type=_positive,
         nargs="?",
         const=_MOST_TESTS,
         metavar="N",
         help=f"let P4Testgen make at most N tests per program (default: {_MOST_TESTS})",
     )
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="programs at the same time (default: 1)")
+    parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="programs at the same time (default: 1)")
     return parser
 
 

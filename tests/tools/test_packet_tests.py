@@ -76,6 +76,24 @@ def test_programs_of_a_folder_are_those_for_v1model(tmp_path: Path) -> None:
     assert names == {False: ["b"], True: ["a", "b"]}
 
 
+def test_what_is_missing_is_named_before_any_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    out, again = tmp_path / "results.csv", program(tmp_path, "again", GOOD)
+    (tmp_path / "source.p4").touch()
+    cases = {
+        "there is no program": [str(out), again, str(tmp_path / "absent.json")],
+        "no p4c-bm2-ss on the PATH": [str(out), str(tmp_path / "source.p4")],
+        "no p4testgen on the PATH": [str(out), again, "--generate"],
+        "No such file": [str(tmp_path / "absent" / "results.csv"), again],
+    }
+    for complaint, words in cases.items():
+        assert packet_tests.main(words) == 2
+        assert complaint in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_p4testgen_makes_the_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = tmp_path / "bin" / "p4testgen"
     tests = Path(f"{generator}.tests")
