@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from softswitch.stf.engine_target import EngineTarget
 from softswitch_tests.pipeline.harness import PROGRAMS
 from tests.softswitch.stf import bmv2
 from tools import packet_tests
@@ -52,6 +53,21 @@ def test_results_of_the_tests_beside_the_programs(tmp_path: Path, capsys: pytest
         ("again.stf", "failed", different),
         ("checked.stf", "crashed", "softswitch: assert failed: checked.p4:17"),
     ]
+
+
+def test_failed_tests_run_on_bmv2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second softswitch stands for BMv2, which few machines have."""
+    monkeypatch.setattr(bmv2, "missing", lambda: None)
+    monkeypatch.setattr(bmv2, "Bmv2Target", EngineTarget)
+    different = "line 2: port 1, after the packet of line 1: byte 4 is aa, not ab"
+    wrong = "line 1: port '' is not a number"
+    for text, ours, theirs, reason in (
+        (GOOD, "passed", "", ""),
+        (BAD, "failed", "failed", f"{different} | BMv2: {different}"),
+        ("packet\n", "refused", "refused", f"softswitch.stf: {wrong} | BMv2: {wrong}"),
+    ):
+        [row] = packet_tests.results(Path(program(tmp_path, "again", text)), None)
+        assert (row.softswitch, row.bmv2, row.reason) == (ours, theirs, reason)
 
 
 def test_programs_with_results_are_not_tested_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
