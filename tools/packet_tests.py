@@ -34,6 +34,7 @@ GENERATOR = "p4testgen"
 SEED = 1000
 """The seed of P4Testgen. The compiler's own test suite uses the same seed."""
 _MOST_TESTS = 5
+_INTERRUPTED = 130
 _GENERATE_S = 120
 _TESTS_S = 300
 
@@ -65,6 +66,9 @@ def main(words: Sequence[str] | None = None) -> int:
     except (OSError, BadInputError) as error:
         print(f"packet_tests: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"packet_tests: interrupted; the same command continues {options.out}", file=sys.stderr)
+        return _INTERRUPTED
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -77,10 +81,13 @@ def _run(options: argparse.Namespace) -> int:
         writer = csv.writer(file)
         if not rows:
             writer.writerow(field.name for field in fields(Row))
-        for future in as_completed([pool.submit(results, program, options.generate) for program in left]):
-            writer.writerows(map(astuple, future.result()))
-            file.flush()
-            rows += future.result()
+        try:
+            for future in as_completed([pool.submit(results, program, options.generate) for program in left]):
+                writer.writerows(map(astuple, future.result()))
+                file.flush()
+                rows += future.result()
+        finally:  # after Ctrl-C the other programs wait for the next time
+            pool.shutdown(wait=False, cancel_futures=True)
     print(summary(rows))
     return 0
 
