@@ -16,6 +16,7 @@ from reproduction.experiments import (
     ndp,
     parameters,
     resources,
+    rivals,
     rpc_30,
     signaling,
     synchronization,
@@ -43,6 +44,7 @@ _MODULES = (
     fairness,
     ndp,
     theory,
+    rivals,
 )
 
 EXPERIMENTS: Mapping[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}

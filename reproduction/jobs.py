@@ -13,13 +13,14 @@ from pydantic import TypeAdapter
 
 from analysis.results.spec import P4Program, RunSpec
 from reproduction.model.experiment import Experiment, Point
-from scenarios.model.scenario import ScaleName
+from scenarios.catalogue import SCENARIOS
+from scenarios.model.scenario import ScaleName, Scenario
 from testbed.errors import UsageError
 from testbed.jobs.effort import Effort
 from testbed.plan.settings import NO_SETTINGS, Settings
 from testbed.system.code import code_digest
 
-REQUEST_KEYS = ("duration_ms", "topology")
+REQUEST_KEYS = ("duration_ms", "topology", "scenario")
 """Settings of a point that are separate options of a run, not `--set` keys."""
 _REQUEST = TypeAdapter(RunSpec)
 _REQUEST_DIGITS = 16
@@ -50,9 +51,9 @@ class ExperimentJob:
         return f"{re.sub(r'[^A-Za-z0-9._+-]+', '-', words)}.{digests}"
 
 
-def settings_known_to(experiment: Experiment, changed: Settings) -> Settings:
-    """Return the settings that an experiment has. A key without a dot belongs to the experiment's workload."""
-    known = experiment.scenario.workload.model_fields
+def settings_known_to(scenario: Scenario, changed: Settings) -> Settings:
+    """Return the settings that a scenario has. A key without a dot belongs to the scenario's workload."""
+    known = scenario.workload.model_fields
     return {key: value for key, value in changed.items() if "." in key or key in known}
 
 
@@ -64,11 +65,17 @@ def request_for(
     changed: Settings = NO_SETTINGS,
     program: P4Program | None = None,
 ) -> RunSpec:
-    """Return the request for the run of a point."""
+    """Return the request for the run of a point.
+
+    A point of another scenario gets only those changed settings that its scenario has.
+    """
     chosen_clock = clock or point.clock
+    scenario = point.settings.get("scenario", experiment.name)
+    if scenario != experiment.name:
+        changed = settings_known_to(SCENARIOS[scenario], changed)
     settings = {key: value for key, value in point.settings.items() if key not in REQUEST_KEYS}
     return RunSpec(
-        experiment.name,
+        scenario,
         scheme=point.scheme,
         clock=chosen_clock,  # type: ignore[arg-type]
         dilation=point.dilation if chosen_clock == "real" else None,

@@ -32,6 +32,7 @@ from reproduction.record import (
     StoredReproduction,
     read_reproduction,
 )
+from reproduction.tables import measured_table
 from scenarios.model.scenario import ScaleName
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
@@ -143,6 +144,7 @@ def conclude(
             runs=tuple(runs),
             failures=tuple(failures),
             notes=experiment.notes,
+            tables=tuple(measured_table(table, by_seed) for table in experiment.tables),
             seeds=seeds,
             clock=_other_clock(measurements),
         ),
@@ -207,6 +209,7 @@ def write_reproduction(
         claims=[(row.claim, row.paper, row.measured, row.verdict) for row in reproduction.claims],
         runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in reproduction.runs],
         remarks=reproduction.notes,
+        tables=[(table.caption, table.headings, table.rows) for table in reproduction.tables],
         command=reproduction.command,
         shows=experiment.shows,
         failures=[

@@ -47,6 +47,16 @@ class ClaimFinding(BaseModel):
         return shown(self.outcome, is_ours=self.is_ours)
 
 
+class FigureTable(BaseModel):
+    """A table of measured figures; a cell is the median over the seeds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    caption: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
 class RunOfExperiment(BaseModel):
     """A run on which the findings are based."""
 
@@ -75,6 +85,7 @@ class Reproduction(BaseModel):
     runs: tuple[RunOfExperiment, ...]
     failures: tuple[str, ...]
     notes: tuple[str, ...]
+    tables: tuple[FigureTable, ...] = ()
     seeds: tuple[int, ...] = (1,)
     clock: str | None = None
     """The clock, if it differs from the experiment's."""

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hosts.transport.congestion.presets import DEFAULT_PRESET, PRESETS, Preset
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.record import ClaimFinding, StoredReproduction
+from reproduction.record import ClaimFinding, FigureTable, StoredReproduction
 from scenarios.model.scenario import ScaleName
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
@@ -52,6 +52,7 @@ class Summary(BaseModel):
     """The different verdicts of these runs."""
     failures: tuple[str, ...]
     notes: tuple[str, ...]
+    tables: tuple[FigureTable, ...] = ()
     arrivals_us: float | None = None
     """The time for which messages arrive, if it is shorter than the scale's."""
     preset: Preset = DEFAULT_PRESET
@@ -124,6 +125,7 @@ def summary_of(stored: StoredReproduction) -> Summary | None:
         verdicts=tuple(sorted({run.verdict for run in reproduction.runs})),
         failures=reproduction.failures,
         notes=reproduction.notes,
+        tables=reproduction.tables,
         arrivals_us=length_us if is_short else None,
         preset=preset,
         seeds=reproduction.seeds,

@@ -18,6 +18,7 @@ from scenarios.paper import (
     ndp,
     parameters,
     resources,
+    rivals,
     rpc_30,
     signaling,
     synchronization,
@@ -48,6 +49,7 @@ _MODULES = (
     fairness,
     theory,
     ndp,
+    rivals,
 )
 
 SCENARIOS: Mapping[str, Scenario] = {module.SCENARIO.name: module.SCENARIO for module in _MODULES}

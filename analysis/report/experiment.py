@@ -8,7 +8,7 @@ The figure is also written as PNG, and the claims and the figures of the runs as
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,6 +45,8 @@ class ExperimentPage:
     runs: Sequence[RunLink]
     remarks: Sequence[str]
     """Remarks needed to interpret the figures."""
+    tables: Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = field(default=(), kw_only=True)
+    """Caption, headings and rows of each table of figures."""
     command: str
     shows: str = ""
     """A description of the paper's figure and statements."""

@@ -124,7 +124,7 @@ def settings_of(names: Sequence[str], settings: SettingValues) -> dict[str, Sett
     with several experiments, each gets the settings that it has. UsageError for a setting that no experiment has."""
     if len(names) == 1:
         return {names[0]: settings}
-    changed = {name: settings_known_to(EXPERIMENTS[name], settings) for name in names}
+    changed = {name: settings_known_to(EXPERIMENTS[name].scenario, settings) for name in names}
     for key in settings:
         if not any(key in own for own in changed.values()):
             fields = {field for name in names for field in EXPERIMENTS[name].scenario.workload.model_fields}

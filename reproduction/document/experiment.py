@@ -18,6 +18,7 @@ from reproduction.document.parts import (
     durations_place,
     figure_lines,
     outcome_of,
+    table_lines,
     tally_of,
     wall_times,
 )
@@ -53,6 +54,7 @@ def experiment_page(scales: Sequence[Summary], remarks: Mapping[str, Remark], pi
         lines += ["", f"## {summary.heading.capitalize()}"]
         lines += _shortened(summary)
         lines += figure_lines(summary, pictures)
+        lines += table_lines(summary)
         rows = [(finding.claim, finding.paper, finding.measured, outcome_of(finding)) for finding in summary.claims]
         lines += ["", markdown_table(("claim", "paper", "measured", "outcome"), rows)]
         verdicts = f"Verdict of the {summary.runs} runs: {', '.join(summary.verdicts) or NOTHING}."

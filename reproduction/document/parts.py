@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from analysis.formatting import NOTHING, three_digits
+from analysis.formatting import NOTHING, markdown_table, three_digits
 from analysis.results.outcome import HOLDS, OURS, tally
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.record import ClaimFinding
@@ -33,6 +33,15 @@ def figure_lines(summary: Summary, pictures: Pictures) -> list[str]:
     picture = f"![{summary.title}, {summary.heading}]({pictures[summary.place]})"
     figure = EXPERIMENTS[summary.experiment].figure
     return ["", picture, "", figure.caption if figure else ""]
+
+
+def table_lines(summary: Summary) -> list[str]:
+    """Return the tables of figures of an experiment, each below its caption; no line if it has none."""
+    return [
+        line
+        for table in summary.tables
+        for line in ("", table.caption, "", markdown_table(table.headings, table.rows).rstrip("\n"))
+    ]
 
 
 def outcome_of(finding: ClaimFinding | None) -> str:

@@ -62,7 +62,8 @@ class Point:
     scheme: str
     place: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """`--set` keys and values; `duration_ms` and `topology` become the run's `--duration` and `--topology`."""
+    """`--set` keys and values. `duration_ms` and `topology` become the run's `--duration` and `--topology`. `scenario`
+    replaces the experiment's scenario."""
     seed: int = 1
     clock: ClockName = "virtual"
     dilation: int | None = None
@@ -187,6 +188,31 @@ class FigureSpec:
     draw: Callable[[Results], Figure]
 
 
+class MeasuredColumn(Protocol):
+    """A column of a table: its heading, and the value of a run with its format."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def measure(self) -> Callable[[Run], float]:
+        """Measures a run. NotMeasured if the run has too little data."""
+
+    @property
+    def write(self) -> Callable[[float], str]:
+        """Formats the value."""
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table of an experiment: a row for each scheme at a place, a column for each quantity."""
+
+    caption: str
+    columns: tuple[MeasuredColumn, ...]
+    schemes: tuple[str, ...]
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Experiment:
     """An experiment of the paper's evaluation."""
@@ -198,6 +224,7 @@ class Experiment:
     grids: Mapping[ScaleName, Grid | Grids]
     claims: tuple[Claim, ...]
     figure: FigureSpec | None = None
+    tables: tuple[TableSpec, ...] = ()
     notes: tuple[str, ...] = ()
     """Information that a reader needs to judge the values, such as the derivation of a smaller scale."""
     shows: str = ""

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from analysis.formatting import format_bytes, format_number
+from analysis.formatting import format_bytes, format_number, format_us
 from analysis.metrics.buffers import hottest_switch, whole_buffer
 from analysis.metrics.flows import of_class, slowdowns, started_between
-from analysis.metrics.goodput import receiver_throughput_gbps
+from analysis.metrics.goodput import jain_index, receiver_throughput_gbps
+from analysis.metrics.incasts import completion_us, incasts, mean_rates
 from analysis.metrics.percentiles import Values, minimum_count, percentile
 from analysis.results.comparison import headline_class
+from analysis.results.over_seeds import INCAST_TAG
 from analysis.results.result import counted
 from analysis.results.stored import Run
-from reproduction.model.experiment import NotMeasured
+from reproduction.model.experiment import NotMeasured, config_of
+from scenarios.traffic.allreduce import TAG as ALLREDUCE_TAG
 from wire.counters import DropReason, TrimEvent
 
 
@@ -47,12 +50,19 @@ def measured_flows(run: Run) -> pl.DataFrame:
     return run.flows if window is None else started_between(run.flows, *window)
 
 
-def slowdown(percent: float, tag: str | None = None, largest_bytes: int | None = None) -> Quantity:
-    """Return a percentile of the FCT slowdown of a class, by default of the non-incast traffic."""
-    size = "" if largest_bytes is None else f" up to {format_bytes(largest_bytes)}"
+def slowdown(
+    percent: float, tag: str | None = None, largest_bytes: int | None = None, above_bytes: int = 0
+) -> Quantity:
+    """Return a percentile of the FCT slowdown of a class, by default of the non-incast traffic.
+
+    Messages of at most `above_bytes` and of more than `largest_bytes` are left out.
+    """
+    size = f" above {format_bytes(above_bytes)}" if above_bytes else ""
+    size += "" if largest_bytes is None else f" up to {format_bytes(largest_bytes)}"
 
     def measure(run: Run) -> float:
         chosen = of_class(measured_flows(run), tag or headline_class(run.result))
+        chosen = chosen.filter(pl.col("size_bytes") > above_bytes)
         if largest_bytes is not None:
             chosen = chosen.filter(pl.col("size_bytes") <= largest_bytes)
         values = slowdowns(chosen)
@@ -123,6 +133,50 @@ def _receivers(run: Run) -> float:
     return float(values.mean())
 
 
+def _incasts(run: Run) -> list[pl.DataFrame]:
+    """Return the flows of each incast. NotMeasured if there is none, or if a flow of one did not finish."""
+    workload = config_of(run).workload
+    window_us = float(workload.get("incast_window_us", workload.get("window_us", 0.0)))
+    found = incasts(of_class(measured_flows(run), INCAST_TAG), window_us)
+    if not found:
+        raise NotMeasured("there was no incast")
+    if any(incast["finish_us"].null_count() for incast in found):
+        raise NotMeasured("a flow of an incast did not finish")
+    return found
+
+
+def _incast_completion_us(run: Run) -> float:
+    return float(np.mean([completion_us(incast) for incast in _incasts(run)]))
+
+
+def _incast_fairness(run: Run) -> float:
+    return float(np.mean([jain_index(mean_rates(incast)) for incast in _incasts(run)]))
+
+
+def _ring_slowdown(run: Run) -> float:
+    figures = run.result.completion.get(ALLREDUCE_TAG)
+    if figures is None or figures.slowdown is None:
+        raise NotMeasured("no all-reduce, or not all of its messages finished")
+    return figures.slowdown
+
+
+def _data_packets(run: Run) -> int:
+    """Return the number of data packets that the hosts sent. NotMeasured if there are none, or if one is unknown."""
+    sent = run.flows["packets_sent"]
+    if sent.null_count() or not sent.sum():
+        raise NotMeasured("the data packets were not counted, or there were none")
+    return int(sent.sum())
+
+
+def per_thousand_packets(name: str, count: Callable[[Run], int]) -> Quantity:
+    """Return a count of packets for each 1,000 data packets."""
+    return Quantity(f"{name} per 1,000 data packets", lambda run: 1000 * count(run) / _data_packets(run))
+
+
+def _control_of_hosts(run: Run) -> int:
+    return counted(run.result.packets).sent - _data_packets(run)
+
+
 def _bts_cut(run: Run) -> float:
     bts = counted(run.result.bts)
     triggered = bts.sent + bts.suppressed
@@ -158,4 +212,10 @@ RETURNED_HEADERS = Quantity(
 SUPPRESSION_ENTRIES = Quantity(
     "suppression entries", lambda run: float(counted(run.result.bts).max_suppression_entries), _COUNT
 )
+INCAST_COMPLETION = Quantity("completion time of an incast", _incast_completion_us, format_us, "ms", 1000.0)
+INCAST_FAIRNESS = Quantity("Jain's index of an incast", _incast_fairness, "{:.3f}".format)
+RING_SLOWDOWN = Quantity("all-reduce time over ideal", _ring_slowdown)
+BTS_SENT = per_thousand_packets("BTS", lambda run: counted(run.result.bts).sent)
+PFC_SENT = per_thousand_packets("PFC frames", lambda run: counted(run.result.pfc).sent)
+CONTROL_OF_HOSTS = per_thousand_packets("control packets of hosts", _control_of_hosts)
 CACHE_ENTRIES = Quantity("cache entries", lambda run: float(counted(run.result.bts).max_cache_entries), _COUNT)

@@ -36,6 +36,7 @@ FIGURES = {
     "resources": (3, ["SFC, here", "the paper"]),
     "fairness": (2, ["hadoop", "incast"]),
     "ndp": (2, ["NDP", "SFC"]),
+    "rivals": (4, ["no flow control", "PFC", "OnRamp", "SFC"]),
 }
 """The number of panels and the curve names. The made-up runs of `fairness` have two classes instead of four groups."""
 
@@ -48,6 +49,7 @@ def _run() -> Any:
         fct_slowdown_by_size={"hadoop": bins},
         measured_window_us=None,
         max_buffer_bytes=1_000_000,
+        completion={"allreduce": SimpleNamespace(slowdown=2.0)},
         bts=SimpleNamespace(sent=20, suppressed=80, max_suppression_entries=30, max_cache_entries=2),
     )
     trace = queues.with_columns(switch=queues["switch"].replace("tor2", "s2"))
@@ -75,10 +77,11 @@ def test_a_figure_has_the_panels_axis_labels_and_curve_names_of_the_paper(name: 
 
 
 def test_every_figure_of_the_paper_has_an_experiment() -> None:
-    """Figs. 3, 4 and 17 are drawings, Table 1 lists parameters, and appendix C has only formulas."""
+    """Figs. 3, 4 and 17 are drawings, Table 1 lists parameters, appendix C has formulas, and section 2 has words."""
     places = [experiment.paper for experiment in EXPERIMENTS.values()]
     numbers = [1, 2, *range(5, 17)]
-    assert places == [*(f"Fig. {number}" for number in numbers[:-2]), "Table 2", "Fig. 15", "Fig. 16", "Appendix C"]
+    others = ("Appendix C", "Section 2")
+    assert places == [*(f"Fig. {number}" for number in numbers[:-2]), "Table 2", "Fig. 15", "Fig. 16", *others]
     assert {name for name, experiment in EXPERIMENTS.items() if experiment.figure} == set(FIGURES)
     assert all(experiment.shows for experiment in EXPERIMENTS.values())
 

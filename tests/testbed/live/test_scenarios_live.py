@@ -45,6 +45,7 @@ _SMALL: dict[str, tuple[str, tuple[str, ...]]] = {
     "fairness": ("sfc+dcqcn", ("groups=2", "senders_per_group=2", "topology.left_hosts=4", "step_us=40")),
     "theory": ("ingress-bts+none", ("message_bytes=200000",)),
     "ndp": ("ndp", _DATA_CENTRE),
+    "rivals": ("irn+dctcp", _DATA_CENTRE),
 }
 _ON_BMV2 = (
     ("signaling", "onramp"),

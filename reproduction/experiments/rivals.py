@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Section 2: every congestion control alone and with SFC, and the other flow controls, on the paper's workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from analysis.formatting import format_ratio
+from analysis.plots.panels import Curve, Panel, scheme_looks
+from reproduction.model.claims import Judged
+from reproduction.model.experiment import Axis, Experiment, Grid, Measured, NotMeasured, Results, TableSpec
+from reproduction.model.panels import PanelMaker, paper_figure
+from reproduction.model.quantities import (
+    BTS_SENT,
+    CACHE_ENTRIES,
+    CONTROL_OF_HOSTS,
+    DROPS,
+    INCAST_COMPLETION,
+    INCAST_FAIRNESS,
+    PEAK_BUFFER,
+    PFC_SENT,
+    RECEIVER_THROUGHPUT,
+    RING_SLOWDOWN,
+    SUPPRESSION_ENTRIES,
+    Quantity,
+    slowdown,
+)
+from scenarios.paper.data_centre import (
+    CI_DEGREE,
+    LAPTOP_DEGREE,
+    PAPER_BUFFER_BYTES,
+    PAPER_DEGREE,
+    PAPER_WINDOW_US,
+    SCALING_NOTE,
+    SMALL_SCALE_PAYLOAD_BYTES,
+)
+from scenarios.paper.rivals import SCENARIO
+
+CONTROLS: Mapping[str, str] = {
+    "window": "a static window",
+    "dcqcn": "DCQCN+W",
+    "dctcp": "DCTCP",
+    "qcn": "QCN",
+    "hpcc": "HPCC",
+    "timely": "TIMELY",
+    "swift": "Swift",
+    "powertcp": "PowerTCP",
+    "theta-powertcp": "theta-PowerTCP",
+    "bolt": "Bolt",
+}
+"""The congestion controls, each of which runs without flow control and with SFC."""
+WITH_PFC = ("dcqcn", "hpcc", "timely", "powertcp")
+"""The congestion controls whose papers use networks with PFC."""
+WITH_ONRAMP = ("dcqcn", "hpcc")
+"""The congestion controls with which the SFC paper uses OnRamp."""
+
+ALONE = tuple(f"irn+{control}" for control in CONTROLS)
+WITH_SFC = tuple(f"sfc+{control}" for control in CONTROLS)
+SCHEMES = (
+    *(scheme for pair in zip(ALONE, WITH_SFC, strict=True) for scheme in pair),
+    *(f"pfc+{control}" for control in WITH_PFC),
+    *(f"onramp+{control}" for control in WITH_ONRAMP),
+    "ndp",
+)
+
+_HADOOP, _RPC, _RING = ({"workload": name} for name in ("hadoop", "rpc", "all-reduce"))
+
+
+def _ring(network: Mapping[str, Any], degree: int, **workload: Any) -> dict[str, Any]:
+    """Return the settings of a ring all-reduce beside an incast, in a network of the data-centre experiments."""
+    payload = {} if degree == PAPER_DEGREE else {"transport.payload_bytes": SMALL_SCALE_PAYLOAD_BYTES}
+    return {
+        "scenario": "allreduce",
+        **{f"topology.{name}": value for name, value in network.items()},
+        "switch.buffer_bytes": PAPER_BUFFER_BYTES * degree // PAPER_DEGREE,
+        **payload,
+        "degree": degree,
+        "placement": "spread",
+        "window_us": PAPER_WINDOW_US * degree / PAPER_DEGREE,
+        **workload,
+    }
+
+
+def _grid(ring: Mapping[str, Any], hadoop_us: float, rpc_us: float) -> Grid:
+    """Return the grid of a scale: messages arrive for a time that depends on the workload."""
+    workloads = {
+        "hadoop": {"sizes": "hadoop", "load": 0.5, "arrivals_us": hadoop_us},
+        "rpc": {"sizes": "rpc", "load": 0.3, "arrivals_us": rpc_us},
+        "all-reduce": ring,
+    }
+    return Grid(SCHEMES, (Axis("workload", workloads),))
+
+
+def _pairs(
+    claim: str,
+    paper: str,
+    of: Quantity,
+    pairs: Sequence[tuple[str, str]],
+    *places: Mapping[str, str],
+    at_least: float | None = None,
+    at_most: float | None = None,
+    is_ours: bool = False,
+) -> Judged:
+    """Return a claim about the ratio of a quantity under the two schemes of every pair, at each place. The worst ratio
+    decides."""
+
+    def check(results: Results) -> Measured:
+        ratios = []
+        for (scheme, base), place in product(pairs, places):
+            value, divisor = (of.measure(results.at(name, place)) for name in (scheme, base))
+            if not divisor:
+                raise NotMeasured(f"{of.name} of {base} is zero")
+            where = f" with {place['workload']}" if len(places) > 1 else ""
+            ratios.append((value / divisor, f"{scheme}: {of.write(value)} vs. {of.write(divisor)}{where}"))
+        ratio, values = min(ratios) if at_most is None else max(ratios)
+        fails = sum((at_least or 0.0) > ratio or ratio > (at_most or np.inf) for ratio, _ in ratios)
+        count = f"; worst of {len(ratios)}, {fails} outside" if len(ratios) > 1 else ""
+        return Measured(ratio, not fails, f"{format_ratio(ratio)} ({values}{count})", format_ratio)
+
+    return Judged(claim, paper, check, is_ours=is_ours)
+
+
+def _flow_control_dominates(results: Results) -> Measured:
+    """Compare the highest peak buffer with SFC with the lowest peak buffer of end-to-end congestion control alone."""
+    with_sfc, alone = (
+        {scheme: PEAK_BUFFER.measure(results.at(scheme, _HADOOP)) for scheme in schemes}
+        for schemes in (WITH_SFC, ALONE)
+    )
+    high, low = max(with_sfc, key=with_sfc.__getitem__), min(alone, key=alone.__getitem__)
+    ratio = with_sfc[high] / alone[low]
+    values = f"{high}: {PEAK_BUFFER.write(with_sfc[high])} vs. {low}: {PEAK_BUFFER.write(alone[low])}"
+    return Measured(ratio, ratio < 1, f"{format_ratio(ratio)} ({values})", format_ratio)
+
+
+def _over_controls(title: str, of: Quantity, place: Mapping[str, str]) -> PanelMaker:
+    """Make a panel of a quantity over the congestion controls, with a curve for each flow control."""
+    curves = {
+        "no flow control": {control: f"irn+{control}" for control in CONTROLS},
+        "PFC": {control: f"pfc+{control}" for control in WITH_PFC},
+        "OnRamp": {control: f"onramp+{control}" for control in WITH_ONRAMP},
+        "SFC": {control: f"sfc+{control}" for control in CONTROLS},
+    }
+    looks = scheme_looks(["irn", "pfc", "onramp", "sfc"])
+
+    def make(results: Results) -> Panel:
+        drawn = []
+        for (name, schemes), look in zip(curves.items(), looks, strict=True):
+            points = []
+            for number, control in enumerate(CONTROLS):
+                try:
+                    value = of.measure(results.at(schemes[control], place)) / of.per_unit
+                except (KeyError, NotMeasured):
+                    continue
+                points.append((float(number), value))
+            x, y = np.array(points, dtype=np.float64).reshape(-1, 2).T
+            drawn.append(Curve(name, look, x, y))
+        return Panel(title, "Congestion control", of.axis_label, "marks", drawn, [*CONTROLS], is_log=True)
+
+    return make
+
+
+_SAME = [(f"sfc+{control}", f"irn+{control}") for control in CONTROLS]
+_END_TO_END = [pair for pair in _SAME if pair[1] not in ("irn+bolt", "irn+qcn")]
+
+_SIGNALS = (BTS_SENT, PFC_SENT, CONTROL_OF_HOSTS)
+_STATE = (SUPPRESSION_ENTRIES, CACHE_ENTRIES)
+_BDP_BYTES = 125_000
+_MIXED = (
+    slowdown(99, largest_bytes=10_000),
+    slowdown(99, largest_bytes=_BDP_BYTES, above_bytes=10_000),
+    slowdown(99, above_bytes=_BDP_BYTES),
+    PEAK_BUFFER,
+    INCAST_COMPLETION,
+    RECEIVER_THROUGHPUT,
+    INCAST_FAIRNESS,
+    DROPS,
+    *_SIGNALS,
+    *_STATE,
+)
+_DEPENDENT = (RING_SLOWDOWN, slowdown(99), PEAK_BUFFER, INCAST_COMPLETION, INCAST_FAIRNESS, DROPS, *_SIGNALS, *_STATE)
+
+EXPERIMENT = Experiment(
+    title="Rivals: every congestion control alone and with SFC, and other flow controls",
+    paper="Section 2",
+    shows="The paper compares SFC with congestion controls, hop-by-hop flow control, OnRamp and NDP in words. Its "
+    "figures have HPCC, DCQCN+W, OnRamp and NDP. It says that SFC complements congestion control, that congestion "
+    "control alone reacts to an incast too late, and that hop-by-hop flow control slows traffic that is not congested.",
+    scenario=SCENARIO,
+    grids={
+        "ci": _grid(
+            _ring({"hosts_per_tor": 16, "spines": 4}, CI_DEGREE, ranks=16, vector_bytes=1_600_000), 1_000.0, 400.0
+        ),
+        "laptop": _grid(
+            _ring(
+                {"tors": 4, "hosts_per_tor": 16, "spines": 4},
+                LAPTOP_DEGREE,
+                ranks=32,
+                vector_bytes=6_400_000,
+                rounds=2,
+            ),
+            1_500.0,
+            500.0,
+        ),
+        "paper": _grid(
+            _ring({}, PAPER_DEGREE, ranks=128, vector_bytes=64_000_000, rounds=3, topology="paper-simulation"),
+            3_000.0,
+            3_000.0,
+        ),
+    },
+    claims=(
+        *(
+            _pairs(
+                f"Hadoop and RPC: with {name}, SFC lowers the P99 FCT slowdown of the non-incast traffic",
+                "complementing existing congestion control algorithms",
+                slowdown(99),
+                [(f"sfc+{control}", f"irn+{control}")],
+                _HADOOP,
+                _RPC,
+                at_most=1.0,
+            )
+            for control, name in CONTROLS.items()
+        ),
+        Judged(
+            "Hadoop: the highest peak buffer with SFC is below the lowest peak buffer without flow control",
+            "the dominant impact of FC on switch buffer usage",
+            _flow_control_dominates,
+        ),
+        _pairs(
+            "Hadoop: SFC at least halves the peak buffer with a static window and every end-to-end congestion control",
+            "the peak switch buffer usage by 2-3x",
+            PEAK_BUFFER,
+            _END_TO_END,
+            _HADOOP,
+            at_most=0.5,
+        ),
+        _pairs(
+            "Hadoop: SFC at least halves QCN's peak buffer",
+            "not fast enough to control switch buffer consumption",
+            PEAK_BUFFER,
+            [("sfc+qcn", "irn+qcn")],
+            _HADOOP,
+            at_most=0.5,
+        ),
+        *(
+            _pairs(
+                f"{name}: SFC's P99 FCT slowdown is at least 1.2 times better than OnRamp's, with DCQCN+W and HPCC",
+                "the 99th-percentile flow completion times by 1.2-6x compared to the recent incast solutions",
+                slowdown(99),
+                [(f"sfc+{control}", f"onramp+{control}") for control in WITH_ONRAMP],
+                place,
+                at_most=1 / 1.2,
+            )
+            for name, place in (("Hadoop", _HADOOP), ("RPC", _RPC))
+        ),
+        *(
+            _pairs(
+                f"{name}: with every congestion control that PFC was used with, SFC's P99 FCT slowdown is below PFC's",
+                "spreads congestion throughout the network core",
+                slowdown(99),
+                [(f"sfc+{control}", f"pfc+{control}") for control in WITH_PFC],
+                place,
+                at_most=1.0,
+            )
+            for name, place in (("Hadoop", _HADOOP), ("RPC", _RPC), ("All-reduce", _RING))
+        ),
+        _pairs(
+            "Hadoop: NDP's peak buffer is below SFC's with HPCC",
+            "ensures constant low queueing upon incast",
+            PEAK_BUFFER,
+            [("ndp", "sfc+hpcc")],
+            _HADOOP,
+            at_most=1.0,
+        ),
+        *(
+            _pairs(
+                f"{name}: with every congestion control, the mean receiver throughput with SFC is at least 0.97 times "
+                "that without flow control",
+                "avoiding throughput degradation",
+                RECEIVER_THROUGHPUT,
+                _SAME,
+                place,
+                at_least=0.97,
+            )
+            for name, place in (("Hadoop", _HADOOP), ("RPC", _RPC))
+        ),
+        _pairs(
+            "Hadoop: with every congestion control, Jain's index of an incast with SFC is at least 0.97 times that "
+            "without flow control",
+            "zero impact",
+            INCAST_FAIRNESS,
+            _SAME,
+            _HADOOP,
+            at_least=0.97,
+        ),
+        _pairs(
+            "With every congestion control, SFC shortens an all-reduce beside an incast",
+            "not stated",
+            RING_SLOWDOWN,
+            _SAME,
+            _RING,
+            at_most=1.0,
+            is_ours=True,
+        ),
+        _pairs(
+            "Hadoop: with every congestion control, SFC does not make incasts take more than 5 % longer",
+            "not stated",
+            INCAST_COMPLETION,
+            _SAME,
+            _HADOOP,
+            at_most=1.05,
+            is_ours=True,
+        ),
+    ),
+    figure=paper_figure(
+        "P99 FCT slowdown of the non-incast traffic, duration of an all-reduce beside an incast, and peak buffer, by "
+        "congestion control. PFC is with go-back-N, the others are with IRN.",
+        _over_controls("Hadoop 50 %", slowdown(99), _HADOOP),
+        _over_controls("RPC 30 %", slowdown(99), _RPC),
+        _over_controls("all-reduce", RING_SLOWDOWN, _RING),
+        _over_controls("Hadoop 50 %", PEAK_BUFFER, _HADOOP),
+        columns=2,
+    ),
+    tables=(
+        TableSpec("Hadoop at 50 % load with 8 % incast", _MIXED, SCHEMES, _HADOOP),
+        TableSpec("RPC at 30 % load with 8 % incast", _MIXED, SCHEMES, _RPC),
+        TableSpec("Ring all-reduce beside an incast", _DEPENDENT, SCHEMES, _RING),
+    ),
+    notes=(
+        SCALING_NOTE,
+        "The paper does not have this comparison. The claims are its statements about other work in sections 1 and 2, "
+        "with limits of ours where it gives none.",
+        "Hadoop messages arrive for 1, 1.5 and 3 ms at scales ci, laptop and paper, and RPC messages for 0.4, 0.5 and "
+        "3 ms. `--set arrivals_us` sets both.",
+        "An incast's completion time is from the first start to the last finish of its messages. Jain's index is that "
+        "of the mean rates of an incast's messages, averaged over incasts.",
+        "Each cell of a table is the median over the seeds. Control packets of hosts are ACKs, NACKs, CNPs and pulls. "
+        "BTS include the requests of Bolt and the feedback of QCN.",
+    ),
+)
