@@ -15,14 +15,14 @@ from pathlib import Path
 from analysis.validation.peer import PeerFlow, PeerQueues
 from scenarios.traffic.hpcc_files import START_S
 from testbed.plan.plan import RunPlan
-from testbed.validation.hpcc_simulator import MIB, common_configuration, fct_rows, suffixes, topology_text
+from testbed.validation.hpcc_simulator import CONGESTION, MIB, common_configuration, fct_rows, suffixes, topology_text
 from wire.units import NS_PER_S
 
 NAME, VARIABLE = "ConWeave simulator", "SFC_TESTBED_CONWEAVE"
 """The simulator's name, and the environment variable with the path of its program `network-load-balance`."""
 SCHEMES: tuple[str, ...] = ("irn+hpcc", "irn+dcqcn", "gbn+hpcc")
 FCT_FILE = "fct.txt"
-_CONTROLS = ("hpcc", "dcqcn")
+_CONTROLS = {name: CONGESTION[name] for name in ("hpcc", "dcqcn")}
 """The congestion controls that the comparison covers."""
 
 NETWORK = (

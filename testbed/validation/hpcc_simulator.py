@@ -9,7 +9,7 @@ network, by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ NAME, VARIABLE = "HPCC simulator", "SFC_TESTBED_HPCC"
 
 SCHEMES: tuple[str, ...] = ("pfc+hpcc", "pfc+dcqcn", "pfc+dctcp", "pfc+timely")
 FCT_FILE, QUEUE_FILE = "fct.txt", "queues.txt"
-_CONFIGURATION, _TOPOLOGY, _FLOWS = "config.txt", "topology.txt", "flow.txt"
+CONFIGURATION, TOPOLOGY, _FLOWS = "config.txt", "topology.txt", "flow.txt"
 MIB = 1 << 20
 _INT_UNIT_BPS = 25_000_000_000
 _LONGEST_S = 10
@@ -34,6 +34,8 @@ _SAMPLE_NS = 100
 _SAMPLED_NS = 100_000_000
 """The simulator samples queues this often, and writes the table only at multiples of this time."""
 _FCT_COLUMNS = 8
+Keys = Callable[[Mapping[str, object]], Mapping[str, object]]
+"""A function from the parameters of a congestion control to keys of the configuration."""
 
 
 def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool = False) -> list[str]:
@@ -41,12 +43,16 @@ def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool =
 
     With `has_queues`, it samples all queues. Raises ValueError for a scheme that it does not simulate.
     """
-    settings = configuration(plan, has_queues=has_queues)
-    (folder / _TOPOLOGY).write_text(topology_text(plan.topology))
+    write_files(plan, configuration(plan, has_queues=has_queues), folder)
+    return [program, CONFIGURATION]
+
+
+def write_files(plan: RunPlan, settings: Mapping[str, object], folder: Path) -> None:
+    """Write topology, flows and configuration into a folder."""
+    (folder / TOPOLOGY).write_text(topology_text(plan.topology))
     (folder / _FLOWS).write_text(format_hpcc_flows(plan.flows))
     (folder / "trace.txt").write_text("0\n")
-    (folder / _CONFIGURATION).write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
-    return [program, _CONFIGURATION]
+    (folder / CONFIGURATION).write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
 
 
 def finished_flows(table: str) -> Iterator[PeerFlow]:
@@ -104,13 +110,20 @@ def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, ob
 
     That is another scheme than `pfc` with one of its congestion controls, flows that wait for others, and faults.
     """
+    return lossless_configuration(plan, NAME, CONGESTION, has_queues=has_queues)
+
+
+def lossless_configuration(
+    plan: RunPlan, name: str, controls: Mapping[str, Keys], *, has_queues: bool = False
+) -> Mapping[str, object]:
+    """Return the keys of a simulator with PFC and go-back-N. Raise ValueError for another scheme."""
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     if (transport["loss_recovery"], switch["pfc"]) != ("go-back-n", True):
-        raise ValueError(f"scheme {plan.config.scheme}: the {NAME} does what pfc does with {suffixes(_CONGESTION)}")
+        raise ValueError(f"scheme {plan.config.scheme}: the {name} does what pfc does with {suffixes(controls)}")
     stop_s = START_S + _LONGEST_S
     begin_ns = (START_S if has_queues else 2 * stop_s) * NS_PER_S
     return {
-        "TOPOLOGY_FILE": _TOPOLOGY,
+        "TOPOLOGY_FILE": TOPOLOGY,
         "FLOW_FILE": _FLOWS,
         "FCT_OUTPUT_FILE": FCT_FILE,
         "PFC_OUTPUT_FILE": "pfc.txt",
@@ -122,12 +135,13 @@ def configuration(plan: RunPlan, *, has_queues: bool = False) -> Mapping[str, ob
         "QLEN_MON_END": begin_ns + _SAMPLED_NS,
         "SIMULATOR_STOP_TIME": stop_s,
         "ACK_HIGH_PRIO": int(transport["ack_priority"] == "control"),
-        **common_configuration(plan, NAME, tuple(_CONGESTION)),
+        **common_configuration(plan, name, controls),
     }
 
 
-def common_configuration(plan: RunPlan, name: str, controls: Sequence[str]) -> Mapping[str, object]:
-    """Return the keys that the simulators made from the HPCC simulator share.
+def common_configuration(plan: RunPlan, name: str, controls: Mapping[str, Keys]) -> Mapping[str, object]:
+    """Return the keys that the simulators made from the HPCC simulator share. `controls` has the keys of each
+    congestion control.
 
     Raise ValueError for what none of them does, and for a congestion control that is not in `controls`.
     """
@@ -154,7 +168,7 @@ def common_configuration(plan: RunPlan, name: str, controls: Sequence[str]) -> M
         "L2_ACK_INTERVAL": transport["ack_every"],
         "L2_BACK_TO_ZERO": 0,
         "ENABLE_QCN": 1,
-        **_CONGESTION[transport["congestion"]](transport["congestion_parameters"]),
+        **controls[transport["congestion"]](transport["congestion_parameters"]),
         **_ecn(rates, switch),
     }
 
@@ -233,7 +247,7 @@ def _timely(parameters: Mapping[str, object]) -> Mapping[str, object]:
 _TIMELY_COMPILED = {
     "weight": 0.875, "beta": 0.8, "low_ns": 50_000, "high_ns": 500_000, "min_rtt_ns": 20_000, "hyper_after": 5,
 }  # fmt: skip
-_CONGESTION = {"hpcc": _hpcc, "dcqcn": _dcqcn, "dctcp": _dctcp, "timely": _timely}
+CONGESTION: Mapping[str, Keys] = {"hpcc": _hpcc, "dcqcn": _dcqcn, "dctcp": _dctcp, "timely": _timely}
 
 
 def _ecn(rates: Sequence[int], switch: Mapping[str, Any]) -> Mapping[str, str]:

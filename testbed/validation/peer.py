@@ -12,7 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -34,7 +34,7 @@ from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import Silent
-from testbed.validation import conweave_simulator, hpcc_simulator
+from testbed.validation import conweave_simulator, hpcc_simulator, powertcp_simulator
 
 
 class Simulator(Protocol):
@@ -61,7 +61,11 @@ class Simulator(Protocol):
         """Return the queues that it has written into a folder; None if it has not."""
 
 
-PEERS: Mapping[str, Simulator] = {"hpcc-simulator": hpcc_simulator, "conweave-simulator": conweave_simulator}
+PEERS: Mapping[str, Simulator] = {
+    "hpcc-simulator": hpcc_simulator,
+    "conweave-simulator": conweave_simulator,
+    "powertcp-simulator": powertcp_simulator,
+}
 """The simulators by the name that `--peer` takes."""
 
 _PAYLOAD = "transport.payload_bytes=1000"
@@ -87,10 +91,15 @@ class PeerCase:
 
 def standard_cases(peer: str) -> list[PeerCase]:
     """Return the cases of docs/validation.md for a simulator."""
-    return _cases_with_loss() if peer == "conweave-simulator" else _cases_without_loss()
+    if peer == "conweave-simulator":
+        return _cases_with_loss()
+    if peer == "powertcp-simulator":
+        cases = _cases_without_loss(powertcp_simulator.SCHEMES, powertcp_simulator.PARAMETERS)
+        return [replace(case, has_queues=False) for case in cases if case.request.scale == "ci"]
+    return _cases_without_loss(hpcc_simulator.SCHEMES)
 
 
-def _cases_without_loss() -> list[PeerCase]:
+def _cases_without_loss(schemes: Sequence[str], settings: Sequence[str] = ()) -> list[PeerCase]:
     """Return incasts, and Hadoop with and without ECMP, and on the paper's network."""
     incast = ("topology.spines=1", "placement=spread", "receiver=h1", _BUFFER)
     small = ("topology.tors=4", "topology.hosts_per_tor=8", "degree=16", *incast)
@@ -104,9 +113,16 @@ def _cases_without_loss() -> list[PeerCase]:
         ("hadoop-50, 512 hosts, 400 us", "hadoop-50", "paper", paper),
     )
     return [
-        case_of(scenario, scheme, scale, words, label=f"{label}, {scheme}", has_queues=scale != "paper")
+        case_of(
+            scenario,
+            scheme,
+            scale,
+            (*words, *settings),
+            label=f"{label}, {scheme}",
+            has_queues=scale != "paper",
+        )
         for label, scenario, scale, words in works
-        for scheme in hpcc_simulator.SCHEMES
+        for scheme in schemes
     ]
 
 
