@@ -5,7 +5,8 @@
 The folder gets a summary, README.md, and one page per experiment. FOLDER is an output folder of `reproduce`: the
 findings in every reproduction.json below it are added to docs/stored/reproduction.json, and the figure of each to
 docs/images/reproduction. `reproduction.summaries` decides which findings replace others. Without FOLDER the pages are
-generated from the stored findings. The reasons why claims fail are in docs/stored/reproduction-remarks.yaml.
+generated from the stored findings. The reasons why claims fail are in docs/stored/reproduction-remarks.yaml. Pages
+such as docs/rivals.md, which are written by hand, get a table and a figure between two markers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from analysis.report.experiment import FIGURE_FILE
 from hosts.transport.congestion.presets import DEFAULT_PRESET
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document.experiment import Remark, experiment_page
+from reproduction.document.overview import OVERVIEWS, with_overview
 from reproduction.document.parts import SUMMARY_PAGE, Pictures, durations_place
 from reproduction.document.summary import summary_page
 from reproduction.durations import over_durations, plot_durations
@@ -91,14 +93,30 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{visible(str(error))}\n")
         return 2
     pages = pages_of(summaries, read_remarks(), _pictures(summaries))
+    overviews = _pages_with_overview(summaries)
     if options.check:
-        return 0 if pages == _stored_pages() else 1
+        are_current = all(path.read_text(encoding="utf-8") == text for path, text in overviews.items())
+        return 0 if are_current and pages == _stored_pages() else 1
+    for path, text in overviews.items():
+        replace_text(path, text)
     PAGES.mkdir(parents=True, exist_ok=True)
     for name, text in pages.items():
         replace_text(PAGES / name, text)
     for name in _stored_pages().keys() - pages.keys():
         (PAGES / name).unlink()
     return 0
+
+
+def _pages_with_overview(summaries: Sequence[Summary]) -> dict[Path, str]:
+    """Return the text of each page in docs/ that has a generated part, for experiments with stored findings."""
+    pictures = {place: path.removeprefix("../") for place, path in _pictures(summaries).items()}
+    texts = {}
+    for name in OVERVIEWS:
+        path = PAGES.parent / f"{name}.md"
+        own = [summary for summary in summaries if summary.experiment == name]
+        if own and path.exists():
+            texts[path] = with_overview(path.read_text(encoding="utf-8"), own, pictures)
+    return texts
 
 
 def _stored_pages() -> dict[str, str]:

@@ -188,8 +188,8 @@ class FigureSpec:
     draw: Callable[[Results], Figure]
 
 
-class MeasuredColumn(Protocol):
-    """A column of a table: its heading, and the value of a run with its format."""
+class MeasuredFigure(Protocol):
+    """A figure of a run, such as a quantity of a claim."""
 
     @property
     def name(self) -> str: ...
@@ -204,13 +204,21 @@ class MeasuredColumn(Protocol):
 
 
 @dataclass(frozen=True)
+class Column:
+    """A column of a table: a figure of the runs at a place."""
+
+    heading: str
+    figure: MeasuredFigure
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class TableSpec:
-    """A table of an experiment: a row for each scheme at a place, a column for each quantity."""
+    """A table of an experiment, with a row for each scheme."""
 
     caption: str
-    columns: tuple[MeasuredColumn, ...]
+    columns: tuple[Column, ...]
     schemes: tuple[str, ...]
-    where: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

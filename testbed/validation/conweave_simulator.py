@@ -21,7 +21,7 @@ from wire.units import NS_PER_S
 NAME, VARIABLE = "ConWeave simulator", "SFC_TESTBED_CONWEAVE"
 """The simulator's name, and the environment variable with the path of its program `network-load-balance`."""
 SCHEMES: tuple[str, ...] = ("irn+hpcc", "irn+dcqcn", "gbn+hpcc")
-FCT_FILE = "fct.txt"
+FCT_FILE, FCT_MARK = "fct.txt", ""
 _CONTROLS = {name: CONGESTION[name] for name in ("hpcc", "dcqcn")}
 """The congestion controls that the comparison covers."""
 

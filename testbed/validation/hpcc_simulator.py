@@ -24,7 +24,7 @@ NAME, VARIABLE = "HPCC simulator", "SFC_TESTBED_HPCC"
 """The simulator's name, and the environment variable with the path of its program `third`."""
 
 SCHEMES: tuple[str, ...] = ("pfc+hpcc", "pfc+dcqcn", "pfc+dctcp", "pfc+timely")
-FCT_FILE, QUEUE_FILE = "fct.txt", "queues.txt"
+FCT_FILE, FCT_MARK, QUEUE_FILE = "fct.txt", "", "queues.txt"
 CONFIGURATION, TOPOLOGY, _FLOWS = "config.txt", "topology.txt", "flow.txt"
 MIB = 1 << 20
 _INT_UNIT_BPS = 25_000_000_000

@@ -34,7 +34,7 @@ from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import Silent
-from testbed.validation import conweave_simulator, hpcc_simulator, powertcp_simulator
+from testbed.validation import conweave_simulator, hpcc_simulator, htsim_simulator, powertcp_simulator
 
 
 class Simulator(Protocol):
@@ -45,6 +45,8 @@ class Simulator(Protocol):
     """The environment variable with the path of its program."""
     FCT_FILE: str
     """The file into which it writes a line for each completed flow."""
+    FCT_MARK: str
+    """A text that only these lines of the file have; empty: the file has no other lines."""
     SCHEMES: tuple[str, ...]
     """The schemes that it simulates, for scenarios without `--schemes`."""
 
@@ -65,6 +67,7 @@ PEERS: Mapping[str, Simulator] = {
     "hpcc-simulator": hpcc_simulator,
     "conweave-simulator": conweave_simulator,
     "powertcp-simulator": powertcp_simulator,
+    "htsim": htsim_simulator,
 }
 """The simulators by the name that `--peer` takes."""
 
@@ -93,6 +96,8 @@ def standard_cases(peer: str) -> list[PeerCase]:
     """Return the cases of docs/validation.md for a simulator."""
     if peer == "conweave-simulator":
         return _cases_with_loss()
+    if peer == "htsim":
+        return _cases_on_a_fat_tree()
     if peer == "powertcp-simulator":
         cases = _cases_without_loss(powertcp_simulator.SCHEMES, powertcp_simulator.PARAMETERS)
         return [replace(case, has_queues=False) for case in cases if case.request.scale == "ci"]
@@ -123,6 +128,28 @@ def _cases_without_loss(schemes: Sequence[str], settings: Sequence[str] = ()) ->
         )
         for label, scenario, scale, words in works
         for scheme in schemes
+    ]
+
+
+def _cases_on_a_fat_tree() -> list[PeerCase]:
+    """Return incasts of several degrees, and one of longer flows."""
+    settings = (
+        *htsim_simulator.NETWORK,
+        htsim_simulator.PARAMETERS,
+        *("placement=spread", "receiver=h1", "window_us=0", "switch.buffer_bytes=null", "transport.payload_bytes=4000"),
+    )
+    return [
+        case_of(
+            "incast",
+            scheme,
+            "ci",
+            (f"degree={degree}", f"message_bytes={size_bytes}", *settings),
+            label=f"{degree}:1 incast of {size_bytes // 1000:,} KB, fat tree of 128 hosts, {scheme}",
+            topology="three-tier",
+            has_queues=False,
+        )
+        for degree, size_bytes in ((16, 248_000), (64, 248_000), (127, 248_000), (64, 1_000_000))
+        for scheme in htsim_simulator.SCHEMES
     ]
 
 
@@ -161,11 +188,14 @@ def case_of(
     *,
     label: str = "",
     seed: int | None = None,
+    topology: str | None = None,
     has_queues: bool = True,
 ) -> PeerCase:
     """Return the case of one scenario with settings such as `degree=16`."""
     settings = parse_settings(words)
-    request = RunSpec(scenario, scheme=scheme, scale=scale, clock="virtual", settings=settings, seed=seed or 1)
+    request = RunSpec(
+        scenario, scheme=scheme, scale=scale, clock="virtual", topology=topology, settings=settings, seed=seed or 1
+    )
     return PeerCase(label or " ".join([scenario, scheme, scale, *words]), request, has_queues=has_queues)
 
 
@@ -255,6 +285,7 @@ def _simulated(
 
 def _is_complete(simulator: Simulator, folder: Path, flows: int, *, has_queues: bool) -> bool:
     with suppress(FileNotFoundError):
-        finished = (folder / simulator.FCT_FILE).read_bytes().count(b"\n")
+        lines = (folder / simulator.FCT_FILE).read_text().splitlines(keepends=True)
+        finished = sum(line.endswith("\n") and simulator.FCT_MARK in line for line in lines)
         return finished >= flows and (not has_queues or simulator.queues_in(folder) is not None)
     return False

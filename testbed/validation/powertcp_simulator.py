@@ -19,7 +19,7 @@ from testbed.validation.hpcc_simulator import CONFIGURATION, TOPOLOGY, Keys, los
 NAME, VARIABLE = "PowerTCP simulator", "SFC_TESTBED_POWERTCP"
 """The simulator's name, and the environment variable with the path of its program."""
 SCHEMES: tuple[str, ...] = ("pfc+powertcp", "pfc+theta-powertcp")
-FCT_FILE = hpcc_simulator.FCT_FILE
+FCT_FILE, FCT_MARK = hpcc_simulator.FCT_FILE, hpcc_simulator.FCT_MARK
 finished_flows = hpcc_simulator.finished_flows
 
 _ADDITIVE_BPS = 150_000_000
