@@ -8,7 +8,6 @@ flows have one size, start at time 0, and are the only flow between their hosts.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -34,11 +33,10 @@ NETWORK = (
     f"topology.host_delay_ns={_LINK_DELAY_NS}",
 )
 """The settings of the topology `three-tier` that make a fat tree of 128 hosts."""
-_BASE_NS, _HOP_NS = 20_000, 3_053
 _COMPILED: Mapping[str, object] = {
-    "base_target_ns": _BASE_NS + _HOP_NS,
-    "hop_target_ns": _HOP_NS,
-    "flow_range_ns": 5 * _BASE_NS,
+    "base_target_ns": 20_000,
+    "hop_target_ns": 0,
+    "flow_range_ns": 100_000,
     "flow_min_packets": 0.1,
     "flow_max_packets": 100.0,
     "additive_packets": 1.0,
@@ -46,9 +44,9 @@ _COMPILED: Mapping[str, object] = {
     "max_decrease": 0.5,
     "timeouts_to_minimum": 5,
 }
-"""The constants of the program. It counts links and we count switches, so our base target has one hop more."""
-_CHANGED = {name: _COMPILED[name] for name in ("base_target_ns", "hop_target_ns", "flow_range_ns")}
-PARAMETERS = f"transport.congestion_parameters={json.dumps(_CHANGED)}"
+"""The constants of the program. It has a target for each hop, but a flow's route is a copy that has lost the number of
+hops (`Route::clone`), so the target never counts any."""
+PARAMETERS = 'transport.congestion_parameters={"hop_target_ns": 0, "initial_packets": 40}'
 """The setting without which a plan is refused."""
 _QUEUE_PACKETS = 100_000
 _LONGEST_US = 1_000_000
@@ -93,7 +91,7 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
     return {
         "-nodes": len(plan.topology.host),
         "-tm": _FLOWS,
-        "-cwnd": round(transport["congestion_parameters"]["initial_packets"]),
+        "-cwnd": int(transport["congestion_parameters"]["initial_packets"]),
         "-flowsize": packets - 1,  # the program sends one packet more
         "-linkspeed": transport["line_rate_bps"] // 1_000_000,
         "-end": _LONGEST_US,
@@ -107,6 +105,8 @@ def _check_parameters(parameters: Mapping[str, Any]) -> None:
     for name, value in _COMPILED.items():
         if parameters[name] != value:
             raise ValueError(f"{name} {parameters[name]}: {NAME} has {value} built in; --set '{PARAMETERS}'")
+    if parameters["initial_packets"] % 1:
+        raise ValueError(f"initial_packets {parameters['initial_packets']}: {NAME} takes a whole number of packets")
 
 
 def _check_network(plan: RunPlan) -> None:
