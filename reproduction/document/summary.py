@@ -29,10 +29,10 @@ _READING = """\
 ## How to read the results
 
 Every number was measured in a run. With the same seed, the virtual clock gives the same numbers again. Each experiment
-is one figure or table of the paper. Its page has the claims with the paper's numbers and ours, our plot on the paper's
-axes, and the commands that repeat it. Where a claim does not hold, the page gives a reason and the runs that tested
-this reason, even if they refute it. Figures are numbered as in the paper's LaTeX source. Figs. 3, 4 and 17 are
-drawings.
+is one figure or table of the paper, except `rivals`, which tests what section 2 says in words. Its page has the claims
+with the paper's numbers and ours, our plot on the paper's axes, and the commands that repeat it. Where a claim does not
+hold, the page gives a reason and the runs that tested this reason, even if they refute it. Figures are numbered as in
+the paper's LaTeX source. Figs. 3, 4 and 17 are drawings.
 
 With several seeds a claim holds (with every seed), fails (with every seed), or depends on the seed. The measured value
 is the median of the seeds, followed by the range; with an even number of seeds, the larger of the two middle values.

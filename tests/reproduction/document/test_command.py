@@ -14,9 +14,10 @@ from reproduction.catalogue import EXPERIMENTS
 from reproduction.document import command as document
 from reproduction.document.command import below, main, pages_of
 from reproduction.document.experiment import Remark
+from reproduction.document.overview import BEGIN, END, with_overview
 from reproduction.document.parts import SUMMARY_PAGE
 from reproduction.durations import over_durations, plot_durations
-from reproduction.record import ClaimFinding, Reproduction, RunOfExperiment, StoredReproduction
+from reproduction.record import ClaimFinding, FigureTable, Reproduction, RunOfExperiment, StoredReproduction
 from reproduction.summaries import Place, Summary, longest, merged, read_summaries, summary_of, write_summaries
 
 MIX = 'transport.congestion_parameters={"preset": "mix/config.txt"}'
@@ -280,3 +281,20 @@ def test_a_folder_without_findings_is_refused(tmp_path: Path, capsys: pytest.Cap
 
 def test_the_stored_pages_are_current() -> None:
     assert main(["--check"]) == 0
+
+
+def test_a_table_of_figures_is_on_the_experiments_page_and_in_an_overview_between_its_markers() -> None:
+    table = FigureTable(caption="All of them", headings=("scheme", "peak"), rows=(("sfc", "1 MB"),))
+    summary = _summary("rivals", "ci").model_copy(update={"tables": (table,), "seeds": (1, 2)})
+    lines = pages_of([summary], {}, {})["rivals.md"].splitlines()
+    begin = lines.index("All of them")
+    assert lines[begin + 2 : begin + 5] == ["| scheme | peak |", "|---|---|", "| sfc | 1 MB |"]
+    pictures: dict[Place, str] = {("rivals", "ci", "run.py", None): "images/x.png"}
+    text = with_overview(f"before\n{BEGIN}\nold\n{END}\nafter\n", [summary], pictures)
+    assert text.startswith(f"before\n{BEGIN}\nScale ci, 2 seeds, `./runner.py reproduce rivals")
+    assert text.endswith(f"{END}\nafter\n")
+    assert "| sfc | 1 MB |" in text
+    assert "(images/x.png)" in text
+    assert "old" not in text
+    with pytest.raises(ValueError, match="one pair of markers"):
+        with_overview("no markers", [summary], {})
