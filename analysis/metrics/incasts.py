@@ -27,7 +27,7 @@ def incasts(flows: pl.DataFrame, window_us: float) -> list[pl.DataFrame]:
 
 
 def completion_us(incast: pl.DataFrame) -> float:
-    """Return the time from the first start to the last finish of the flows, all of which have finished."""
+    """Return the time from the first start to the last finish. All flows must have finished."""
     return float(incast["finish_us"].to_numpy().max() - incast["start_us"].to_numpy().min())
 
 

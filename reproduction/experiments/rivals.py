@@ -53,7 +53,7 @@ CONTROLS: Mapping[str, str] = {
     "theta-powertcp": "theta-PowerTCP",
     "bolt": "Bolt",
 }
-"""The congestion controls, each of which runs without flow control and with SFC."""
+"""The congestion controls. Each runs without flow control and with SFC."""
 WITH_PFC = ("dcqcn", "hpcc", "timely", "powertcp")
 """The congestion controls whose papers use networks with PFC."""
 WITH_ONRAMP = ("dcqcn", "hpcc")
@@ -89,9 +89,9 @@ def _ring(network: Mapping[str, Any], degree: int, **workload: Any) -> dict[str,
 def _grid(ring: Mapping[str, Any], hadoop_us: float, rpc_us: float) -> Grid:
     """Return the grid of a scale: messages arrive for a time that depends on the workload."""
     workloads = {
+        "all-reduce": ring,
         "hadoop": {"sizes": "hadoop", "load": 0.5, "arrivals_us": hadoop_us},
         "rpc": {"sizes": "rpc", "load": 0.3, "arrivals_us": rpc_us},
-        "all-reduce": ring,
     }
     return Grid(SCHEMES, (Axis("workload", workloads),))
 
@@ -188,7 +188,7 @@ _OVERVIEW = (
 
 
 def _columns(place: Mapping[str, str], *first: Column) -> tuple[Column, ...]:
-    """Return the columns of a workload's table: its own ones first, then those that all workloads share."""
+    """Return the columns of a workload's table: its own columns first, then the common columns."""
     figures = (
         ("peak buffer", PEAK_BUFFER),
         ("incast", INCAST_COMPLETION),

@@ -27,7 +27,10 @@ def _results(peaks: dict[str, int], seed: int = 1) -> Results:
     place = {"workload": "hadoop"}
     return Results(
         "ci",
-        tuple(Measurement(Point(name, place, seed=seed), _run(max_buffer_bytes=peak)) for name, peak in peaks.items()),
+        tuple(
+            Measurement(Point(name, place, seed=seed), _run(max_buffer_bytes=peak, completion={}))
+            for name, peak in peaks.items()
+        ),
     )
 
 
@@ -59,8 +62,6 @@ def test_a_cell_is_the_median_over_the_seeds_and_empty_if_a_seed_has_no_value() 
     columns = (Column("peak", PEAK_BUFFER, place), Column("all-reduce", RING_SLOWDOWN, place))
     table = TableSpec("Peaks", columns, ("irn+hpcc", "sfc+hpcc"))
     by_seed = [_results({"irn+hpcc": peak}, seed) for seed, peak in enumerate((5_000_000, 9_000_000, 4_000_000), 1)]
-    for results in by_seed:
-        results.measurements[0].run.result.completion = {}
     measured = measured_table(table, by_seed)
     assert measured.headings == ("scheme", "peak", "all-reduce")
     assert measured.rows == (("irn+hpcc", "5 MB", "-"), ("sfc+hpcc", "-", "-"))
