@@ -22,13 +22,15 @@ SAMPLE_DTYPE = np.dtype(
     [
         ("time_ns", np.int64),
         ("port", np.int32),
-        ("class", np.int32),
+        ("class", np.int16),
+        ("part", np.int16),
         ("depth_bytes", np.uint64),
         ("high_water_bytes", np.uint64),
     ]
 )
-"""End of the interval in wall ns, port and class (-1, -1: the whole buffer), queued bytes at the end of the interval,
-most queued bytes in the interval."""
+"""End of the interval in wall ns, port and class (-1, -1: the whole buffer), part of the class, queued bytes at the end of
+the interval, most queued bytes in the interval. Part n > 0 is queue n - 1 of a class with several queues; otherwise the
+sample describes the whole class."""
 
 Samples = NDArray[np.void]
 
@@ -92,7 +94,8 @@ def queue_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor:
 
 def _is_in_trace(samples: Samples, start_ns: int) -> NDArray[np.bool_]:
     whole_buffer = samples["port"] == WHOLE_BUFFER
-    selected: NDArray[np.bool_] = (samples["time_ns"] >= start_ns) & (whole_buffer | (samples["high_water_bytes"] > 0))
+    is_seen = (samples["time_ns"] >= start_ns) & (whole_buffer | (samples["high_water_bytes"] > 0))
+    selected: NDArray[np.bool_] = is_seen & (samples["part"] <= 0)
     return selected
 
 

@@ -39,7 +39,8 @@ TELEMETRY_RECORD = np.dtype(
     [
         ("time_ns", "<i8"),
         ("port", "<i4"),
-        ("class", "<i4"),
+        ("class", "<i2"),
+        ("part", "<i2"),
         ("depth_bytes", "<u8"),
         ("high_water_bytes", "<u8"),
     ]

@@ -84,7 +84,7 @@ class QueuePoller:
 
     def end_interval(self, time_ns: int) -> None:
         """Write one sample per queue that was polled as non-empty since the last interval, and start a new interval."""
-        rows = [(time_ns, *queue, self._now.get(queue, 0), high) for queue, high in sorted(self._high.items())]
+        rows = [(time_ns, *queue, 0, self._now.get(queue, 0), high) for queue, high in sorted(self._high.items())]
         with self._samples.open("ab") as file:
             file.write(np.array(rows, dtype=SAMPLE_DTYPE).tobytes())
         self._high = {}

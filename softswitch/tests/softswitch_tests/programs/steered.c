@@ -5,7 +5,8 @@
  * on the frame. On departure its report header (EtherType 0x88B5) holds the metadata that egress saw.
  *
  *   0 egress port (2) | 2 class | 3 operations | 4 egress port of the second round (2) | 6 mirroring session
- *   7 multicast group | 8 bytes to truncate to (2) | 10 mark (user metadata, in field list 1) | 11 flags
+ *   7 multicast group, or else queue of the class | 8 bytes to truncate to (2) | 10 mark (user metadata, in field list
+ * 1) | 11 flags
  */
 #include "runtime/pipeline.h"
 
@@ -101,6 +102,8 @@ static void ingress(struct sw_pipeline *pipeline, struct sw_packet *packet)
     packet->requests.resubmit_fields = FIELDS;
     if (operations & OP_MULTICAST)
         packet->std.mcast_grp = phv->ethernet[7];
+    else
+        packet->std.egress_queue = phv->ethernet[7];
     if (operations & OP_TRUNCATE_INGRESS)
         truncate_to(packet, port_at(phv, 8));
     if ((phv->ethernet[11] & FLAG_POP_EARLY) && phv->has_report) {

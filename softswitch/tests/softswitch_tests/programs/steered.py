@@ -81,13 +81,17 @@ def steer(
     second: int = 0,
     session: int = 0,
     group: int = 0,
+    queue: int = 0,
     truncate: int = 0,
     mark: int = 0,
     flags: int = 0,
     tag: int = 0,
 ) -> bytes:
-    """Return a frame of `size` bytes (at least the two headers) that ends in the byte `tag`."""
-    head = _HEADER.pack(port, class_, ops, second, session, group, truncate, mark, flags, _REPORT_ETHERTYPE)
+    """Return a frame of `size` bytes (at least the two headers) that ends in the byte `tag`.
+
+    A frame has either a multicast `group` or a `queue` of its class.
+    """
+    head = _HEADER.pack(port, class_, ops, second, session, group or queue, truncate, mark, flags, _REPORT_ETHERTYPE)
     return (head + bytes(max(size, len(head) + _REPORT.size) - len(head) - 1) + bytes([tag]))[: max(size, 67)]
 
 

@@ -58,8 +58,8 @@ class PortModel:
             self.departures.append((floor(self.free), size))
 
 
-Row = tuple[int, int, int, int, int]
-"""A telemetry row: (time_ns, port, class, depth_bytes, high_water_bytes)."""
+Row = tuple[int, int, int, int, int, int]
+"""A telemetry row: (time_ns, port, class, part, depth_bytes, high_water_bytes). Part 0 is the whole class."""
 
 
 def telemetry_rows(changes: list[tuple[int, int, int, int]], sample_ns: int, end_ns: int) -> list[Row]:
@@ -79,6 +79,6 @@ def telemetry_rows(changes: list[tuple[int, int, int, int]], sample_ns: int, end
                 high[queue] = max(high.get(queue, 0), held)
             total_high = max(total_high, sum(depth.values()))
         stamp = start_ns + sample_ns
-        rows += [(stamp, *queue, depth[queue], high[queue]) for queue in sorted(high) if high[queue]]
-        rows.append((stamp, -1, -1, sum(depth.values()), total_high))
+        rows += [(stamp, *queue, 0, depth[queue], high[queue]) for queue in sorted(high) if high[queue]]
+        rows.append((stamp, -1, -1, -1, sum(depth.values()), total_high))
     return rows

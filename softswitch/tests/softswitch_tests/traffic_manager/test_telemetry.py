@@ -64,7 +64,7 @@ def test_time_before_the_epoch_leaves_no_rows() -> None:
         engine.step(0, steer(1, 1_000), 0)
         engine.step(0, steer(1, 100), 0)
         engine.advance(11_000)
-        assert engine.telemetry().tolist() == [(1_000, 1, 0, 100, 100), (1_000, -1, -1, 100, 100)]
+        assert engine.telemetry().tolist() == [(1_000, 1, 0, 0, 100, 100), (1_000, -1, -1, -1, 100, 100)]
 
 
 def test_recirculation_port_is_left_out() -> None:

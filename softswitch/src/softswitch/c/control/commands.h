@@ -79,6 +79,7 @@ int sw_do_port_mac_control(struct sw_command *command);
 int sw_do_port_link(struct sw_command *command);
 int sw_do_port_impair(struct sw_command *command); /* impairments.c */
 int sw_do_memory_limit(struct sw_command *command);
+int sw_do_port_queues(struct sw_command *command);
 int sw_do_set_queue_depth(struct sw_command *command);
 int sw_do_set_queue_rate(struct sw_command *command);
 int sw_do_get_time_elapsed(struct sw_command *command);

@@ -98,6 +98,7 @@ static const struct command_row commands[] = {
     {"port_delay", "PORT NS", 2, 2, sw_do_port_delay},
     {"port_ingress_delay", "PORT NS", 2, 2, sw_do_port_ingress_delay},
     {"port_mac_control", "PORT on|off", 2, 2, sw_do_port_mac_control},
+    {"port_queues", "PORT PRIORITY COUNT QUANTUM_BYTES", 4, 4, sw_do_port_queues},
     {"port_link", "PORT up|down", 2, 2, sw_do_port_link},
     {"port_impair", "PORT in|out KIND off|KEY=VALUE...", 4, 7, sw_do_port_impair},
     {"power", "off|on", 1, 1, sw_do_power},

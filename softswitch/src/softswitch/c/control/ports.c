@@ -48,6 +48,17 @@ int sw_do_show_ports(struct sw_command *command)
     return 0;
 }
 
+static void add_queues(struct sw_text *out, uint32_t number, const struct sw_port *port)
+{
+    for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++) {
+        const struct sw_round *round = port->queues[class_].round;
+
+        if (round)
+            sw_text_add(out, "port_queues %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", number, class_,
+                        round->count, round->quantum_bytes);
+    }
+}
+
 static void add_port_settings(struct sw_text *out, uint32_t number, const struct sw_port *port)
 {
     if (port->keeps_rate)
@@ -59,6 +70,7 @@ static void add_port_settings(struct sw_text *out, uint32_t number, const struct
             sw_text_add(out, "set_queue_depth %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", port->queues[class_].most_packets,
                         number, class_);
     }
+    add_queues(out, number, port);
     if (port->keeps_delay)
         sw_text_add(out, "port_delay %" PRIu32 " %" PRId64 "\n", number, port->delay_ns);
     if (port->ingress_delay_ns)
@@ -137,6 +149,29 @@ int sw_do_port_link(struct sw_command *command)
     if (strcmp(word, "up") != 0 && strcmp(word, "down") != 0)
         return sw_command_fail(command, "'%s' is neither 'up' nor 'down'", word);
     return sw_command_check(command, sw_switch_set_link(command->sw, port, strcmp(word, "up") == 0), "the port");
+}
+
+/* Reads a number that must not be 0. */
+static int read_positive(struct sw_command *command, const char *word, const char *what, uint64_t max, uint64_t *number)
+{
+    if (sw_read_number(command, word, what, max, number) < 0)
+        return -1;
+    return *number ? 0 : sw_command_fail(command, "%s '%s' is below 1", what, word);
+}
+
+int sw_do_port_queues(struct sw_command *command)
+{
+    uint64_t priority, count, quantum_bytes;
+    uint32_t port;
+
+    if (sw_read_port(command, &port) < 0 ||
+        sw_read_number(command, command->words[2], "priority", SW_CLASS_COUNT - 1, &priority) < 0 ||
+        read_positive(command, command->words[3], "count", SW_ROUND_MAX_QUEUES, &count) < 0 ||
+        read_positive(command, command->words[4], "quantum", UINT32_MAX, &quantum_bytes) < 0)
+        return -1;
+    return sw_command_check(
+        command, sw_switch_set_queues(command->sw, port, (uint32_t)priority, (uint32_t)count, (uint32_t)quantum_bytes),
+        "the port");
 }
 
 int sw_do_memory_limit(struct sw_command *command)

@@ -18,7 +18,7 @@
 #include "arithmetic/crc.h"
 #include "runtime/packet_log.h"
 
-#define SW_PROGRAM_ABI 6u
+#define SW_PROGRAM_ABI 7u
 
 /* v1model instance types, with BMv2's numbers. */
 enum sw_instance_type {
@@ -55,6 +55,7 @@ struct sw_standard_metadata {
     uint32_t parser_error;
     uint32_t priority;
     uint32_t qid;
+    uint32_t egress_queue; /* of several queues of the class, the one to join; not in BMv2 */
 };
 
 /* The requests of a pass to the target. Field lists are program-wide ids; -1 preserves no field. Places are positions

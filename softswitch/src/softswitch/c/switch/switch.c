@@ -337,6 +337,13 @@ int sw_switch_set_depth(struct sw_switch *sw, uint32_t port, uint32_t most_packe
     return 0;
 }
 
+int sw_switch_set_queues(struct sw_switch *sw, uint32_t port, uint32_t class_, uint32_t count, uint32_t quantum_bytes)
+{
+    if (!has_port(sw, port) || class_ >= SW_CLASS_COUNT || !count || count > SW_ROUND_MAX_QUEUES || !quantum_bytes)
+        return -EINVAL;
+    return sw_tm_set_queues(&sw->target.tm, port, class_, count, quantum_bytes, sw->target.now_ns);
+}
+
 bool sw_switch_follow_link(struct sw_switch *sw, uint32_t port, const struct sw_link_shape *shape)
 {
     struct sw_port *p = &sw->target.tm.ports[port];

@@ -80,6 +80,7 @@ int sw_switch_set_impairment(struct sw_switch *sw, uint32_t port, bool leaving, 
 int sw_switch_set_packet_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_pps);
 /* Limits the packets that wait in each queue of a port. */
 int sw_switch_set_depth(struct sw_switch *sw, uint32_t port, uint32_t most_packets);
+int sw_switch_set_queues(struct sw_switch *sw, uint32_t port, uint32_t class_, uint32_t count, uint32_t quantum_bytes);
 
 /* The shape that something outside the switch gives to the link of a port. */
 struct sw_link_shape {

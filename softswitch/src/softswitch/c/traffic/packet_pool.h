@@ -25,6 +25,7 @@ struct sw_frame {
     uint16_t port;           /* ingress port, later egress port */
     uint16_t passes; /* number of recirculations, resubmissions and egress clones, including those of its origin */
     uint8_t size_class;
+    uint8_t queue;     /* of several queues of the frame's class, the one that holds it */
     bool is_past_link; /* whether the link's impairments have been applied */
 };
 

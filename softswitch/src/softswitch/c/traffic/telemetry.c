@@ -51,12 +51,32 @@ static void settle(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm
 
             if (queue->bytes > queue->high_bytes)
                 queue->high_bytes = queue->bytes;
+            if (queue->round)
+                sw_round_settle(queue->round);
         }
         telemetry->high_ports[port / 64] |= UINT64_C(1) << (port % 64);
     }
     telemetry->n_touched = 0;
     if (tm->bytes > tm->high_bytes)
         tm->high_bytes = tm->bytes;
+}
+
+/* Writes the rows of the queues of a class and starts their next interval. */
+static void sample_round(struct sw_telemetry *telemetry, struct sw_round *round, uint32_t port, uint32_t class_,
+                         bool write)
+{
+    for (uint32_t i = 0; i < round->count; i++) {
+        struct sw_round_queue *queue = &round->queues[i];
+
+        if (queue->high_bytes && write)
+            add(telemetry, &(struct sw_telemetry_record){.time_ns = telemetry->next_ns - telemetry->epoch_ns,
+                                                         .port = (int32_t)port,
+                                                         .class_ = (int16_t)class_,
+                                                         .part = (int16_t)(i + 1),
+                                                         .depth_bytes = queue->bytes,
+                                                         .high_water_bytes = queue->high_bytes});
+        queue->high_bytes = queue->bytes;
+    }
 }
 
 /* Writes a port's rows and starts its next interval; true while one of its queues still holds bytes. */
@@ -70,9 +90,11 @@ static bool sample_port(struct sw_telemetry *telemetry, struct sw_port *p, uint3
         if (queue->high_bytes && write)
             add(telemetry, &(struct sw_telemetry_record){.time_ns = telemetry->next_ns - telemetry->epoch_ns,
                                                          .port = (int32_t)port,
-                                                         .class_ = (int32_t)class_,
+                                                         .class_ = (int16_t)class_,
                                                          .depth_bytes = queue->bytes,
                                                          .high_water_bytes = queue->high_bytes});
+        if (queue->round)
+            sample_round(telemetry, queue->round, port, class_, write);
         queue->high_bytes = queue->bytes;
         holds |= queue->bytes != 0;
     }
@@ -95,6 +117,7 @@ static void sample(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm
         add(telemetry, &(struct sw_telemetry_record){.time_ns = telemetry->next_ns - telemetry->epoch_ns,
                                                      .port = -1,
                                                      .class_ = -1,
+                                                     .part = -1,
                                                      .depth_bytes = tm->bytes,
                                                      .high_water_bytes = tm->high_bytes});
     tm->high_bytes = tm->bytes;

@@ -7,7 +7,8 @@
  * including the depth at its start. There is a row for each (port, class) whose highest depth is above 0, and then a
  * row
  * (-1, -1) for the whole switch. That row holds the highest total over all ports with a device, which is not the sum of
- * the other rows. Ports without a device (recirculation) are left out because no packet waits there.
+ * the other rows. Ports without a device (recirculation) are left out because no packet waits there. If a class has
+ * several queues, each that held packets has a row as well, after the row of its class.
  */
 #ifndef SW_TELEMETRY_H
 #define SW_TELEMETRY_H
@@ -17,7 +18,8 @@
 struct sw_telemetry_record {
     int64_t time_ns; /* since the epoch */
     int32_t port;
-    int32_t class_;
+    int16_t class_;
+    int16_t part; /* 0: the whole class; n: its queue n - 1; -1 in the row of the whole switch */
     uint64_t depth_bytes;
     uint64_t high_water_bytes;
 } __attribute__((packed));

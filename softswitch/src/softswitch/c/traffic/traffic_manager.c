@@ -3,6 +3,7 @@
  */
 #include "traffic/traffic_manager.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,18 @@ void sw_tm_free(struct sw_traffic_manager *tm)
     for (uint32_t port = 0; port < SW_PORT_COUNT; port++) {
         free(tm->ports[port].leaving);
         free(tm->ports[port].arriving);
+        for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++)
+            free(tm->ports[port].queues[class_].round);
     }
     sw_index_heap_free(&tm->wires);
+}
+
+/* The earliest time at which a class that holds packets is not paused. */
+static int64_t unpaused_ns(const struct sw_queue *queue)
+{
+    int64_t round_ns = queue->round ? sw_round_next_ns(queue->round) : queue->pause_until_ns;
+
+    return round_ns > queue->pause_until_ns ? round_ns : queue->pause_until_ns;
 }
 
 /* Plans the port's next start: as soon as the wire is free and a class with packets is not paused. */
@@ -34,8 +45,8 @@ static void plan(struct sw_traffic_manager *tm, uint32_t port, int64_t now_ns)
     int64_t at_ns = SW_NEVER;
 
     for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++) {
-        if ((p->waiting >> class_ & 1) && p->queues[class_].pause_until_ns < at_ns)
-            at_ns = p->queues[class_].pause_until_ns;
+        if ((p->waiting >> class_ & 1) && unpaused_ns(&p->queues[class_]) < at_ns)
+            at_ns = unpaused_ns(&p->queues[class_]);
     }
     if (at_ns != SW_NEVER) {
         if (at_ns < p->wire_free_ns)
@@ -52,12 +63,15 @@ void sw_tm_enqueue(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_
     struct sw_port *p = &tm->ports[port];
     struct sw_queue *queue = &p->queues[class_];
 
-    sw_frame_list_push(&queue->frames, frame);
+    if (queue->round)
+        sw_round_push(queue->round, frame);
+    else
+        sw_frame_list_push(&queue->frames, frame);
     queue->packets++;
     queue->bytes += frame->queued_bytes;
     if (p->has_device)
         tm->bytes += frame->queued_bytes;
-    if (!(p->waiting >> class_ & 1)) {
+    if (queue->round || !(p->waiting >> class_ & 1)) {
         p->waiting |= (uint8_t)(1u << class_);
         plan(tm, port, now_ns);
     }
@@ -83,7 +97,9 @@ struct sw_frame *sw_tm_start(struct sw_traffic_manager *tm, uint32_t port, int64
 
         if (!(p->waiting >> c & 1) || queue->pause_until_ns > now_ns)
             continue;
-        frame = sw_frame_list_pop(&queue->frames);
+        frame = queue->round ? sw_round_pop(queue->round, now_ns) : sw_frame_list_pop(&queue->frames);
+        if (!frame)
+            continue;
         queue->packets--;
         queue->bytes -= frame->queued_bytes;
         if (p->has_device)
@@ -130,6 +146,52 @@ void sw_tm_pause(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, 
     plan(tm, port, now_ns);
 }
 
+void sw_tm_pause_queue(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, uint32_t queue, int64_t until_ns,
+                       int64_t now_ns)
+{
+    struct sw_round *round = tm->ports[port].queues[class_].round;
+
+    if (queue >= (round ? round->count : 1))
+        return;
+    if (round)
+        round->queues[queue].pause_until_ns = until_ns;
+    else
+        tm->ports[port].queues[class_].pause_until_ns = until_ns;
+    plan(tm, port, now_ns);
+}
+
+/* Moves the frames of a class to the end of `list`. */
+static void move_frames(struct sw_queue *queue, struct sw_frame_list *list)
+{
+    struct sw_frame *frame;
+
+    while ((frame = queue->round ? sw_round_pop(queue->round, SW_NEVER) : sw_frame_list_pop(&queue->frames)))
+        sw_frame_list_push(list, frame);
+}
+
+int sw_tm_set_queues(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, uint32_t count,
+                     uint32_t quantum_bytes, int64_t now_ns)
+{
+    struct sw_queue *queue = &tm->ports[port].queues[class_];
+    struct sw_round *round = count > 1 ? sw_round_create(count, quantum_bytes) : NULL;
+    struct sw_frame_list frames = {0};
+    struct sw_frame *frame;
+
+    if (count > 1 && !round)
+        return -ENOMEM;
+    move_frames(queue, &frames);
+    free(queue->round);
+    queue->round = round;
+    while ((frame = sw_frame_list_pop(&frames))) {
+        if (round)
+            sw_round_push(round, frame);
+        else
+            sw_frame_list_push(&queue->frames, frame);
+    }
+    plan(tm, port, now_ns);
+    return 0;
+}
+
 void sw_tm_set_rate(struct sw_traffic_manager *tm, uint32_t port, uint64_t rate_bps)
 {
     tm->ports[port].rate_bps = rate_bps;
@@ -155,10 +217,10 @@ void sw_tm_empty(struct sw_traffic_manager *tm, uint32_t port, struct sw_frame_l
 
     for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++) {
         struct sw_queue *queue = &p->queues[class_];
-        struct sw_frame *frame;
 
-        while ((frame = sw_frame_list_pop(&queue->frames)))
-            sw_frame_list_push(lost, frame);
+        move_frames(queue, lost);
+        for (uint32_t i = 0; queue->round && i < queue->round->count; i++)
+            queue->round->queues[i].pause_until_ns = 0;
         if (p->has_device)
             tm->bytes -= queue->bytes;
         queue->packets = 0;

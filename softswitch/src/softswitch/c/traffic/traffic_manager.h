@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Queues and wires of the ports. Each port has a strict-priority FIFO per class (7 highest) and one wire that all
- * classes share. The next packet starts at max(ready, previous end) and occupies the wire for exactly 8 * bytes / rate;
- * the fraction of a nanosecond is carried to the next packet. Must know frames and times, but no pipeline.
+ * Queues and wires of the ports. Each port has a strict-priority FIFO per class (7 highest), or several FIFOs that take
+ * turns within the class, and one wire that all classes share. The next packet starts at max(ready, previous end) and
+ * occupies the wire for exactly 8 * bytes / rate; the fraction of a nanosecond is carried to the next packet. Must know
+ * frames and times, but no pipeline.
  */
 #ifndef SW_TRAFFIC_MANAGER_H
 #define SW_TRAFFIC_MANAGER_H
 
 #include "common/index_heap.h"
 #include "traffic/impairment.h"
+#include "traffic/round_robin.h"
 
 #define SW_ANY_DEPTH UINT32_MAX
 
+/* The queue of a class. The counts and the pause are those of the whole class. */
 struct sw_queue {
-    struct sw_frame_list frames;
+    struct sw_frame_list frames; /* empty if the class has several queues ... */
+    struct sw_round *round;      /* ... and this is not NULL */
     uint32_t packets;
     uint32_t most_packets; /* a packet that finds as many is dropped; SW_ANY_DEPTH: no limit */
     uint64_t bytes;        /* enqueued and not yet started on the wire */
@@ -56,7 +60,7 @@ static inline bool sw_tm_is_full(const struct sw_traffic_manager *tm, uint32_t p
     return tm->ports[port].queues[class_].packets >= tm->ports[port].queues[class_].most_packets;
 }
 
-/* Appends a frame to the queue of (port, class). */
+/* Appends a frame to the queue of (port, class), or to queue frame->queue of several. */
 void sw_tm_enqueue(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, struct sw_frame *frame,
                    int64_t now_ns);
 
@@ -74,6 +78,15 @@ int64_t sw_tm_occupy(struct sw_traffic_manager *tm, uint32_t port, int64_t start
 
 /* Pauses a class until a time (SW_NEVER: for ever; the present or past: resume). The packet on the wire is finished. */
 void sw_tm_pause(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, int64_t until_ns, int64_t now_ns);
+
+/* Does the same for one queue of a class, counted from 0; nothing happens if there is no such queue. */
+void sw_tm_pause_queue(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, uint32_t queue, int64_t until_ns,
+                       int64_t now_ns);
+
+/* Gives a class `count` queues (1 to SW_ROUND_MAX_QUEUES) that send `quantum_bytes` in a turn. Waiting frames keep
+ * their order within a queue; pauses of single queues end. Returns 0 or -ENOMEM. */
+int sw_tm_set_queues(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, uint32_t count,
+                     uint32_t quantum_bytes, int64_t now_ns);
 
 /* Moves all waiting frames of a port to the end of `lost` and clears its pauses. */
 void sw_tm_empty(struct sw_traffic_manager *tm, uint32_t port, struct sw_frame_list *lost, int64_t now_ns);

@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
  * Pause frames, decoded below the pipeline as a MAC does: IEEE 802.1Qbb priority-based flow control and 802.3x PAUSE
- * (docs/sources.md#pfc). A quantum is 512 bit times at the rate of the port that received the frame; a port of
- * unlimited rate has no bit time, so there a pause is only counted. The packet on the wire is always finished.
+ * (docs/sources.md#pfc), and a pause of one queue of a class (docs/wire-format.md#pause-of-a-queue), which 802.3 allows
+ * organizations to define (Annex 31C). A quantum is 512 bit times at the rate of the port that received the frame; a
+ * port of unlimited rate has no bit time, so there a pause is only counted. The packet on the wire is always finished.
  */
 #include "v1model/mac_control.h"
 
@@ -12,6 +13,9 @@
 #define ETHERTYPE_MAC_CONTROL 0x8808u
 #define OPCODE_PAUSE 0x0001u
 #define OPCODE_PRIORITY_PAUSE 0x0101u
+#define OPCODE_EXTENSION 0xFFFEu
+#define ORGANIZATION 0x5AFCBFu /* of softswitch's extension: a CID that is not registered */
+#define EXTENSION_BYTES 7u     /* organization, class, queue, quanta */
 #define BITS_PER_QUANTUM UINT64_C(512)
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -20,12 +24,31 @@ static uint32_t read_u16(const uint8_t *bytes)
     return (uint32_t)bytes[0] << 8 | bytes[1];
 }
 
-static void pause(struct sw_target *target, uint32_t port, uint32_t class_, uint32_t quanta)
+/* The end of a pause that begins now. */
+static int64_t end_ns(const struct sw_target *target, uint32_t port, uint32_t quanta)
 {
     uint64_t rate_bps = target->tm.ports[port].rate_bps;
-    uint64_t pause_ns = rate_bps ? quanta * BITS_PER_QUANTUM * NS_PER_S / rate_bps : 0;
 
-    sw_tm_pause(&target->tm, port, class_, target->now_ns + (int64_t)pause_ns, target->now_ns);
+    return target->now_ns + (int64_t)(rate_bps ? quanta * BITS_PER_QUANTUM * NS_PER_S / rate_bps : 0);
+}
+
+static void pause(struct sw_target *target, uint32_t port, uint32_t class_, uint32_t quanta)
+{
+    sw_tm_pause(&target->tm, port, class_, end_ns(target, port, quanta), target->now_ns);
+}
+
+/* Whether a MAC control frame pauses one queue; it is then obeyed. */
+static bool pause_queue(struct sw_target *target, uint32_t port, const uint8_t *bytes, uint32_t len)
+{
+    const uint8_t *fields = bytes + OPCODE_OFFSET + 2;
+
+    if (len < OPCODE_OFFSET + 2 + EXTENSION_BYTES || read_u16(bytes + OPCODE_OFFSET) != OPCODE_EXTENSION ||
+        ((uint32_t)fields[0] << 16 | read_u16(fields + 1)) != ORGANIZATION || fields[3] >= SW_CLASS_COUNT)
+        return false;
+    sw_tm_pause_queue(&target->tm, port, fields[3], fields[4], end_ns(target, port, read_u16(fields + 5)),
+                      target->now_ns);
+    target->counters.ports[port].pause_frames++;
+    return true;
 }
 
 bool sw_mac_control_receive(struct sw_target *target, struct sw_frame *frame)
@@ -33,7 +56,8 @@ bool sw_mac_control_receive(struct sw_target *target, struct sw_frame *frame)
     const uint8_t *bytes = sw_frame_bytes(frame);
     uint32_t len = frame->packet.len, port = frame->port, opcode;
 
-    if (len < OPCODE_OFFSET || read_u16(bytes + ETHERTYPE_OFFSET) != ETHERTYPE_MAC_CONTROL)
+    if (len < OPCODE_OFFSET || read_u16(bytes + ETHERTYPE_OFFSET) != ETHERTYPE_MAC_CONTROL ||
+        pause_queue(target, port, bytes, len))
         return false;
     opcode = len >= OPCODE_OFFSET + 2 ? read_u16(bytes + OPCODE_OFFSET) : 0;
     if (opcode == OPCODE_PRIORITY_PAUSE && len >= OPCODE_OFFSET + 4 + 2 * SW_CLASS_COUNT) {

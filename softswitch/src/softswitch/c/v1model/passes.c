@@ -79,6 +79,7 @@ static void enqueue(struct sw_target *target, uint32_t port, struct sw_frame *fr
     std->enq_timestamp = (uint32_t)sw_target_us(target);
     std->enq_qdepth = target->tm.ports[port].queues[class_].packets;
     frame->port = (uint16_t)port;
+    frame->queue = (uint8_t)std->egress_queue;
     frame->time_ns = target->now_ns;
     frame->queued_bytes = frame->length < frame->truncate_bytes ? frame->length : frame->truncate_bytes;
     sw_telemetry_touch(&target->telemetry, port);

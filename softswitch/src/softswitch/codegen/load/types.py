@@ -36,6 +36,10 @@ STANDARD_FIELDS = [
     "priority",
     "qid",
 ]
+OWN_METADATA = "softswitch_metadata"
+"""The name of a header in a program's metadata whose fields are softswitch's own. p4c keeps the names of headers, but
+not of other metadata. The header is never valid, and BMv2 ignores it."""
+OWN_FIELDS = ["egress_queue"]
 
 
 def load_types(root: Json, program: Program) -> None:
@@ -173,3 +177,6 @@ def _standard_metadata(root: Json, program: Program) -> None:
         header, member = alias[1][0].text(), alias[1][1].text()
         if outside in STANDARD_FIELDS:
             program.std_fields[header, member] = outside
+    for header in program.headers:
+        if header.rpartition(".")[2] == OWN_METADATA:
+            program.std_fields.update({(header, name): name for name in OWN_FIELDS})
