@@ -27,6 +27,7 @@ ENGINE = (
     "wire/int_slots.py",
     "wire/ipv4.py",
     "wire/pfc.py",
+    "wire/queue_pause.py",
     "wire/tail.py",
     "wire/roce/decoder.py",
     "wire/roce/framer.py",

@@ -60,6 +60,13 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme("gbn", "no flow control, go-back-N: plain RoCEv2", transport=_GBN),
         Scheme("irn", "no flow control, selective retransmission", transport=_IRN),
         Scheme("pfc", "switches and NICs pause the class hop by hop", {"pfc": True}, {"flow_control": "pfc", **_GBN}),
+        Scheme(
+            "bfc",
+            "BFC: switches pause single flows hop by hop, in queues of their own",
+            {"bfc_queues": 32},
+            {"flow_control": "bfc", "ack_priority": "control", **_GBN},
+            congestion="none",
+        ),
         Scheme("onramp", "OnRamp-style, reconstructed: hold by one-way delay", {}, {"flow_control": "onramp", **_IRN}),
         Scheme(
             "onramp-straw-man",

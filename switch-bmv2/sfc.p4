@@ -18,6 +18,7 @@
 #include "include/control/forwarding/spraying.p4"
 #include "include/control/forwarding/forwarding.p4"
 #include "include/control/queue/queue_state.p4"
+#include "include/control/queue/flow_queues.p4"
 #include "include/control/queue/trimming.p4"
 #include "include/control/queue/shared_buffer.p4"
 #include "include/control/feedback/ecn.p4"
@@ -35,6 +36,7 @@
 #include "include/control/feedback/bolt.p4"
 #include "include/control/pause/pause_frame.p4"
 #include "include/control/pause/pfc.p4"
+#include "include/control/pause/bfc.p4"
 #include "include/control/pause/sfc_p.p4"
 #include "include/control/bts/signal_copies.p4"
 
@@ -51,6 +53,8 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
     Trimming() trimming;
     SharedBuffer() shared_buffer;
     PfcEnqueue() pfc;
+    QueuePauseNote() queue_pause_note;
+    BfcEnqueue() bfc;
     MirrorAtIngress() mirror;
 
     // Send a pause frame of this switch, on its second pass, to the neighbour with the highest priority.
@@ -81,8 +85,12 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
         if (meta.own_signal == own_signal_t.pause) {
             send_pause();
         } else {
-            validity.apply(hdr, meta, std);
+            queue_pause_note.apply(hdr, meta, std);
             if (meta.is_dropped == 0) {
+                validity.apply(hdr, meta, std);
+            }
+            if (meta.is_dropped == 0) {
+                meta.bfc.upstream = hdr.ethernet.src_addr[39:32];
                 turn_round.apply(hdr, meta);
                 flow_hash.apply(hdr, meta);
                 forwarding.apply(hdr, meta, std);
@@ -112,6 +120,7 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
             }
             if (meta.is_dropped == 0) {
                 pfc.apply(meta, std);
+                bfc.apply(hdr, meta, std);
             }
             mirror.apply(meta);
         }
@@ -122,6 +131,7 @@ control SfcEgress(inout headers_t hdr, inout metadata_t meta, inout standard_met
     SignalBuilder() signal_builder;
     QueueLeave() queue_leave;
     PfcDequeue() pfc;
+    BfcDequeue() bfc;
     EgressBts() egress_bts;
     EcnMarking() ecn;
     Telemetry() telemetry;
@@ -140,6 +150,7 @@ control SfcEgress(inout headers_t hdr, inout metadata_t meta, inout standard_met
             forget_signals();
             queue_leave.apply(meta);
             pfc.apply(meta, std);
+            bfc.apply(meta, std);
             egress_bts.apply(hdr, meta, std);
             ecn.apply(hdr, meta, std);
             telemetry.apply(hdr, meta, std);

@@ -127,6 +127,15 @@ PFC_MAX_QUANTA: Final = 0xFFFF
 PFC_FRAME_BYTES: Final = 60
 """Length of a PFC frame: 34 bytes of fields, padded to Ethernet's minimum of 64 less the FCS, which a veth omits."""
 
+# Pause of one queue of a class: a MAC control frame of 802.3's extension (docs/wire-format.md#pause-of-a-queue)
+EXTENSION_OPCODE: Final = 0xFFFE
+QUEUE_PAUSE_ORGANIZATION: Final = 0x5AFCBF
+"""Private company ID of these frames, which is not registered."""
+QUEUE_NUMBERS: Final = 256
+"""Number of queues that a data packet can name as its queue at the previous hop."""
+MOST_FLOW_QUEUES: Final = 128
+"""Most queues of a port and class of a switch."""
+
 # Switch ports
 RECIRCULATION_PORT: Final = 510
 DROP_PORT: Final = 511

@@ -89,6 +89,18 @@ class PfcEvent(CounterEvent):
     SFC_P = 3, Role.NEUTRAL, "a BTS was converted to a pause frame", "pfc.sent"
 
 
+class BfcEvent(CounterEvent):
+    """The events of Backpressure Flow Control."""
+
+    PAUSE = 0, Role.GENERATED, "an upstream queue was paused", "bfc.sent", "bfc.pauses"
+    RESUME = 1, Role.GENERATED, "an upstream queue was resumed", "bfc.sent"
+    REFRESH = 2, Role.GENERATED, "a pause of an upstream queue was sent again before it ended", "bfc.sent"
+    ASSIGNED = 3, Role.NEUTRAL, "a flow without packets in the switch got a queue", "bfc.assigned"
+    QUEUE_SHARED = 4, Role.NEUTRAL, "no queue was free, so the flow shares the queue of its hash", "bfc.collisions"
+    ENTRY_SHARED = 5, Role.NEUTRAL, "a packet's entry belonged to another flow", "bfc.entries_shared"
+    DEQUEUE_SIGNAL = 6, Role.NEUTRAL, "a dequeue that a Tofino would have to signal to ingress", "bfc.dequeue_signals"
+
+
 class QueueEvent(CounterEvent):
     """The inconsistencies of the queue state."""
 
@@ -134,6 +146,7 @@ COUNTERS = (
     Counter("drops", "drop_reason_t", DropReason, "packets dropped", is_per_port=True, counts_bytes=True),
     Counter("bts_events", "bts_event_t", BtsEvent, "events of BTS and of the pause cache"),
     Counter("pfc_events", "pfc_event_t", PfcEvent, "pause frames sent"),
+    Counter("bfc_events", "bfc_event_t", BfcEvent, "events of Backpressure Flow Control"),
     Counter("queue_events", "queue_event_t", QueueEvent, "inconsistencies of the queue state"),
     Counter("trim_events", "trim_event_t", TrimEvent, "packets whose data queue was full"),
     Counter("int_events", "int_event_t", IntEvent, "packets without space for telemetry"),

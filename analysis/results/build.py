@@ -24,6 +24,8 @@ from analysis.metrics.signals import signal_figures
 from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.fidelity import judge, lateness_share, unfinished_flows
 from analysis.results.result import (
+    BfcCounts,
+    BfcFigures,
     FlowCounts,
     LatenessByPart,
     LatenessFigures,
@@ -54,12 +56,16 @@ _COUNTED = (
     "kernel_drops",
     "bts",
     "pfc",
+    "bfc",
     "switch_events",
     "host_events",
     "wall_s",
     "packets_per_s",
 )
 """Fields that come from counters and clocks, not from traces."""
+
+_SIGNAL_BITS = 64 * 8
+"""Size of a signal from egress to ingress, a minimum Ethernet frame (docs/schemes/bfc.md)."""
 
 _FLOW_COLUMNS = (
     "tag",
@@ -91,6 +97,7 @@ def build_result(
             **_flow_figures(needed, config),
             **_buffer_figures(queues),
             **_counted(counters),
+            "bfc": _bfc(counters.bfc, needed),
             "signals": signal_figures(signals),
             "lateness": LatenessByPart(
                 host=_lateness(counters.host_lateness, config),
@@ -183,6 +190,13 @@ def _counted(counters: RunCounters) -> dict[str, object]:
         "wall_s": counters.wall_s,
         "packets_per_s": counters.packets.sent / counters.wall_s if counters.wall_s > 0 else 0.0,
     }
+
+
+def _bfc(counts: BfcCounts, flows: pl.DataFrame) -> BfcFigures:
+    first_us, last_us = flows["start_us"].min(), flows["finish_us"].max()
+    busy_us = float(str(last_us)) - float(str(first_us)) if first_us is not None and last_us is not None else 0.0
+    gbps = counts.max_signals * _SIGNAL_BITS / (1000 * busy_us) if busy_us > 0 else 0.0
+    return BfcFigures(**counts.model_dump(), signal_gbps=gbps)
 
 
 def _flow_counts(flows: pl.DataFrame) -> FlowCounts:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from analysis.results.result import BtsCounts, PacketCounts, PfcCounts
+from analysis.results.result import BfcCounts, BtsCounts, PacketCounts, PfcCounts
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class RunCounters:
     """Frames dropped by the kernel outside the modelled queues; they are not in `drops`."""
     bts: BtsCounts
     pfc: PfcCounts
+    bfc: BfcCounts = field(default_factory=BfcCounts)
     switch_events: Mapping[str, int] = field(default_factory=dict)
     """Events counted by the P4 program that no other field contains."""
     host_events: Mapping[str, int] = field(default_factory=dict)

@@ -100,6 +100,32 @@ class PfcCounts(Figures):
     sent: int
 
 
+class BfcCounts(Figures):
+    """Backpressure Flow Control, summed over all switches except for `max_signals`. All are 0 without BFC."""
+
+    sent: int = 0
+    """Frames that pause or resume one queue."""
+    pauses: int = 0
+    """Frames that pause a queue that was not paused."""
+    assigned: int = 0
+    """Flows without packets in a switch that got a queue there."""
+    collisions: int = 0
+    """Assigned flows that had to share a queue, because none was free."""
+    entries_shared: int = 0
+    """Packets of flows that shared an entry of the flow table."""
+    dequeue_signals: int = 0
+    """Dequeues that a Tofino would have to signal to ingress."""
+    max_signals: int = 0
+    """The highest number of these signals of one switch."""
+
+
+class BfcFigures(BfcCounts):
+    """Counts of BFC, and the bandwidth that its signals would need."""
+
+    signal_gbps: Figure = 0.0
+    """Mean bandwidth of the signals of that switch, at 64 B each, from the first start to the last completion."""
+
+
 class LatenessFigures(Figures):
     """Lateness in model us, and its P99 as a share of the base RTT."""
 
@@ -174,6 +200,7 @@ class RunResult(Figures):
     kernel_drops: int | None
     bts: BtsCounts | None
     pfc: PfcCounts | None
+    bfc: BfcFigures | None = Field(default_factory=BfcFigures)
     switch_events: dict[str, int] | None = Field(default_factory=dict)
     """Other events counted by the P4 program. Zeros are omitted."""
     host_events: dict[str, int] | None = Field(default_factory=dict)
@@ -206,7 +233,7 @@ class RunResult(Figures):
         return None if self.drops is None else sum(self.drops.values())
 
 
-def count_of(counts: PacketCounts | BtsCounts | PfcCounts | None, name: str) -> int | None:
+def count_of(counts: PacketCounts | BtsCounts | PfcCounts | BfcCounts | None, name: str) -> int | None:
     """Return the count `name`, or None if the counters were not read."""
     return None if counts is None else int(getattr(counts, name))
 

@@ -66,7 +66,7 @@ class NicStatistics:
     ring_overruns: int = 0
     """Frames dropped because the receive ring was full during a stall; they do not count as received."""
     pauses: int = 0
-    """802.1Qbb frames that paused the data class."""
+    """802.1Qbb frames that paused the data class, and frames that paused one of its queues."""
     malformed: int = 0
     """Frames dropped because a header, length or field was wrong."""
     corrupted: int = 0

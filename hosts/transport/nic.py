@@ -35,7 +35,7 @@ from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
 from hosts.transport.transmission import PAYLOAD_BLOCK, crc_with_tail
 from hosts.transport.trimmed_headers import TrimmedHeaders
-from wire import bts, ethernet, ipv4, pfc, udp
+from wire import bts, ethernet, ipv4, pfc, queue_pause, udp
 from wire.addresses import pack_mac
 from wire.constants import (
     BTS_UDP_PORT,
@@ -108,7 +108,7 @@ class Nic:
             self._receive_buffer = ReceiveBuffer(
                 wall,
                 mac=address.mac,
-                sends_pauses=algorithms.flow_control.obeys_class_pause,
+                sends_pauses=algorithms.flow_control.obeys_class_pause or algorithms.flow_control.obeys_queue_pause,
                 wire=self._wire,
                 counters=self._counters,
                 deliver=self._deliver_late,
@@ -440,7 +440,7 @@ class Nic:
     def _receive_pause(self, frame: bytes, now_ns: int) -> None:
         request = pfc.unpack_frame(frame)
         if request is None:
-            self._counters.malformed += 1
+            self._receive_queue_pause(frame, now_ns)
             return
         self._counters.pfc_received += 1
         if not self._algorithms.flow_control.obeys_class_pause:
@@ -455,3 +455,17 @@ class Nic:
                 self._pairs.pause_class(end_ns, wire.clock_ns)
             if self.programs is not None:
                 self.programs.pause_class(traffic_class, end_ns, wire.clock_ns)
+
+    def _receive_queue_pause(self, frame: bytes, now_ns: int) -> None:
+        request = queue_pause.unpack_frame(frame)
+        if request is None:
+            self._counters.malformed += 1
+            return
+        self._counters.pfc_received += 1
+        if not self._algorithms.flow_control.obeys_queue_pause or request.traffic_class != CLASS_DATA:
+            return
+        self._counters.pauses += request.quanta > 0
+        end_ns = now_ns + pfc.quanta_ns(request.quanta, self._settings.line_rate_bps)
+        self._pairs.pause_queue(request.queue, end_ns, self._wire.clock_ns)
+        if request.queue == 0 and self.programs is not None:
+            self.programs.pause_class(CLASS_DATA, end_ns, self._wire.clock_ns)

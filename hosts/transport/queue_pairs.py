@@ -37,9 +37,11 @@ from wire.constants import (
     ECN_NOT_CAPABLE,
     MAX_PAYLOAD_BYTES,
     QPN_MASK,
+    QUEUE_NUMBERS,
     ROCE_SOURCE_PORT_QPN_MASK,
 )
 from wire.crc import shift_of
+from wire.queue_pause import queue_of_pair
 from wire.roce.packets import BODY_OFFSET, source_port
 from wire.words import WORD_BYTES
 
@@ -146,6 +148,8 @@ class QueuePairs:
         self._receiver_rows = NumberRows(_RECEIVER_COLUMNS)
         self.class_pause_end_ns = 0
         """End of the 802.1Qbb pause of the data class; may be in the past."""
+        self._queue_pause_ends_ns = [0] * QUEUE_NUMBERS
+        """Ends of the pauses of the NIC's queues; may be in the past."""
 
     def adopt(self, wall: TransportSettings, algorithms: Algorithms) -> None:
         """Use these settings and algorithms for new queue pairs; active ones keep theirs."""
@@ -198,6 +202,8 @@ class QueuePairs:
                 return
             sender = self._senders[message.source_qpn] = self._new_sender(message, max(0, next_index - 1))
             sender.on_class_pause(self.class_pause_end_ns, now_ns)
+            if self._algorithms.flow_control.obeys_queue_pause:
+                sender.on_queue_pause(self._queue_pause_ends_ns[queue_of_pair(message.source_qpn)], now_ns)
         sender.add_message(message, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
@@ -272,6 +278,18 @@ class QueuePairs:
         for sender in self._senders.values():
             sender.on_class_pause(end_ns, now_ns)
 
+    def pause_queue(self, queue: int, end_ns: int, now_ns: int) -> None:
+        """Set the end of the pause of one of the NIC's queues; an end in the past means that the queue is resumed."""
+        self._queue_pause_ends_ns[queue] = end_ns
+        if queue == 0:
+            if self._acks_are_data:
+                self._wire.control_pause_end_ns = end_ns
+            return
+        for qpn in range(queue, self._sender_rows.end, QUEUE_NUMBERS - 1):
+            sender = self._senders.get(qpn)
+            if sender is not None:
+                sender.on_queue_pause(end_ns, now_ns)
+
     def retire(self, sender: SenderQueuePair, *, has_failed: bool = False) -> None:
         """Retire a sender whose messages are all done; only its packet numbering and last flow are kept.
 
@@ -309,7 +327,11 @@ class QueuePairs:
         return SenderQueuePair(
             message,
             framer=self._maker.make(
-                message.source_qpn, message.destination_ip, message.destination_qpn, self._data_tos
+                message.source_qpn,
+                message.destination_ip,
+                message.destination_qpn,
+                self._data_tos,
+                queue_of_pair(message.source_qpn) if algorithms.flow_control.obeys_queue_pause else 0,
             ),
             shift=self.shift,
             recovery=algorithms.new_recovery(first_index),

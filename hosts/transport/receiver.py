@@ -20,6 +20,7 @@ from hosts.transport.scheduling.wire_schedule import WireSchedule
 from wire import int_header
 from wire.constants import BOLT_INC, BTH_FLAGS_MASK, DSCP_CONTROL, PSN_MASK
 from wire.crc import CrcShift
+from wire.queue_pause import with_queue
 from wire.roce.decoder import RoceHeader
 from wire.roce.framer import RoceFramer
 from wire.roce.packets import (
@@ -58,11 +59,11 @@ class FramerMaker:
         self.ack_dscp = ack_dscp
         """DSCP of ACKs, NAKs and pulls."""
 
-    def make(self, source_qpn: int, destination_ip: int, destination_qpn: int, tos: int) -> RoceFramer:
-        """Return a framer for packets between two queue pairs, with this TOS byte."""
+    def make(self, source_qpn: int, destination_ip: int, destination_qpn: int, tos: int, queue: int = 0) -> RoceFramer:
+        """Return a framer for packets between two queue pairs, with this TOS byte, from this queue of the NIC."""
         return RoceFramer(
             destination_mac=self._address.gateway_mac,
-            source_mac=self._address.mac,
+            source_mac=with_queue(self._address.mac, queue),
             source_ip=self._address.ip,
             destination_ip=destination_ip,
             source_qpn=source_qpn,

@@ -353,6 +353,12 @@ class SenderQueuePair(FrameSource):
         self._refresh_pause(now_ns)
         self.refresh(now_ns)
 
+    def on_queue_pause(self, end_ns: int, now_ns: int) -> None:
+        """Handle a pause of the flow's queue of the NIC; an end in the past means that the queue is resumed."""
+        self._flow_control.on_queue_pause(end_ns, now_ns)
+        self._refresh_pause(now_ns)
+        self.refresh(now_ns)
+
     def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int | None:
         """Handle a BTS for this flow. Returns the resulting pause end, or None if the BTS requested no pause."""
         if not signal.cause.requests_pause:

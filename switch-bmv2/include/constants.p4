@@ -51,6 +51,10 @@ const bit<16> PFC_MAX_QUANTA = 0xFFFF;
 const bit<32> PFC_FRAME_BYTES = 60;  // without FCS
 const traffic_class_t PFC_CLASS = 7; // the class in which a switch queues its own pause frames
 
+// Pause of one queue of a class: a MAC control frame of 802.3's extension (docs/wire-format.md#pause-of-a-queue).
+const bit<16> EXTENSION_OPCODE = 0xFFFE;
+const bit<24> QUEUE_PAUSE_ORGANIZATION = 0x5AFCBF;
+
 // Flags of an INT header: it returns to its sender, it ends with its sender's time stamp, it has the compact layout.
 const bit<8> INT_ECHO = 1;
 const bit<8> INT_STAMP = 2;

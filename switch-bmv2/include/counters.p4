@@ -54,6 +54,19 @@ enum bit<EVENT_BITS> pfc_event_t {
 
 counter(1 << EVENT_BITS, CounterType.packets) pfc_events;
 
+// Events of Backpressure Flow Control. Index: event.
+enum bit<EVENT_BITS> bfc_event_t {
+    pause = 0,          // an upstream queue was paused
+    resume = 1,         // an upstream queue was resumed
+    refresh = 2,        // a pause of an upstream queue was sent again before it ended
+    assigned = 3,       // a flow without packets in the switch got a queue
+    queue_shared = 4,   // no queue was free, so the flow shares the queue of its hash
+    entry_shared = 5,   // a packet's entry belonged to another flow
+    dequeue_signal = 6  // a dequeue that a Tofino would have to signal to ingress
+}
+
+counter(1 << EVENT_BITS, CounterType.packets) bfc_events;
+
 // Inconsistencies of the queue state. Index: event.
 enum bit<EVENT_BITS> queue_event_t {
     queue_underflow = 0,  // a packet was larger than the bytes counted in its queue, port or buffer

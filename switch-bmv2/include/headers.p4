@@ -34,6 +34,15 @@ header pfc_h {
     bit<208> padding;
 }
 
+// Fields after opcode 0xFFFE: the organization that defines the frame, and the pause of one queue. Padded like 802.1Qbb.
+header queue_pause_h {
+    bit<24> organization;
+    bit<8> traffic_class;
+    bit<8> queue;
+    bit<16> quanta;
+    bit<296> padding;
+}
+
 header ipv4_h {
     bit<4> version;
     bit<4> ihl;
@@ -141,6 +150,7 @@ struct headers_t {
     ethernet_h ethernet;
     mac_control_h mac_control;
     pfc_h pfc;
+    queue_pause_h queue_pause;
     ipv4_h ipv4;
     udp_h udp;
     tcp_h tcp;

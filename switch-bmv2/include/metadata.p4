@@ -38,6 +38,10 @@ struct signal_metadata_t {
     traffic_class_t pause_class;
     @field_list(MIRROR_FIELDS)
     bit<16> pause_quanta;
+    @field_list(MIRROR_FIELDS)
+    bit<1> names_queue;       // the pause is for one queue of the class
+    @field_list(MIRROR_FIELDS)
+    upstream_queue_t pause_queue;
 }
 
 // PFC parameters of the packet's (ingress port, class), looked up in ingress and in egress.
@@ -50,10 +54,27 @@ struct pfc_metadata_t {
     duration_us_t refresh_us;
 }
 
+// A packet's part in Backpressure Flow Control, which ingress determines and egress needs again.
+struct bfc_metadata_t {
+    bit<1> is_managed;        // the packet's queue is chosen by its flow
+    bit<1> is_counted;        // the packet requires a pause of its upstream queue
+    bit<FLOW_BITS> flow;
+    flow_queue_t queue;
+    upstream_queue_t upstream;  // the packet's queue at the previous hop
+    duration_us_t refresh_us;
+}
+
+// softswitch's own metadata. A header, because p4c keeps the names of headers only; it is never valid. BMv2 ignores it.
+header softswitch_metadata_h {
+    bit<8> egress_queue;      // of several queues of the packet's class, the one to join
+}
+
 struct metadata_t {
     bts_metadata_t bts;
     signal_metadata_t signal;
     pfc_metadata_t pfc;
+    bfc_metadata_t bfc;
+    softswitch_metadata_h softswitch_metadata;
     @field_list(RECIRCULATE_FIELDS)
     own_signal_t own_signal;   // on the second pass: the signal that this switch made
     @field_list(RECIRCULATE_FIELDS)

@@ -28,6 +28,14 @@ parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
 
     state parse_mac_control {
         packet.extract(hdr.mac_control);
+        transition select(hdr.mac_control.opcode) {
+            EXTENSION_OPCODE: parse_queue_pause;
+            default: accept;
+        }
+    }
+
+    state parse_queue_pause {
+        packet.extract(hdr.queue_pause);
         transition accept;
     }
 
@@ -141,6 +149,7 @@ control SfcDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.ethernet);
         packet.emit(hdr.mac_control);
         packet.emit(hdr.pfc);
+        packet.emit(hdr.queue_pause);
         packet.emit(hdr.ipv4);
         packet.emit(hdr.udp);
         packet.emit(hdr.tcp);

@@ -37,4 +37,14 @@
 #define CACHE_RING_BITS 8
 #define CACHE_RING (1 << CACHE_RING_BITS)
 
+// Virtual flows of Backpressure Flow Control, the queues of a port and class, and the numbers that a data packet can carry
+// for its queue at the previous hop: queues of a switch, or flows of a NIC.
+#define FLOW_BITS 14
+#define VIRTUAL_FLOWS (1 << FLOW_BITS)
+#define FLOW_QUEUE_BITS 7
+#define FLOW_QUEUES (1 << FLOW_QUEUE_BITS)
+#define PORT_FLOW_QUEUES (1 << (PORT_BITS + FLOW_QUEUE_BITS))
+#define UPSTREAM_BITS 8
+#define UPSTREAM_QUEUES (1 << (PORT_BITS + UPSTREAM_BITS))
+
 #endif

@@ -126,9 +126,11 @@ def change_commands(
     cleared = dict.fromkeys(line.split()[1] for line in before if line.startswith("table_add"))
     sessions = [line.split()[1] for line in before if line.startswith("mirroring_add")]
     defaults = {line.split()[1] for line in before if line.startswith("table_set_default")}
+    queues = [line.split() for line in before if line.startswith("port_queues")]
     return [
         *(f"table_clear {table}" for table in cleared),
         *(f"table_set_default {table} {action}" for table, action in _OFF.items() if table in defaults),
         *(f"mirroring_delete {session}" for session in sessions),
+        *(f"port_queues {port} {traffic_class} 1 {turn_bytes}" for _, port, traffic_class, _, turn_bytes in queues),
         *after,
     ]

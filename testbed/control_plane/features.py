@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Table entries that enable the mechanisms of a switch: BTS, cache, estimator, SFC-P, PFC, ECN, INT, QCN, trimming
-and spraying.
+"""Table entries that enable the mechanisms of a switch: BTS, cache, estimator, SFC-P, PFC, BFC, ECN, INT, QCN,
+trimming and spraying.
 
 Each mechanism has a function that yields nothing if the settings leave the mechanism off. P4 cannot divide, so ratios
 become fixed-point factors here, computed from wall rates.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from testbed.control_plane.settings import SwitchSettings
-from topologies.model import SwitchPort, Topology, port_mac
+from topologies.model import Port, SwitchPort, Topology, port_mac
 from wire.constants import (
     BTS_MIRROR_SESSION,
     CLASS_CONTROL,
@@ -23,6 +23,7 @@ from wire.constants import (
     RECIRCULATION_PORT,
 )
 from wire.dilation import Dilation
+from wire.ethernet import ORDINARY_MTU_BYTES
 from wire.int_slots import rate_code, time_shift
 
 ALPHA_ONE = 256
@@ -55,7 +56,7 @@ class FixedPointError(ValueError):
 def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
     """Yield the entries of every mechanism that the settings enable on this switch."""
     runs_sfc = topology.switch[switch].is_tor or settings.deployment == "all"
-    if settings.pfc or settings.sfc_p:
+    if settings.pfc or settings.sfc_p or settings.bfc_queues is not None:
         yield f"mirroring_add {PAUSE_MIRROR_SESSION} {RECIRCULATION_PORT}"
     runs_bts = settings.bts != "off" and runs_sfc
     if runs_bts or settings.qcn_q_eq_bytes is not None or settings.bolt_threshold_bytes is not None:
@@ -63,11 +64,12 @@ def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, 
     if runs_bts:
         yield from _bts_commands(topology, switch, settings, dilation)
         yield from _estimator_commands(topology, switch, settings, dilation)
-    if settings.sfc_p or settings.pfc:
+    if settings.sfc_p or settings.pfc or settings.bfc_queues is not None:
         for port in topology.ports[switch]:
             yield f"table_add pause_source port_address {port.number} => {_mac(topology, switch, port)}"
     yield from _sfc_p_commands(topology, switch, settings, dilation)
     yield from _pfc_commands(topology, switch, settings, dilation)
+    yield from _bfc_commands(topology, switch, settings, dilation)
     yield from _ecn_commands(topology, switch, settings)
     yield from _int_commands(topology, switch, settings, dilation)
     yield from _qcn_commands(settings)
@@ -179,6 +181,31 @@ def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
         refresh_us = _require_word("a pause of 65535 quanta", longest_us, port.rate_bps) // 2
         values = f"{alpha} {settings.pfc_xon_offset_bytes} {shareable} {reserve} {refresh_us}"
         yield f"table_add pfc lossless {port.number} {CLASS_DATA} => {values}"
+
+
+def hop_rtt_ns(topology: Topology, switch: str) -> int:
+    """Return the longest time from a pause of a neighbour until the first packet that it did not send.
+
+    Both the frame and the packet pass the pipeline of their switch, if they leave one, and the link.
+    """
+    return max(
+        topology.departure_delay_ns(Port(switch, port.number)) + topology.departure_delay_ns(port.peer)
+        for port in topology.ports[switch]
+    )
+
+
+def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    if settings.bfc_queues is None:
+        return
+    ports = topology.ports[switch]
+    longest_us = min(_longest_pause_us(dilation.wall_bps(port.rate_bps)) for port in ports)
+    refresh_us = _require_word("a pause of 65535 quanta", longest_us, min(port.rate_bps for port in ports)) // 2
+    for port in ports:
+        hop_bytes = hop_rtt_ns(topology, switch) * port.rate_bps // (8 * 1_000_000_000)
+        values = f"{settings.bfc_queues} {hop_bytes} {refresh_us}"
+        yield f"table_add bfc backpressure {port.number} {CLASS_DATA} => {values}"
+        yield f"table_add bfc_neighbour note_pause {port.number} =>"
+        yield f"port_queues {port.number} {CLASS_DATA} {settings.bfc_queues} {ORDINARY_MTU_BYTES}"
 
 
 def _ecn_commands(topology: Topology, switch: str, settings: SwitchSettings) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
-from wire.constants import CLASS_DATA
+from wire.constants import CLASS_DATA, MOST_FLOW_QUEUES
 from wire.input.validation import STRICT
 
 Bytes = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
@@ -77,6 +77,9 @@ class SwitchSettings(BaseModel):
     )
     pfc_reserve_bytes: Bytes = Field(4_096, description="Bytes of each ingress port that do not count towards Xoff.")
     pfc_xon_offset_bytes: Bytes = Field(3_000, description="Distance below Xoff at which a neighbour is resumed.")
+    bfc_queues: Annotated[int, Field(ge=1, le=MOST_FLOW_QUEUES)] | None = Field(
+        None, description="Queues of each port in which switches pause flows hop by hop (BFC); null: no BFC."
+    )
     ecn_kmin_bytes: Bytes | None = Field(None, description="RED marking begins above this depth; null: no marking.")
     ecn_kmax_bytes: Bytes | None = Field(
         None, description="All packets are marked above this depth; null: ecn_kmin_bytes."
@@ -131,6 +134,14 @@ class SwitchSettings(BaseModel):
             )
         if self.pfc and self.buffer_bytes is None:
             raise ValueError("pfc needs buffer_bytes: its thresholds are shares of the buffer")
+        return self
+
+    @model_validator(mode="after")
+    def _bfc_alone(self) -> SwitchSettings:
+        others = [name for name in ("pfc", "sfc_p") if getattr(self, name)]
+        others += ["trim_queue_bytes"] * (self.trim_queue_bytes is not None)
+        if self.bfc_queues is not None and others:
+            raise ValueError(f"bfc_queues and {others[0]} exclude each other: a packet has one queue and one pause frame")
         return self
 
     @property

@@ -74,6 +74,8 @@ def switch_target(name: str, clock: str, settings: SwitchSettings) -> SwitchTarg
         raise UsageError(f"--switch {name} has no virtual clock: {target.no_virtual_clock}; use --clock real")
     if settings.pfc and target.no_pfc is not None:
         raise UsageError(f"--switch {name} cannot do pfc: {target.no_pfc}; use --switch {DEFAULT_TARGET}")
+    if settings.bfc_queues is not None and target.no_pfc is not None:
+        raise UsageError(f"--switch {name} cannot do bfc: {target.no_pfc}; use --switch {DEFAULT_TARGET}")
     if settings.trim_queue_bytes is not None and target.no_trimming is not None:
         raise UsageError(f"--switch {name} cannot trim: {target.no_trimming}; use --switch {DEFAULT_TARGET}")
     return target

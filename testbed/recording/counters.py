@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from analysis.results.counters import Lateness, RunCounters, Spacing
-from analysis.results.result import BtsCounts, PacketCounts, PfcCounts
+from analysis.results.result import BfcCounts, BtsCounts, PacketCounts, PfcCounts
 from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import HostStatistics
 from testbed.targets.common.counters import SwitchCounts
@@ -49,6 +49,7 @@ def run_counters(
         kernel_drops=sum(host.kernel_drops for host in hosts) + sum(part.kernel_drops for part in parts),
         bts=BtsCounts(**{name: counted.total(f"bts.{name}") for name in BtsCounts.model_fields}),
         pfc=PfcCounts(**{name: counted.total(f"pfc.{name}") for name in PfcCounts.model_fields}),
+        bfc=BfcCounts(**{name: counted.total(f"bfc.{name}") for name in BfcCounts.model_fields}),
         switch_events=counted.other_events,
         host_events=_host_events(hosts, undelivered),
         host_lateness=_worst(host_lateness),

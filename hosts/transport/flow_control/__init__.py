@@ -3,6 +3,7 @@
 """Flow controls, one per file, and the table of their names."""
 
 from hosts.transport.flow_control.base import FlowControl
+from hosts.transport.flow_control.bfc import BackpressureFlowControl
 from hosts.transport.flow_control.onramp import OnRamp, OnRampStrawMan
 from hosts.transport.flow_control.pfc import PriorityFlowControl
 from hosts.transport.flow_control.sfc import SourceFlowControl
@@ -13,6 +14,7 @@ FLOW_CONTROLS: dict[str, type[FlowControl]] = {
     "onramp": OnRamp,
     "onramp-straw-man": OnRampStrawMan,
     "pfc": PriorityFlowControl,
+    "bfc": BackpressureFlowControl,
 }
 
 __all__ = ["FLOW_CONTROLS", "FlowControl"]

@@ -24,6 +24,8 @@ class FlowControl:
     """Whether `on_signal` is called for a BTS that names the flow; otherwise the BTS is counted as ignored."""
     obeys_class_pause: ClassVar[bool] = False
     """Whether the NIC obeys 802.1Qbb frames, and sends them if its receiver is slow."""
+    obeys_queue_pause: ClassVar[bool] = False
+    """Whether data packets name their flow's queue of the NIC, and `on_queue_pause` is called when it is paused."""
     wants_delay: ClassVar[bool] = False
     """Whether data packets carry a time stamp, so that samples have `one_way_delay_ns`."""
 
@@ -38,6 +40,9 @@ class FlowControl:
 
     def on_signal(self, signal: BackToSender, now_ns: int) -> None:
         """Handle a BTS for this flow."""
+
+    def on_queue_pause(self, end_ns: int, now_ns: int) -> None:
+        """Handle the pause of the flow's queue until `end_ns`, or its end, with an `end_ns` up to `now_ns`."""
 
     def on_sent(self, size_bytes: int, now_ns: int) -> None:
         """Handle the start of a data packet with `size_bytes` payload bytes on the wire."""

@@ -102,6 +102,7 @@ def read_counts(command: Command, ports: Iterable[int]) -> SwitchCounts:
                 table_counts[event] += _packets(command(f"counter_read {counter.name} {counter.index(event, port)}"))
     for peak in PEAKS:
         counts.peaks[peak.field] = _value(command(f"register_read {peak.register} {peak.index}"))
+    counts.peaks["bfc.max_signals"] = counts.total("bfc.dequeue_signals")
     return counts
 
 
