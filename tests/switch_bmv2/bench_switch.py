@@ -23,6 +23,7 @@ from wire.addresses import parse_mac
 from wire.bts import BackToSender, unpack_payload
 from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA
 from wire.dilation import Dilation
+from wire.queue_pause import with_queue
 from wire.roce.framer import RoceFramer
 from wire.roce.packets import BTH_OFFSET, Opcode, pack_psn_word
 
@@ -98,12 +99,16 @@ class BenchSwitch:
         psn: int = 0,
         flags: int = 0,
         shim: bytes = b"",
+        queue: int = 0,
     ) -> bytes:
-        """Return a RoCEv2 data frame as the host's NIC builds it, 58 bytes longer than its payload and telemetry."""
+        """Return a RoCEv2 data frame as the host's NIC builds it, 58 bytes longer than its payload and telemetry.
+
+        `queue` is the number that the frame carries for its queue at the previous hop.
+        """
         source = self.topology.host[src]
         framer = RoceFramer(
             destination_mac=parse_mac(source.gateway_mac),
-            source_mac=parse_mac(source.mac),
+            source_mac=with_queue(parse_mac(source.mac), queue),
             source_ip=int(source.ip),
             destination_ip=int(self.topology.host[dst].ip),
             source_qpn=qpn,

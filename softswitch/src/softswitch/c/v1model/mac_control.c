@@ -37,18 +37,22 @@ static void pause(struct sw_target *target, uint32_t port, uint32_t class_, uint
     sw_tm_pause(&target->tm, port, class_, end_ns(target, port, quanta), target->now_ns);
 }
 
-/* Whether a MAC control frame pauses one queue; it is then obeyed. */
-static bool pause_queue(struct sw_target *target, uint32_t port, const uint8_t *bytes, uint32_t len)
+/* Whether a MAC control frame is a pause of one queue. */
+static bool names_queue(const uint8_t *bytes, uint32_t len)
 {
     const uint8_t *fields = bytes + OPCODE_OFFSET + 2;
 
-    if (len < OPCODE_OFFSET + 2 + EXTENSION_BYTES || read_u16(bytes + OPCODE_OFFSET) != OPCODE_EXTENSION ||
-        ((uint32_t)fields[0] << 16 | read_u16(fields + 1)) != ORGANIZATION || fields[3] >= SW_CLASS_COUNT)
-        return false;
+    return len >= OPCODE_OFFSET + 2 + EXTENSION_BYTES && read_u16(bytes + OPCODE_OFFSET) == OPCODE_EXTENSION &&
+           ((uint32_t)fields[0] << 16 | read_u16(fields + 1)) == ORGANIZATION && fields[3] < SW_CLASS_COUNT;
+}
+
+/* Obeys a pause of one queue; false if the class has several queues, so that the program gets the frame as well. */
+static bool pause_queue(struct sw_target *target, uint32_t port, const uint8_t *fields)
+{
     sw_tm_pause_queue(&target->tm, port, fields[3], fields[4], end_ns(target, port, read_u16(fields + 5)),
                       target->now_ns);
     target->counters.ports[port].pause_frames++;
-    return true;
+    return !target->tm.ports[port].queues[fields[3]].round;
 }
 
 bool sw_mac_control_receive(struct sw_target *target, struct sw_frame *frame)
@@ -56,8 +60,7 @@ bool sw_mac_control_receive(struct sw_target *target, struct sw_frame *frame)
     const uint8_t *bytes = sw_frame_bytes(frame);
     uint32_t len = frame->packet.len, port = frame->port, opcode;
 
-    if (len < OPCODE_OFFSET || read_u16(bytes + ETHERTYPE_OFFSET) != ETHERTYPE_MAC_CONTROL ||
-        pause_queue(target, port, bytes, len))
+    if (len < OPCODE_OFFSET || read_u16(bytes + ETHERTYPE_OFFSET) != ETHERTYPE_MAC_CONTROL)
         return false;
     opcode = len >= OPCODE_OFFSET + 2 ? read_u16(bytes + OPCODE_OFFSET) : 0;
     if (opcode == OPCODE_PRIORITY_PAUSE && len >= OPCODE_OFFSET + 4 + 2 * SW_CLASS_COUNT) {
@@ -72,6 +75,9 @@ bool sw_mac_control_receive(struct sw_target *target, struct sw_frame *frame)
         for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++)
             pause(target, port, class_, read_u16(bytes + OPCODE_OFFSET + 2));
         target->counters.ports[port].pause_frames++;
+    } else if (names_queue(bytes, len)) {
+        if (!pause_queue(target, port, bytes + OPCODE_OFFSET + 2))
+            return false;
     } else {
         target->counters.ports[port].mac_control_ignored++;
     }

@@ -36,9 +36,9 @@ STANDARD_FIELDS = [
     "priority",
     "qid",
 ]
-OWN_METADATA = "softswitch_metadata"
-"""The name of a header in a program's metadata whose fields are softswitch's own. p4c keeps the names of headers, but
-not of other metadata. The header is never valid, and BMv2 ignores it."""
+OWN_METADATA = "softswitch_metadata_h"
+"""The type of a header in a program's metadata whose fields are softswitch's own. p4c keeps the names of header types, but
+not of metadata. The header is never valid, and BMv2 ignores it."""
 OWN_FIELDS = ["egress_queue"]
 
 
@@ -177,6 +177,6 @@ def _standard_metadata(root: Json, program: Program) -> None:
         header, member = alias[1][0].text(), alias[1][1].text()
         if outside in STANDARD_FIELDS:
             program.std_fields[header, member] = outside
-    for header in program.headers:
-        if header.rpartition(".")[2] == OWN_METADATA:
-            program.std_fields.update({(header, name): name for name in OWN_FIELDS})
+    for name, header in program.headers.items():
+        if header.type.name == OWN_METADATA:
+            program.std_fields.update({(name, member): member for member in OWN_FIELDS})
