@@ -95,8 +95,8 @@ class BfcEvent(CounterEvent):
     PAUSE = 0, Role.GENERATED, "an upstream queue was paused", "bfc.sent", "bfc.pauses"
     RESUME = 1, Role.GENERATED, "an upstream queue was resumed", "bfc.sent"
     REFRESH = 2, Role.GENERATED, "a pause of an upstream queue was sent again before it ended", "bfc.sent"
-    ASSIGNED = 3, Role.NEUTRAL, "a flow without packets in the switch got a queue", "bfc.assigned"
-    QUEUE_SHARED = 4, Role.NEUTRAL, "no queue was free, so the flow shares the queue of its hash", "bfc.collisions"
+    ASSIGNED = 3, Role.NEUTRAL, "a flow that was new to the switch got a queue", "bfc.assigned"
+    QUEUE_SHARED = 4, Role.NEUTRAL, "no queue was free for such a flow, so it shares that of its hash", "bfc.collisions"
     ENTRY_SHARED = 5, Role.NEUTRAL, "a packet's entry belonged to another flow", "bfc.entries_shared"
     DEQUEUE_SIGNAL = 6, Role.NEUTRAL, "a dequeue that a Tofino would have to signal to ingress", "bfc.dequeue_signals"
 

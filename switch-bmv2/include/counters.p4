@@ -59,8 +59,8 @@ enum bit<EVENT_BITS> bfc_event_t {
     pause = 0,          // an upstream queue was paused
     resume = 1,         // an upstream queue was resumed
     refresh = 2,        // a pause of an upstream queue was sent again before it ended
-    assigned = 3,       // a flow without packets in the switch got a queue
-    queue_shared = 4,   // no queue was free, so the flow shares the queue of its hash
+    assigned = 3,       // a flow that was new to the switch got a queue
+    queue_shared = 4,   // no queue was free for such a flow, so it shares that of its hash
     entry_shared = 5,   // a packet's entry belonged to another flow
     dequeue_signal = 6  // a dequeue that a Tofino would have to signal to ingress
 }

@@ -46,6 +46,8 @@ _MOST_RAMP_UP_TOKENS = 256
 """Most tokens of Bolt's proactive ramp-up on a port (docs/sources.md#bolt)."""
 _NEVER_IDLE_US_Q16 = 1 << 62
 """A time for which no link is ever idle."""
+_BFC_KEEP_HOP_RTTS = 3
+"""Hop RTTs for which a flow without packets keeps its queue (docs/sources.md#bfc)."""
 _HEADROOM_DELAYS = 3  # docs/sources.md#pfc: the round trip, and frames already in flight
 
 
@@ -198,11 +200,13 @@ def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     if settings.bfc_queues is None:
         return
     ports = topology.ports[switch]
+    hop_ns = hop_rtt_ns(topology, switch)
+    keep_us = _BFC_KEEP_HOP_RTTS * dilation.wall_ns(hop_ns) // 1000
     longest_us = min(_longest_pause_us(dilation.wall_bps(port.rate_bps)) for port in ports)
     refresh_us = _require_word("a pause of 65535 quanta", longest_us, min(port.rate_bps for port in ports)) // 2
     for port in ports:
-        hop_bytes = hop_rtt_ns(topology, switch) * port.rate_bps // (8 * 1_000_000_000)
-        values = f"{settings.bfc_queues} {hop_bytes} {refresh_us}"
+        hop_bytes = hop_ns * port.rate_bps // (8 * 1_000_000_000)
+        values = f"{settings.bfc_queues} {hop_bytes} {keep_us} {refresh_us}"
         yield f"table_add bfc backpressure {port.number} {CLASS_DATA} => {values}"
         yield f"table_add bfc_neighbour note_pause {port.number} =>"
         yield f"port_queues {port.number} {CLASS_DATA} {settings.bfc_queues} {ORDINARY_MTU_BYTES}"

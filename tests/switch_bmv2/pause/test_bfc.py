@@ -152,25 +152,42 @@ def test_a_pause_is_refreshed_before_it_ends() -> None:
         assert _events(switch, BfcEvent.REFRESH) == 1
 
 
+def _queue_of_first(switch: BenchSwitch) -> int:
+    """Let two frames of a flow wait in a queue, and return its number."""
+    _send(switch, 1, qpn=99)
+    _send(switch, 2, qpn=1)
+    return switch.register("bfc_used_queues", PORT.number).bit_length() - 1
+
+
 def test_a_queue_that_the_next_hop_pauses_waits_and_gets_no_new_flow() -> None:
-    with bench_switch(STAR, "s1", BFC) as switch:
-        _send(switch, 1, qpn=99)
-        _send(switch, 2, qpn=1)
-        switch.send(pack_frame(1, QueuePause(CLASS_DATA, 0, PFC_MAX_QUANTA)), PORT.number, 10)
+    with bench_switch(STAR, "s1", SwitchSettings(bfc_queues=2)) as switch:
+        queue = _queue_of_first(switch)
+        switch.send(pack_frame(1, QueuePause(CLASS_DATA, queue, PFC_MAX_QUANTA)), PORT.number, 10)
         assert switch.register("bfc_active_queues", PORT.number) == 0
-        queues = _queues_by_flow(_send(switch, 2, qpn=2, at_ns=20) + switch.run_to(1_000 * US))
-        assert list(queues.values()) == [{1}]
-        assert switch.register("bfc_used_queues", PORT.number) == 1
-        switch.send(pack_frame(1, QueuePause(CLASS_DATA, 0, 0)), PORT.number, 1_001 * US)
-        assert list(_queues_by_flow(switch.run_dry()).values()) == [{0}]
+        departures = [departure for qpn in (2, 3, 4) for departure in _send(switch, 1, qpn=qpn, at_ns=20)]
+        departures += switch.run_to(1_000 * US)
+        assert next(iter(_queues_by_flow(departures).values())) == {1 - queue}
+        assert switch.register("bfc_used_queues", PORT.number) == 1 << queue
+        switch.send(pack_frame(1, QueuePause(CLASS_DATA, queue, 0)), PORT.number, 1_001 * US)
+        assert {number for used in _queues_by_flow(switch.run_dry()).values() for number in used} == {queue}
         assert switch.register("bfc_paused_queues", PORT.number) == 0
+
+
+def test_a_flow_without_packets_keeps_its_queue_for_three_hop_rtts() -> None:
+    """Otherwise it would evade a pause of its queue."""
+    keep_us = 3 * hop_rtt_ns(STAR, "s1")  # wall us are model ns here
+    with bench_switch(STAR, "s1", BFC) as switch:
+        _send(switch, 1)
+        for at_us in (keep_us, 2 * keep_us, 3 * keep_us + 1):
+            _send(switch, 1, at_ns=at_us * US)
+        assert _events(switch, BfcEvent.ASSIGNED) == 2
 
 
 def test_a_pause_that_ends_without_a_frame_is_forgotten_when_the_queue_sends() -> None:
     with bench_switch(STAR, "s1", BFC) as switch:
-        _send(switch, 1, qpn=99)
-        _send(switch, 2, qpn=1)
-        switch.send(pack_frame(1, QueuePause(CLASS_DATA, 0, 100)), PORT.number, 10)
+        queue = _queue_of_first(switch)
+        switch.send(pack_frame(1, QueuePause(CLASS_DATA, queue, 100)), PORT.number, 10)
+        assert switch.register("bfc_paused_queues", PORT.number) == 1 << queue
         assert len(_queues_by_flow(switch.run_dry())) == 1
         assert switch.register("bfc_paused_queues", PORT.number) == 0
         assert switch.register("bfc_active_queues", PORT.number) == 0

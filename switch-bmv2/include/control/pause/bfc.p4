@@ -78,6 +78,7 @@ control BfcEnqueue(inout headers_t hdr, inout metadata_t meta, in standard_metad
     BfcSignal() refresh;
     bit<8> number_of_queues = 0;
     bytes_t hop_bytes = 0;
+    duration_us_t keep_us = 0;
     bytes_t depth_bytes = 0;
     bit<8> active = 0;
     bool is_first = false;
@@ -85,12 +86,13 @@ control BfcEnqueue(inout headers_t hdr, inout metadata_t meta, in standard_metad
     bit<32> before = 0;
     time_us_t sent_us = 0;
 
-    // `hop_rtt_bytes` is hop RTT x rate of the egress port.
-    action backpressure(bit<8> queues, bytes_t hop_rtt_bytes, duration_us_t refresh_us) {
+    // `hop_rtt_bytes` is hop RTT x rate of the egress port. A flow without packets keeps its queue for `flow_us`.
+    action backpressure(bit<8> queues, bytes_t hop_rtt_bytes, duration_us_t flow_us, duration_us_t refresh_us) {
         meta.bfc.is_managed = 1;
         meta.bfc.refresh_us = refresh_us;
         number_of_queues = queues;
         hop_bytes = hop_rtt_bytes;
+        keep_us = flow_us;
     }
 
     action no_backpressure() {
@@ -118,7 +120,7 @@ control BfcEnqueue(inout headers_t hdr, inout metadata_t meta, in standard_metad
 
     apply {
         if (bfc.apply().hit) {
-            join.apply(hdr, meta, std.egress_spec, number_of_queues, depth_bytes, active, is_first);
+            join.apply(hdr, meta, std.egress_spec, number_of_queues, keep_us, depth_bytes, active, is_first);
             if (!is_first && (bit<64>) depth_bytes * (bit<64>) active > (bit<64>) hop_bytes) {
                 require_pause();
                 if (before == 0) {
@@ -148,7 +150,7 @@ control BfcDequeue(inout metadata_t meta, in standard_metadata_t std) {
 
     apply {
         if (meta.bfc.is_managed == 1) {
-            leave.apply(meta, std.egress_port);
+            leave.apply(meta, std.egress_port, std.egress_global_timestamp);
             if (meta.bfc.is_counted == 1) {
                 end_requirement();
                 if (before <= 1) {

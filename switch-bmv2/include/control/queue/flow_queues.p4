@@ -2,17 +2,23 @@
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
 // Queues of Backpressure Flow Control (NSDI 2022, docs/sources.md#bfc) at the egress ports. A flow with packets in this switch
-// has one of the queues of its port and class. Its first packet takes an empty queue that the next hop has not paused, or else
-// the queue of its hash, which it shares. The queue is free again when its last packet has left.
+// has one of the queues of its port and class. Its first packet takes the first empty queue from the one of its hash on that
+// the next hop has not paused, or else the queue of its hash, which it shares. A queue is free when its last packet has left.
 //
-// Flows are virtual: the hash of the 5-tuple and the egress port is an index, and flows with the same index share an entry.
+// A flow keeps its queue for some hop RTTs after its last packet. Otherwise it would leave a queue that the next hop has
+// paused because of it, since its next packet would take another one.
+//
+// Flows are virtual: the hash of the 5-tuple and the egress port is an index, and flows with the same index share an entry. The
+// salt is that of ECMP with another factor, so that flows which collide in one switch do not collide in the next.
 // Ingress and egress share the registers, so that no packet has to tell ingress of a dequeue. A Tofino would need one signal
 // for each, so they are counted.
 #ifndef SFC_FLOW_QUEUES_P4
 #define SFC_FLOW_QUEUES_P4
 
-// Packets of a virtual flow in this switch, its queue, and the hash of the flow that took the entry. Index: virtual flow.
+// Packets of a virtual flow in this switch, the time of the last one, in microseconds of the switch's clock, its queue, and the
+// hash of the flow that took the entry. Index: virtual flow.
 register<bit<32>>(VIRTUAL_FLOWS) bfc_flow_packets;
+register<time_us_t>(VIRTUAL_FLOWS) bfc_flow_last_us;
 register<flow_queue_t>(VIRTUAL_FLOWS) bfc_flow_queue;
 register<bit<32>>(VIRTUAL_FLOWS) bfc_flow_hash;
 
@@ -67,8 +73,11 @@ control LowestQueue(in flow_queue_set_t queues, out flow_queue_t queue) {
 // Lets a packet join the queue of its flow. `depth_bytes` is the queue's depth with the packet, `active` the number of the
 // port's active queues, at least 1, and `is_first` says that no other packet of the flow is in this switch.
 control FlowQueueJoin(inout headers_t hdr, inout metadata_t meta, in port_t port, in bit<8> queues,
-                      out bytes_t depth_bytes, out bit<8> active, out bool is_first) {
+                      in duration_us_t keep_us, out bytes_t depth_bytes, out bit<8> active, out bool is_first) {
     LowestQueue() lowest;
+    time_us_t last_us = 0;
+    flow_queue_set_t free = 0;
+    flow_queue_set_t free_after = 0;
     bit<32> mixed = 0;
     bit<32> packets = 0;
     bit<32> owner = 0;
@@ -79,9 +88,10 @@ control FlowQueueJoin(inout headers_t hdr, inout metadata_t meta, in port_t port
     flow_queue_set_t queue_bit = 0;
 
     action find_flow() {
-        mixed = (meta.flow_hash ^ (bit<32>) port) * 0x9E3779B1;
+        mixed = (meta.flow_hash ^ (bit<32>) port) * (meta.ecmp_salt * 0x85EBCA77);
         meta.bfc.flow = (bit<FLOW_BITS>) (mixed >> (32 - FLOW_BITS));
         bfc_flow_packets.read(packets, (bit<32>) meta.bfc.flow);
+        bfc_flow_last_us.read(last_us, (bit<32>) meta.bfc.flow);
         bfc_flow_queue.read(meta.bfc.queue, (bit<32>) meta.bfc.flow);
         bfc_flow_hash.read(owner, (bit<32>) meta.bfc.flow);
         bfc_used_queues.read(used, (bit<32>) port);
@@ -90,11 +100,11 @@ control FlowQueueJoin(inout headers_t hdr, inout metadata_t meta, in port_t port
 
     action take_entry() {
         bfc_flow_hash.write((bit<32>) meta.bfc.flow, meta.flow_hash);
-        used = ~(used | paused) & ((((flow_queue_set_t) 1) << queues) - 1);
-    }
-
-    action share_queue() {
+        owner = meta.flow_hash;
         meta.bfc.queue = (flow_queue_t) (((mixed & 0xffff) * (bit<32>) queues) >> 16);
+        free = ~(used | paused) & ((((flow_queue_set_t) 1) << queues) - 1);
+        free_after = free & ~((((flow_queue_set_t) 1) << meta.bfc.queue) - 1);
+        free = free_after != 0 ? free_after : free;
     }
 
     // One action, because BMv2 locks its registers: egress may run at once.
@@ -123,16 +133,16 @@ control FlowQueueJoin(inout headers_t hdr, inout metadata_t meta, in port_t port
     apply {
         find_flow();
         is_first = packets == 0;
-        if (is_first) {
+        if (is_first && (owner != meta.flow_hash || meta.now_us - last_us > (time_us_t) keep_us)) {
             take_entry();
             bfc_events.count((bit<32>) (bit<EVENT_BITS>) bfc_event_t.assigned);
-            if (used == 0) {
-                share_queue();
+            if (free == 0) {
                 bfc_events.count((bit<32>) (bit<EVENT_BITS>) bfc_event_t.queue_shared);
             } else {
-                lowest.apply(used, meta.bfc.queue);
+                lowest.apply(free, meta.bfc.queue);
             }
-        } else if (owner != meta.flow_hash) {
+        }
+        if (owner != meta.flow_hash) {
             bfc_events.count((bit<32>) (bit<EVENT_BITS>) bfc_event_t.entry_shared);
         }
         join();
@@ -141,7 +151,7 @@ control FlowQueueJoin(inout headers_t hdr, inout metadata_t meta, in port_t port
 }
 
 // Lets a packet leave its queue. A queue that sends is not paused, so a pause that is on record has ended without a frame.
-control FlowQueueLeave(inout metadata_t meta, in port_t port) {
+control FlowQueueLeave(inout metadata_t meta, in port_t port, in time_us_t now_us) {
     bit<32> packets = 0;
     bit<32> place = 0;
     bytes_t held = 0;
@@ -156,6 +166,7 @@ control FlowQueueLeave(inout metadata_t meta, in port_t port) {
         queue_bit = ((flow_queue_set_t) 1) << meta.bfc.queue;
         bfc_flow_packets.read(packets, (bit<32>) meta.bfc.flow);
         bfc_flow_packets.write((bit<32>) meta.bfc.flow, packets |-| 1);
+        bfc_flow_last_us.write((bit<32>) meta.bfc.flow, now_us);
         bfc_queue_bytes.read(held, place);
         rest = held |-| meta.accounted_bytes;
         bfc_queue_bytes.write(place, rest);

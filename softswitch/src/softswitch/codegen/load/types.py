@@ -177,6 +177,6 @@ def _standard_metadata(root: Json, program: Program) -> None:
         header, member = alias[1][0].text(), alias[1][1].text()
         if outside in STANDARD_FIELDS:
             program.std_fields[header, member] = outside
-    for name, header in program.headers.items():
-        if header.type.name == OWN_METADATA:
-            program.std_fields.update({(name, member): member for member in OWN_FIELDS})
+    for instance in program.headers.values():
+        if instance.type.name == OWN_METADATA:
+            program.std_fields.update({(instance.name, member): member for member in OWN_FIELDS})
