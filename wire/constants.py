@@ -131,6 +131,8 @@ PFC_FRAME_BYTES: Final = 60
 EXTENSION_OPCODE: Final = 0xFFFE
 QUEUE_PAUSE_ORGANIZATION: Final = 0x5AFCBF
 """Private company ID of these frames, which is not registered."""
+QUEUE_PAUSE_QUANTA: Final = 64
+"""Quanta in the unit of time of these frames, so that a pause outlasts the wait of a packet in a paused queue."""
 QUEUE_NUMBERS: Final = 256
 """Number of queues that a data packet can name as its queue at the previous hop."""
 MOST_FLOW_QUEUES: Final = 128

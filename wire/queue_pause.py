@@ -29,8 +29,8 @@ class QueuePause(NamedTuple):
 
     traffic_class: int
     queue: int
-    quanta: int
-    """Duration in quanta of 512 bit times; 0 resumes the queue."""
+    units: int
+    """Duration in units of QUEUE_PAUSE_QUANTA quanta; 0 resumes the queue."""
 
 
 def pack_frame(source_mac: int, pause: QueuePause) -> bytes:

@@ -47,6 +47,7 @@ from wire.constants import (
     IP_PROTOCOL_UDP,
     IPV4_TTL,
     PSN_MASK,
+    QUEUE_PAUSE_QUANTA,
     ROCE_UDP_PORT,
 )
 from wire.crc import crc_between
@@ -464,8 +465,8 @@ class Nic:
         self._counters.pfc_received += 1
         if not self._algorithms.flow_control.obeys_queue_pause or request.traffic_class != CLASS_DATA:
             return
-        self._counters.pauses += request.quanta > 0
-        end_ns = now_ns + pfc.quanta_ns(request.quanta, self._settings.line_rate_bps)
+        self._counters.pauses += request.units > 0
+        end_ns = now_ns + pfc.quanta_ns(QUEUE_PAUSE_QUANTA * request.units, self._settings.line_rate_bps)
         self._pairs.pause_queue(request.queue, end_ns, self._wire.clock_ns)
         if request.queue == 0 and self.programs is not None:
             self.programs.pause_class(CLASS_DATA, end_ns, self._wire.clock_ns)

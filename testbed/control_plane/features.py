@@ -20,6 +20,7 @@ from wire.constants import (
     PAUSE_MIRROR_SESSION,
     PFC_MAX_QUANTA,
     PFC_QUANTUM_BITS,
+    QUEUE_PAUSE_QUANTA,
     RECIRCULATION_PORT,
 )
 from wire.dilation import Dilation
@@ -202,8 +203,8 @@ def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     ports = topology.ports[switch]
     hop_ns = hop_rtt_ns(topology, switch)
     keep_us = _BFC_KEEP_HOP_RTTS * dilation.wall_ns(hop_ns) // 1000
-    longest_us = min(_longest_pause_us(dilation.wall_bps(port.rate_bps)) for port in ports)
-    refresh_us = _require_word("a pause of 65535 quanta", longest_us, min(port.rate_bps for port in ports)) // 2
+    longest_us = QUEUE_PAUSE_QUANTA * min(_longest_pause_us(dilation.wall_bps(port.rate_bps)) for port in ports)
+    refresh_us = _require_word("the pause of a queue", longest_us, max(port.rate_bps for port in ports)) // 2
     for port in ports:
         hop_bytes = hop_ns * port.rate_bps // (8 * 1_000_000_000)
         values = f"{settings.bfc_queues} {hop_bytes} {keep_us} {refresh_us}"

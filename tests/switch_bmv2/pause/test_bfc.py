@@ -11,7 +11,7 @@ import pytest
 from testbed.control_plane.features import hop_rtt_ns
 from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import FRAME, STAR, US, BenchSwitch, Departure, bench_switch
-from wire.constants import CLASS_DATA, PFC_MAX_QUANTA
+from wire.constants import CLASS_DATA, PFC_MAX_QUANTA, QUEUE_PAUSE_QUANTA
 from wire.counters import BfcEvent
 from wire.queue_pause import QueuePause, pack_frame, unpack_frame
 
@@ -140,13 +140,13 @@ def test_a_flow_with_one_packet_is_never_paused() -> None:
 
 
 def test_a_pause_is_refreshed_before_it_ends() -> None:
-    """The neighbour forgets a pause after 65535 quanta."""
+    """The neighbour forgets a pause after 65535 units of 64 quanta."""
     with bench_switch(STAR, "s1", BFC) as switch:
         _send(switch, 2 + FRAMES_BELOW)
-        wall_us_of_quanta = PFC_MAX_QUANTA * 512 * 1_000 // (PORT.rate_bps // 1_000_000)
+        wall_us_of_pause = PFC_MAX_QUANTA * QUEUE_PAUSE_QUANTA * 512 * 1_000 // (PORT.rate_bps // 1_000_000)
         switch.engine.command(f"port_rate {PORT.number} 1")
-        assert _pauses(_send(switch, 1, at_ns=(wall_us_of_quanta // 2 - 5) * US)) == []
-        assert _pauses(_send(switch, 1, at_ns=(wall_us_of_quanta // 2 + 5) * US)) == [
+        assert _pauses(_send(switch, 1, at_ns=(wall_us_of_pause // 2 - 20) * US)) == []
+        assert _pauses(_send(switch, 1, at_ns=(wall_us_of_pause // 2 + 5) * US)) == [
             (1, QueuePause(CLASS_DATA, 5, PFC_MAX_QUANTA))
         ]
         assert _events(switch, BfcEvent.REFRESH) == 1

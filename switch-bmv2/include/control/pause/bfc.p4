@@ -7,7 +7,7 @@
 // one that leaves a resume frame. A packet that is the only one of its flow in this switch never requires a pause.
 //
 // The upstream queue is in the second byte of the Ethernet source address, which every hop sets (docs/wire-format.md). A pause
-// lasts at most 65535 quanta, so it is refreshed as long as needed, as with PFC.
+// lasts at most 65535 units of 64 quanta, so it is refreshed as long as needed, as with PFC.
 #ifndef SFC_BFC_P4
 #define SFC_BFC_P4
 

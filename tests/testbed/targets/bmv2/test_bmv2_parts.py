@@ -105,6 +105,7 @@ _PFC = "--switch bmv2 cannot do pfc: a queue of BMv2 cannot be paused; use --swi
     [
         (replace(LIVE, clock="virtual"), "no virtual clock"),
         (replace(LIVE, settings={"switch.pfc": True}), "cannot be paused"),
+        (replace(LIVE, scheme="bfc"), "incast bfc: --switch bmv2 cannot do bfc: a queue of BMv2 cannot be paused"),
         (replace(LIVE, scheme="ndp"), "cannot trim: a queue of BMv2 counts packets"),
         (replace(LIVE, scenario="testbed-hol", scheme="pfc"), f"testbed-hol pfc: {_PFC}"),
         (replace(LIVE, scheme="sfc-p", settings={"switch.pfc": True}), f"incast sfc-p: {_PFC}"),

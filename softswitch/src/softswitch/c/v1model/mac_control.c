@@ -15,7 +15,8 @@
 #define OPCODE_PRIORITY_PAUSE 0x0101u
 #define OPCODE_EXTENSION 0xFFFEu
 #define ORGANIZATION 0x5AFCBFu /* of softswitch's extension: a CID that is not registered */
-#define EXTENSION_BYTES 7u     /* organization, class, queue, quanta */
+#define EXTENSION_BYTES 7u     /* organization, class, queue, time */
+#define QUANTA_PER_UNIT 64u    /* of the time, so that it outlasts the wait of a packet in a paused queue */
 #define BITS_PER_QUANTUM UINT64_C(512)
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -49,8 +50,8 @@ static bool names_queue(const uint8_t *bytes, uint32_t len)
 /* Obeys a pause of one queue; false if the class has several queues, so that the program gets the frame as well. */
 static bool pause_queue(struct sw_target *target, uint32_t port, const uint8_t *fields)
 {
-    sw_tm_pause_queue(&target->tm, port, fields[3], fields[4], end_ns(target, port, read_u16(fields + 5)),
-                      target->now_ns);
+    sw_tm_pause_queue(&target->tm, port, fields[3], fields[4],
+                      end_ns(target, port, QUANTA_PER_UNIT * read_u16(fields + 5)), target->now_ns);
     target->counters.ports[port].pause_frames++;
     return !target->tm.ports[port].queues[fields[3]].round;
 }
