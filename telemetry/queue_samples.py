@@ -28,8 +28,8 @@ SAMPLE_DTYPE = np.dtype(
         ("high_water_bytes", np.uint64),
     ]
 )
-"""End of the interval in wall ns, port and class (-1, -1: the whole buffer), part of the class, queued bytes at the end of
-the interval, most queued bytes in the interval. Part n > 0 is queue n - 1 of a class with several queues; otherwise the
+"""End of the interval in wall ns, port and class (-1, -1: the whole buffer), part of the class, queued bytes at the end
+of the interval, most queued bytes in the interval. Part n > 0 is queue n - 1 of a class with several queues; otherwise the
 sample describes the whole class."""
 
 Samples = NDArray[np.void]

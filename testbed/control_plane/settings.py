@@ -141,7 +141,9 @@ class SwitchSettings(BaseModel):
         others = [name for name in ("pfc", "sfc_p") if getattr(self, name)]
         others += ["trim_queue_bytes"] * (self.trim_queue_bytes is not None)
         if self.bfc_queues is not None and others:
-            raise ValueError(f"bfc_queues and {others[0]} exclude each other: a packet has one queue and one pause frame")
+            raise ValueError(
+                f"bfc_queues and {others[0]} exclude each other: a packet has one queue and one pause frame"
+            )
         return self
 
     @property

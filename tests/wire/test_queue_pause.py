@@ -11,7 +11,7 @@ PAUSE = QueuePause(3, 200, 65_535)
 
 def test_frame_has_the_documented_bytes() -> None:
     frame = pack_frame(0x0600_0001_0002, PAUSE)
-    assert frame.hex() == "0180c2000001" + "060000010002" + "8808" + "fffe" + "5afcbf" + "03" + "c8" + "ffff" + "00" * 37
+    assert frame.hex() == "0180c2000001" + "060000010002" + "8808" + "fffe" + "5afcbf" + "03c8ffff" + "00" * 37
     assert unpack_frame(frame) == PAUSE
 
 

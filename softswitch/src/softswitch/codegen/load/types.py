@@ -37,8 +37,8 @@ STANDARD_FIELDS = [
     "qid",
 ]
 OWN_METADATA = "softswitch_metadata_h"
-"""The type of a header in a program's metadata whose fields are softswitch's own. p4c keeps the names of header types, but
-not of metadata. The header is never valid, and BMv2 ignores it."""
+"""The type of a header in a program's metadata whose fields are softswitch's own. p4c keeps the names of header types,
+but not of metadata. The header is never valid, and BMv2 ignores it."""
 OWN_FIELDS = ["egress_queue"]
 
 
