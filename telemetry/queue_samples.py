@@ -29,8 +29,8 @@ SAMPLE_DTYPE = np.dtype(
     ]
 )
 """End of the interval in wall ns, port and class (-1, -1: the whole buffer), part of the class, queued bytes at the end
-of the interval, most queued bytes in the interval. Part n > 0 is queue n - 1 of a class with several queues; otherwise the
-sample describes the whole class."""
+of the interval, most queued bytes in the interval. Part n > 0 is queue n - 1 of a class with several queues; otherwise
+the sample describes the whole class."""
 
 Samples = NDArray[np.void]
 
