@@ -163,7 +163,11 @@ def _cases_with_loss() -> list[PeerCase]:
     racks = ("topology.tors=32", "topology.hosts_per_tor=1")
     works: Sequence[tuple[str, str, Sequence[str]]] = (
         ("64:1 incast, 128 hosts, 4 MiB", "incast", (*incast, f"switch.buffer_bytes={buffer_of(4, ports=17)}")),
-        ("hadoop-50, 32 racks of a host, 2 MiB", "hadoop-50", (*racks, f"switch.buffer_bytes={buffer_of(2, ports=32)}")),
+        (
+            "hadoop-50, 32 racks of a host, 2 MiB",
+            "hadoop-50",
+            (*racks, f"switch.buffer_bytes={buffer_of(2, ports=32)}"),
+        ),
     )
     return [
         case_of(

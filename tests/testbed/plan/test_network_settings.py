@@ -131,9 +131,7 @@ def test_without_trimming_ndp_may_have_telemetry_and_acknowledgments_that_queue_
         ("sfc", ("transport.congestion=bolt",), r"ends in \+bolt, or --set switch.bolt_threshold_bytes="),
     ],
 )
-def test_congestion_control_without_its_signals_is_refused(
-    scheme: str, settings: tuple[str, ...], remedy: str
-) -> None:
+def test_congestion_control_without_its_signals_is_refused(scheme: str, settings: tuple[str, ...], remedy: str) -> None:
     with pytest.raises(UsageError, match=remedy):
         planned(scheme, *settings)
 
