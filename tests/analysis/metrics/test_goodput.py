@@ -63,7 +63,7 @@ def test_bytes_delivered_do_not_depend_on_how_many_flows_are_looked_up_at_a_time
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     flows = [_flow(flow, f"h{flow % 3}", "a", 0, 20) for flow in range(10)]
-    rows = [(start, start + 10, flow, 1000 + flow) for start in (0, 10) for flow in range(10)]
+    rows = [(start, start + 10, flow, 1000 + flow) for start in (0.0, 10.0) for flow in range(10)]
     goodput, known = _frames(flows, rows)
     whole = delivered(goodput, known, "dst")
     monkeypatch.setattr("analysis.metrics.goodput._MOST_FLOWS", 3)
