@@ -90,7 +90,7 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
                 validity.apply(hdr, meta, std);
             }
             if (meta.is_dropped == 0) {
-                meta.bfc.upstream = hdr.ethernet.src_addr[39:32];
+                meta.bfc.upstream = hdr.ethernet.src_addr[UPSTREAM_LOW + UPSTREAM_BITS - 1:UPSTREAM_LOW];
                 turn_round.apply(hdr, meta);
                 flow_hash.apply(hdr, meta);
                 forwarding.apply(hdr, meta, std);

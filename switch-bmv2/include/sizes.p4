@@ -45,6 +45,8 @@
 #define FLOW_QUEUES (1 << FLOW_QUEUE_BITS)
 #define PORT_FLOW_QUEUES (1 << (PORT_BITS + FLOW_QUEUE_BITS))
 #define UPSTREAM_BITS 8
+// Lowest bit of that number in the Ethernet source address: its second byte (docs/wire-format.md).
+#define UPSTREAM_LOW 32
 #define UPSTREAM_QUEUES (1 << (PORT_BITS + UPSTREAM_BITS))
 
 #endif

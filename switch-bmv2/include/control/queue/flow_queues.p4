@@ -127,7 +127,7 @@ control FlowQueueJoin(inout headers_t hdr, inout metadata_t meta, in port_t port
 
     action tell_next_hop() {
         meta.softswitch_metadata.egress_queue = (bit<8>) meta.bfc.queue;
-        hdr.ethernet.src_addr[39:32] = (bit<8>) meta.bfc.queue;
+        hdr.ethernet.src_addr[UPSTREAM_LOW + UPSTREAM_BITS - 1:UPSTREAM_LOW] = (bit<8>) meta.bfc.queue;
     }
 
     apply {

@@ -85,9 +85,9 @@ def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> Non
     poller.poll()
     poller.end_interval(200)
     assert [tuple(row) for row in samples_from_bytes(file.read_bytes()).tolist()] == [
-        (100, -1, -1, 1_000, 5_000),
-        (100, 2, 3, 1_000, 5_000),
-        (200, -1, -1, 0, 0),
+        (100, -1, -1, 0, 1_000, 5_000),
+        (100, 2, 3, 0, 1_000, 5_000),
+        (200, -1, -1, 0, 0, 0),
     ]
     assert control.exchanges == 5  # if the buffer is empty the queues are not read
 
