@@ -51,7 +51,8 @@ def pairs_of(wish: Wish) -> tuple[list[Pair], list[str]]:
     UsageError if the switch does not support a pair of a named scenario, or no pair at all. Other reasons why a run
     cannot be planned are not checked.
     """
-    names = list(SCENARIOS) if wish.scenario == ALL else [wish.scenario]
+    all_names = [name for name in SCENARIOS if name not in EXPERIMENTS or EXPERIMENTS[name].is_in_validate_all]
+    names = all_names if wish.scenario == ALL else [wish.scenario]
     candidates = [pair for name in names for pair in _pairs_of_scenario(wish, name)]
     target = SWITCH_TARGETS.get(wish.switch)
     if target is None or target.no_pfc is None:

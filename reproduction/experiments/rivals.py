@@ -216,6 +216,7 @@ EXPERIMENT = Experiment(
     shows="The paper compares SFC with congestion controls, hop-by-hop flow control, OnRamp and NDP in words. Its "
     "figures have HPCC, DCQCN+W, OnRamp and NDP. It says that SFC complements congestion control, that congestion "
     "control alone reacts to an incast too late, and that hop-by-hop flow control slows traffic that is not congested.",
+    is_in_validate_all=False,
     scenario=SCENARIO,
     grids={
         "ci": _grid(

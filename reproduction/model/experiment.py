@@ -235,6 +235,8 @@ class Experiment:
     tables: tuple[TableSpec, ...] = ()
     notes: tuple[str, ...] = ()
     """Information that a reader needs to judge the values, such as the derivation of a smaller scale."""
+    is_in_validate_all: bool = True
+    """Whether `validate all` compares its pairs of runs; not if other experiments have the same workloads."""
     shows: str = ""
     """A description of the paper's figure and of the paper's conclusions from it."""
 

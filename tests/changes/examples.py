@@ -336,8 +336,10 @@ control SizeLimit(inout metadata_t meta, inout standard_metadata_t std) {
             "    int_telemetry: bool": '    most_bytes: Bytes | None = Field(None, description="Limit of a frame.")\n'
         },
         "testbed/control_plane/features.py": {
-            "    if settings.sfc_p or settings.pfc or settings.bfc_queues is not None:": "    if settings.most_bytes is not None:\n"
-            '        yield f"table_set_default size_limit limit {settings.most_bytes}"\n'
+            "    if settings.sfc_p or settings.pfc or settings.bfc_queues is not None:": (
+                "    if settings.most_bytes is not None:\n"
+                '        yield f"table_set_default size_limit limit {settings.most_bytes}"\n'
+            )
         },
     },
     (*_MAKE_P4, *_RUN, "incast", "--scheme", "irn", "--set", "switch.most_bytes=500", "--duration", "0.2", *_TINY),

@@ -45,7 +45,7 @@ def write_journal(folder: Path) -> Journal:
     for trace in (planned, sent, received, goodput):
         trace.flush()
     for switch, depth in zip(SWITCHES, (20, 10), strict=True):
-        samples = np.array([(3_000, -1, -1, depth, depth), (5_000, -1, -1, 0, depth)], dtype=SAMPLE_DTYPE)
+        samples = np.array([(3_000, -1, -1, 0, depth, depth), (5_000, -1, -1, 0, 0, depth)], dtype=SAMPLE_DTYPE)
         journal.samples(switch).write_bytes(samples.tobytes())
     return journal
 
@@ -104,7 +104,7 @@ def test_damaged_samples_of_a_switch_do_not_affect_other_samples(tmp_path: Path)
     """A truncated last sample is left out silently. An impossible depth is reported."""
     journal = write_journal(tmp_path)
     journal.samples("tor1").write_bytes(journal.samples("tor1").read_bytes()[:-1])
-    journal.samples("tor2").write_bytes(np.array([(3_000, -1, -1, 1 << 40, 0)], dtype=SAMPLE_DTYPE).tobytes())
+    journal.samples("tor2").write_bytes(np.array([(3_000, -1, -1, 0, 1 << 40, 0)], dtype=SAMPLE_DTYPE).tobytes())
     (problem,) = journal.write_traces()
     assert problem.startswith("Queue samples of tor2 are lost: ")
     assert read_traces(tmp_path)[1].select("switch", "depth_bytes").rows() == [("tor1", 10)]

@@ -17,12 +17,12 @@ from telemetry.schema import QUEUES
 
 SAMPLES = np.array(
     [
-        (900, -1, -1, 0, 0),
-        (21_000, 2, 3, 0, 1500),
-        (21_000, -1, -1, 0, 1500),
-        (21_000, 1, 3, 0, 0),
-        (11_000, -1, -1, 64, 64),
-        (11_000, 1, 7, 64, 64),
+        (900, -1, -1, 0, 0, 0),
+        (21_000, 2, 3, 0, 0, 1500),
+        (21_000, -1, -1, 0, 0, 1500),
+        (21_000, 1, 3, 0, 0, 0),
+        (11_000, -1, -1, 0, 64, 64),
+        (11_000, 1, 7, 0, 64, 64),
     ],
     dtype=SAMPLE_DTYPE,
 )
@@ -33,7 +33,7 @@ def test_a_sample_is_thirty_two_bytes() -> None:
     assert SAMPLE_DTYPE.itemsize == 32
     fields, names = SAMPLE_DTYPE.fields, SAMPLE_DTYPE.names
     assert fields is not None and names is not None
-    assert [fields[name][1] for name in names] == [0, 8, 12, 16, 24]
+    assert [fields[name][1] for name in names] == [0, 8, 12, 14, 16, 24]
 
 
 def test_rows_are_in_model_time_and_without_empty_queues() -> None:
@@ -46,6 +46,12 @@ def test_rows_are_in_model_time_and_without_empty_queues() -> None:
         (10.0, "s1", -1, -1, 0, 1500),
         (10.0, "s1", 2, 3, 0, 1500),
     ]
+
+
+def test_queues_of_a_class_with_several_have_no_rows_of_their_own() -> None:
+    """Rows are by class, so the first queue's sample of 500 B is left out."""
+    samples = np.array([(11_000, 1, 3, 0, 800, 900), (11_000, 1, 3, 1, 500, 600)], dtype=SAMPLE_DTYPE)
+    assert queue_rows(samples, switch="s1", start_ns=1000, dilation_factor=2).rows() == [(5.0, "s1", 1, 3, 800, 900)]
 
 
 def test_a_truncated_last_sample_is_left_out(tmp_path: Path) -> None:
@@ -69,7 +75,7 @@ def test_chunks_give_the_rows_of_the_whole_file(
 ) -> None:
     """Samples of one instant stay in one chunk, so sorting within chunks sorts all rows."""
     path = tmp_path_factory.mktemp("samples") / "s1.samples"
-    ports = [(time, 100 - number, 0, number, number + 1) for number, time in enumerate(sorted(times))]
+    ports = [(time, 100 - number, 0, 0, number, number + 1) for number, time in enumerate(sorted(times))]
     samples = np.array(ports, dtype=SAMPLE_DTYPE)
     path.write_bytes(samples.tobytes())
     chunks = [queue_rows(chunk, switch="s", start_ns=5, dilation_factor=2) for chunk in sample_chunks(path, rows)]
@@ -80,7 +86,7 @@ def test_chunks_give_the_rows_of_the_whole_file(
 
 def test_a_depth_beyond_the_column_is_refused() -> None:
     """The column must not wrap silently at 4 GB."""
-    huge = np.array([(1, -1, -1, 0, 1 << 32)], dtype=SAMPLE_DTYPE)
+    huge = np.array([(1, -1, -1, 0, 0, 1 << 32)], dtype=SAMPLE_DTYPE)
     with pytest.raises(ValueError, match="4294967296 bytes does not fit"):
         queue_rows(huge, switch="s1", start_ns=0, dilation_factor=1)
 
@@ -88,7 +94,7 @@ def test_a_depth_beyond_the_column_is_refused() -> None:
 @given(st.lists(st.integers(0, 10**12), max_size=30), st.integers(0, 10**12), st.integers(1, 10**5))
 def test_times_keep_their_order_and_none_is_negative(times: list[int], start: int, factor: int) -> None:
     """Rows are sorted by time, and no sample of the whole buffer since model time 0 is missing."""
-    samples = np.array([(time, -1, -1, 0, 0) for time in times], dtype=SAMPLE_DTYPE)
+    samples = np.array([(time, -1, -1, 0, 0, 0) for time in times], dtype=SAMPLE_DTYPE)
     rows = queue_rows(samples, switch="s", start_ns=start, dilation_factor=factor)["time_us"].to_list()
     assert rows == sorted(rows)
     assert len(rows) == sum(time >= start for time in times)
