@@ -84,8 +84,8 @@ static inline uint32_t sw_key_hash(const uint64_t *key, unsigned n, uint64_t see
     return (uint32_t)h;
 }
 
-static inline const struct sw_entry *sw_table_probe(const struct sw_table *t, const uint64_t *key, unsigned n,
-                                                    uint64_t seed)
+__attribute__((always_inline)) static inline const struct sw_entry *
+sw_table_probe(const struct sw_table *t, const uint64_t *key, unsigned n, uint64_t seed)
 {
     uint32_t hash = sw_key_hash(key, n, seed);
     for (uint32_t at = hash & t->slot_mask; t->slots[at].entry; at = (at + 1) & t->slot_mask) {
@@ -103,7 +103,8 @@ static inline const struct sw_entry *sw_table_probe(const struct sw_table *t, co
 }
 
 /* The look-ups return the default entry on a miss; `n` is the table's key_words, a constant for the compiler. */
-static inline const struct sw_entry *sw_table_exact(const struct sw_table *t, const uint64_t *key, unsigned n)
+__attribute__((always_inline)) static inline const struct sw_entry *sw_table_exact(const struct sw_table *t,
+                                                                                   const uint64_t *key, unsigned n)
 {
     if (t->count == 0)
         return t->miss;

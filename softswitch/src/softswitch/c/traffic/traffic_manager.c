@@ -33,8 +33,11 @@ void sw_tm_free(struct sw_traffic_manager *tm)
 /* The earliest time at which a class that holds packets is not paused. */
 static int64_t unpaused_ns(const struct sw_queue *queue)
 {
-    int64_t round_ns = queue->round ? sw_round_next_ns(queue->round) : queue->pause_until_ns;
+    int64_t round_ns;
 
+    if (!queue->round)
+        return queue->pause_until_ns;
+    round_ns = sw_round_next_ns(queue->round);
     return round_ns > queue->pause_until_ns ? round_ns : queue->pause_until_ns;
 }
 
@@ -44,9 +47,11 @@ static void plan(struct sw_traffic_manager *tm, uint32_t port, int64_t now_ns)
     const struct sw_port *p = &tm->ports[port];
     int64_t at_ns = SW_NEVER;
 
-    for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++) {
-        if ((p->waiting >> class_ & 1) && unpaused_ns(&p->queues[class_]) < at_ns)
-            at_ns = unpaused_ns(&p->queues[class_]);
+    for (uint32_t waiting = p->waiting; waiting; waiting &= waiting - 1) {
+        int64_t class_ns = unpaused_ns(&p->queues[__builtin_ctz(waiting)]);
+
+        if (class_ns < at_ns)
+            at_ns = class_ns;
     }
     if (at_ns != SW_NEVER) {
         if (at_ns < p->wire_free_ns)
@@ -71,7 +76,7 @@ void sw_tm_enqueue(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_
     queue->bytes += frame->queued_bytes;
     if (p->has_device)
         tm->bytes += frame->queued_bytes;
-    if (queue->round || !(p->waiting >> class_ & 1)) {
+    if (!(p->waiting >> class_ & 1) || queue->round) {
         p->waiting |= (uint8_t)(1u << class_);
         plan(tm, port, now_ns);
     }
@@ -91,11 +96,13 @@ struct sw_frame *sw_tm_start(struct sw_traffic_manager *tm, uint32_t port, int64
 {
     struct sw_port *p = &tm->ports[port];
 
-    for (uint32_t c = SW_CLASS_COUNT; c-- > 0;) {
-        struct sw_queue *queue = &p->queues[c];
+    for (uint32_t c, waiting = p->waiting; waiting; waiting &= ~(1u << c)) {
+        struct sw_queue *queue;
         struct sw_frame *frame;
 
-        if (!(p->waiting >> c & 1) || queue->pause_until_ns > now_ns)
+        c = 31 - (uint32_t)__builtin_clz(waiting); /* the highest class first */
+        queue = &p->queues[c];
+        if (queue->pause_until_ns > now_ns)
             continue;
         frame = queue->round ? sw_round_pop(queue->round, now_ns) : sw_frame_list_pop(&queue->frames);
         if (!frame)
