@@ -136,7 +136,7 @@ QUEUE_PAUSE_QUANTA: Final = 64
 QUEUE_NUMBERS: Final = 256
 """Number of queues that a data packet can name as its queue at the previous hop."""
 MOST_FLOW_QUEUES: Final = 128
-"""Most queues of a port and class of a switch."""
+"""Largest number of queues of a port and class of a switch."""
 
 # Switch ports
 RECIRCULATION_PORT: Final = 510

@@ -219,8 +219,18 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
         *_trimmed(result),
         ("BTS sent", format_count(count_of(result.bts, "sent"))),
         ("PFC sent", format_count(count_of(result.pfc, "sent"))),
+        *_bfc(result),
         ("wall time", f"{wall} ({speed})" if speed else wall),
     ]
+
+
+def _bfc(result: RunResult) -> list[tuple[str, str]]:
+    """Return the frames and the collisions of Backpressure Flow Control; no row if no flow was assigned a queue."""
+    bfc = result.bfc
+    if bfc is None or not bfc.assigned:
+        return []
+    collisions = f"{bfc.collisions:,} of {bfc.assigned:,} assignments share a queue"
+    return [("BFC frames sent", f"{bfc.sent:,} ({collisions})")]
 
 
 def _drops(result: RunResult) -> str:

@@ -368,8 +368,8 @@ EXPERIMENT = Experiment(
         "with limits of ours where it gives none.",
         "Hadoop messages arrive for 1, 1.5 and 3 ms at scales ci, laptop and paper, and RPC messages for 0.4, 0.5 and "
         "3 ms. `--set arrivals_us` sets both.",
-        "An incast's completion time is from the first start to the last finish of its messages. Jain's index is that "
-        "of the mean rates of an incast's messages, averaged over incasts.",
+        "An incast's completion time is from the first start to the last finish of its messages. Jain's index covers "
+        "the mean rates of an incast's messages, averaged over incasts.",
         "Tables: each cell is the median over the seeds. *P99* is the FCT slowdown of the non-incast traffic, "
         "*all-reduce* its duration over the ideal one, *incast* the mean completion time, *throughput* the mean of the "
         "receivers, and *fairness* Jain's index. BTS, PFC frames and other control packets are counted for each 1,000 "

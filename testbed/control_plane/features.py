@@ -44,7 +44,7 @@ _MOST_FEEDBACK = 63
 _FEEDBACK_LEVELS = 8
 """Number of ranges of the 6-bit feedback with separate sampling intervals (docs/sources.md#qcn)."""
 _MOST_RAMP_UP_TOKENS = 256
-"""Most tokens of Bolt's proactive ramp-up on a port (docs/sources.md#bolt)."""
+"""Largest number of tokens of Bolt's proactive ramp-up on a port (docs/sources.md#bolt)."""
 _NEVER_IDLE_US_Q16 = 1 << 62
 """A time for which no link is ever idle."""
 _BFC_KEEP_HOP_RTTS = 3

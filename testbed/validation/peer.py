@@ -94,14 +94,16 @@ class PeerCase:
 
 def standard_cases(peer: str) -> list[PeerCase]:
     """Return the cases of docs/validation.md for a simulator."""
-    if peer == "conweave-simulator":
-        return _cases_with_loss()
-    if peer == "htsim":
-        return _cases_on_a_fat_tree()
-    if peer == "powertcp-simulator":
-        cases = _cases_without_loss(powertcp_simulator.SCHEMES, powertcp_simulator.PARAMETERS)
-        return [replace(case, has_queues=False) for case in cases if case.request.scale == "ci"]
+    return _CASES[peer]()
+
+
+def _cases_of_hpcc() -> list[PeerCase]:
     return _cases_without_loss(hpcc_simulator.SCHEMES)
+
+
+def _cases_of_powertcp() -> list[PeerCase]:
+    cases = _cases_without_loss(powertcp_simulator.SCHEMES, powertcp_simulator.PARAMETERS)
+    return [replace(case, has_queues=False) for case in cases if case.request.scale == "ci"]
 
 
 def _cases_without_loss(schemes: Sequence[str], settings: Sequence[str] = ()) -> list[PeerCase]:
@@ -132,7 +134,7 @@ def _cases_without_loss(schemes: Sequence[str], settings: Sequence[str] = ()) ->
 
 
 def _cases_on_a_fat_tree() -> list[PeerCase]:
-    """Return incasts of several degrees, and one of longer flows."""
+    """Return incasts of different degrees, and one with longer flows."""
     settings = (
         *htsim_simulator.NETWORK,
         htsim_simulator.PARAMETERS,
@@ -182,6 +184,15 @@ def _cases_with_loss() -> list[PeerCase]:
         for scheme in conweave_simulator.SCHEMES
         for timeouts in (conweave_simulator.TIMEOUTS[scheme.partition("+")[0]],)
     ]
+
+
+_CASES: Mapping[str, Callable[[], list[PeerCase]]] = {
+    "hpcc-simulator": _cases_of_hpcc,
+    "conweave-simulator": _cases_with_loss,
+    "powertcp-simulator": _cases_of_powertcp,
+    "htsim": _cases_on_a_fat_tree,
+}
+"""The cases of docs/validation.md by the name of the simulator."""
 
 
 def case_of(

@@ -366,8 +366,10 @@ class Fabric:
             raise ValueError("entries that do not fit their frames or these engines")
 
     def run(self, until_ns: int) -> tuple[bytes, bytes]:
-        """Run all events up to `until_ns`. Return the `DEPARTURE` records, those of a port in the order in which the
-        packets started on the wire, and the bytes of the frames."""
+        """Run all events up to `until_ns`. Return the `DEPARTURE` records and the bytes of the frames.
+
+        The records of a port are in the order in which its packets started on the wire.
+        """
         loop = self._running()
         return loop.departed() if loop.library.sw_fabric_drain(loop.handle, until_ns) else (b"", b"")
 

@@ -25,7 +25,7 @@ register<bit<32>>(VIRTUAL_FLOWS) bfc_flow_hash;
 // Bytes in each queue. Index: egress port ++ queue.
 register<bytes_t>(PORT_FLOW_QUEUES) bfc_queue_bytes;
 
-// The queues of a port that hold packets, and those that the next hop has paused. Index: egress port.
+// The queues of a port that hold packets, and the queues that the next hop has paused. Index: egress port.
 register<flow_queue_set_t>(PORTS) bfc_used_queues;
 register<flow_queue_set_t>(PORTS) bfc_paused_queues;
 
