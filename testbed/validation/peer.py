@@ -93,7 +93,8 @@ class PeerCase:
 
 
 def standard_cases(peer: str) -> list[PeerCase]:
-    """Return the cases of docs/validation.md for a simulator."""
+    """Return the cases of docs/validation.md for a simulator. UsageError, with the known names, if it is unknown."""
+    simulator_of(peer)
     return _CASES[peer]()
 
 

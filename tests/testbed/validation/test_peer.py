@@ -77,6 +77,8 @@ def test_nothing_starts_without_the_program_or_for_another_scheme(
         validate_with_peer("hpcc-simulator", [case()], "incast", tmp_path, print)
     with pytest.raises(UsageError, match="unknown simulator 'ns3'; choose from hpcc-simulator, conweave-simulator"):
         validate_with_peer("ns3", [case()], "incast", tmp_path, print)
+    with pytest.raises(UsageError, match="unknown simulator 'ns3'"):
+        standard_cases("ns3")
     stand_in(tmp_path, monkeypatch, fct_ns=20_000)
     with pytest.raises(UsageError, match=r"scheme sfc\+hpcc"):
         validate_with_peer("hpcc-simulator", [case("sfc+hpcc")], "incast", tmp_path, print)
