@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import signal
 import subprocess
 import time
@@ -36,13 +37,13 @@ Method = tuple[type, str]
 
 
 def _find(pid: int, *words: str) -> psutil.Process | None:
-    """Return the process of a run whose command line contains all of these words."""
+    """Return the process of a run whose command line contains all of these words, and not h10 for h1."""
     for process in running.children_of(pid):
         try:
             line = " ".join(process.cmdline())
         except psutil.NoSuchProcess:
             continue
-        if all(word in line for word in words):
+        if all(re.search(rf"{re.escape(word)}\b", line) for word in words):
             return process
     return None
 
