@@ -89,7 +89,7 @@ def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:
         if broken and job.point.scheme.startswith("sfc"):
             settings = {**settings, "switch.q_th_bytes": 900_000_000, "switch.pause_cache": False}
         request = RunSpec("synchronization", scheme=job.request.scheme, clock="virtual", scale="ci", settings=settings)
-        measurements.append(Measurement(job.point, load_run(execute(plan_run(request), tmp_path, Silent()).folder)))
+        measurements.append(Measurement(job.point, load_run(execute(plan_run(request), tmp_path, Silent(), page=False).folder)))
     rows = findings(experiment, [Results("ci", tuple(measurements))])
     return {row.claim: row.outcome == "holds" for row in rows}
 
@@ -115,8 +115,8 @@ def test_the_claim_of_signaling_about_the_cache_fails_without_the_cache(tmp_path
     job = next(job for job in jobs_of(experiment, "ci") if job.point == point)
     settings = {**job.request.settings, "switch.pause_cache": False}
     plan = plan_run(RunSpec("signaling", scheme="sfc+window", clock="virtual", seed=1, settings=settings))
-    without_cache = load_run(execute(plan, tmp_path, Silent()).folder)
-    ingress = load_run(execute(plan_run(job.request), tmp_path, Silent()).folder)
+    without_cache = load_run(execute(plan, tmp_path, Silent(), page=False).folder)
+    ingress = load_run(execute(plan_run(job.request), tmp_path, Silent(), page=False).folder)
     results = Results("ci", (Measurement(point, ingress), Measurement(Point("sfc+window", point.place), without_cache)))
     assert not claim.check(results).holds
 

@@ -27,9 +27,9 @@ def plan_incast(scheme: str = "sfc", *settings: str, **more: Any) -> RunPlan:
     return plan_run(RunSpec("incast", scheme, clock="virtual", settings=parse_settings(settings), **more))
 
 
-def run_incast(folder: Path, scheme: str = "sfc", *settings: str, **more: Any) -> StoredRun:
-    """Execute an incast in virtual time and store it below a folder."""
-    return execute(plan_incast(scheme, *settings, **more), folder, Silent())
+def run_incast(folder: Path, scheme: str = "sfc", *settings: str, page: bool = False, **more: Any) -> StoredRun:
+    """Execute an incast in virtual time and store it below a folder. Drawing its page would take longer than the run."""
+    return execute(plan_incast(scheme, *settings, **more), folder, Silent(), page=page)
 
 
 def simulated(plan: RunPlan, folder: Path) -> Recorder:

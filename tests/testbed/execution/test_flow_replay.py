@@ -32,7 +32,7 @@ SETTINGS = ("arrivals_us=60", "warmup_us=10", "cooldown_us=10", "load=0.2", "inc
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     request = RunSpec("datacentre", scheme="irn", clock="virtual", seed=3, settings=parse_settings(SETTINGS))
-    return execute(plan_run(request), tmp_path_factory.mktemp("runs"), Silent())
+    return execute(plan_run(request), tmp_path_factory.mktemp("runs"), Silent(), page=False)
 
 
 def test_the_stored_list_replays_under_another_scheme(finished: StoredRun) -> None:

@@ -66,7 +66,7 @@ def share_after_the_end_of_another(folder: Path, *settings: str) -> float:
         FlowRequest(one.name, receiver, 1_500_000, 0, "short"),
         FlowRequest(other.name, receiver, 4_000_000, 0, "long"),
     ]
-    run = execute(replace(plan, flows=number_flows(flows)), folder, Silent())
+    run = execute(replace(plan, flows=number_flows(flows)), folder, Silent(), page=False)
     short, long = trace(run, "flows").sort("size_bytes").rows(named=True)
     goodput = trace(run, "goodput").filter(pl.col("flow_id") == long["flow_id"]).sort("from_us")
     after = goodput.filter(pl.col("from_us") >= short["finish_us"])["delivered_bytes"].head(5)

@@ -100,7 +100,7 @@ def _result(
         return nics
 
     monkeypatch.setattr(part, "build_nics", hostile)
-    return execute(plan, tmp_path, Silent()).result
+    return execute(plan, tmp_path, Silent(), page=False).result
 
 
 @pytest.mark.parametrize("scheme", ["irn+none", "gbn", "sfc+hpcc"])

@@ -45,7 +45,7 @@ def test_pfc_is_lossless_and_causes_head_of_line_blocking(tmp_path: Path) -> Non
     SFC-P drops nothing in the same incast and buffer either, and does not slow those flows down.
     """
     lossy, pfc, sfc_p = (
-        execute(_with_victims(plan_incast("gbn+none", *NETWORK, *settings)), tmp_path, Silent())
+        execute(_with_victims(plan_incast("gbn+none", *NETWORK, *settings)), tmp_path, Silent(), page=False)
         for settings in ((), PFC, SFC_P)
     )
     assert counted(lossy.result.dropped) > 0

@@ -111,16 +111,16 @@ def test_shorter_rounds_give_the_same_run(
 ) -> None:
     plan = plan_incast(scheme, faults=faults, duration_ms=20.0)
     whole = lookahead_ns(plan.topology, plan.dilation)
-    expected = _traces(execute(plan, tmp_path, Silent()))
+    expected = _traces(execute(plan, tmp_path, Silent(), page=False))
     assert expected[1].height > 0 or scheme == "pfc"
     monkeypatch.setattr(simulation, "lookahead_ns", lambda *_: whole // 7)
-    for short, whole_trace in zip(_traces(execute(plan, tmp_path, Silent())), expected, strict=True):
+    for short, whole_trace in zip(_traces(execute(plan, tmp_path, Silent(), page=False)), expected, strict=True):
         assert_frame_equal(short, whole_trace)
 
 
 def test_links_without_delay_make_rounds_of_one_instant(tmp_path: Path) -> None:
     plan = plan_incast("sfc", "topology.host_delay_ns=0")
     assert lookahead_ns(plan.topology, plan.dilation) == 1
-    result = execute(plan, tmp_path, Silent()).result
+    result = execute(plan, tmp_path, Silent(), page=False).result
     assert result.flows.completed == result.flows.total
     assert result.unexplained_loss == 0
