@@ -31,8 +31,11 @@ NETWORK = (
     "transport.base_rtt_ns=8320",
     "transport.payload_bytes=1000",
     "transport.int_layout=compact",
+    "transport.ack_priority=control",
 )
 """The settings of a leaf-spine network with a BDP of 104,000 B, which is one of the two that the program knows.
+
+Its switches give ACKs and NACKs priority, which the HPCC simulator's do not: the program sets their `AckHighPrio`.
 
 Telemetry of constant length, as the program's, decides which flow loses packets: frames that grow from hop to hop leave
 a full queue at other times than new frames arrive, so that each input port gets some of the free space. With frames of
@@ -104,6 +107,8 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
             f"the {NAME} is compiled for a BDP of {_BDP_BYTES:,} B, not {transport['bdp_bytes']:,}: "
             f"--set {' --set '.join(NETWORK)}"
         )
+    if transport["ack_priority"] != "control":
+        raise ValueError(f"the switches of the {NAME} give ACKs priority: --set transport.ack_priority=control")
     for link in plan.topology.links:
         if link.delay_ns != _LINK_DELAY_NS:
             raise ValueError(

@@ -89,7 +89,9 @@ def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:
         if broken and job.point.scheme.startswith("sfc"):
             settings = {**settings, "switch.q_th_bytes": 900_000_000, "switch.pause_cache": False}
         request = RunSpec("synchronization", scheme=job.request.scheme, clock="virtual", scale="ci", settings=settings)
-        measurements.append(Measurement(job.point, load_run(execute(plan_run(request), tmp_path, Silent(), page=False).folder)))
+        measurements.append(
+            Measurement(job.point, load_run(execute(plan_run(request), tmp_path, Silent(), page=False).folder))
+        )
     rows = findings(experiment, [Results("ci", tuple(measurements))])
     return {row.claim: row.outcome == "holds" for row in rows}
 

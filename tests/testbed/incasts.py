@@ -28,7 +28,7 @@ def plan_incast(scheme: str = "sfc", *settings: str, **more: Any) -> RunPlan:
 
 
 def run_incast(folder: Path, scheme: str = "sfc", *settings: str, page: bool = False, **more: Any) -> StoredRun:
-    """Execute an incast in virtual time and store it below a folder. Drawing its page would take longer than the run."""
+    """Execute an incast in virtual time and store it below a folder. Drawing a page would take longer than the run."""
     return execute(plan_incast(scheme, *settings, **more), folder, Silent(), page=page)
 
 

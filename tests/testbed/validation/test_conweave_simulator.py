@@ -50,6 +50,7 @@ def test_go_back_n_is_irn_switched_off() -> None:
             (*SETTINGS, "transport.base_rtt_ns=10000"),
             "BDP of 104,000 B, not 125,000: --set topology.fabric",
         ),
+        ("irn+hpcc", (*SETTINGS, "transport.ack_priority=data"), "ACKs priority: --set transport.ack_priority=control"),
         (
             "irn+hpcc",
             (*SETTINGS, "topology.host_delay_ns=1200"),
