@@ -25,7 +25,7 @@ from softswitch.p4c import COMPILER, CompileError, program_json
 from softswitch.stf.program import ProgramNames
 from softswitch.stf.runner import TestFailure, run
 from softswitch.stf.statements import StfError, parse
-from tests.softswitch.stf import bmv2
+from tools import bmv2_target
 
 PASSED, FAILED, REFUSED, CRASHED, LATE = "passed", "failed", "refused", "crashed", "late"
 NO_TESTS, NO_PROGRAM, NOT_RUN = "no tests", "no program", ""
@@ -157,7 +157,7 @@ def _compared(name: str, json_path: Path, tests: Sequence[Path]) -> Iterator[Row
     for test in tests:  # each in a process of its own, because a failed assertion of the program ends the process
         status, reason = _on_softswitch(json_path, [test])
         theirs = NOT_RUN
-        if status != PASSED and bmv2.missing() is None:
+        if status != PASSED and bmv2_target.missing() is None:
             theirs, their_reason = _on_bmv2(json_path, test)
             reason += f" | BMv2: {their_reason}" if their_reason else ""
         yield Row(name, test.name, status, theirs, reason)
@@ -178,7 +178,7 @@ def _on_bmv2(json_path: Path, test: Path) -> tuple[str, str]:
     """Return the status of a test on BMv2, and the first line of the reason if it does not pass."""
     try:
         statements, names = parse(test.read_text(encoding="utf-8")), ProgramNames.load(json_path)
-        with bmv2.Bmv2Target(json_path) as target:
+        with bmv2_target.Bmv2Target(json_path) as target:
             run(statements, names, target)
     except TestFailure as failure:
         return FAILED, str(failure).splitlines()[0]

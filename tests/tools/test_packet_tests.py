@@ -10,8 +10,7 @@ import pytest
 
 from softswitch.stf.engine_target import EngineTarget
 from softswitch_tests.pipeline.harness import PROGRAMS
-from tests.softswitch.stf import bmv2
-from tools import packet_tests
+from tools import bmv2_target, packet_tests
 
 GOOD = "packet 2 00000000 aa\nexpect 1 00000000 aa $\n"
 BAD = "packet 2 00000000 aa\nexpect 1 00000000 ab $\n"
@@ -28,7 +27,7 @@ exit 1
 
 @pytest.fixture(autouse=True)
 def without_bmv2(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bmv2, "missing", lambda: "not used here")
+    monkeypatch.setattr(bmv2_target, "missing", lambda: "not used here")
 
 
 def program(folder: Path, name: str, test: str | None = None) -> str:
@@ -57,8 +56,8 @@ def test_results_of_the_tests_beside_the_programs(tmp_path: Path, capsys: pytest
 
 def test_failed_tests_run_on_bmv2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second softswitch stands for BMv2, which few machines have."""
-    monkeypatch.setattr(bmv2, "missing", lambda: None)
-    monkeypatch.setattr(bmv2, "Bmv2Target", EngineTarget)
+    monkeypatch.setattr(bmv2_target, "missing", lambda: None)
+    monkeypatch.setattr(bmv2_target, "Bmv2Target", EngineTarget)
     different = "line 2: port 1, after the packet of line 1: byte 4 is aa, not ab"
     wrong = "line 1: port '' is not a number"
     for text, ours, theirs, reason in (

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from softswitch.stf.engine_target import EngineTarget
 from softswitch.stf.statements import Packet, parse
 from softswitch_tests.pipeline.harness import PROGRAMS
-from tests.softswitch.stf import bmv2
+from tests.softswitch.stf.bmv2 import needs_bmv2, skip_what_corrupts_it
 from tests.softswitch.stf.streams import broken, entries
 from tests.softswitch.stf.vectors import SFC, VECTORS, program_of
+from tools.bmv2_target import Bmv2Target
 from wire.constants import INT_FLAG_COMPACT
 
-pytestmark = pytest.mark.skipif(bmv2.missing() is not None, reason=str(bmv2.missing()))
+pytestmark = needs_bmv2
 
 BTS_PORT = (49791).to_bytes(2, "big")
 INT_PORT = (49792).to_bytes(2, "big")
@@ -89,7 +90,7 @@ def masked(frame: bytes) -> bytes:
 
 def compare(program: Path, commands: list[str], stream: list[tuple[int, bytes]]) -> None:
     """Run both targets frame by frame; on the first difference, fail with all inputs so far."""
-    with EngineTarget(program) as engine, bmv2.Bmv2Target(program) as reference:
+    with EngineTarget(program) as engine, Bmv2Target(program) as reference:
         for line in commands:
             assert accepts(engine, line) == accepts(reference, line), line
         for number, (port, frame) in enumerate(stream):
@@ -98,7 +99,7 @@ def compare(program: Path, commands: list[str], stream: list[tuple[int, bytes]])
                 pytest.fail(f"{commands}\nframe {number} into port {port}: {frame.hex()}\nours {got}\nBMv2 {wanted}")
 
 
-def accepts(target: EngineTarget | bmv2.Bmv2Target, line: str) -> bool:
+def accepts(target: EngineTarget | Bmv2Target, line: str) -> bool:
     try:
         target.command(line)
     except ValueError:
@@ -127,7 +128,7 @@ def test_sfc_program_agrees_on_random_streams(data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", ["arithmetic", "hashing", "headers", "matching", "stateful"])
 def test_small_programs_agree_on_random_streams(name: str) -> None:
     program = PROGRAMS / f"{name}.json"
-    bmv2.skip_what_corrupts_it(program)
+    skip_what_corrupts_it(program)
 
     @given(data=st.data())
     @settings(few, max_examples=4)

@@ -8,8 +8,9 @@ import pytest
 
 from softswitch.stf.engine_target import EngineTarget
 from softswitch_tests.programs.steered import SANITIZED
-from tests.softswitch.stf import bmv2
+from tests.softswitch.stf.bmv2 import needs_bmv2, skip_what_corrupts_it
 from tests.softswitch.stf.vectors import VECTORS, name_of, program_of, run_vector
+from tools.bmv2_target import Bmv2Target
 
 each_vector = pytest.mark.parametrize("vector", VECTORS, ids=name_of)
 
@@ -21,9 +22,9 @@ def test_softswitch_passes_the_vector(vector: Path) -> None:
 
 
 @each_vector
-@pytest.mark.skipif(bmv2.missing() is not None, reason=str(bmv2.missing()))
+@needs_bmv2
 def test_bmv2_passes_the_vector(vector: Path) -> None:
     """BMv2 is the reference that confirms the vector."""
-    bmv2.skip_what_corrupts_it(program_of(vector))
-    with bmv2.Bmv2Target(program_of(vector)) as target:
+    skip_what_corrupts_it(program_of(vector))
+    with Bmv2Target(program_of(vector)) as target:
         run_vector(vector, target)

@@ -16,13 +16,14 @@ from softswitch.stf.program import ProgramNames
 from softswitch.stf.runner import run
 from softswitch.stf.statements import parse
 from testbed.targets.bmv2.slots import slot_commands
-from tests.softswitch.stf.bmv2 import Bmv2Target, missing
+from tests.softswitch.stf.bmv2 import needs_bmv2
 from tests.softswitch.stf.vectors import SFC
+from tools.bmv2_target import Bmv2Target
 from topologies.shapes import shape
 from wire.counters import QueueEvent
 from wire.dilation import Dilation
 
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = needs_bmv2
 
 ROUTE = """
 add ipv4_lpm dst_addr:0x0a000200/24 next_hop(port:2, src_addr:0x020000000a02, dst_addr:0x020000000002)
