@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -24,6 +25,7 @@ MOST_DEPTH = 8
 BOOL, DOUBLE, STRING, STRUCT, MAP, SET, LIST = 2, 4, 11, 12, 13, 14, 15
 
 _MOST_NAME_BYTES = 256
+_CHUNK_BYTES = 1 << 16
 _VERSION = 0x8001
 _CALL = 1
 _STOP = 0
@@ -46,32 +48,64 @@ class Call:
     arguments: Fields
 
 
-async def read_call(stream: asyncio.StreamReader, timeout_s: float) -> Call | None:
-    """Read a whole call; return None if the other side closes the connection between calls.
+class CallReader:
+    """Reads the calls of a stream. Bytes that arrive together are parsed without a wait for each part."""
 
-    Waits for the first byte without a limit, then for the rest at most `timeout_s`. Raises Malformed, TimeoutError, and
-    EOFError if the connection ends within a call.
-    """
-    first = await stream.read(1)
-    if not first:
-        return None
-    try:
-        return await asyncio.wait_for(_Message(stream).call(first), timeout_s)
-    except asyncio.TimeoutError as error:  # before Python 3.11 not the same class as TimeoutError
-        raise TimeoutError from error
+    def __init__(self, stream: asyncio.StreamReader, timeout_s: float) -> None:
+        self._stream = stream
+        self._timeout_s = timeout_s
+        self._received = bytearray()
+        self._n_taken = 0
+        """The number of bytes at the beginning of `_received` that belong to parsed parts."""
+        self._deadline_s = 0.0
+
+    async def read(self) -> Call | None:
+        """Read a whole call; return None if the other side closes the connection between calls.
+
+        Waits for the first byte without a limit, then for the rest until the timeout. Raises Malformed, TimeoutError,
+        and EOFError if the connection ends within a call.
+        """
+        del self._received[: self._n_taken]
+        self._n_taken = 0
+        if self._received:
+            await asyncio.sleep(0)  # lets the calls of other clients pass a client that sends many without a pause
+        else:
+            self._received += await self._stream.read(_CHUNK_BYTES)
+        if not self._received:
+            return None
+        self._deadline_s = asyncio.get_running_loop().time() + self._timeout_s
+        return await _Message(self.take).call()
+
+    async def take(self, count: int) -> bytes:
+        """Return the next bytes of the call that is being read."""
+        end = self._n_taken + count
+        while len(self._received) < end:
+            await self._receive()
+        part = bytes(self._received[self._n_taken : end])
+        self._n_taken = end
+        return part
+
+    async def _receive(self) -> None:
+        left_s = self._deadline_s - asyncio.get_running_loop().time()
+        try:
+            chunk = await asyncio.wait_for(self._stream.read(_CHUNK_BYTES), max(left_s, 0.0))
+        except asyncio.TimeoutError as error:  # before Python 3.11 not the same class as TimeoutError
+            raise TimeoutError from error
+        if not chunk:
+            raise EOFError("the connection ended within a call")
+        self._received += chunk
 
 
 class _Message:
-    """A message being read, with the remaining bounds."""
+    """A message being read, with the remaining bounds; `source` returns the next bytes."""
 
-    def __init__(self, stream: asyncio.StreamReader) -> None:
-        self._stream = stream
+    def __init__(self, source: Callable[[int], Awaitable[bytes]]) -> None:
+        self._source = source
         self._bytes_left = MOST_BYTES
         self._elements_left = MOST_ELEMENTS
 
-    async def call(self, first: bytes) -> Call:
-        """Read the call whose first byte has been read already."""
-        head = first + await self._take(3)
+    async def call(self) -> Call:
+        head = await self._take(4)
         if int.from_bytes(head[:2], "big") != _VERSION or head[3] != _CALL:
             raise Malformed("not a call in the binary protocol")
         length = await self._integer(4)
@@ -86,7 +120,7 @@ class _Message:
         if not 0 <= count <= self._bytes_left:
             raise Malformed(f"a message of more than {MOST_BYTES} bytes")
         self._bytes_left -= count
-        return await self._stream.readexactly(count)
+        return await self._source(count)
 
     async def _integer(self, n_bytes: int) -> int:
         return int.from_bytes(await self._take(n_bytes), "big", signed=True)

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
-from softswitch.thrift.framing import Call, Malformed, read_call
+from softswitch.thrift.framing import Call, CallReader, Malformed
 
 MOST_CLIENTS = 16
 TIMEOUT_S = 10.0
@@ -69,13 +69,15 @@ class Server:
                 await writer.wait_closed()
 
     async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while (call := await read_call(reader, self._timeout_s)) is not None:
+        calls = CallReader(reader, self._timeout_s)
+        while (call := await calls.read()) is not None:
             try:
                 writer.write(self._answer(call))
             except OSError as error:  # raised by the connection to the switch, not by the client's
                 self.end(f"lost the switch: {error}")
                 return
-            try:
-                await asyncio.wait_for(writer.drain(), self._timeout_s)
-            except asyncio.TimeoutError as error:  # before Python 3.11 not the same class as TimeoutError
-                raise TimeoutError from error
+            if writer.transport.get_write_buffer_size():  # else the kernel has the answer, and there is no need to wait
+                try:
+                    await asyncio.wait_for(writer.drain(), self._timeout_s)
+                except asyncio.TimeoutError as error:  # before Python 3.11 not the same class as TimeoutError
+                    raise TimeoutError from error

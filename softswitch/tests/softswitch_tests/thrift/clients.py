@@ -13,7 +13,7 @@ from thriftpy2.thrift import TClient
 from thriftpy2.transport import TBufferedTransport, TMemoryBuffer, TSocket
 
 from softswitch.thrift.calls import Calls
-from softswitch.thrift.framing import Call, read_call
+from softswitch.thrift.framing import Call, CallReader
 from softswitch.thrift.interface import interface
 
 PATIENCE_S = 20.0
@@ -26,7 +26,7 @@ def read(message: bytes) -> Call | None:
         stream = asyncio.StreamReader()
         stream.feed_data(message)
         stream.feed_eof()
-        return await read_call(stream, PATIENCE_S)
+        return await CallReader(stream, PATIENCE_S).read()
 
     return asyncio.run(fed())
 

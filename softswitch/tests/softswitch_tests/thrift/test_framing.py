@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests with hostile bytes: the result is always a call within bounds, or the end of the connection."""
 
+import asyncio
 import struct
 from collections.abc import Callable
 
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from softswitch.thrift.framing import MOST_BYTES, MOST_DEPTH, MOST_ELEMENTS, Malformed
+from softswitch.thrift.framing import MOST_BYTES, MOST_DEPTH, MOST_ELEMENTS, CallReader, Malformed
 from softswitch.thrift.interface import interface
-from softswitch_tests.thrift.clients import message_of, read
+from softswitch_tests.thrift.clients import PATIENCE_S, message_of, read
 from softswitch_tests.thrift.conftest import ThriftSwitch
 
 HEAD = b"\x80\x01\x00\x01\x00\x00\x00\x01x\x00\x00\x00\x07"
@@ -67,6 +68,29 @@ def test_a_call_is_read_to_its_end_and_no_further() -> None:
     for length in range(1, len(message)):
         with pytest.raises(EOFError):
             read(message[:length])
+
+
+def test_calls_are_read_one_by_one_however_they_arrive() -> None:
+    """All at once, in single bytes, and cut within a call."""
+    stream_bytes = b"".join(HEAD[:-1] + bytes([sequence]) + b"\x00" for sequence in range(3))
+
+    async def sequences(step: int) -> list[int]:
+        stream = asyncio.StreamReader()
+        reader = CallReader(stream, PATIENCE_S)
+        reading = asyncio.ensure_future(reader.read())
+        numbers = []
+        for begin in range(0, len(stream_bytes), step):
+            stream.feed_data(stream_bytes[begin : begin + step])
+            await asyncio.sleep(0)
+        stream.feed_eof()
+        call = await reading
+        while call is not None:
+            numbers.append(call.sequence)
+            call = await reader.read()
+        return numbers
+
+    for step in (1, 20, len(stream_bytes)):
+        assert asyncio.run(sequences(step)) == [0, 1, 2]
 
 
 @given(st.binary(max_size=300))
