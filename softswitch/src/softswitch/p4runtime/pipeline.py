@@ -76,7 +76,7 @@ class Pipeline:
 
 
 class SavedPipeline:
-    """A pipeline that is not committed: requests go to a switch in this process, and are repeated at the commit."""
+    """A pipeline that is not committed: requests go to a switch in this process, which records their commands."""
 
     def __init__(self, config: Config, is_up: Callable[[int], bool | None]) -> None:
         from softswitch.engine import SwitchEngine  # needs numpy, which would delay the start of every switch
@@ -90,10 +90,13 @@ class SavedPipeline:
         self._lines.append(line)
         return answer
 
+    @property
+    def commands(self) -> str:
+        """The lines of a commands file that brings a new switch into the state of this pipeline."""
+        return "".join(f"{line}\n" for line in self._lines)
+
     def commit(self, control: Commands) -> Pipeline:
-        """Repeat all commands on the switch that now runs the program, and return the pipeline on that switch."""
-        for line in self._lines:
-            control.command(line)
+        """Return the pipeline on the switch that now runs the program, and has run the commands."""
         self.pipeline.entities.use(control)
         self.close()
         return self.pipeline

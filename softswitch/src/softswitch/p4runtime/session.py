@@ -8,6 +8,7 @@ It must not know gRPC. All of it runs in one thread; only compilation runs in ot
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -107,7 +108,10 @@ class Session:
         if self._saved is None:
             raise not_found("no config was saved")
         saved = self._saved
-        await self._start(saved.pipeline.config)
+        with tempfile.TemporaryDirectory(prefix="softswitch-") as folder:
+            commands = Path(folder, "commands")
+            commands.write_text(saved.commands, encoding="ascii")
+            await self._start(saved.pipeline.config, commands)
         self._saved = None
         self._use(saved.commit(self.device.control))
 
@@ -122,11 +126,12 @@ class Session:
         self._save(prepared)
         await self._commit_saved()
 
-    async def _start(self, config: Config) -> None:
+    async def _start(self, config: Config, commands: Path | None = None) -> None:
+        """Replace the switch; the new one runs a file of commands before its first frame."""
         executable = await self._executable(config)
         self._committed = None
         try:
-            await self.device.start(executable)
+            await self.device.start(executable, commands)
         except DeviceError as error:
             raise Refusal(StatusCode.INTERNAL, f"the switch does not start: {error}") from None
 

@@ -4,6 +4,8 @@
 
 import json
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -13,11 +15,13 @@ from softswitch.p4runtime.messages import config, tmp, v1
 from softswitch.p4runtime.pipeline import Config
 from softswitch.p4runtime.session import NO_CONFIG
 from softswitch.p4runtime.status import Refusal
-from softswitch_tests.p4runtime.controller import Controller, Names, exact, refused
+from softswitch_tests.p4runtime.controller import INSERT, Controller, Names, exact, refused, update
 from softswitch_tests.p4runtime.frames import EXACT, arrives, frame
 from softswitch_tests.p4runtime.running import Served, served
 from softswitch_tests.pipeline.harness import PROGRAMS
 
+MANY = 4_000
+"""Almost as many entries as the table has places."""
 CONTROLLED = (PROGRAMS / "controlled.json").read_bytes()
 
 
@@ -82,6 +86,39 @@ def test_a_saved_config_takes_writes_until_its_commit(server: Served, primary: C
     assert arrives(server, 3, EXACT, 2)
     primary.delete(table_entry=new)
     assert refused(primary.call_set, "COMMIT") == ["NOT_FOUND"]
+
+
+def test_no_packet_meets_a_program_without_its_entries(server: Served, primary: Controller, names: Names) -> None:
+    """Packets arrive all the time while the switch is replaced by one with other entries, the needed one being last."""
+
+    def forwarding(key: int, port: int) -> v1.Update:
+        return update(INSERT, table_entry=names.entry("In.exact_match", [exact(key)], names.action("In.forward", port)))
+
+    primary.write(forwarding(1, 2))
+    primary.set_pipeline("controlled", "VERIFY_AND_SAVE")
+    primary.write(*(forwarding(key, 2) for key in range(2, MANY)), forwarding(1, 3))
+    is_committed = threading.Event()
+
+    def send() -> int:
+        n_sent = 0
+        while not is_committed.wait(0.001):
+            server.send(1, frame(EXACT, 1))
+            n_sent += 1
+        return n_sent
+
+    with ThreadPoolExecutor(1) as pool:
+        sending = pool.submit(send)
+        primary.call_set("COMMIT")
+        is_committed.set()
+    assert drained(server, 2) + drained(server, 3) == sending.result()
+
+
+def drained(server: Served, port: int) -> int:
+    """Return the number of frames that wait at a port, and remove them."""
+    n_frames = 0
+    while not server.nothing_at(port):
+        n_frames += 1
+    return n_frames
 
 
 def unsupported_program() -> bytes:
