@@ -3,12 +3,14 @@
 """Fixtures with a running server, shared by the tests of a module, and a primary client with a fresh pipeline."""
 
 import itertools
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
 from softswitch_tests.p4runtime.controller import Controller, Names
+from softswitch_tests.p4runtime.other_server import VARIABLE, served_by
 from softswitch_tests.p4runtime.running import Served, served
 
 _ELECTION_IDS = itertools.count(1000)
@@ -16,7 +18,9 @@ _ELECTION_IDS = itertools.count(1000)
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Served]:
-    with served() as running:
+    """Yield softswitch, or the server of the environment variable P4RUNTIME_SERVER."""
+    executable = os.environ.get(VARIABLE)
+    with served() if executable is None else served_by(executable) as running:
         yield running
         assert "Traceback" not in running.errors()
 

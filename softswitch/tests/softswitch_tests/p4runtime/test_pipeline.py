@@ -3,6 +3,7 @@
 """Tests of the forwarding pipeline config: its actions, its answers, and wrong configs."""
 
 import json
+import os
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from softswitch.p4runtime.session import NO_CONFIG
 from softswitch.p4runtime.status import Refusal
 from softswitch_tests.p4runtime.controller import INSERT, Controller, Names, exact, refused, update
 from softswitch_tests.p4runtime.frames import EXACT, arrives, frame
+from softswitch_tests.p4runtime.other_server import VARIABLE
 from softswitch_tests.p4runtime.running import Served, served
 from softswitch_tests.pipeline.harness import PROGRAMS
 
@@ -88,6 +90,7 @@ def test_a_saved_config_takes_writes_until_its_commit(server: Served, primary: C
     assert refused(primary.call_set, "COMMIT") == ["NOT_FOUND"]
 
 
+@pytest.mark.skipif(VARIABLE in os.environ, reason="network interfaces lose packets between two programs")
 def test_no_packet_meets_a_program_without_its_entries(server: Served, primary: Controller, names: Names) -> None:
     """Packets arrive all the time while the switch is replaced by one with other entries, the needed one being last."""
 
