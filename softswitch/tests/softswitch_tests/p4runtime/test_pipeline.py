@@ -94,7 +94,7 @@ def test_a_saved_config_takes_writes_until_its_commit(server: Served, primary: C
 def test_no_packet_meets_a_program_without_its_entries(server: Served, primary: Controller, names: Names) -> None:
     """Packets arrive all the time while the switch is replaced by one with other entries, the needed one being last."""
 
-    def forwarding(key: int, port: int) -> v1.Update:
+    def forwarding(key: int, port: int) -> Any:
         return update(INSERT, table_entry=names.entry("In.exact_match", [exact(key)], names.action("In.forward", port)))
 
     primary.write(forwarding(1, 2))
