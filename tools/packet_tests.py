@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,8 @@ _STATUSES = {0: PASSED, 1: FAILED, 2: REFUSED}
 GENERATOR = "p4testgen"
 SEED = 1000
 """The seed of P4Testgen. The compiler's own test suite uses the same seed."""
+_ERROR = re.compile(r"error: (?!In file)|Unimplemented .* support|Bug:")
+"""A message of P4Testgen or the compiler. `In file` is followed by a place in their own sources."""
 _MOST_TESTS = 5
 _INTERRUPTED = 130
 _GENERATE_S = 120
@@ -144,9 +147,9 @@ def generated_tests(program: Path, folder: Path, most: int) -> list[Path]:
 
 
 def _error_line(text: str) -> str:
-    """Return the first line with an error, or else the last line."""
-    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()] or ["no message"]
-    return next((line for line in lines if "error" in line.lower()), lines[-1])
+    """Return the first line with an error, or else the last line. Lines that only mark a place are left out."""
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip(" ^")] or ["no message"]
+    return next((line for line in lines if _ERROR.search(line)), lines[-1])
 
 
 def _compared(name: str, json_path: Path, tests: Sequence[Path]) -> Iterator[Row]:
