@@ -59,7 +59,7 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
 
     // Send a pause frame of this switch, on its second pass, to the neighbour with the highest priority.
     action send_pause() {
-        std.egress_spec = meta.signal.pause_port;
+        std.egress_spec = meta.frame_port;
         std.priority = PFC_CLASS;
         meta.traffic_class = PFC_CLASS;
         meta.accounted_bytes = PFC_FRAME_BYTES;

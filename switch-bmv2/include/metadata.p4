@@ -32,7 +32,7 @@ struct signal_metadata_t {
     bit<1> wants_bts;
     @field_list(MIRROR_FIELDS)
     bit<1> wants_pause;
-    @field_list(MIRROR_FIELDS, RECIRCULATE_FIELDS)
+    @field_list(MIRROR_FIELDS)
     port_t pause_port;
     @field_list(MIRROR_FIELDS)
     traffic_class_t pause_class;
@@ -56,12 +56,22 @@ struct pfc_metadata_t {
 
 // A packet's part in Backpressure Flow Control, which ingress determines and egress needs again.
 struct bfc_metadata_t {
+    @field_list(MIRROR_FIELDS)
     bit<1> is_managed;        // the packet's queue is chosen by its flow
     bit<1> is_counted;        // the packet requires a pause of its upstream queue
     bit<FLOW_BITS> flow;
     flow_queue_t queue;
     upstream_queue_t upstream;  // the packet's queue at the previous hop
     duration_us_t refresh_us;
+    bytes_t hop_bytes;        // hop RTT x rate of the egress port
+    @field_list(MIRROR_FIELDS)
+    duration_us_t turn_us;    // the interval in which one upstream queue of each list may resume
+    @field_list(MIRROR_FIELDS)
+    flow_list_t list;         // the packet's queue, or another one whose list of upstream queues is served
+    @field_list(MIRROR_FIELDS)
+    duration_us_t wait_us;    // the rest of the pause of an upstream queue that resumes
+    @field_list(MIRROR_FIELDS)
+    traffic_class_t traffic_class;
 }
 
 // softswitch's own metadata. A header, because p4c keeps the names of headers only; it is never valid. BMv2 ignores it.
@@ -77,6 +87,8 @@ struct metadata_t {
     softswitch_metadata_h softswitch_metadata;
     @field_list(RECIRCULATE_FIELDS)
     own_signal_t own_signal;   // on the second pass: the signal that this switch made
+    @field_list(RECIRCULATE_FIELDS)
+    port_t frame_port;         // on the second pass: the port to which this switch's pause frame goes
     @field_list(RECIRCULATE_FIELDS)
     time_us_t now_us;          // time at ingress; std has it on the first pass only
     bit<1> is_server_ingress;  // arrived on a port that faces a server

@@ -44,6 +44,8 @@
 #define FLOW_QUEUE_BITS 7
 #define FLOW_QUEUES (1 << FLOW_QUEUE_BITS)
 #define PORT_FLOW_QUEUES (1 << (PORT_BITS + FLOW_QUEUE_BITS))
+#define FLOW_LIST_BITS (PORT_BITS + FLOW_QUEUE_BITS)
+#define IDLE_TURNS_BITS 6
 #define UPSTREAM_BITS 8
 // Lowest bit of that number in the Ethernet source address: its second byte (docs/wire-format.md).
 #define UPSTREAM_LOW 32

@@ -18,6 +18,7 @@ typedef bit<32> duration_us_t;
 typedef bit<32> bytes_t;
 typedef bit<16> group_t;
 typedef bit<FLOW_QUEUE_BITS> flow_queue_t;
+typedef bit<FLOW_LIST_BITS> flow_list_t;     // egress port ++ queue
 typedef bit<FLOW_QUEUES> flow_queue_set_t;   // a bit for each queue
 typedef bit<UPSTREAM_BITS> upstream_queue_t;
 

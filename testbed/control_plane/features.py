@@ -49,6 +49,8 @@ _NEVER_IDLE_US_Q16 = 1 << 62
 """A time for which no link is ever idle."""
 _BFC_KEEP_HOP_RTTS = 3
 """Hop RTTs for which a flow without packets keeps its queue (docs/sources.md#bfc)."""
+_BFC_RESUMES_PER_HOP_RTT = 2
+"""Upstream queues that each queue resumes per hop RTT at most (docs/sources.md#bfc)."""
 _HEADROOM_DELAYS = 3  # docs/sources.md#pfc: the round trip, and frames already in flight
 
 
@@ -203,13 +205,16 @@ def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     ports = topology.ports[switch]
     hop_ns = hop_rtt_ns(topology, switch)
     keep_us = _BFC_KEEP_HOP_RTTS * dilation.wall_ns(hop_ns) // 1000
+    turn_us = dilation.wall_ns(hop_ns) // (1000 * _BFC_RESUMES_PER_HOP_RTT)
     longest_us = QUEUE_PAUSE_QUANTA * min(_longest_pause_us(dilation.wall_bps(port.rate_bps)) for port in ports)
     refresh_us = _require_word("the pause of a queue", longest_us, max(port.rate_bps for port in ports)) // 2
     for port in ports:
         hop_bytes = hop_ns * port.rate_bps // (8 * 1_000_000_000)
-        values = f"{settings.bfc_queues} {hop_bytes} {keep_us} {refresh_us}"
+        units = round(dilation.wall_bps(port.rate_bps) * _Q24 / (QUEUE_PAUSE_QUANTA * PFC_QUANTUM_BITS * _US))
+        values = f"{settings.bfc_queues} {hop_bytes} {keep_us} {refresh_us} {turn_us}"
         yield f"table_add bfc backpressure {port.number} {CLASS_DATA} => {values}"
         yield f"table_add bfc_neighbour note_pause {port.number} =>"
+        yield f"table_add bfc_upstream remaining_pause {port.number} => {units}"
         yield f"port_queues {port.number} {CLASS_DATA} {settings.bfc_queues} {ORDINARY_MTU_BYTES}"
 
 

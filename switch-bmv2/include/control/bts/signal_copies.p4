@@ -48,6 +48,7 @@ control MirrorAtEgress(inout metadata_t meta) {
 control SignalBuilder(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     BtsBuilder() bts_builder;
     PauseBuilder() pause_builder;
+    BfcNextTurn() next_turn;
     MirrorAtEgress() mirror;
     CountBts() sent;
     duration_us_t pause_us = 0;
@@ -79,6 +80,10 @@ control SignalBuilder(inout headers_t hdr, inout metadata_t meta, inout standard
         if (meta.own_signal == own_signal_t.none && meta.signal.wants_pause == 1) {
             meta.own_signal = own_signal_t.pause;
             pause_builder.apply(hdr, meta);
+            if (meta.bfc.is_managed == 1) {
+                next_turn.apply(meta, std);
+                mirror.apply(meta);
+            }
         }
         if (meta.own_signal != own_signal_t.none) {
             send_again();

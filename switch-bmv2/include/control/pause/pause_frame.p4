@@ -92,9 +92,16 @@ control PauseBuilder(inout headers_t hdr, inout metadata_t meta) {
     PauseFrame() frame;
     QueuePauseFrame() queue_frame;
     mac_address_t source = 0;
+    bit<64> units = 0;
 
     action port_address(mac_address_t address) {
         source = address;
+    }
+
+    // A resume frame for a later time is a pause until then, in units of QUEUE_PAUSE_QUANTA quanta.
+    action remaining_pause(bit<32> units_per_us_q24) {
+        units = (bit<64>) meta.bfc.wait_us * (bit<64>) units_per_us_q24 >> 24;
+        meta.signal.pause_quanta = units > (bit<64>) PFC_MAX_QUANTA ? PFC_MAX_QUANTA : (bit<16>) units;
     }
 
     table pause_source {
@@ -104,9 +111,20 @@ control PauseBuilder(inout headers_t hdr, inout metadata_t meta) {
         size = PORTS;
     }
 
+    table bfc_upstream {
+        key = { meta.signal.pause_port: exact @name("port"); }
+        actions = { remaining_pause; }
+        default_action = remaining_pause(0);
+        size = PORTS;
+    }
+
     apply {
         pause_source.apply();
+        meta.frame_port = meta.signal.pause_port;
         if (meta.signal.names_queue == 1) {
+            if (meta.signal.pause_quanta == 0) {
+                bfc_upstream.apply();
+            }
             queue_frame.apply(hdr, source, meta.signal.pause_class, meta.signal.pause_queue, meta.signal.pause_quanta);
         } else {
             frame.apply(hdr, source, meta.signal.pause_class, meta.signal.pause_quanta);

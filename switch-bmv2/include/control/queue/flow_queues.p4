@@ -29,7 +29,8 @@ register<bytes_t>(PORT_FLOW_QUEUES) bfc_queue_bytes;
 register<flow_queue_set_t>(PORTS) bfc_used_queues;
 register<flow_queue_set_t>(PORTS) bfc_paused_queues;
 
-// Number of queues of a port that hold packets and are not paused. Index: egress port.
+// Number of queues of a port that hold packets, and of those that are also not paused. Index: egress port.
+register<bit<8>>(PORTS) bfc_held_queues;
 register<bit<8>>(PORTS) bfc_active_queues;
 
 // Finds the lowest queue in a set that is not empty.
@@ -70,10 +71,11 @@ control LowestQueue(in flow_queue_set_t queues, out flow_queue_t queue) {
     }
 }
 
-// Lets a packet join the queue of its flow. `depth_bytes` is the queue's depth with the packet, `active` the number of the
-// port's active queues, at least 1, and `is_first` says that no other packet of the flow is in this switch.
+// Lets a packet join the queue of its flow. `depth_bytes` is the queue's depth with the packet, and `is_first` says that no
+// other packet of the flow is in this switch. `shares` is the number of queues among which the rate of the port is divided: its
+// active queues, or all that hold packets if the queue itself is paused, since these will be active when it resumes.
 control FlowQueueJoin(inout headers_t hdr, inout metadata_t meta, in port_t port, in bit<8> queues,
-                      in duration_us_t keep_us, out bytes_t depth_bytes, out bit<8> active, out bool is_first) {
+                      in duration_us_t keep_us, out bytes_t depth_bytes, out bit<8> shares, out bool is_first) {
     LowestQueue() lowest;
     time_us_t last_us = 0;
     flow_queue_set_t free = 0;
@@ -83,6 +85,7 @@ control FlowQueueJoin(inout headers_t hdr, inout metadata_t meta, in port_t port
     bit<32> owner = 0;
     bit<32> place = 0;
     bytes_t held = 0;
+    bit<8> active = 0;
     flow_queue_set_t used = 0;
     flow_queue_set_t paused = 0;
     flow_queue_set_t queue_bit = 0;
@@ -109,7 +112,8 @@ control FlowQueueJoin(inout headers_t hdr, inout metadata_t meta, in port_t port
 
     // One action, because BMv2 locks its registers: egress may run at once.
     action join() {
-        place = (bit<32>) (port ++ meta.bfc.queue);
+        meta.bfc.list = port ++ meta.bfc.queue;
+        place = (bit<32>) meta.bfc.list;
         queue_bit = ((flow_queue_set_t) 1) << meta.bfc.queue;
         bfc_flow_packets.read(packets, (bit<32>) meta.bfc.flow);
         bfc_flow_packets.write((bit<32>) meta.bfc.flow, packets + 1);
@@ -122,7 +126,10 @@ control FlowQueueJoin(inout headers_t hdr, inout metadata_t meta, in port_t port
         bfc_active_queues.read(active, (bit<32>) port);
         active = held == 0 && paused & queue_bit == 0 ? active + 1 : active;
         bfc_active_queues.write((bit<32>) port, active);
-        active = active == 0 ? 1 : active;
+        bfc_held_queues.read(shares, (bit<32>) port);
+        shares = held == 0 ? shares + 1 : shares;
+        bfc_held_queues.write((bit<32>) port, shares);
+        shares = paused & queue_bit == 0 ? active : shares;
     }
 
     action tell_next_hop() {
@@ -157,6 +164,7 @@ control FlowQueueLeave(inout metadata_t meta, in port_t port, in time_us_t now_u
     bytes_t held = 0;
     bytes_t rest = 0;
     bit<8> active = 0;
+    bit<8> count = 0;
     flow_queue_set_t used = 0;
     flow_queue_set_t paused = 0;
     flow_queue_set_t queue_bit = 0;
@@ -178,6 +186,8 @@ control FlowQueueLeave(inout metadata_t meta, in port_t port, in time_us_t now_u
         active = paused & queue_bit != 0 ? active + 1 : active;
         active = rest == 0 && held != 0 ? active |-| 1 : active;
         bfc_active_queues.write((bit<32>) port, active);
+        bfc_held_queues.read(count, (bit<32>) port);
+        bfc_held_queues.write((bit<32>) port, rest == 0 && held != 0 ? count |-| 1 : count);
     }
 
     apply {
