@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -13,7 +13,17 @@ import numpy as np
 from analysis.formatting import format_ratio
 from analysis.plots.panels import Curve, Panel, scheme_looks
 from reproduction.model.claims import Judged
-from reproduction.model.experiment import Axis, Column, Experiment, Grid, Measured, NotMeasured, Results, TableSpec
+from reproduction.model.experiment import (
+    Axis,
+    Column,
+    Experiment,
+    Grid,
+    Grids,
+    Measured,
+    NotMeasured,
+    Results,
+    TableSpec,
+)
 from reproduction.model.panels import PanelMaker, paper_figure
 from reproduction.model.quantities import (
     BTS_SENT,
@@ -22,12 +32,14 @@ from reproduction.model.quantities import (
     DROPS,
     INCAST_COMPLETION,
     INCAST_FAIRNESS,
+    PAUSE_FRAMES,
     PEAK_BUFFER,
-    PFC_SENT,
     RECEIVER_THROUGHPUT,
     RING_SLOWDOWN,
+    SHARED_QUEUES,
     SUPPRESSION_ENTRIES,
     Quantity,
+    mean_slowdown,
     slowdown,
 )
 from scenarios.paper.data_centre import (
@@ -58,6 +70,8 @@ WITH_PFC = ("dcqcn", "hpcc", "timely", "powertcp")
 """The congestion controls whose papers use networks with PFC."""
 WITH_ONRAMP = ("dcqcn", "hpcc")
 """The congestion controls with which the SFC paper uses OnRamp."""
+WITH_BFC = ("window", "hpcc")
+"""The congestion controls with which BFC runs, besides none. BFC is meant to replace congestion control."""
 
 ALONE = tuple(f"irn+{control}" for control in CONTROLS)
 WITH_SFC = tuple(f"sfc+{control}" for control in CONTROLS)
@@ -66,9 +80,14 @@ SCHEMES = (
     *(f"pfc+{control}" for control in WITH_PFC),
     *(f"onramp+{control}" for control in WITH_ONRAMP),
     "ndp",
+    "bfc",
+    *(f"bfc+{control}" for control in WITH_BFC),
 )
 
 _HADOOP, _RPC, _RING = ({"workload": name} for name in ("hadoop", "rpc", "all-reduce"))
+_QUEUES = (8, 128)
+"""Numbers of BFC's queues besides the default, with Hadoop."""
+_FEW, _MANY = ({"workload": f"hadoop, {queues} queues"} for queues in _QUEUES)
 
 
 def _ring(network: Mapping[str, Any], degree: int, **workload: Any) -> dict[str, Any]:
@@ -86,14 +105,16 @@ def _ring(network: Mapping[str, Any], degree: int, **workload: Any) -> dict[str,
     }
 
 
-def _grid(ring: Mapping[str, Any], hadoop_us: float, rpc_us: float) -> Grid:
-    """Return the grid of a scale: messages arrive for a time that depends on the workload."""
+def _grid(ring: Mapping[str, Any], hadoop_us: float, rpc_us: float) -> Grids:
+    """Return the points of a scale: messages arrive for a time that depends on the workload."""
+    hadoop = {"sizes": "hadoop", "load": 0.5, "arrivals_us": hadoop_us}
     workloads = {
         "all-reduce": ring,
-        "hadoop": {"sizes": "hadoop", "load": 0.5, "arrivals_us": hadoop_us},
+        "hadoop": hadoop,
         "rpc": {"sizes": "rpc", "load": 0.3, "arrivals_us": rpc_us},
     }
-    return Grid(SCHEMES, (Axis("workload", workloads),))
+    by_queues = {f"hadoop, {queues} queues": {**hadoop, "switch.bfc_queues": queues} for queues in _QUEUES}
+    return Grids((Grid(SCHEMES, (Axis("workload", workloads),)), Grid(("bfc+window",), (Axis("workload", by_queues),))))
 
 
 def _pairs(
@@ -137,6 +158,17 @@ def _flow_control_dominates(results: Results) -> Measured:
     return Measured(ratio, ratio < 1, f"{format_ratio(ratio)} ({values})", format_ratio)
 
 
+def _fewer_queues_are_worse(of: Quantity) -> Callable[[Results], Measured]:
+    """Return a check that a quantity of BFC is higher with the fewest queues than with the most."""
+
+    def check(results: Results) -> Measured:
+        few, many = (of.measure(results.at("bfc+window", place)) for place in (_FEW, _MANY))
+        values = f"{_QUEUES[0]} queues: {of.write(few)}, {_QUEUES[1]} queues: {of.write(many)}"
+        return Measured(few - many, few > many, values, of.write)
+
+    return check
+
+
 def _over_controls(title: str, of: Quantity, place: Mapping[str, str]) -> PanelMaker:
     """Make a panel of a quantity over the congestion controls, with a curve for each flow control."""
     curves = {
@@ -144,8 +176,9 @@ def _over_controls(title: str, of: Quantity, place: Mapping[str, str]) -> PanelM
         "PFC": {control: f"pfc+{control}" for control in WITH_PFC},
         "OnRamp": {control: f"onramp+{control}" for control in WITH_ONRAMP},
         "SFC": {control: f"sfc+{control}" for control in CONTROLS},
+        "BFC": {control: f"bfc+{control}" for control in WITH_BFC},
     }
-    looks = scheme_looks(["irn", "pfc", "onramp", "sfc"])
+    looks = scheme_looks(["irn", "pfc", "onramp", "sfc", "bfc"])
 
     def make(results: Results) -> Panel:
         drawn = []
@@ -166,11 +199,14 @@ def _over_controls(title: str, of: Quantity, place: Mapping[str, str]) -> PanelM
 
 _SAME = [(f"sfc+{control}", f"irn+{control}") for control in CONTROLS]
 _END_TO_END = [pair for pair in _SAME if pair[1] not in ("irn+bolt", "irn+qcn")]
+_BFC_ALONE = [("bfc", f"irn+{control}") for control in ("dcqcn", "dctcp", "hpcc")]
+"""BFC, and end-to-end controls alone: the two that the abstract of BFC's paper names, and HPCC."""
 
 _BDP_BYTES = 125_000
 _SMALL = slowdown(99, largest_bytes=10_000)
 _MEDIUM = slowdown(99, largest_bytes=_BDP_BYTES, above_bytes=10_000)
 _LARGE = slowdown(99, above_bytes=_BDP_BYTES)
+_LARGE_MEAN = mean_slowdown(above_bytes=_BDP_BYTES)
 
 _OVERVIEW = (
     Column("P99, Hadoop", slowdown(99), _HADOOP),
@@ -181,7 +217,7 @@ _OVERVIEW = (
     Column("throughput", RECEIVER_THROUGHPUT, _HADOOP),
     Column("fairness", INCAST_FAIRNESS, _HADOOP),
     Column("BTS", BTS_SENT, _HADOOP),
-    Column("PFC frames", PFC_SENT, _HADOOP),
+    Column("pause frames", PAUSE_FRAMES, _HADOOP),
     Column("ACKs and other control", CONTROL_OF_HOSTS, _HADOOP),
 )
 """The columns of the first table: a figure of each kind, most of them of the Hadoop runs."""
@@ -196,7 +232,7 @@ def _columns(place: Mapping[str, str], *first: Column) -> tuple[Column, ...]:
         ("fairness", INCAST_FAIRNESS),
         ("drops", DROPS),
         ("BTS", BTS_SENT),
-        ("PFC frames", PFC_SENT),
+        ("pause frames", PAUSE_FRAMES),
         ("ACKs and other control", CONTROL_OF_HOSTS),
         ("suppression entries", SUPPRESSION_ENTRIES),
         ("cache entries", CACHE_ENTRIES),
@@ -206,7 +242,12 @@ def _columns(place: Mapping[str, str], *first: Column) -> tuple[Column, ...]:
 
 def _sizes(place: Mapping[str, str]) -> tuple[Column, ...]:
     """Return the columns with the P99 of small, medium and large messages."""
-    sizes = (("P99 up to 10 KB", _SMALL), ("P99 up to 125 KB", _MEDIUM), ("P99 above 125 KB", _LARGE))
+    sizes = (
+        ("P99 up to 10 KB", _SMALL),
+        ("P99 up to 125 KB", _MEDIUM),
+        ("P99 above 125 KB", _LARGE),
+        ("mean above 125 KB", _LARGE_MEAN),
+    )
     return tuple(Column(heading, figure, place) for heading, figure in sizes)
 
 
@@ -303,6 +344,34 @@ EXPERIMENT = Experiment(
             _HADOOP,
             at_most=1.0,
         ),
+        _pairs(
+            "Hadoop: BFC's P99 FCT slowdown of messages up to 10 KB is at least 2.3 times lower than that of DCQCN+W, "
+            "DCTCP and HPCC without flow control",
+            "2.3-60x lower tail latency for short flows (abstract of the BFC paper)",
+            _SMALL,
+            _BFC_ALONE,
+            _HADOOP,
+            at_most=1 / 2.3,
+        ),
+        _pairs(
+            "Hadoop: BFC's mean FCT slowdown of messages above 125 KB is at least 1.6 times lower than that of "
+            "DCQCN+W, DCTCP and HPCC without flow control",
+            "1.6-5x better average completion time for long flows (abstract of the BFC paper)",
+            _LARGE_MEAN,
+            _BFC_ALONE,
+            _HADOOP,
+            at_most=1 / 1.6,
+        ),
+        Judged(
+            "Hadoop: with 8 queues, more of BFC's assignments share a queue than with 128",
+            "flow collisions that degrade performance",
+            _fewer_queues_are_worse(SHARED_QUEUES),
+        ),
+        Judged(
+            "Hadoop: with 8 queues, BFC's P99 FCT slowdown is higher than with 128",
+            "flow collisions that degrade performance",
+            _fewer_queues_are_worse(slowdown(99)),
+        ),
         *(
             _pairs(
                 f"{name}: with every congestion control, the mean receiver throughput with SFC is at least 0.97 times "
@@ -345,7 +414,7 @@ EXPERIMENT = Experiment(
     ),
     figure=paper_figure(
         "P99 FCT slowdown of the non-incast traffic, duration of an all-reduce beside an incast, and peak buffer, by "
-        "congestion control. PFC is with go-back-N, the others are with IRN.",
+        "congestion control. PFC and BFC are with go-back-N, the others are with IRN.",
         _over_controls("Hadoop 50 %", slowdown(99), _HADOOP),
         _over_controls("RPC 30 %", slowdown(99), _RPC),
         _over_controls("all-reduce", RING_SLOWDOWN, _RING),
@@ -357,6 +426,15 @@ EXPERIMENT = Experiment(
         TableSpec("Hadoop at 50 % load with 8 % incast", _columns(_HADOOP, *_sizes(_HADOOP)), SCHEMES),
         TableSpec("RPC at 30 % load with 8 % incast", _columns(_RPC, *_sizes(_RPC)), SCHEMES),
         TableSpec(
+            "BFC by its number of queues (32 by default), Hadoop",
+            tuple(
+                Column(f"{heading}, {queues} queues", of, place)
+                for heading, of in (("shared", SHARED_QUEUES), ("P99", slowdown(99)), ("peak buffer", PEAK_BUFFER))
+                for queues, place in ((8, _FEW), (32, _HADOOP), (128, _MANY))
+            ),
+            ("bfc+window",),
+        ),
+        TableSpec(
             "Ring all-reduce beside an incast",
             _columns(_RING, Column("all-reduce", RING_SLOWDOWN, _RING), Column("P99", slowdown(99), _RING)),
             SCHEMES,
@@ -365,15 +443,16 @@ EXPERIMENT = Experiment(
     notes=(
         SCALING_NOTE,
         "The paper does not have this comparison. The claims are its statements about other work in sections 1 and 2, "
-        "with limits of ours where it gives none.",
+        "with limits of ours where it gives none. Two claims are from the abstract of the BFC paper.",
         "Hadoop messages arrive for 1, 1.5 and 3 ms at scales ci, laptop and paper, and RPC messages for 0.4, 0.5 and "
         "3 ms. `--set arrivals_us` sets both.",
         "An incast's completion time is from the first start to the last finish of its messages. Jain's index covers "
         "the mean rates of an incast's messages, averaged over incasts.",
         "Tables: each cell is the median over the seeds. *P99* is the FCT slowdown of the non-incast traffic, "
         "*all-reduce* its duration over the ideal one, *incast* the mean completion time, *throughput* the mean of the "
-        "receivers, and *fairness* Jain's index. BTS, PFC frames and other control packets are counted for each 1,000 "
-        "data packets. BTS include the requests of Bolt and the feedback of QCN. *ACKs and other control* are the "
+        "receivers, and *fairness* Jain's index. BTS, pause frames and other control packets are counted for each "
+        "1,000 data packets. BTS include the requests of Bolt and the feedback of QCN. Pause frames are PFC's and "
+        "BFC's, including those that resume. *ACKs and other control* are the "
         "packets of hosts: ACKs, NACKs, CNPs and pulls.",
     ),
 )

@@ -74,6 +74,19 @@ def slowdown(
     return Quantity(f"P{percent:g} FCT slowdown{f' ({tag})' if tag else ''}{size}", measure)
 
 
+def mean_slowdown(above_bytes: int) -> Quantity:
+    """Return the mean FCT slowdown of the non-incast messages of more than `above_bytes`."""
+
+    def measure(run: Run) -> float:
+        chosen = of_class(measured_flows(run), headline_class(run.result))
+        values = slowdowns(chosen.filter(pl.col("size_bytes") > above_bytes))
+        if not values.size:
+            raise NotMeasured(f"no message above {format_bytes(above_bytes)}")
+        return float(values.mean())
+
+    return Quantity(f"mean FCT slowdown above {format_bytes(above_bytes)}", measure)
+
+
 def _mean_p99_over_sizes(run: Run) -> float:
     bins = run.result.fct_slowdown_by_size.get(headline_class(run.result), ())
     percentiles = [size_bin.p99 for size_bin in bins if size_bin.p99 is not None]
@@ -177,6 +190,18 @@ def _control_of_hosts(run: Run) -> int:
     return counted(run.result.packets).sent - _data_packets(run)
 
 
+def _pause_frames(run: Run) -> int:
+    """Return the number of pause and resume frames of switches: PFC's for classes and BFC's for single queues."""
+    return counted(run.result.pfc).sent + (0 if run.result.bfc is None else run.result.bfc.sent)
+
+
+def _shared_queues(run: Run) -> float:
+    bfc = counted(run.result.bfc)
+    if not bfc.assigned:
+        raise NotMeasured("BFC assigned no queue")
+    return 100 * bfc.collisions / bfc.assigned
+
+
 def _bts_cut(run: Run) -> float:
     bts = counted(run.result.bts)
     triggered = bts.sent + bts.suppressed
@@ -216,6 +241,7 @@ INCAST_COMPLETION = Quantity("completion time of an incast", _incast_completion_
 INCAST_FAIRNESS = Quantity("Jain's index of an incast", _incast_fairness, "{:.3f}".format)
 RING_SLOWDOWN = Quantity("all-reduce time over ideal", _ring_slowdown)
 BTS_SENT = per_thousand_packets("BTS", lambda run: counted(run.result.bts).sent)
-PFC_SENT = per_thousand_packets("PFC frames", lambda run: counted(run.result.pfc).sent)
+PAUSE_FRAMES = per_thousand_packets("pause frames", _pause_frames)
+SHARED_QUEUES = Quantity("assignments that share a queue", _shared_queues, lambda value: f"{value:.3g} %", "%")
 CONTROL_OF_HOSTS = per_thousand_packets("control packets of hosts", _control_of_hosts)
 CACHE_ENTRIES = Quantity("cache entries", lambda run: float(counted(run.result.bts).max_cache_entries), _COUNT)
