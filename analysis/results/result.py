@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
@@ -101,7 +101,7 @@ class PfcCounts(Figures):
 
 
 class BfcCounts(Figures):
-    """Backpressure Flow Control, summed over all switches except for `max_signals`. All are 0 without BFC."""
+    """Backpressure Flow Control, summed over all switches except for `max_signals`."""
 
     sent: int = 0
     """Frames that pause or resume one queue."""
@@ -201,6 +201,7 @@ class RunResult(Figures):
     bts: BtsCounts | None
     pfc: PfcCounts | None
     bfc: BfcFigures | None = Field(default_factory=BfcFigures)
+    """The file omits zeros, as in runs without BFC."""
     switch_events: dict[str, int] | None = Field(default_factory=dict)
     """Other events counted by the P4 program. Zeros are omitted."""
     host_events: dict[str, int] | None = Field(default_factory=dict)
@@ -210,6 +211,11 @@ class RunResult(Figures):
     spacing: SpacingByPart = Field(default_factory=lambda: SpacingByPart(host=None, switch=None))
     wall_s: Figure | None
     packets_per_s: Figure | None
+
+    @model_serializer(mode="wrap")
+    def _without_zero_bfc(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        return {name: value for name, value in fields.items() if name != "bfc" or self.bfc != BfcFigures()}
 
     @property
     def variant(self) -> str:

@@ -122,6 +122,7 @@ def network_settings(topology: Topology, switch: Sequence[Layer], transport: Seq
         hosts = _transport(physics, switches, transport, topology.link_rates_bps)
         _check_trimming(switches, hosts, physics.packet_bytes)
         _check_signals(switches, hosts, physics)
+        _check_backpressure(switches, hosts)
     except UsageError as error:
         raise UsageError(_as_typed(str(error), physics, (*switch, *transport))) from error
     return NetworkSettings(physics, switches, hosts)
@@ -278,6 +279,20 @@ def _check_signals(switches: SwitchSettings, hosts: TransportSettings, physics: 
                 f"transport: congestion: {hosts.congestion} needs switches with {features[0]}; "
                 f"use a scheme that ends in +{control.name}, or --set switch.{features[0]}={value}"
             )
+
+
+def _check_backpressure(switches: SwitchSettings, hosts: TransportSettings) -> None:
+    """Raise UsageError if only the switches or only the hosts run BFC: one side would ignore the other's pauses."""
+    if switches.bfc_queues is not None and hosts.flow_control != "bfc":
+        raise UsageError(
+            f"switch: bfc_queues: must be null with flow_control {hosts.flow_control}, whose hosts ignore the pauses, "
+            f"not {switches.bfc_queues}; use --scheme bfc, or --set transport.flow_control=bfc"
+        )
+    if switches.bfc_queues is None and hosts.flow_control == "bfc":
+        raise UsageError(
+            "transport: flow_control: bfc needs switches with bfc_queues; use --scheme bfc, or "
+            "--set switch.bfc_queues=32"
+        )
 
 
 def _deepest_queue_bytes(switches: SwitchSettings) -> int:

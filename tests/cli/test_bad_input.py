@@ -53,6 +53,8 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("switch.q_th_bdp=1e300", "q_th_bdp"),
         ("switch.bfc_queues=0", "bfc_queues: must be at least 1, not 0"),
         ("switch.bfc_queues=129", "bfc_queues: must be at most 128, not 129"),
+        ("switch.bfc_queues=8", "bfc_queues: must be null with flow_control sfc, whose hosts ignore the pauses, not 8"),
+        ("transport.flow_control=bfc", "flow_control: bfc needs switches with bfc_queues"),
         ("switch.bfc_queues=many", "bfc_queues: must be a whole number, not 'many'"),
         ("transport.line_rate_bps=Infinity", "line_rate_bps"),
         ("transport.line_rate_bps=1" + "0" * 30, "line_rate_bps: must be at most 25600000000000 bit/s"),

@@ -139,6 +139,56 @@ def test_a_flow_with_one_packet_is_never_paused() -> None:
         assert _pauses(switch.burst("h1", "h4", 4 * FRAMES_BELOW)) == []
 
 
+def test_upstream_queues_of_one_queue_resume_in_intervals() -> None:
+    """A departure resumes the first one. The others wait until the port is idle, so their frames name times."""
+    upstream = range(10, 14)
+    with bench_switch(STAR, "s1", SwitchSettings(bfc_queues=1)) as switch:
+        departures = _send(switch, 1 + FRAMES_BELOW)
+        for queue in upstream:
+            departures += _send(switch, 2, qpn=queue, queue=queue)
+        frames = [pause for _, pause in _pauses(departures + switch.run_dry())]
+    assert frames[:4] == [QueuePause(CLASS_DATA, queue, PFC_MAX_QUANTA) for queue in upstream]
+    resumes = frames[4:]
+    assert [resume.queue for resume in resumes] == [*upstream]
+    unit_ns = QUEUE_PAUSE_QUANTA * 512 * 1_000_000_000 / PORT.rate_bps
+    turn_units = hop_rtt_ns(STAR, "s1") / 2 / unit_ns
+    assert [resume.units for resume in resumes[:2]] == [0, 0]
+    for number, resume in enumerate(resumes[1:]):
+        assert resume.units == pytest.approx(number * turn_units, abs=1)
+
+
+@pytest.mark.parametrize("queues", [1, 2, 8, 128])
+def test_every_paused_upstream_queue_resumes(queues: int) -> None:
+    """Nothing arrives after the pauses, so the last departures must serve all lists."""
+    with bench_switch(STAR, "s1", SwitchSettings(bfc_queues=queues)) as switch:
+        upstream = range(10, 70)
+        departures = [
+            departure
+            for _ in range(4)
+            for queue in upstream
+            for departure in _send(switch, 1, qpn=queue, queue=queue, src="h1" if queue % 2 else "h2")
+        ]
+        frames = _pauses(departures + switch.run_dry())
+        paused = {pause.queue for _, pause in frames if pause.units == PFC_MAX_QUANTA}
+        last = {pause.queue: pause.units for _, pause in frames}
+        assert len(paused) > 40
+        assert {queue for queue, units in last.items() if units == PFC_MAX_QUANTA} == set()
+        assert switch.register("bfc_waiting_lists", PORT.number) == 0
+
+
+def test_the_threshold_of_a_paused_queue_is_divided_by_all_queues_that_hold_packets() -> None:
+    with bench_switch(STAR, "s1", SwitchSettings(bfc_queues=2)) as switch:
+        _send(switch, 1, qpn=99)
+        for qpn in (2, 3):
+            _send(switch, 1, qpn=qpn)
+        for queue in (0, 1):
+            switch.send(pack_frame(1, QueuePause(CLASS_DATA, queue, PFC_MAX_QUANTA)), PORT.number, 10)
+        assert switch.register("bfc_active_queues", PORT.number) == 0
+        below = HOP_BYTES // 2 // FRAME
+        assert _pauses(_send(switch, below - 1, qpn=2, at_ns=20)) == []
+        assert len(_pauses(_send(switch, 1, qpn=2, at_ns=20))) == 1
+
+
 def test_a_pause_is_refreshed_before_it_ends() -> None:
     """The neighbour forgets a pause after 65535 units of 64 quanta."""
     with bench_switch(STAR, "s1", BFC) as switch:
