@@ -205,7 +205,7 @@ def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     ports = topology.ports[switch]
     hop_ns = hop_rtt_ns(topology, switch)
     keep_us = _BFC_KEEP_HOP_RTTS * dilation.wall_ns(hop_ns) // 1000
-    turn_us = dilation.wall_ns(hop_ns) // (1000 * _BFC_RESUMES_PER_HOP_RTT)
+    turn_us = max(1, dilation.wall_ns(hop_ns) // (1000 * _BFC_RESUMES_PER_HOP_RTT))
     longest_us = QUEUE_PAUSE_QUANTA * min(_longest_pause_us(dilation.wall_bps(port.rate_bps)) for port in ports)
     refresh_us = _require_word("the pause of a queue", longest_us, max(port.rate_bps for port in ports)) // 2
     for port in ports:
