@@ -36,7 +36,7 @@ FIGURES = {
     "resources": (3, ["SFC, here", "the paper"]),
     "fairness": (2, ["hadoop", "incast"]),
     "ndp": (2, ["NDP", "SFC"]),
-    "rivals": (4, ["no flow control", "PFC", "OnRamp", "SFC"]),
+    "rivals": (4, ["no flow control", "PFC", "OnRamp", "SFC", "BFC"]),
 }
 """The number of panels and the curve names. The made-up runs of `fairness` have two classes instead of four groups."""
 
