@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+_COMMENT = re.compile(r'(?P<quoted>"[^"]*")|#.*')
+"""A comment, or a name in quotes, in which `#` begins no comment."""
 _TOKEN = re.compile(
     r"""\s*(?:(?P<number>0[xX][0-9a-fA-F*]+|0[bB][01*]+|0[oO][0-7*]+|[0-9]+(?:\.[0-9]+)?)
     |(?P<name>[A-Za-z_$][\w$]*(?:\[[0-9]+\])?(?:\.[A-Za-z_$][\w$]*(?:\[[0-9]+\])?)*|"[^"]+")
@@ -151,7 +153,7 @@ def parse(text: str) -> list[Statement]:
     """Return the statements of a test. Raise StfError for a line that is not a statement."""
     statements = []
     for number, raw in enumerate(text.splitlines(), start=1):
-        line = raw.partition("#")[0].strip()
+        line = _COMMENT.sub(lambda found: found["quoted"] or "", raw).strip()
         if line:
             try:
                 statements.append(_statement(number, line))

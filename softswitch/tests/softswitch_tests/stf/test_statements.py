@@ -41,6 +41,12 @@ def test_entries_have_keys_an_action_and_perhaps_priority_and_label() -> None:
     assert parse(text) == [Add(1, "t", 10, keys, call, "first"), Add(2, "t[1]", None, (), ActionCall("act", ()), None)]
 
 
+def test_a_hash_in_a_quoted_name_begins_no_comment() -> None:
+    [statement] = parse('add "In.!@#table" "key":1 forward() # "a comment"')
+    assert isinstance(statement, Add)
+    assert statement.table == "In.!@#table"
+
+
 def test_masks_ranges_defaults_and_removal() -> None:
     text = "add t a:0x1&&&0xf b:1->9 act()\nsetdefault t act(p:1)\nremove all"
     assert parse(text) == [
