@@ -63,7 +63,23 @@ class ControlBenchmark(Benchmark):
                 theirs = _thrift_rate(port)
             figures.append(Figure("BMv2: Thrift, one at a time", theirs, "inserts/s"))
             figures.append(Figure("Thrift: softswitch / BMv2", ours / theirs))
+            figures += beside_bmv2(Path(bmv2).with_name("simple_switch_grpc"), figures[:2])
         return figures
+
+
+def beside_bmv2(server: Path, ours: Sequence[Figure]) -> list[Figure]:
+    """Return the rates of inserts over P4Runtime of BMv2's server and ours divided by them; none if it is missing."""
+    if not server.exists():
+        return []
+    with _bmv2_server(server) as address:
+        client = _Client(address)
+        rates = [client.insert_rate(batch) for batch in (1, _BATCH)]
+        client.close()
+    figures = []
+    for figure, rate in zip(ours, rates, strict=True):
+        figures.append(Figure(f"BMv2: {figure.name}", rate, "inserts/s"))
+        figures.append(Figure(f"{figure.name}: softswitch / BMv2", figure.value / rate))
+    return figures
 
 
 class _Client:
@@ -192,6 +208,21 @@ def _bmv2(path: str) -> Iterator[int]:
         try:
             _wait_for_thrift(port)
             yield port
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def _bmv2_server(path: Path) -> Iterator[str]:
+    """Start BMv2's P4Runtime server without ports and program; yield its address."""
+    address, thrift_port = f"127.0.0.1:{_free_port()}", _free_port()
+    words = [str(path), "--no-p4", "--device-id", str(_DEVICE_ID), "--thrift-port", str(thrift_port)]
+    words += ["--log-level", "off", "--", "--grpc-server-addr", address]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
+        try:
+            with grpc.insecure_channel(address) as channel:
+                grpc.channel_ready_future(channel).result(timeout=_PATIENCE_S)
+            yield address
         finally:
             process.terminate()
 
