@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 from unittest import mock
 
@@ -35,16 +34,6 @@ from bench.instruments.network import veth_pairs
 from bench.instruments.workload import data_frames, rack, write_frames
 from bench.report import Report, as_json, target_text, value_text
 from native.sources import ROOT
-
-WITH_A_PORT = """\
-#!{python}
-import os, socket, sys
-ports = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-for port in ports:
-    os.set_inheritable(port.fileno(), True)
-os.execv(sys.executable, [sys.executable, "{server}", "-i", f"1@fd:{{ports[0].fileno()}}", *sys.argv[1:]])
-"""
-"""A program that starts softswitch's P4Runtime server with a port, which it needs and BMv2's does not."""
 
 RATE_BPS = 50_000_000
 
@@ -246,13 +235,10 @@ def test_control_fills_the_table_and_counts_packets_to_the_controller(monkeypatc
 
 def test_control_measures_the_p4runtime_server_beside_bmv2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """softswitch's server stands in for BMv2's, whose options it takes."""
-    server = tmp_path / "server"
-    server.write_text(WITH_A_PORT.format(python=sys.executable, server=ROOT / "softswitch" / "simple_switch_grpc"))
-    server.chmod(0o755)
     for name, value in {"_ENTRIES": 20, "_BATCH": 8}.items():
         monkeypatch.setattr(control, name, value)
     ours = [Figure(name, 100.0, "inserts/s") for name in ("one", "many")]
     assert control.beside_bmv2(tmp_path / "simple_switch_grpc", ours) == []
-    one, one_ratio, many, _ = control.beside_bmv2(server, ours)
+    one, one_ratio, many, _ = control.beside_bmv2(ROOT / "softswitch" / "simple_switch_grpc", ours)
     assert (one.name, many.name) == ("BMv2: one", "BMv2: many")
     assert one_ratio.value == 100 / one.value

@@ -48,7 +48,7 @@ REFUSED_OF_TARGET = {
     "--grpc-server-addr": _NO_P4RUNTIME,
     "--cpu-port": _NO_P4RUNTIME,
 }
-_USAGE = "simple_switch -i PORT@IFACE [-i ...] [OPTION...] PROGRAM.json [-- OPTION...]"
+_USAGE = "simple_switch [-i PORT@IFACE ...] [OPTION...] PROGRAM.json [-- OPTION...]"
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

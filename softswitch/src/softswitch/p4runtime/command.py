@@ -37,7 +37,7 @@ _NEEDED = ("grpc", "p4", "thriftpy2")
 REFUSED_OF_TARGET = {
     "--dp-grpc-server-addr": "frames come from interfaces; a packet-out enters at the port of --cpu-port",
 }
-_USAGE = f"{_COMMAND} -i PORT@IFACE [-i ...] [OPTION...] PROGRAM.json|--no-p4 [-- OPTION...]"
+_USAGE = f"{_COMMAND} [-i PORT@IFACE ...] [OPTION...] PROGRAM.json|--no-p4 [-- OPTION...]"
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

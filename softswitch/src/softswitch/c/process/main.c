@@ -231,7 +231,8 @@ static int read_options(struct sw_process_options *options, int argc, char **arg
     }
     if (optind < argc)
         return complain("unexpected argument '%s'", argv[optind]);
-    if (!options->n_ports)
+    /* With a controller, a switch needs no port, as on BMv2. */
+    if (!options->n_ports && !options->control_path && options->control_fd < 0)
         return complain("%s", "no port: give -i PORT@IFACE");
     if (options->telemetry_path && !options->sample_ns)
         return complain("%s", "--telemetry needs --sample-ns above 0");
