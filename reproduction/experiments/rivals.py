@@ -451,8 +451,8 @@ EXPERIMENT = Experiment(
         "Tables: each cell is the median over the seeds. *P99* is the FCT slowdown of the non-incast traffic, "
         "*all-reduce* its duration over the ideal one, *incast* the mean completion time, *throughput* the mean of the "
         "receivers, and *fairness* Jain's index. BTS, pause frames and other control packets are counted for each "
-        "1,000 data packets. BTS include the requests of Bolt and the feedback of QCN. Pause frames are PFC's and "
-        "BFC's, including those that resume. *ACKs and other control* are the "
-        "packets of hosts: ACKs, NACKs, CNPs and pulls.",
+        "1,000 data packets. BTS include the requests of Bolt and the feedback of QCN. Pause frames are the frames "
+        "of PFC and BFC that pause or resume. *ACKs and other control* are the packets of hosts: ACKs, NACKs, CNPs "
+        "and pulls.",
     ),
 )

@@ -159,7 +159,7 @@ def test_upstream_queues_of_one_queue_resume_in_intervals() -> None:
 
 @pytest.mark.parametrize("queues", [1, 2, 8, 128])
 def test_every_paused_upstream_queue_resumes(queues: int) -> None:
-    """Nothing arrives after the pauses, so the last departures must serve all lists."""
+    """No packet arrives after the pauses, so the last departures must serve all lists."""
     with bench_switch(STAR, "s1", SwitchSettings(bfc_queues=queues)) as switch:
         upstream = range(10, 70)
         departures = [

@@ -29,7 +29,7 @@ register<bytes_t>(PORT_FLOW_QUEUES) bfc_queue_bytes;
 register<flow_queue_set_t>(PORTS) bfc_used_queues;
 register<flow_queue_set_t>(PORTS) bfc_paused_queues;
 
-// Number of queues of a port that hold packets, and of those that are also not paused. Index: egress port.
+// Number of a port's queues that hold packets, and number of its queues that hold packets and are not paused. Index: egress port.
 register<bit<8>>(PORTS) bfc_held_queues;
 register<bit<8>>(PORTS) bfc_active_queues;
 
