@@ -23,6 +23,9 @@ _VENV_PYTHON = ROOT / ".venv" / "bin" / "python"
 if Path(sys.prefix) != ROOT / ".venv" and _VENV_PYTHON.exists():
     os.execv(_VENV_PYTHON, [str(_VENV_PYTHON), *sys.argv])
 
+# NumPy's linear algebra, which no part uses heavily, would start threads that wait actively and use CPU time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from testbed.interrupt import end_at_once
 
 end_at_once()  # before anything that takes a while to load

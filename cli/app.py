@@ -8,6 +8,7 @@ Exit codes (`cli.output.EXIT_CODES`): 0 done, 1 unexpected error, 2 bad input, 3
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -73,6 +74,7 @@ def app_for(words: Sequence[str]) -> typer.Typer:
     for name, summary in VERBS.items():
         function = _guarded(import_module(f"cli.verbs.{name}").verb) if name in words else _not_typed
         app.command(name, help=summary)(function)
+    gc.freeze()  # modules stay until the process ends
     return app
 
 

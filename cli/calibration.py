@@ -52,6 +52,8 @@ def calibrate_first(plans: Sequence[RunPlan]) -> None:
     A measurement that fails is one line, and the built-in costs stay.
     """
     chosen = [plan.config for plan in plans if plan.config.clock == "real" and plan.config.is_dilation_automatic]
+    if not chosen:
+        return
     measured = stored_calibration().costs.switches
     missing = [switch for switch in dict.fromkeys(config.switch for config in chosen) if switch not in measured]
     for switch in missing:

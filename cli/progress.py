@@ -6,15 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.status import Status
 
 from softswitch.system.visible import visible
-from testbed.jobs.job import JobsState
 from testbed.jobs.time_left import in_words
 from testbed.recording.outcome import Stage
+
+if TYPE_CHECKING:
+    from testbed.jobs.job import JobsState  # loads slowly, and a single run has no jobs
 
 _ENDING = "interrupted: results are saved as soon as the queues are empty; press Ctrl-C again to end without them"
 

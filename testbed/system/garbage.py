@@ -56,6 +56,7 @@ def return_freed_memory() -> None:
     import ctypes  # only virtual runs that end need it
 
     gc.collect()
+    gc.freeze()  # what is left now stays
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
