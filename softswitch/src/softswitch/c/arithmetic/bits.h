@@ -65,6 +65,13 @@ static inline uint64_t sw_get56(const uint8_t *p)
     return sw_get32(p) << 24 | sw_get24(p + 4);
 }
 
+/* Whether two numbers are equal. GCC merges the comparisons of neighbouring fields into one wide load, unless they are
+ * calls. Such a load waits until the stores of all these fields have reached the cache. */
+static inline bool sw_equal(uint64_t a, uint64_t b)
+{
+    return a == b;
+}
+
 static inline void sw_put8(uint8_t *p, uint64_t value)
 {
     p[0] = (uint8_t)value;

@@ -144,9 +144,18 @@ static uint64_t sum16(const uint8_t *bytes, size_t n, size_t odd)
         bytes += 4;
         n -= 4;
     }
-    uint32_t last = 0;
-    memcpy(&last, bytes, n);
-    sum += last;
+    if (n >= 2) {
+        uint16_t half;
+        memcpy(&half, bytes, sizeof(half));
+        sum += half;
+        bytes += 2;
+        n -= 2;
+    }
+    if (n) {
+        uint16_t last = 0;
+        memcpy(&last, bytes, 1);
+        sum += last;
+    }
     sum = (sum & 0xffffffffu) + (sum >> 32);
     sum = (sum & 0xffffffffu) + (sum >> 32);
     sum = (sum & 0xffff) + (sum >> 16);

@@ -23,6 +23,12 @@ from softswitch.codegen.lower.values import Kind, bits_mask, constant, converted
 from softswitch.codegen.lower.wire import load_field
 from softswitch.codegen.primitives.emit import emit_primitive
 
+_EQUAL = {
+    Kind.U64: "sw_equal({}, {})",
+    Kind.U128: "{} == {}",
+    Kind.WIDE: "sw_wide_compare({}, {}) == 0",
+}
+
 
 def emit_parser(program: Program, out: Writer) -> None:
     """Emit `parse`, which fills the phv, moves the packet's head behind the headers and returns the parser error."""
@@ -272,7 +278,7 @@ class _ParserEmitter:
             kind = Kind.of_width(bits, False)
             text = self._masked_key(element, mask, everything, kind)
             want = converted(constant(value & mask), kind)
-            tests.append(f"sw_wide_compare({text}, {want}) == 0" if kind is Kind.WIDE else f"{text} == {want}")
+            tests.append(_EQUAL[kind].format(text, want))
         return " && ".join(tests) or "true"
 
     def _masked_key(self, element: Expr, mask: int, everything: int, kind: Kind) -> str:

@@ -48,7 +48,7 @@ def _emit_context(pass_: str, out: Writer) -> None:
     """Emit the places of a packet's fields: the phv, and the fields of this pass, which start at 0."""
     out.line("struct phv *phv = packet->phv;")
     out.line("union local fields, *local = &fields;")
-    out.line(f"memset(&local->{pass_}, 0, sizeof local->{pass_});")
+    out.line(f"sw_clear(&local->{pass_}, sizeof local->{pass_});")
 
 
 def _emit_egress(out: Writer) -> None:

@@ -7,12 +7,15 @@ It must not know its users: parsers, deparsers and hashes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from softswitch.codegen.ir.nodes import Field
 from softswitch.codegen.lower.places import c_type
 from softswitch.codegen.lower.stores import Target, store_low
 from softswitch.codegen.lower.values import bits_mask
+
+_WORD_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -69,28 +72,70 @@ def store_fields(base: str, pieces: list[Piece]) -> list[str]:
         pieces = [*pieces, Piece("0ull", 8 - total % 8)]
     lines: list[str] = []
     offset = 0
-    group: list[Piece] = []
-    for piece in pieces:
-        group.append(piece)
-        bits = sum(p.bits for p in group)
-        if bits % 8 == 0:
-            lines += _store_group(base, offset, group, bits)
-            offset += bits
-            group = []
+    for run in _runs(pieces):
+        bits = sum(p.bits for p in run)
+        if all(p.bits <= _WORD_BITS and not p.wide for p in run):
+            lines += _store_words(base, offset, run, bits)
+        else:
+            lines += _store_wide(base, offset, run, bits)
+        offset += bits
     return lines
 
 
-def _store_group(base: str, offset: int, group: list[Piece], bits: int) -> list[str]:
-    """Return C that stores a group of pieces, which starts and ends at a byte boundary."""
-    at = f"{base} + {offset // 8}" if offset else base
+def _runs(pieces: list[Piece]) -> Iterator[list[Piece]]:
+    """Yield runs of pieces that begin and end at a byte boundary, and that hold wide pieces or none."""
+    words: list[Piece] = []
+    group: list[Piece] = []
+    for piece in pieces:
+        group.append(piece)
+        if sum(p.bits for p in group) % 8:
+            continue
+        if all(p.bits <= _WORD_BITS and not p.wide for p in group):
+            words += group
+        else:
+            if words:
+                yield words
+            yield group
+            words = []
+        group = []
+    if words:
+        yield words
+
+
+def _store_words(base: str, offset: int, pieces: list[Piece], bits: int) -> list[str]:
+    """Return C that stores pieces as words of 64 bits, and a shorter word at the end.
+
+    A processor reads a byte before its store has reached the cache, but not bytes of several stores at once.
+    """
+    lines = []
+    for begin in range(0, bits, _WORD_BITS):
+        end = min(begin + _WORD_BITS, bits)
+        parts = []
+        piece_end = 0
+        for piece in pieces:
+            piece_begin, piece_end = piece_end, piece_end + piece.bits
+            if piece_begin < end and piece_end > begin:
+                parts.append(_shifted(piece.text, end - piece_end))
+        lines.append(f"sw_put{end - begin}({_at(base, offset + begin)}, {' | '.join(parts)});")
+    return lines
+
+
+def _shifted(text: str, left: int) -> str:
+    """Return C for an integer that is moved to the left, or to the right if `left` is negative."""
+    if left == 0:
+        return text
+    return f"{text} << {left}" if left > 0 else f"{text} >> {-left}"
+
+
+def _store_wide(base: str, offset: int, group: list[Piece], bits: int) -> list[str]:
+    """Return C that stores a group with wide pieces, which starts and ends at a byte boundary."""
+    at = _at(base, offset)
     if len(group) == 1 and group[0].wide:
         return [f"memcpy({at}, {group[0].text}, {bits // 8});"]
-    if bits <= 64:
-        return [f"sw_put{bits}({at}, {_joined(group)});"]
-    if len(group) == 1 and bits == 128:
+    if len(group) == 1 and bits == 2 * _WORD_BITS:
         return [
             f"sw_put64({at}, (uint64_t)({group[0].text} >> 64));",
-            f"sw_put64({base} + {offset // 8 + 8}, (uint64_t){group[0].text});",
+            f"sw_put64({_at(base, offset + _WORD_BITS)}, (uint64_t){group[0].text});",
         ]
     lines = [f"memset({at}, 0, {bits // 8});"]
     for piece in group:
@@ -100,10 +145,5 @@ def _store_group(base: str, offset: int, group: list[Piece], bits: int) -> list[
     return lines
 
 
-def _joined(group: list[Piece]) -> str:
-    left = sum(p.bits for p in group)
-    parts = []
-    for piece in group:
-        left -= piece.bits
-        parts.append(f"{piece.text} << {left}" if left else piece.text)
-    return " | ".join(parts)
+def _at(base: str, offset_bits: int) -> str:
+    return f"{base} + {offset_bits // 8}" if offset_bits else base
