@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define HEADER_BYTES 128u /* headers that most programs parse */
+#define PHV_BYTES 256u    /* start of a PHV: which headers are valid, and metadata */
+
 void sw_arrivals_free(struct sw_arrivals *arrivals)
 {
     free(arrivals->run);
@@ -87,6 +90,19 @@ int sw_arrivals_push(struct sw_arrivals *arrivals, int64_t time_ns, struct sw_fr
     return 0;
 }
 
+/* Loads the record of a frame that may be the one after the next. */
+static inline __attribute__((always_inline)) void prefetch_record(const struct sw_frame *frame)
+{
+    sw_prefetch(frame, sizeof(*frame));
+}
+
+/* Loads what a pass of the next frame needs first; its record is in the caches by now. */
+static inline __attribute__((always_inline)) void prefetch_next(const struct sw_frame *frame)
+{
+    sw_prefetch(sw_frame_bytes(frame), HEADER_BYTES);
+    sw_prefetch(frame->packet.phv, PHV_BYTES);
+}
+
 static struct sw_frame *pop_heap(struct sw_arrivals *arrivals)
 {
     struct sw_frame *first = arrivals->heap[0].frame;
@@ -106,6 +122,10 @@ static struct sw_frame *pop_heap(struct sw_arrivals *arrivals)
         at = child;
     }
     arrivals->heap[at] = entry;
+    if (arrivals->count > 0)
+        prefetch_next(arrivals->heap[0].frame);
+    for (size_t child = 1; child < 3 && child < arrivals->count; child++)
+        prefetch_record(arrivals->heap[child].frame);
     return first;
 }
 
@@ -118,5 +138,9 @@ struct sw_frame *sw_arrivals_pop(struct sw_arrivals *arrivals)
     first = run_at(arrivals, 0);
     arrivals->run_first = (arrivals->run_first + 1) & (arrivals->run_capacity - 1);
     arrivals->run_count--;
+    if (arrivals->run_count > 0)
+        prefetch_next(run_at(arrivals, 0)->frame);
+    if (arrivals->run_count > 1)
+        prefetch_record(run_at(arrivals, 1)->frame);
     return first->frame;
 }

@@ -11,7 +11,6 @@
 #define SMALL_SLAB_BYTES (256u * 1024u)
 #define LARGE_SLAB_BYTES (2u * 1024u * 1024u) /* the size of a huge page */
 #define SMALL_SLABS 8u                        /* a shared store with this many slabs grows by large slabs */
-#define LINE_BYTES 64u
 
 static const uint32_t class_capacity[SW_POOL_CLASSES] = {512, 2048, 10240, SW_HEADROOM + SW_FRAME_MAX_BYTES + 1};
 
@@ -29,7 +28,7 @@ struct sw_frame_store {
 
 static size_t align_up(size_t bytes)
 {
-    return (bytes + LINE_BYTES - 1) & ~(size_t)(LINE_BYTES - 1);
+    return (bytes + SW_LINE_BYTES - 1) & ~(size_t)(SW_LINE_BYTES - 1);
 }
 
 int sw_pool_init(struct sw_packet_pool *pool, size_t phv_bytes, uint64_t limit_bytes)
@@ -88,7 +87,7 @@ static uint8_t *slab_memory(const struct sw_frame_store *store, size_t *bytes)
     uint8_t *memory;
 
     if (store->users < 2 || store->n_slabs < SMALL_SLABS || *bytes > LARGE_SLAB_BYTES)
-        return aligned_alloc(LINE_BYTES, *bytes);
+        return aligned_alloc(SW_LINE_BYTES, *bytes);
     *bytes = LARGE_SLAB_BYTES;
     memory = aligned_alloc(LARGE_SLAB_BYTES, LARGE_SLAB_BYTES);
     if (memory)
@@ -102,9 +101,9 @@ static bool grow(struct sw_frame_store *store, uint8_t size_class)
     size_t record = align_up(sizeof(struct sw_frame));
     size_t phv = align_up(store->phv_bytes);
     size_t stride = align_up(record + phv + class_capacity[size_class]);
-    size_t bytes = LINE_BYTES + (SMALL_SLAB_BYTES / stride ? SMALL_SLAB_BYTES / stride : 1) * stride;
+    size_t bytes = SW_LINE_BYTES + (SMALL_SLAB_BYTES / stride ? SMALL_SLAB_BYTES / stride : 1) * stride;
     uint8_t *slab = slab_memory(store, &bytes);
-    size_t frames = (bytes - LINE_BYTES) / stride;
+    size_t frames = (bytes - SW_LINE_BYTES) / stride;
 
     if (!slab)
         return false;
@@ -112,7 +111,7 @@ static bool grow(struct sw_frame_store *store, uint8_t size_class)
     store->slabs = (struct slab *)slab;
     store->n_slabs++;
     for (size_t i = frames; i-- > 0;) {
-        struct sw_frame *frame = (struct sw_frame *)(slab + LINE_BYTES + i * stride);
+        struct sw_frame *frame = (struct sw_frame *)(slab + SW_LINE_BYTES + i * stride);
 
         memset(frame, 0, sizeof(*frame));
         frame->size_class = size_class;
@@ -163,6 +162,8 @@ struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes)
         return NULL;
     frame = store->idle[size_class];
     store->idle[size_class] = frame->packet.next ? sw_frame_of(frame->packet.next) : NULL;
+    if (store->idle[size_class])
+        sw_prefetch(store->idle[size_class], sizeof(*frame));
     frame->packet.head = SW_HEADROOM;
     make_fresh(pool, frame, bytes);
     return frame;

@@ -14,6 +14,7 @@
 #define SW_FRAME_MAX_BYTES 65535u
 #define SW_POOL_CLASSES 4u
 #define SW_WHOLE_FRAME UINT32_MAX
+#define SW_LINE_BYTES 64u /* of the processor's caches */
 
 /* The target's data about a packet, in addition to the data that the pipeline sees. */
 struct sw_frame {
@@ -75,6 +76,13 @@ static inline struct sw_frame *sw_frame_of(struct sw_packet *packet)
 static inline const uint8_t *sw_frame_bytes(const struct sw_frame *frame)
 {
     return frame->packet.buffer + frame->packet.head;
+}
+
+/* Loads bytes into the caches. Must be inlined: GCC removes calls of a function that only prefetches. */
+static inline __attribute__((always_inline)) void sw_prefetch(const void *start, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += SW_LINE_BYTES)
+        __builtin_prefetch((const uint8_t *)start + at);
 }
 
 static inline void sw_frame_list_push(struct sw_frame_list *list, struct sw_frame *frame)
