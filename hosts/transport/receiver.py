@@ -295,11 +295,12 @@ class ReceiverQueuePair(PullQueue):
         increments, self._increments = self._increments, 0
         psn = (self._order.expected - 1) & PSN_MASK
         aeth = _ACK_AETH | self._messages_done & _MSN_MASK
-        if not marked and not increments and not shim and not selective:
-            self._wire.send_control(self._answers().acknowledgement(psn, aeth))
+        answers = self._answers()
+        if not selective:
+            self._wire.send_control(answers.acknowledgement(psn, aeth, becn=marked, flags=increments, shim=shim))
             return
         words = psn.to_bytes(4, "big"), aeth.to_bytes(4, "big") + selective
-        self._wire.send_control(self._answers().frame(ACKNOWLEDGE, *words, becn=marked, flags=increments, shim=shim))
+        self._wire.send_control(answers.frame(ACKNOWLEDGE, *words, becn=marked, flags=increments, shim=shim))
 
     def _send_nak(self, index: int, marked: bool, shim: bytes) -> None:
         self._counters.naks_sent += 1

@@ -49,7 +49,7 @@ class _Template:
 class RoceFramer:
     """A builder of the frames of one direction of one queue pair."""
 
-    __slots__ = ("_addresses", "_answer", "_destination_qpn", "_macs", "_source_port", "_templates", "_tos")
+    __slots__ = ("_addresses", "_destination_qpn", "_key", "_macs", "_source_port", "_template", "_templates", "_tos")
 
     def __init__(
         self,
@@ -69,21 +69,23 @@ class RoceFramer:
         self._destination_qpn = destination_qpn & QPN_MASK
         self._tos = tos
         self._templates: dict[int, _Template] = {}
-        self._answer: _Template | None = None
+        self._key: i64 = -1
+        self._template: _Template | None = None
 
-    def acknowledgement(self, psn: i64, aeth: i64) -> bytes:
-        """Return the frame of an Acknowledge packet without telemetry or selective word.
+    def acknowledgement(self, psn: i64, aeth: i64, *, becn: bool = False, flags: int = 0, shim: bytes = b"") -> bytes:
+        """Return the frame of an Acknowledge packet without selective word, as `frame` does.
 
         Its two words are `psn` and `aeth`; the headers before them come from a template.
         """
-        answer = self._answer
-        if answer is None:
-            self._answer = answer = self._template_of(AETH_BYTES, 0, ACKNOWLEDGE, 0)
+        template = self._template_of(AETH_BYTES, len(shim), ACKNOWLEDGE, flags | _BECN_BIT if becn else flags)
         frame = _FRAME
         frame.truncate(0)
-        frame.write(answer.before)
+        frame.write(template.before)
+        if shim:
+            frame.write(shim)
+            frame.write(template.after)
         write_i64_be(frame, psn << 32 | aeth)
-        write_i32_le(frame, signed(word_crc(swapped(aeth), word_crc(swapped(psn), answer.state))))
+        write_i32_le(frame, signed(word_crc(swapped(aeth), word_crc(swapped(psn), template.state))))
         return frame.getvalue()
 
     def frame(
@@ -123,10 +125,13 @@ class RoceFramer:
 
     def _template_of(self, body_bytes: i64, shim_bytes: i64, opcode: i64, bits: i64) -> _Template:
         """Return the template of packets with these lengths, opcode, and byte of FECN, BECN and six flags."""
-        key: int = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 8 | bits
-        template = self._templates.get(key)
-        if template is None:
-            template = self._templates[key] = self._headers(body_bytes, shim_bytes, opcode, bits)
+        key: i64 = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 8 | bits
+        template = self._template
+        if template is None or key != self._key:
+            template = self._templates.get(key)
+            if template is None:
+                template = self._templates[key] = self._headers(body_bytes, shim_bytes, opcode, bits)
+            self._key, self._template = key, template
         return template
 
     def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, bits: int) -> _Template:
