@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #define HEADER_BYTES 128u /* headers that most programs parse */
-#define PHV_BYTES 256u    /* start of a PHV: which headers are valid, and metadata */
 
 void sw_arrivals_free(struct sw_arrivals *arrivals)
 {
@@ -100,7 +99,7 @@ static inline __attribute__((always_inline)) void prefetch_record(const struct s
 static inline __attribute__((always_inline)) void prefetch_next(const struct sw_frame *frame)
 {
     sw_prefetch(sw_frame_bytes(frame), HEADER_BYTES);
-    sw_prefetch(frame->packet.phv, PHV_BYTES);
+    sw_prefetch(frame->packet.phv, SW_PHV_START_BYTES);
 }
 
 static struct sw_frame *pop_heap(struct sw_arrivals *arrivals)

@@ -14,7 +14,8 @@
 #define SW_FRAME_MAX_BYTES 65535u
 #define SW_POOL_CLASSES 4u
 #define SW_WHOLE_FRAME UINT32_MAX
-#define SW_LINE_BYTES 64u /* of the processor's caches */
+#define SW_PHV_START_BYTES 512u /* what a pass needs of most PHVs, each of which follows the record of its frame */
+#define SW_LINE_BYTES 64u       /* of the processor's caches */
 
 /* The target's data about a packet, in addition to the data that the pipeline sees. */
 struct sw_frame {

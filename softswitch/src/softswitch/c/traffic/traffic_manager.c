@@ -113,6 +113,8 @@ struct sw_frame *sw_tm_start(struct sw_traffic_manager *tm, uint32_t port, int64
             tm->bytes -= frame->queued_bytes;
         if (!queue->packets)
             p->waiting &= (uint8_t)~(1u << c);
+        if (queue->frames.head)
+            sw_prefetch(queue->frames.head, sizeof(*frame) + SW_PHV_START_BYTES);
         *class_ = c;
         return frame;
     }
