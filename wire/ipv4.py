@@ -11,7 +11,7 @@ from wire.constants import IPV4_TTL
 from wire.words import half_word_at, word_at
 
 HEADER_BYTES: Final = 20
-_HEADER = struct.Struct(">BBHHHBBHII")
+_HEADER = struct.Struct(">5I")
 _HALF_WORD: Final = 0xFFFF
 _HALF_WORD_BYTES: Final = 2
 _VERSION_IHL: Final = 0x45
@@ -30,7 +30,7 @@ class Ipv4Header(NamedTuple):
     destination: int
 
 
-def checksum(header: bytes, offset: i64 = 0) -> int:
+def checksum(header: bytes, offset: i64 = 0) -> i64:
     """Return the ones' complement checksum over the 20-byte header at `offset`.
 
     If the header's checksum field is 0, this is the checksum to store. If it holds the correct checksum, this is 0.
@@ -38,6 +38,16 @@ def checksum(header: bytes, offset: i64 = 0) -> int:
     total: i64 = 0
     for at in range(offset, offset + HEADER_BYTES, _HALF_WORD_BYTES):
         total += half_word_at(header, at)
+    return _folded(total)
+
+
+def _half_words(word: i64) -> i64:
+    """Return the sum of the two halves of a four-byte number."""
+    return (word >> 16) + (word & _HALF_WORD)
+
+
+def _folded(total: i64) -> i64:
+    """Return the checksum for a sum of half words."""
     total = (total & _HALF_WORD) + (total >> 16)
     return ~((total & _HALF_WORD) + (total >> 16)) & _HALF_WORD
 
@@ -46,10 +56,15 @@ def pack_header(source: int, destination: int, protocol: int, payload_bytes: int
     """Return a header with TTL 64, don't-fragment, identification 0 and the correct checksum.
 
     The identification is always 0 (RFC 6864: atomic datagrams), so headers of packets of one length can be cached.
+    Raise ValueError for a payload that is too long.
     """
-    fields = (_VERSION_IHL, tos, HEADER_BYTES + payload_bytes, 0, _DONT_FRAGMENT, IPV4_TTL, protocol)
-    bare = _HEADER.pack(*fields, 0, source, destination)
-    return _HEADER.pack(*fields, checksum(bare), source, destination)
+    length = HEADER_BYTES + payload_bytes
+    if length > _HALF_WORD:
+        raise ValueError(f"an IPv4 packet cannot have {length} bytes")
+    first: i64 = (_VERSION_IHL << 8 | tos) << 16 | length
+    third: i64 = (IPV4_TTL << 8 | protocol) << 16
+    total = _half_words(first) + _DONT_FRAGMENT + _half_words(third) + _half_words(source) + _half_words(destination)
+    return _HEADER.pack(first, _DONT_FRAGMENT, third | _folded(total), source, destination)
 
 
 def unpack_header(data: bytes, offset: int = 0) -> Ipv4Header | None:

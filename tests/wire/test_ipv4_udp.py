@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of IPv4 and UDP headers, compared with scapy, of malformed headers and of rewriting the DSCP."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, UDP
@@ -19,6 +20,12 @@ def test_ipv4_header_has_scapys_bytes(source: int, destination: int, payload: in
         src=format_ip(source), dst=format_ip(destination), proto=17, tos=tos, id=0, flags="DF", len=20 + payload
     )
     assert header == bytes(expected)
+
+
+def test_a_packet_of_more_than_65535_bytes_is_refused() -> None:
+    assert len(ipv4.pack_header(1, 2, 17, 65_515, 0)) == 20
+    with pytest.raises(ValueError, match="65536 bytes"):
+        ipv4.pack_header(1, 2, 17, 65_516, 0)
 
 
 @given(_U32, _U32, st.integers(0, 255))
