@@ -15,10 +15,10 @@ from functools import cache
 from testbed.plan.plan import RunPlan
 from testbed.virtual.work import planned_packets
 
-_START_S = 1.5
-_PACKET_S = 17e-6
-_MESSAGE_S = 140e-6
-_SAMPLE_S = 1.9e-3
+_START_S = 1.2
+_PACKET_S = 7e-6
+_MESSAGE_S = 57e-6
+_SAMPLE_S = 0.89e-3
 """Processor time of `_sample_work` when the costs above were measured."""
 _SAMPLES = 5
 _START_BYTES = 350_000_000
