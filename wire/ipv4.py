@@ -30,7 +30,7 @@ class Ipv4Header(NamedTuple):
     destination: int
 
 
-def checksum(header: bytes, offset: i64 = 0) -> i64:
+def checksum(header: bytes, offset: i64 = 0) -> int:
     """Return the ones' complement checksum over the 20-byte header at `offset`.
 
     If the header's checksum field is 0, this is the checksum to store. If it holds the correct checksum, this is 0.
