@@ -21,6 +21,7 @@ COMPILER = "p4c-bm2-ss"
 LANGUAGE = ("--std", "p4-16")
 _PLAIN = re.compile(r"[\w./+@%:=,-]+", re.ASCII)
 """The file names that are safe for p4c, which passes them to its preprocessor through a shell (docs/security.md)."""
+_ERROR = re.compile(r"\berror:")
 _SHOWN_LINES = 3
 _DIGITS = 24
 
@@ -87,8 +88,13 @@ def _run_compiler(words: list[str], folder: Path) -> subprocess.CompletedProcess
 
 
 def _error_summary(process: subprocess.CompletedProcess[str]) -> str:
-    """Return the first lines of p4c's output as one line, without the lines that only hold a caret."""
+    """Return the first lines of p4c's output from the first error on, as one line without the lines of carets.
+
+    p4c prints its warnings before that error.
+    """
     lines = [" ".join(line.split()) for line in (process.stderr + process.stdout).splitlines()]
     messages = [line for line in lines if line.strip(" ^")]
+    first = next((number for number, line in enumerate(messages) if _ERROR.search(line)), 0)
+    messages = messages[first:]
     summary = "; ".join(messages[:_SHOWN_LINES]) or f"exit status {process.returncode} without a message"
     return f"{COMPILER}: {summary}"

@@ -13,7 +13,10 @@ COMPILER = """#!/bin/sh
 case "$4" in
 --version) echo 1 ;;
 -E) cat "$3" ;;
-*) if grep -q wrong "$3"; then echo "$3(1): error: wrong" >&2; exit 1; fi; cp "$3" "$5" ;;
+*) if grep -q unused "$3"; then
+     for line in 1 2; do printf '%s(%s): [--Wwarn=unused] warning: unused\n a = 1;\n ^\n' "$3" "$line" >&2; done
+   fi
+   if grep -q wrong "$3"; then echo "$3(1): error: wrong" >&2; exit 1; fi; cp "$3" "$5" ;;
 esac
 """
 
@@ -44,9 +47,10 @@ def test_a_source_is_compiled_into_the_cache(compiler: Path, tmp_path: Path) -> 
 
 def test_compiler_errors_are_shown_in_one_line(compiler: Path, tmp_path: Path) -> None:
     source = tmp_path / "basic.p4"
-    source.write_text("wrong")
-    with pytest.raises(CompileError, match=r"^p4c-bm2-ss: \./basic\.p4\(1\): error: wrong$"):
-        program_json(source)
+    for text in ("wrong", "unused and wrong"):  # warnings come before the error, and are not shown
+        source.write_text(text)
+        with pytest.raises(CompileError, match=r"^p4c-bm2-ss: \./basic\.p4\(1\): error: wrong$"):
+            program_json(source)
 
 
 def test_names_with_shell_characters_are_refused(compiler: Path, tmp_path: Path) -> None:
