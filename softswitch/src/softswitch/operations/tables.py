@@ -51,6 +51,11 @@ class Entry:
 
 def add(control: Commands, table: Table, pairs: Sequence[Pair], priority: int | None, action: EntryAction) -> int:
     """Add an entry and return its handle."""
+    return handle_of(control.command(add_command(table, pairs, priority, action)))
+
+
+def add_command(table: Table, pairs: Sequence[Pair], priority: int | None, action: EntryAction) -> str:
+    """Return the command that adds an entry; its answer has the handle."""
     keys = [key_word(key, pair) for key, pair in zip(table.keys, pairs, strict=True)]
     last = [] if priority is None else [priority]
     if isinstance(action, ActionCall):
@@ -58,7 +63,12 @@ def add(control: Commands, table: Table, pairs: Sequence[Pair], priority: int | 
     else:
         verb = "table_indirect_add" if isinstance(action, Member) else "table_indirect_add_with_group"
         words = [verb, table.name, *keys, "=>", action.handle, *last]
-    return int(run(control, *words).split()[-1])
+    return " ".join(map(str, words))
+
+
+def handle_of(answer: str) -> int:
+    """Return the handle in the answer to `add_command`."""
+    return int(answer.split()[-1])
 
 
 def modify(control: Commands, table: Table, handle: int, action: EntryAction) -> None:

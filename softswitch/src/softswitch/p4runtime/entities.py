@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from softswitch.control import Commands
+from softswitch.control import CommandError, Commands, results_of
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.counters import Counters
 from softswitch.p4runtime.digests import Digests
@@ -16,8 +16,8 @@ from softswitch.p4runtime.meters import Meters
 from softswitch.p4runtime.profiles import Profiles
 from softswitch.p4runtime.registers import Registers
 from softswitch.p4runtime.replication import Replication
-from softswitch.p4runtime.status import invalid, unimplemented
-from softswitch.p4runtime.tables import TableEntries
+from softswitch.p4runtime.status import Refusal, invalid, refusal_of, unimplemented
+from softswitch.p4runtime.tables import PendingInsert, TableEntries
 from softswitch.p4runtime.value_sets import ParserValueSets
 
 Write: TypeAlias = Callable[[int, Any], None]
@@ -62,6 +62,40 @@ class Entities:
             raise invalid("an update inserts, modifies or deletes")
         kind = _kind(update.entity)
         self._methods[kind][0](update.type, getattr(update.entity, kind))
+
+    def write_all(self, updates: Iterable[Any]) -> list[Refusal | None]:
+        """Apply updates in order and return the refusal of each, or None.
+
+        Inserts that follow one another go to the switch together, so that they do not wait for each other's answers.
+        """
+        results: list[Refusal | None] = []
+        pending: dict[int, PendingInsert] = {}
+        for number, update in enumerate(updates):
+            results.append(None)
+            try:
+                is_insert = update.type == messages.v1.Update.INSERT and update.entity.HasField("table_entry")
+                insert = self.tables.begin_insert(update.entity.table_entry) if is_insert else None
+                if insert is not None:
+                    pending[number] = insert
+                    continue
+                self._run(pending, results)
+                self.write(update)
+            except Refusal as refusal:
+                results[number] = refusal
+            except CommandError as error:
+                results[number] = refusal_of(error)
+        self._run(pending, results)
+        return results
+
+    def _run(self, pending: dict[int, PendingInsert], results: list[Refusal | None]) -> None:
+        """Run the commands of pending inserts, and set a result for each insert that the switch refuses."""
+        answers = results_of(self.tables.control, [insert.command for insert in pending.values()])
+        for (number, insert), answer in zip(pending.items(), answers, strict=True):
+            if isinstance(answer, CommandError):
+                results[number] = refusal_of(answer)
+            else:
+                self.tables.end_insert(insert, answer)
+        pending.clear()
 
     def read(self, request: Any) -> Iterator[Any]:
         """Yield the entities that a request selects. Raise Refusal if it is not valid."""

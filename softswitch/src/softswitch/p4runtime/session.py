@@ -23,7 +23,7 @@ from softswitch.p4runtime.arbitration import Arbitration, Client
 from softswitch.p4runtime.device import Device, DeviceError
 from softswitch.p4runtime.pipeline import Config, Pipeline, SavedPipeline
 from softswitch.p4runtime.reconciliation import copy_entities
-from softswitch.p4runtime.status import Refusal, invalid, not_found, refusal_of, refuse
+from softswitch.p4runtime.status import Refusal, invalid, not_found, refuse
 
 NO_CONFIG = "No forwarding pipeline config set for this device"
 """Clients such as finsy recognise this text."""
@@ -143,17 +143,7 @@ class Session:
 
     def write(self, updates: Any) -> list[Refusal | None]:
         """Apply updates in order and return the refusal of each, or None."""
-        entities = self.pipeline.entities
-        results: list[Refusal | None] = []
-        for update in updates:
-            try:
-                entities.write(update)
-                results.append(None)
-            except Refusal as refusal:
-                results.append(refusal)
-            except CommandError as error:
-                results.append(refusal_of(error))
-        return results
+        return self.pipeline.entities.write_all(updates)
 
     def read(self, request: Any) -> Iterator[Any]:
         """Yield the entities that a part of a read request selects."""

@@ -57,6 +57,16 @@ class Remembered:
     """The number of timeouts without a hit that the client was notified of."""
 
 
+@dataclass(frozen=True)
+class PendingInsert:
+    """A new entry with the command that adds it to the switch."""
+
+    table: TableInfo
+    key: EntryKey
+    message: Any
+    command: str
+
+
 class TableEntries:
     """The entries of a switch's tables."""
 
@@ -81,6 +91,26 @@ class TableEntries:
             self._modify(table, key, message)
         else:
             self._delete(table, key)
+
+    def begin_insert(self, message: Any) -> PendingInsert | None:
+        """Return an insert that is a single command, not yet run; None for an insert that needs several commands.
+
+        Raise Refusal for a wrong message.
+        """
+        table = self._info.table(message.table_id)
+        needs_more = table.profile is not None or table.table.meter is not None or message.HasField("counter_data")
+        if needs_more or message.is_default_action or message.is_const:
+            return None
+        key = self._key(table, message)
+        self._check_insert(table, message)
+        action = self._action(table, message.action, Remembered(0))
+        return PendingInsert(table, key, message, tables.add_command(table.table, *key, action))
+
+    def end_insert(self, insert: PendingInsert, answer: str) -> None:
+        """Take the switch's answer to the command of an insert."""
+        kept = Remembered(tables.handle_of(answer))
+        _remember(kept, insert.message)
+        self._remembered[insert.table.id][insert.key] = kept
 
     def read(self, message: Any) -> Iterator[Any]:
         """Yield the entries that a message selects."""
@@ -132,12 +162,7 @@ class TableEntries:
     # Writing
 
     def _insert(self, table: TableInfo, key: EntryKey, message: Any) -> None:
-        self._refuse_const(table)
-        if not table.fields:
-            raise invalid(f"table {table.table.name} has no key, so it has no entries")
-        if not message.HasField("action"):
-            raise invalid("a new entry needs an action")
-        self._check(table, message)
+        self._check_insert(table, message)
         kept = Remembered(0)
         action = self._action(table, message.action, kept)
         try:
@@ -218,6 +243,14 @@ class TableEntries:
         self._defaults[table.id] = Remembered(0)
         if message.HasField("action"):
             _remember(self._defaults[table.id], message)
+
+    def _check_insert(self, table: TableInfo, message: Any) -> None:
+        self._refuse_const(table)
+        if not table.fields:
+            raise invalid(f"table {table.table.name} has no key, so it has no entries")
+        if not message.HasField("action"):
+            raise invalid("a new entry needs an action")
+        self._check(table, message)
 
     def _check(self, table: TableInfo, message: Any) -> None:
         """Raise Refusal for timeouts and direct resources that the table does not have."""

@@ -124,6 +124,27 @@ def test_a_batch_goes_on_after_an_error(server: Served, primary: Controller, nam
     assert arrives(server, 2, EXACT, 1)
 
 
+def test_the_updates_of_a_batch_follow_one_another(server: Served, primary: Controller, names: Names) -> None:
+    first, second = (names.entry("In.exact_match", [exact(1)], names.action("In.forward", port)) for port in (2, 3))
+    other = names.entry("In.exact_match", [exact(2)], names.action("In.forward", 3), metadata=b"kept")
+    wrong = names.entry("In.exact_match", [exact(3)], names.action("In.route", 2))
+    steps = [
+        (update(INSERT, table_entry=first), "OK"),
+        (update(INSERT, table_entry=wrong), "INVALID_ARGUMENT"),
+        (update(DELETE, table_entry=first), "OK"),
+        (update(DELETE, table_entry=first), "NOT_FOUND"),
+        (update(INSERT, table_entry=other), "OK"),
+        (update(INSERT, table_entry=first), "OK"),
+        (update(MODIFY, table_entry=second), "OK"),
+        (update(INSERT, table_entry=other), "ALREADY_EXISTS"),
+    ]
+    updates, expected = zip(*steps, strict=True)
+    assert refused(primary.write, *updates) == list(expected)
+    assert arrives(server, 3, EXACT, 1)
+    assert primary.read(table_entry=v1.TableEntry(table_id=names["In.exact_match"], metadata=b"kept")) == [other]
+    primary.delete(table_entry=other)
+
+
 def test_a_full_table_is_reported(primary: Controller, names: Names) -> None:
     """A batch larger than the table fills it; errors of all parts fit into the answer."""
     action = names.action("In.forward", 2)

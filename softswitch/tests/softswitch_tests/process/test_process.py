@@ -121,6 +121,22 @@ def test_control_socket_answers(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+def test_many_commands_are_answered_one_by_one(tmp_path: Path) -> None:
+    """The commands and their answers are larger than the buffers of the socket, and a refused command ends nothing."""
+    path = tmp_path / "control"
+    lines = ["mirroring_add 7 2", "port_rate 9 1000", "mirroring_get 7", "help", "# nothing"]
+    with running("--control", path), ControlClient(path) as client:
+        [added, refused, shown, help_text, nothing] = client.commands(lines)
+        assert (added, shown, nothing) == ("", "port=2", "")
+        assert isinstance(refused, CommandError) and isinstance(help_text, str)
+        assert len(help_text.splitlines()) > 40
+        assert client.commands(["help"] * 5_000) == [help_text] * 5_000
+        assert client.commands([]) == []
+        with pytest.raises(CommandError, match="one line"):
+            client.commands(["help", "help\nhelp"])
+        assert client.command("mirroring_get 7") == "port=2"
+
+
 def test_dead_switches_socket_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "control"
     with running("--control", path) as dead:
