@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Runs `simple_switch_grpc` with its ports connected to sockets of the test."""
 
+import select
 import signal
 import socket
 import subprocess
@@ -60,6 +61,14 @@ class Served:
 
     def receive(self, port: int) -> bytes:
         return self.ports[port].recv(1 << 16)
+
+    def receive_at_any(self) -> int:
+        """Receive a frame at any port and return the port."""
+        ready, _, _ = select.select(list(self.ports.values()), [], [], PATIENCE_S)
+        assert ready, "no frame arrives"
+        port = next(port for port, port_socket in self.ports.items() if port_socket is ready[0])
+        self.receive(port)
+        return port
 
     def nothing_at(self, port: int) -> bool:
         """Whether no frame arrives at a port within a moment."""

@@ -30,19 +30,15 @@ def one_shot(names: Names, *choices: tuple[int, int]) -> Any:
 
 
 def exits(server: Served, key: int, flows: int = 60) -> Counter[int]:
-    """Return how many of the flows leave by each port."""
+    """Return how many of the flows leave by each port.
+
+    The frames are sent one by one, because the interfaces of BMv2 lose all but 32 frames of a burst.
+    """
     generator = random.Random(1)
+    ports: Counter[int] = Counter()
     for _ in range(flows):
         server.send(1, frame(SPREAD, key, generator.getrandbits(48)))
-    ports: Counter[int] = Counter()
-    while ports.total() < flows:
-        for port in PORTS:
-            server.ports[port].settimeout(0.05)
-            try:
-                server.ports[port].recv(1 << 12)
-            except TimeoutError:
-                continue
-            ports[port] += 1
+        ports[server.receive_at_any()] += 1
     return ports
 
 

@@ -124,6 +124,15 @@ def test_packets_go_to_and_from_the_cpu_port(
     assert list(packet.metadata) == metadata(b"\x02", b"\x55")
     primary.send(packet={"payload": frame(EXACT, 5), "metadata": metadata(b"\x03", b"\x00")})
     assert server.receive(3) == frame(EXACT, 5)
+    assert backup.is_silent
+
+
+def test_wrong_packets_out_are_answered_with_an_error(
+    server: Served, primary: Controller, connect: Connect, names: Names
+) -> None:
+    backup = connect()
+    backup.role, backup.election_id = "", 1
+    backup.arbitrate()
     for wrong in (metadata(b"\x03"), metadata(b"\x03", b"\x00", b"\x00"), metadata(b"\xff\xff", b"\x00")):
         primary.send(packet={"payload": b"x", "metadata": wrong})
         error = primary.next("error")
@@ -131,7 +140,6 @@ def test_packets_go_to_and_from_the_cpu_port(
         assert list(error.packet_out.packet_out.metadata) == wrong
     backup.send(packet={"payload": frame(EXACT, 5), "metadata": metadata(b"\x03", b"\x00")})
     assert backup.next("error").canonical_code == grpc.StatusCode.PERMISSION_DENIED.value[0]
-    assert backup.is_silent
 
 
 def test_digests_are_listed_once_until_acknowledged(server: Served, primary: Controller, names: Names) -> None:
