@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,66 +23,87 @@ import grpc
 from google.protobuf import text_format
 
 from bench.instruments.benchmark import Benchmark, Figure
+from bench.instruments.network import veth_pairs
 from softswitch.p4runtime.byte_strings import encoded
 from softswitch.p4runtime.messages import client_calls, config, v1
+from testbed.system.namespace import can_make_namespaces
 from testbed.targets.bmv2.installation import simple_switch_on_path
 from testbed.targets.bmv2.thrift import ThriftConnection, interface
 
 _ROOT = Path(__file__).resolve().parents[2]
+_SOFTSWITCH = _ROOT / "softswitch" / "simple_switch_grpc"
 _PROGRAM = _ROOT / "softswitch" / "tests" / "softswitch_tests" / "programs" / "artifacts" / "controlled.json"
 _TABLE, _FORWARD, _PUNT = "In.exact_match", "In.forward", "In.punt"
 _ENTRIES = 4_000
 _BATCH = 1_000
 _DEVICE_ID, _CPU_PORT, _EGRESS_PORT = 1, 9, 2
 _FRAMES = 5_000
+_MOST_IN_FLIGHT = 16
+"""The maximum number of frames that have not arrived. The ring of BMv2's port has room for 32 frames."""
 _PUNTED_KEY = 7
+_INTERFACE, _FAR_INTERFACE = "port", "far"
 _SILENCE_S = 1.0
 """A packet to the controller that takes longer than this counts as lost."""
 _PATIENCE_S = 60.0
 
 
 class ControlBenchmark(Benchmark):
-    """Inserts into an empty table of 4,096 entries with an exact key. BMv2 is measured too if it is on the PATH."""
+    """Inserts into an empty table of 4,096 entries with an exact key, and packets that a program gives to a controller.
+
+    BMv2 is measured too if `simple_switch` is on the PATH and `simple_switch_grpc` beside it. As root, the packets come
+    over a veth pair. Otherwise they come over a pair of sockets, and BMv2's packets are left out.
+    """
 
     name = "control"
     summary = "table inserts/s over P4Runtime and Thrift, one at a time and in batches, and packets/s to a controller"
 
     def run(self) -> list[Figure]:
-        outside, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with outside, inside, _softswitch(inside) as (address, thrift_port):
-            client = _Client(address)
-            figures = [
-                Figure("P4Runtime, one at a time", client.insert_rate(1), "inserts/s"),
-                Figure("P4Runtime, 1,000 in a batch", client.insert_rate(_BATCH), "inserts/s"),
-            ]
-            rate, n_arrived = client.packet_rate(outside)
-            figures.append(Figure("to a controller", rate, "packets/s", note=f"{n_arrived:,} of {_FRAMES:,} arrived"))
-            ours = _thrift_rate(thrift_port)
-            client.close()
-        figures.append(Figure("Thrift, one at a time", ours, "inserts/s"))
-        bmv2 = simple_switch_on_path()
-        if bmv2 is not None:
-            with _bmv2(bmv2) as port:
-                theirs = _thrift_rate(port)
-            figures.append(Figure("BMv2: Thrift, one at a time", theirs, "inserts/s"))
-            figures.append(Figure("Thrift: softswitch / BMv2", ours / theirs))
-            figures += beside_bmv2(Path(bmv2).with_name("simple_switch_grpc"), figures[:2])
+        bmv2 = _bmv2_server()
+        with _port() as port:
+            figures = _rates([sys.executable, str(_SOFTSWITCH)], port)
+            if bmv2 is not None:
+                with_packets = port if port.pair is None else None
+                figures += _beside(figures, _rates([str(bmv2), "--log-level", "off"], with_packets))
         return figures
 
 
-def beside_bmv2(server: Path, ours: Sequence[Figure]) -> list[Figure]:
-    """Return the rates of inserts over P4Runtime of BMv2's server and ours divided by them; none if it is missing."""
-    if not server.exists():
-        return []
-    with _bmv2_server(server) as address:
-        client = _Client(address)
-        rates = [client.insert_rate(batch) for batch in (1, _BATCH)]
-        client.close()
+def _beside(ours: Sequence[Figure], theirs: Sequence[Figure]) -> list[Figure]:
+    """Return BMv2's figures, each with the ratio of softswitch's figure of that name to it."""
+    own = {figure.name: figure.value for figure in ours}
     figures = []
-    for figure, rate in zip(ours, rates, strict=True):
-        figures.append(Figure(f"BMv2: {figure.name}", rate, "inserts/s"))
-        figures.append(Figure(f"{figure.name}: softswitch / BMv2", figure.value / rate))
+    for figure in theirs:
+        figures.append(replace(figure, name=f"BMv2: {figure.name}"))
+        figures.append(Figure(f"{figure.name}: softswitch / BMv2", own[figure.name] / figure.value))
     return figures
+
+
+def _rates(command: Sequence[str], port: _Port | None) -> list[Figure]:
+    """Start a P4Runtime server and return its rates. Without a port, only inserts are measured."""
+    with _served(command, port) as (address, thrift_port):
+        client = _Client(address)
+        figures = [
+            Figure("P4Runtime, one at a time", client.insert_rate(1), "inserts/s"),
+            Figure("P4Runtime, 1,000 in a batch", client.insert_rate(_BATCH), "inserts/s"),
+        ]
+        if port is not None:
+            rate, n_arrived = client.packet_rate(port.far_end)
+            note = f"{n_arrived:,} of {_FRAMES:,} arrived"
+            figures.append(Figure("to a controller", rate, "packets/s", note=note))
+        figures.append(Figure("Thrift, one at a time", _thrift_rate(thrift_port), "inserts/s"))
+        client.close()
+    return figures
+
+
+@dataclass(frozen=True)
+class _Port:
+    """A port of the switch: the name of its interface, and the socket at the other end.
+
+    `pair` is the switch's end of a pair of sockets, and None for a network interface.
+    """
+
+    interface: str
+    far_end: socket.socket
+    pair: socket.socket | None = None
 
 
 class _Client:
@@ -117,31 +141,29 @@ class _Client:
         [request] = self._requests_of(v1.Update.INSERT, [self._entry(_PUNTED_KEY, _PUNT, 1)], 1)
         self._calls["Write"](request)
         frame = struct.pack(">BHHIB", 0, _PUNTED_KEY, 0, 0, 0) + bytes(50)
-        arrivals: queue.Queue[float] = queue.Queue()
+        may_send = threading.Semaphore(_MOST_IN_FLIGHT)
+        arrivals_s: list[float] = []
 
         def read() -> None:
             try:
                 for message in self._stream:
                     if message.WhichOneof("update") == "packet":
-                        arrivals.put(time.perf_counter())
+                        arrivals_s.append(time.perf_counter())
+                        may_send.release()
             except grpc.RpcError:
                 return  # the channel was closed
 
         threading.Thread(target=read, daemon=True).start()
-        began_s = last_s = time.perf_counter()
-        sender = threading.Thread(target=lambda: [port.send(frame) for _ in range(_FRAMES)])
-        sender.start()
-        n_arrived = 0
-        try:
-            while n_arrived < _FRAMES:
-                last_s = arrivals.get(timeout=_SILENCE_S)
-                n_arrived += 1
-        except queue.Empty:
-            pass
-        sender.join()
+        began_s = time.perf_counter()
+        for number in range(_FRAMES + _MOST_IN_FLIGHT):  # the last ones only wait for the arrival of the others
+            if not may_send.acquire(timeout=_SILENCE_S):
+                break
+            if number < _FRAMES:
+                port.send(frame)
         [request] = self._requests_of(v1.Update.DELETE, [self._entry(_PUNTED_KEY, _PUNT, 1)], 1)
         self._calls["Write"](request)
-        return n_arrived / max(last_s - began_s, 1e-9), n_arrived
+        n_arrived = len(arrivals_s)
+        return n_arrived / max(arrivals_s[-1] - began_s, 1e-9) if arrivals_s else 0.0, n_arrived
 
     def close(self) -> None:
         """End the stream and close the channel."""
@@ -184,59 +206,45 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 @contextmanager
-def _softswitch(port: socket.socket) -> Iterator[tuple[str, int]]:
-    """Start `simple_switch_grpc` on a port; yield the address of its gRPC server and its Thrift port."""
+def _port() -> Iterator[_Port]:
+    """Yield a port: a veth pair in a new network namespace where possible, else a pair of sockets."""
+    if os.geteuid() == 0 and can_make_namespaces() is None:
+        with veth_pairs([(_INTERFACE, _FAR_INTERFACE)]), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as far_end:
+            far_end.bind((_FAR_INTERFACE, 0))
+            yield _Port(_INTERFACE, far_end)
+    else:
+        outside, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with outside, inside:
+            yield _Port(f"fd:{inside.fileno()}", outside, inside)
+
+
+@contextmanager
+def _served(command: Sequence[str], port: _Port | None) -> Iterator[tuple[str, int]]:
+    """Start a `simple_switch_grpc` without a program; yield the address of its gRPC server and its Thrift port.
+
+    The gRPC server has a Unix socket, which gRPC's threads can reach from every network namespace.
+    """
     thrift_port = _free_port()
-    words = [sys.executable, str(_ROOT / "softswitch" / "simple_switch_grpc"), "--device-id", str(_DEVICE_ID)]
-    words += ["-i", f"1@fd:{port.fileno()}", "--thrift-port", str(thrift_port), str(_PROGRAM)]
-    words += ["--", "--grpc-server-addr", "127.0.0.1:0", "--cpu-port", str(_CPU_PORT)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, pass_fds=[port.fileno()]) as process:
-        try:
-            assert process.stdout is not None
-            ready = next(line for line in process.stdout if line.startswith("ready "))
-            yield ready.split()[1], thrift_port
-        finally:
-            process.terminate()
+    descriptors = [] if port is None or port.pair is None else [port.pair.fileno()]
+    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as folder:
+        address = f"unix:{folder}/grpc"
+        words = [*command, "--no-p4", "--device-id", str(_DEVICE_ID), "--thrift-port", str(thrift_port)]
+        words += [] if port is None else ["-i", f"1@{port.interface}"]
+        words += ["--", "--grpc-server-addr", address, "--cpu-port", str(_CPU_PORT)]
+        with subprocess.Popen(words, stdout=subprocess.DEVNULL, pass_fds=descriptors) as process:
+            try:
+                with grpc.insecure_channel(address) as channel:
+                    grpc.channel_ready_future(channel).result(timeout=_PATIENCE_S)
+                yield address, thrift_port
+            finally:
+                process.terminate()
 
 
-@contextmanager
-def _bmv2(path: str) -> Iterator[int]:
-    """Start BMv2 without ports and without its log; yield its Thrift port."""
-    port = _free_port()
-    words = [path, "--thrift-port", str(port), "--log-level", "off", str(_PROGRAM)]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
-        try:
-            _wait_for_thrift(port)
-            yield port
-        finally:
-            process.terminate()
-
-
-@contextmanager
-def _bmv2_server(path: Path) -> Iterator[str]:
-    """Start BMv2's P4Runtime server without ports and program; yield its address."""
-    address, thrift_port = f"127.0.0.1:{_free_port()}", _free_port()
-    words = [str(path), "--no-p4", "--device-id", str(_DEVICE_ID), "--thrift-port", str(thrift_port)]
-    words += ["--log-level", "off", "--", "--grpc-server-addr", address]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
-        try:
-            with grpc.insecure_channel(address) as channel:
-                grpc.channel_ready_future(channel).result(timeout=_PATIENCE_S)
-            yield address
-        finally:
-            process.terminate()
-
-
-def _wait_for_thrift(port: int) -> None:
-    deadline_s = time.monotonic() + _PATIENCE_S
-    while True:
-        try:
-            ThriftConnection.to_ready_switch(port).close()
-            return
-        except ConnectionError:
-            if time.monotonic() > deadline_s:
-                raise
-            time.sleep(0.05)
+def _bmv2_server() -> Path | None:
+    """Return BMv2's `simple_switch_grpc` beside the `simple_switch` on the PATH, or None."""
+    simple_switch = simple_switch_on_path()
+    server = None if simple_switch is None else Path(simple_switch).with_name("simple_switch_grpc")
+    return server if server is not None and server.exists() else None
 
 
 def _free_port() -> int:
