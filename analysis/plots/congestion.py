@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Plots of the trace `cc`: window, rate and round-trip time of the largest flows, for one run or several runs."""
+"""Plots of the trace `cc`: window, rate and round-trip time of the largest flows, for one run or several runs.
+
+`plot_control` shows a congestion control in several situations, with the longest queue below the flows.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,10 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from analysis.metrics.buffers import hottest_queue, queue_series
 from analysis.plots.canvas import WIDTH_INCHES, PlottedRun, byte_scale, new_figure, say, share_legend, styled
-from analysis.plots.palette import numbered_looks
-from analysis.plots.series import Points
+from analysis.plots.palette import BACKDROP, numbered_looks
+from analysis.plots.series import Points, Steps, high_water
 from telemetry.reader import Rows, answer
 
 MAXIMUM_FLOWS = 6
@@ -25,6 +29,7 @@ MAXIMUM_POINTS = 500
 """The most points of a line, which is more than the width of a panel in pixels."""
 _PANELS_IN_A_ROW = 4
 _PANEL_INCHES = 3.6
+_ROW_INCHES = 2.2
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,42 @@ def plot_congestion_compared(runs: Sequence[PlottedRun]) -> dict[str, Figure]:
     flow_ids = _largest([run.congestion for run in runs], flows)
     traces = [_rows_of(run.congestion, flow_ids) for run in runs]
     return {quantity.name: _side_by_side(runs, traces, flow_ids, quantity) for quantity in _quantities(traces)}
+
+
+@styled
+def plot_control(runs: Sequence[PlottedRun]) -> Figure:
+    """Plot a congestion control: a column for each run, with rows for window, rate and the longest queue.
+
+    A row whose values never change in any run is left out, such as the rate of flows that are not paced.
+    """
+    ids = [_largest([run.congestion], run.flows) for run in runs]
+    traces = [_rows_of(run.congestion, flow_ids) for run, flow_ids in zip(runs, ids, strict=True)]
+    changes = [pl.concat([rows.select(value=of.value) for rows in traces]).n_unique() > 1 for of in _quantities(traces)]
+    rows = [of for of, is_shown in zip(_quantities(traces)[:2], changes, strict=False) if is_shown]
+    queues = [_longest_queue(run.queues) for run in runs]
+    figure = Figure(figsize=(WIDTH_INCHES, _ROW_INCHES * (len(rows) + 1)))
+    FigureCanvasAgg(figure)
+    for column, (run, traced, flow_ids, steps) in enumerate(zip(runs, traces, ids, queues, strict=True), 1):
+        cells = [figure.add_subplot(len(rows) + 1, len(runs), row * len(runs) + column) for row in range(len(rows) + 1)]
+        cells[0].set_title(run.label)
+        for axes, of in zip(cells, rows, strict=False):
+            _panel(axes, traced, flow_ids, of)
+            axes.set_ylabel(of.title)
+            axes.set_xlabel("")
+        queue, (scale, unit) = cells[-1], byte_scale(float(steps.values.max(initial=0)))
+        queue.fill_between(steps.times_us, steps.values / scale, step="pre", color=BACKDROP, linewidth=0)
+        queue.set_ylabel(f"Longest queue ({unit})")
+        queue.set_xlabel("Time (model µs)")
+        queue.set_ylim(bottom=0)
+        for axes in cells:
+            axes.set_xlim(0, float(steps.times_us[-1]))
+    share_legend(figure)
+    return figure
+
+
+def _longest_queue(queues: Rows) -> Steps:
+    longest = hottest_queue(queues)
+    return high_water(queue_series(queues, longest)) if longest else Steps(np.zeros(1), np.zeros(1))
 
 
 def _side_by_side(

@@ -92,7 +92,9 @@ SMALLER: Mapping[str, str] = {
     "run incast-degree": "run incast-degree --set arrivals_us=150",
     "--scale paper --set degree=256": "--scale ci --set degree=8",
     "--seeds 1..5": "--seeds 1..2",
+    "message_bytes=500000": "message_bytes=100000",
     "message_bytes=3000000": "message_bytes=300000",
+    "message_bytes=4000000": "message_bytes=300000",
     "message_bytes=8000000": "message_bytes=300000",
     "message_bytes=15000000": "message_bytes=300000",
 }

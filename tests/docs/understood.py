@@ -34,6 +34,7 @@ _FILE_IN_TREE = re.compile(r"[\w.-]+(/[\w.-]+)+\.\w+")
 _GENERATED = ("runs", "mine")
 _BY_ARGPARSE: Mapping[str, str] = {
     "analysis.report.fidelity": "analysis.report.fidelity",
+    "analysis.report.controls": "analysis.report.controls",
     "analysis.report.peer": "analysis.report.peer",
     "bench": "bench.__main__",
     "bench.document": "bench.document",

@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 
 from analysis.plots.canvas import PlottedRun
-from analysis.plots.congestion import MAXIMUM_FLOWS, plot_congestion, plot_congestion_compared
+from analysis.plots.congestion import MAXIMUM_FLOWS, plot_congestion, plot_congestion_compared, plot_control
+from analysis.report import controls
 from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.results.stored import load_run
-from telemetry.schema import CONGESTION, FLOWS
+from telemetry.schema import CONGESTION, FLOWS, QUEUES
 from telemetry.writer import write_trace
 from tests.analysis.conftest import FolderMaker
 from tests.analysis.plots.looks import assert_curves_differ
@@ -66,6 +67,36 @@ def test_compared_runs_are_side_by_side_on_one_scale_with_the_same_flows() -> No
     assert [np.asarray(line.get_ydata()).tolist() for line in second.lines] == [[50, 24], [50, 25]]
     [legend] = figures["rate"].legends
     assert [text.get_text() for text in legend.get_texts()] == ["flow 1", "flow 2"]
+
+
+def test_a_control_has_a_column_for_each_run_and_rows_for_what_changes() -> None:
+    """The last row is the longest queue, in the unit that suits the run."""
+    unpaced = ROWS.with_columns(pl.lit(100_000_000_000, pl.UInt64).alias("rate_bps"))
+    runs = [
+        PlottedRun(name, "irn+mine", FLOWS.empty(), queues=_queue_of(peak_bytes), congestion=unpaced)
+        for name, peak_bytes in (("few", 2_000), ("many", 3_000_000))
+    ]
+    axes = plot_control(runs).axes
+    assert [cell.get_title(loc="left") for cell in axes] == ["few", "", "many", ""]
+    labels = ["Window (KB)", "Longest queue (KB)", "Window (KB)", "Longest queue (MB)"]
+    assert [cell.get_ylabel() for cell in axes] == labels
+    assert {cell.get_xlim() for cell in axes} == {(0.0, 20.0)}
+
+
+def _queue_of(peak_bytes: int) -> pl.DataFrame:
+    rows = [(time_us, "tor1", 2, 0, 0, peak_bytes) for time_us in (10.0, 20.0)]
+    return pl.DataFrame(rows, schema=dict(QUEUES.dtypes), orient="row")
+
+
+def test_the_command_writes_a_picture_for_each_scheme(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    runs = make_run_folder("irn+hpcc").parent
+    pictures = tmp_path / "pictures"
+    assert controls.main([str(runs)], pictures) == 0
+    [picture] = pictures.iterdir()
+    assert picture.name == "hpcc.png" and picture.stat().st_size > 1_000
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "result.json").write_text("{}")
+    assert controls.main([str(tmp_path / "damaged")], pictures) == 2
 
 
 @pytest.mark.parametrize("count", [1, 4, 5, 12])
