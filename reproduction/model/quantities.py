@@ -173,6 +173,22 @@ def _ring_slowdown(run: Run) -> float:
     return figures.slowdown
 
 
+_RTTS_AFTER_AN_END = 5
+
+
+def _gbps_after_an_end(run: Run) -> float:
+    """Return the goodput of the last flow in the first base RTTs after the first flow has ended."""
+    ends = run.flows.sort("finish_us")
+    if ends.height < 2 or ends["finish_us"].null_count():
+        raise NotMeasured("fewer than two flows, or one did not finish")
+    begin_us = float(ends["finish_us"][0])
+    end_us = begin_us + _RTTS_AFTER_AN_END * run.result.base_rtt_us
+    if float(ends["finish_us"][-1]) < end_us:
+        raise NotMeasured(f"the last flow ends less than {_RTTS_AFTER_AN_END} RTTs after the first")
+    values = receiver_throughput_gbps(run.goodput, ends.tail(1), (begin_us, end_us))
+    return float(values.sum())
+
+
 def _data_packets(run: Run) -> int:
     """Return the number of data packets that the hosts sent. NotMeasured if there are none, or if one is unknown."""
     sent = run.flows["packets_sent"]
@@ -239,6 +255,12 @@ SUPPRESSION_ENTRIES = Quantity(
 )
 INCAST_COMPLETION = Quantity("completion time of an incast", _incast_completion_us, format_us, "ms", 1000.0)
 INCAST_FAIRNESS = Quantity("Jain's index of an incast", _incast_fairness, "{:.3f}".format)
+GOODPUT_AFTER_AN_END = Quantity(
+    f"goodput in {_RTTS_AFTER_AN_END} RTTs after another flow's end",
+    _gbps_after_an_end,
+    lambda value: f"{format_number(value)} Gb/s",
+    "Gb/s",
+)
 RING_SLOWDOWN = Quantity("all-reduce time over ideal", _ring_slowdown)
 BTS_SENT = per_thousand_packets("BTS", lambda run: counted(run.result.bts).sent)
 PAUSE_FRAMES = per_thousand_packets("pause frames", _pause_frames)

@@ -13,7 +13,14 @@ import pytest
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import jobs_of
 from reproduction.model.experiment import Column, Measurement, NotMeasured, Point, Results, TableSpec, judge
-from reproduction.model.quantities import INCAST_COMPLETION, INCAST_FAIRNESS, PEAK_BUFFER, RING_SLOWDOWN, slowdown
+from reproduction.model.quantities import (
+    GOODPUT_AFTER_AN_END,
+    INCAST_COMPLETION,
+    INCAST_FAIRNESS,
+    PEAK_BUFFER,
+    RING_SLOWDOWN,
+    slowdown,
+)
 from reproduction.tables import measured_table
 
 RIVALS = EXPERIMENTS["rivals"]
@@ -37,7 +44,7 @@ def _results(peaks: dict[str, int], seed: int = 1) -> Results:
 def test_a_point_may_have_another_scenario_and_gets_only_the_changed_settings_that_it_has() -> None:
     jobs = jobs_of(RIVALS, "ci", changed={"arrivals_us": 500.0, "transport.cc_trace_rtt": 0.1})
     by_scenario = {job.request.scenario: job.request.settings for job in jobs}
-    assert by_scenario.keys() == {"rivals", "allreduce"}
+    assert by_scenario.keys() == {"rivals", "allreduce", "incast"}
     assert by_scenario["rivals"]["arrivals_us"] == 500.0
     assert by_scenario["allreduce"].keys() >= {"degree", "transport.cc_trace_rtt"}
     assert not by_scenario["allreduce"].keys() & {"arrivals_us", "scenario"}
@@ -105,6 +112,36 @@ def test_an_incast_that_did_not_finish_has_no_completion_time() -> None:
     run = _incast_run(10.0)
     with pytest.raises(NotMeasured, match="no incast"):
         INCAST_COMPLETION.measure(SimpleNamespace(**{**vars(run), "flows": run.flows.clear()}))  # type: ignore[arg-type]
+
+
+def _run_with_an_end(bytes_per_us: int) -> Any:
+    """Return a run of two flows. Flow 1 ends at 20 us, and flow 2 gets the bytes from then on, until 90 us."""
+    flows = pl.DataFrame({"flow_id": [1, 2], "dst": ["h1", "h1"], "start_us": [0.0, 5.0], "finish_us": [20.0, 90.0]})
+    rows = [(float(t), t + 1.0, 2, 500 if t < 20 else bytes_per_us) for t in range(90)]
+    goodput = pl.DataFrame(rows, schema=["from_us", "until_us", "flow_id", "delivered_bytes"], orient="row")
+    return SimpleNamespace(flows=flows, goodput=goodput, result=SimpleNamespace(base_rtt_us=10.0))
+
+
+def test_the_goodput_after_an_end_is_that_of_the_last_flow_in_the_next_five_round_trips() -> None:
+    run = _run_with_an_end(1000)
+    assert GOODPUT_AFTER_AN_END.measure(run) == pytest.approx(8)
+    run.result.base_rtt_us = 20.0
+    with pytest.raises(NotMeasured, match="less than 5 RTTs"):
+        GOODPUT_AFTER_AN_END.measure(run)
+    run.flows = run.flows.with_columns(finish_us=pl.lit(None, pl.Float64))
+    with pytest.raises(NotMeasured, match="did not finish"):
+        GOODPUT_AFTER_AN_END.measure(run)
+
+
+@pytest.mark.parametrize(("kilobytes", "holds"), [((90, 80, 50), True), ((90, 80, 60), False), ((80, 90, 50), False)])
+def test_grants_must_fill_the_link_one_after_another(kilobytes: tuple[int, int, int], holds: bool) -> None:
+    places = ("flow end", "flow end, supply matching", "flow end, no grants")
+    measurements = [
+        Measurement(Point("irn+bolt", {"workload": place}), _run_with_an_end(round(1000 * count / 90)))
+        for place, count in zip(places, kilobytes, strict=True)
+    ]
+    [claim] = [claim for claim in RIVALS.claims if "ramp-up" in claim.claim]
+    assert judge(claim, Results("ci", tuple(measurements))).holds is holds
 
 
 def test_a_slowdown_may_leave_out_small_messages() -> None:
