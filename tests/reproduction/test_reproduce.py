@@ -138,7 +138,16 @@ def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
         changed = parse_settings(
             value for option, value in zip(words[::2], words[1::2], strict=True) if option == "--set"
         )
-        assert set(options) <= {"--set", "--scale", "--scheme", "--clock", "--seed", "--seeds", "--duration"}
+        assert set(options) <= {
+            "--set",
+            "--scale",
+            "--scheme",
+            "--clock",
+            "--seed",
+            "--seeds",
+            "--duration",
+            "--topology",
+        }
         scale = options["--scale"]
         if verb == "reproduce":
             seed = int(options["--seed"]) if "--seed" in options else None
@@ -149,7 +158,7 @@ def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
             assert (verb, options["--clock"]) == ("run", "virtual")
             request = RunSpec(experiment, options["--scheme"], clock="virtual", scale=scale, settings=changed)
             duration_ms = float(options["--duration"]) if "--duration" in options else None
-            plan_run(replace(request, duration_ms=duration_ms))
+            plan_run(replace(request, duration_ms=duration_ms, topology=options.get("--topology")))
 
 
 def test_seed_and_changed_settings_are_in_every_run_and_in_the_command() -> None:
