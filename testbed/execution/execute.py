@@ -25,7 +25,7 @@ from testbed.plan.plan import RunPlan
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
-from testbed.system.garbage import return_freed_memory
+from testbed.system.garbage import return_freed_memory, without_garbage_collection
 from testbed.system.limits import out_of_room
 from testbed.virtual.simulation import simulate
 
@@ -191,7 +191,8 @@ def _draw(folder: Path, progress: Progress) -> Path | None:
     try:
         progress.stage("drawing the page")
         return_freed_memory()
-        return write_run_report(folder)
+        with without_garbage_collection():
+            return write_run_report(folder)
     except KeyboardInterrupt:
         raise_again()
         return None
