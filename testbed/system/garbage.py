@@ -49,7 +49,7 @@ def collect_all_objects() -> None:
 
 
 def return_freed_memory() -> None:
-    """Return the memory that is free within the heap to the system, and exclude what is left from garbage collection.
+    """Return the memory that is free within the heap to the system, and exclude all objects from garbage collection.
 
     The C library keeps free memory otherwise, even after millions of messages. C libraries other than glibc have no
     such call. A search for cycles would take 50 ms, and any run leaves only a thousand small objects in cycles.

@@ -105,7 +105,7 @@ def _runs(pieces: list[Piece]) -> Iterator[list[Piece]]:
 def _store_words(base: str, offset: int, pieces: list[Piece], bits: int) -> list[str]:
     """Return C that stores pieces as words of 64 bits, and a shorter word at the end.
 
-    A processor reads a byte before its store has reached the cache, but not bytes of several stores at once.
+    A load that needs the bytes of several recent stores waits until they have reached the cache.
     """
     lines = []
     for begin in range(0, bits, _WORD_BITS):
