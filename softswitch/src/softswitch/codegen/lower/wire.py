@@ -105,7 +105,7 @@ def _runs(pieces: list[Piece]) -> Iterator[list[Piece]]:
 def _store_words(base: str, offset: int, pieces: list[Piece], bits: int) -> list[str]:
     """Return C that stores pieces as words of 64 bits, and a shorter word at the end.
 
-    A load that needs the bytes of several recent stores waits until they have reached the cache.
+    A load whose bytes were just written by more than one store waits until these stores have reached the cache.
     """
     lines = []
     for begin in range(0, bits, _WORD_BITS):
