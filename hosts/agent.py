@@ -29,7 +29,7 @@ from hosts.io.namespaces import network_namespace
 from hosts.io.packet_socket import PacketSocket
 from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES, silence_kernel
 from hosts.io.tap import ReplacedInterface, TapDevice, replace_interface, restore_interface
-from hosts.io.timer import MonotonicTimer, end_sleeps_on_time
+from hosts.io.timer import MonotonicTimer, end_sleeps_on_time, take_real_time_priority
 from hosts.protocol import (
     Add,
     Adopt,
@@ -261,6 +261,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         config = AgentConfig.model_validate_json(Path(arguments[0]).read_text())
         agent = Agent(config, sys.stdin.fileno(), sys.stdout.fileno())
+        take_real_time_priority()
     except (OSError, ValueError) as error:
         print(f"agent: {str(error).splitlines()[0]}", file=sys.stderr)
         return _BAD_INPUT

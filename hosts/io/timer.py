@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A timer for an absolute CLOCK_MONOTONIC instant, made with timerfd.
+"""Waking up on time: real-time priority, no timer slack, and a timer for an absolute CLOCK_MONOTONIC instant.
 
-epoll can wait for it without the 50 us timer slack of epoll's own timeout. Python has timerfd only since 3.13, so this
-module calls the C library.
+epoll can wait for the timer, a timerfd, without the 50 us timer slack of epoll's own timeout. Python has timerfd only
+since 3.13, so this module calls the C library.
 """
 
 import ctypes
@@ -21,6 +21,17 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def end_sleeps_on_time() -> None:
     """Set the timer slack of this process to the minimum: by default, sleeps may end 50 us late."""
     _libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
+
+
+def take_real_time_priority() -> None:
+    """Let this process, but not its children, run before ordinary ones, with the same priority as softswitch.
+
+    Raises OSError if this is not permitted, which `doctor` shows.
+    """
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    except OSError as error:
+        raise OSError(f"no real-time priority: {error.strerror} (needs CAP_SYS_NICE)") from error
 
 
 class MonotonicTimer:

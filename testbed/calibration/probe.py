@@ -2,9 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Processes that a calibration measures: ``python -m testbed.calibration.probe agent|switch|SECONDS``.
 
-The first two sleep like agents or switches and print a line of JSON with the lateness of each wake-up in ns. An agent
-waits for a timer among other descriptors, with normal scheduling. A switch sleeps with the priority of
-`softswitch --realtime` and without timer slack.
+The first two sleep like agents or switches, with real-time priority and without timer slack, and print a line of JSON
+with the lateness of each wake-up in ns. An agent waits for a timer among other descriptors, a switch only sleeps.
 
 With SECONDS of wall time the process computes without a pause, and prints the processor time that it got, in ns. On a
 core that is shared or throttled by a quota it gets less than the wall time.
@@ -12,21 +11,18 @@ core that is shared or throttled by a quota it gets less than the wall time.
 
 from __future__ import annotations
 
-import ctypes
 import json
-import os
 import select
 import sys
 import time
 from collections.abc import Callable
 
-from hosts.io.timer import MonotonicTimer
+from hosts.io.timer import MonotonicTimer, end_sleeps_on_time, take_real_time_priority
 from softswitch.system.parent import die_with_parent
 
 SLEEPS = 300
 KINDS = ("agent", "switch")
 _INTERVAL_NS = 2_000_000
-_PR_SET_TIMERSLACK = 29
 
 
 def _sleep_as_agent() -> Callable[[int], None]:
@@ -42,9 +38,6 @@ def _sleep_as_agent() -> Callable[[int], None]:
 
 
 def _sleep_as_switch() -> Callable[[int], None]:
-    ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
-    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-
     def sleep_until(instant_ns: int) -> None:
         time.sleep(max(0, instant_ns - time.monotonic_ns()) / 1e9)
 
@@ -52,7 +45,9 @@ def _sleep_as_switch() -> Callable[[int], None]:
 
 
 def _lateness_ns(kind: str) -> list[int]:
-    """Sleep repeatedly and return the lateness of the wake-ups."""
+    """Sleep repeatedly and return the lateness of the wake-ups. Raises OSError without real-time priority."""
+    end_sleeps_on_time()
+    take_real_time_priority()
     sleep_until = _sleep_as_agent() if kind == "agent" else _sleep_as_switch()
     late_ns = []
     for _ in range(SLEEPS):

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the agent process with two hosts in network namespaces and a real wire between them."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -256,6 +257,13 @@ def test_a_running_agent_obeys_add_look_and_adopt(stations: tuple[Station, Stati
     assert not last_right.messages
     assert not any(event.corrupted for event in running.of(FlowReceived))
     assert running.of(Looked)[-1] == Looked(2)
+
+
+@pytest.mark.root
+def test_an_agent_runs_before_ordinary_processes(stations: tuple[Station, Station], tmp_path: Path) -> None:
+    with agent(config_of(stations, time.monotonic_ns()), tmp_path) as running:
+        policy = os.sched_getscheduler(running.process.pid)
+    assert policy == os.SCHED_RR | os.SCHED_RESET_ON_FORK
 
 
 @pytest.mark.root
