@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ Removing them one by one is slow, because the kernel waits for an RCU grace peri
 """
 _MAIN_TABLE = 254
 _IFF_UP = 0x1
+_CARRIER_SECONDS = 10.0
+_CARRIER_POLL_SECONDS = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,14 @@ class Links:
     def is_up(self, name: str) -> bool:
         """Return whether an interface has been brought up."""
         return bool(self._link(name)["flags"] & _IFF_UP)
+
+    def wait_for_carrier(self, name: str) -> None:
+        """Wait until an interface sends: after both ends came up, the kernel silently drops its frames for a moment."""
+        deadline_s = time.monotonic() + _CARRIER_SECONDS
+        while self._link(name).get("operstate") != "UP":
+            if time.monotonic() > deadline_s:
+                raise OSError(errno.ETIMEDOUT, f"{name} has no carrier after {_CARRIER_SECONDS:g} s")
+            time.sleep(_CARRIER_POLL_SECONDS)
 
     def move(self, name: str, pid: int) -> None:
         """Move an interface into the namespace of a process, where it is down."""

@@ -29,19 +29,21 @@ def links_between(topology: Topology, a: str, b: str) -> list[Link]:
 def set_link(emulation: Emulation, link: Link, *, up: bool) -> None:
     """Set the state of both ends of a link, the host's end first, so that the host counts what it loses from then on.
 
-    The host's addresses and routes are on its TAP device and are kept.
+    A link that is up can carry frames when this returns. The host's addresses and routes are on its TAP device and are
+    kept.
     """
-    for end in sorted((link.a, link.b), key=lambda link_end: link_end.node not in emulation.topology.host):
+    ends = sorted((link.a, link.b), key=lambda link_end: link_end.node not in emulation.topology.host)
+    for end in ends:
         set_end(emulation, end, up=up)
+    for end in ends if up else ():
+        with _links_at(emulation, end) as links:
+            links.wait_for_carrier(interface_of(emulation.topology, end))
 
 
 def set_end(emulation: Emulation, end: Port, *, up: bool) -> None:
     """Bring the interface at one end of a link up or down."""
-    try:
-        with _links_at(emulation, end) as links:
-            links.set_state(interface_of(emulation.topology, end), up=up)
-    except OSError as error:
-        raise RunError(f"cannot change the link: {error.strerror}") from error
+    with _links_at(emulation, end) as links:
+        links.set_state(interface_of(emulation.topology, end), up=up)
 
 
 def is_up(emulation: Emulation, end: Port) -> bool:
@@ -52,7 +54,10 @@ def is_up(emulation: Emulation, end: Port) -> bool:
 
 @contextmanager
 def _links_at(emulation: Emulation, end: Port) -> Iterator[Links]:
-    """Provide access to the interfaces of the namespace that contains an end of a link."""
+    """Provide access to the interfaces of the namespace that contains an end of a link. An OSError becomes RunError."""
     is_host = end.node in emulation.topology.host
-    with network_namespace(emulation.host_pid(end.node)) if is_host else nullcontext(), Links() as links:
-        yield links
+    try:
+        with network_namespace(emulation.host_pid(end.node)) if is_host else nullcontext(), Links() as links:
+            yield links
+    except OSError as error:
+        raise RunError(f"cannot change the link: {error.strerror}") from error

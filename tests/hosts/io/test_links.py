@@ -53,6 +53,18 @@ def test_settings_include_routes_and_addresses_set_by_other_programs(links: Link
     assert settings.neighbours == ()
 
 
+def test_an_interface_with_carrier_is_ready_to_send(links: Links, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The peer `b0` is down at first."""
+    monkeypatch.setattr("hosts.io.links._CARRIER_SECONDS", 0.05)
+    with pytest.raises(OSError, match="a0 has no carrier after 0.05 s"):
+        links.wait_for_carrier("a0")
+    monkeypatch.undo()
+    links.set_up("b0")
+    links.wait_for_carrier("a0")
+    [link] = json.loads(subprocess.check_output(["ip", "-json", "link", "show", "a0"]))
+    assert link["operstate"] == "UP"
+
+
 def test_mac_address_and_mtu_can_be_set(links: Links) -> None:
     links.set_mac("a0", "02:00:00:00:00:07")
     links.set_mtu("a0", 9_000)
