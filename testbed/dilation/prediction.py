@@ -21,8 +21,8 @@ from wire.dilation import next_step
 from wire.units import NS_PER_S
 
 USABLE_SHARE = 0.55
-"""The share of the cores, and of the one core of a process, that a run may use. The rest is a reserve, because live runs
-used 1.3 to 1.8 times the predicted peak load (docs/sources.md#dilation)."""
+"""The share of the cores, and of the one core of a process, that a run may use. The rest is a reserve, because live
+runs used 1.3 to 1.8 times the predicted peak load (docs/sources.md#dilation)."""
 LATE_SHARE = DEGRADED_ABOVE / 2
 """The largest predicted P99 lateness, as a share of the base RTT."""
 

@@ -56,7 +56,7 @@ def test_settings_include_routes_and_addresses_set_by_other_programs(links: Link
 def test_an_interface_with_carrier_is_ready_to_send(links: Links, monkeypatch: pytest.MonkeyPatch) -> None:
     """The peer `b0` is down at first."""
     monkeypatch.setattr("hosts.io.links._CARRIER_SECONDS", 0.05)
-    with pytest.raises(OSError, match="a0 has no carrier after 0.05 s"):
+    with pytest.raises(OSError, match=r"a0 has no carrier after 0\.05 s"):
         links.wait_for_carrier("a0")
     monkeypatch.undo()
     links.set_up("b0")
