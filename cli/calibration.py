@@ -47,23 +47,29 @@ def calibrate(*, is_forced: bool) -> None:
 
 
 def calibrate_first(plans: Sequence[RunPlan]) -> None:
-    """Measure the targets of live runs with an automatic dilation that were never measured here.
+    """Measure the targets of live runs with an automatic dilation that were never measured here, or have expired.
 
-    A measurement that fails is one line, and the built-in costs stay.
+    A measurement that fails is one line, and the costs stay.
     """
     chosen = [plan.config for plan in plans if plan.config.clock == "real" and plan.config.is_dilation_automatic]
     if not chosen:
         return
-    measured = stored_calibration().costs.switches
+    calibration = _unexpired()
+    measured = calibration.switches if calibration else ()
     missing = [switch for switch in dict.fromkeys(config.switch for config in chosen) if switch not in measured]
     for switch in missing:
         _calibrate_quickly(switch)
 
 
+def _unexpired() -> Calibration | None:
+    calibration = stored_calibration().calibration
+    return None if calibration is None or calibration.is_expired else calibration
+
+
 def _calibrate_quickly(switch: str) -> None:
     from testbed.calibration.quick import quick_calibration  # loads Mininet, which is there now
 
-    earlier = stored_calibration().calibration
+    earlier = _unexpired()
     what = "this machine" if earlier is None else f"this machine with --switch {switch}"
     complain(f"first live run on {what}: measuring for some ten seconds how fast it can be")
     with interruptible() as interrupt:
@@ -73,7 +79,9 @@ def _calibrate_quickly(switch: str) -> None:
         except KeyboardInterrupt as error:
             raise Interrupted("nothing was stored") from error
         except (RunError, OSError) as error:
-            warn(f"not measured: {error}; --dilation auto uses built-in costs, which are meant to be too large")
+            known = stored_calibration().calibration
+            used = "the last measurement" if known else "built-in costs, which are meant to be too large"
+            warn(f"not measured: {error}; --dilation auto uses {used}")
             return
     if calibration.load_before > MOST_BUSY_CORES:
         busy = f"{calibration.load_before:.1f} of {cores()} cores"
@@ -86,7 +94,9 @@ def print_calibration() -> None:
     if stored.calibration is not None:
         _show(stored.calibration)
         edited = "" if stored.calibration.is_of_this_code else "The code of hosts and switches has changed since. "
-        say(f"--dilation auto uses this calibration. {edited}{AGAIN}.")
+        is_expired = stored.calibration.is_expired
+        use = "The next live run measures again" if is_expired else "--dilation auto uses this calibration"
+        say(f"{edited}{use}. {AGAIN}.")
         return
     problem = f"{stored.problem}; " if stored.problem else ""
     first = "the first live run with --dilation auto measures for some ten seconds"

@@ -63,8 +63,11 @@ class Calibration(Costs):
         return Machine(self.cpu_model, self.cores, self.quota_cores, self.kernel)
 
     @property
-    def is_outdated(self) -> bool:
-        """Whether it is a quick calibration of other code, or an old one that was measured while others were busy."""
+    def is_expired(self) -> bool:
+        """Whether the next command with live runs should measure again; the runs of a command that takes long do not.
+
+        This holds for quick calibrations of other code, and for old ones that were measured while others were busy.
+        """
         age = datetime.now(tz=timezone.utc) - self.measured
         was_busy = self.load_before > MOST_BUSY_CORES and age > _BUSY_COUNTS_FOR
         return self.is_quick and (was_busy or not self.is_of_this_code)
@@ -111,7 +114,7 @@ def stored_calibration() -> StoredCalibration:
     if calibration.machine != this_machine():
         other = f"{calibration.cpu_model}, {calibration.cores} cores"
         return StoredCalibration(None, f"{path} was measured on another machine ({other})")
-    return StoredCalibration(None if calibration.is_outdated else calibration)
+    return StoredCalibration(calibration)
 
 
 def store(calibration: Calibration) -> Path:

@@ -16,7 +16,7 @@ from cli.output import console
 from cli.verbs import doctor
 from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError
-from testbed.load.stored import Calibration, calibration_path, store
+from testbed.load.stored import Calibration, calibration_path, store, stored_calibration
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.system.limits import cores
 from testbed.targets.capabilities import Capability
@@ -114,6 +114,18 @@ def test_the_first_live_run_measures_and_the_second_does_not(
     assert "first live run on this machine: measuring" in " ".join(capsys.readouterr().err.split())
     calibrate_first([_live_plan()])
     assert capsys.readouterr().err == ""
+
+
+def test_expired_costs_are_used_until_a_command_measures_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expired = calibration().model_copy(update={"is_quick": True, "load_before": 1.0})
+    store(expired)
+    assert "The next live run measures again." in _doctor(capsys)
+    assert "(calibrated 2026-11-22, quick)" in str(dilation_line(with_dilation(_live_plan()).config))
+    monkeypatch.setattr(quick, "quick_calibration", lambda switch, interrupt, earlier: calibration())
+    calibrate_first([_live_plan()])
+    assert stored_calibration().calibration == calibration()
 
 
 @pytest.mark.parametrize("changes", [{"dilation": 20_000}, {"clock": "virtual"}])

@@ -80,7 +80,9 @@ def test_a_quick_measurement_of_a_busy_machine_counts_for_ten_minutes(
 ) -> None:
     measured = datetime.now(tz=timezone.utc) - timedelta(minutes=minutes)
     store(calibration().model_copy(update={"load_before": 1.0, "measured": measured, "is_quick": is_quick}))
-    assert (stored_calibration().calibration is not None) == counts
+    stored = stored_calibration().calibration
+    assert stored is not None
+    assert stored.is_expired == (not counts)
 
 
 @pytest.mark.parametrize(
