@@ -21,6 +21,10 @@ _Factor = Annotated[float, Field(gt=0, le=100)]
 _CoreShare = Annotated[float, Field(ge=0, le=100)]
 
 
+LEAST_WAKEUP_NS = 400_000
+"""The least lateness of wake-ups to expect, since the few wake-ups of a calibration miss rare pauses of the machine."""
+
+
 class ProcessCost(BaseModel):
     """The cost of one process, in wall ns and shares of a core."""
 
@@ -90,8 +94,8 @@ class Costs(BaseModel):
 
     @property
     def latest_wakeup_ns(self) -> float:
-        """The P99 lateness of wake-ups of agents or switches, whichever is later."""
-        return max((wakeups.p99_ns for wakeups in self.wakeups.values()), default=0.0)
+        """The P99 lateness of wake-ups of agents or switches, whichever is later, and at least LEAST_WAKEUP_NS."""
+        return max([LEAST_WAKEUP_NS, *(wakeups.p99_ns for wakeups in self.wakeups.values())])
 
 
 def built_in(cores: int) -> Costs:

@@ -21,7 +21,7 @@ from testbed.plan.settings import parse_settings
 from testbed.plan.switch_targets import SWITCH_TARGETS
 from tests.testbed.load.calibrations import calibration
 from tests.tree import ROOT
-from topologies.physics import WINDOWS_PER_RTT
+from topologies.physics import WINDOWS_PER_RTT, departure_window_ns
 from wire.dilation import next_step
 
 COSTS = built_in(2)
@@ -48,7 +48,8 @@ def test_slower_is_never_busier_nor_later(scheme: str) -> None:
 
 def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
     plan = _plan()
-    model = LoadModel(dry_run(plan), COSTS, SOFT, telemetry=False)
+    window_ns = departure_window_ns(plan.topology)
+    model = LoadModel(dry_run(plan), COSTS, SOFT, telemetry=False, window_ns=window_ns)
     least, prediction = least_dilation(model, MAX_DILATION)
     before = max(step for step in STEPS if step < least)
     assert prediction.is_enough

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from testbed.load.costs import built_in
+from testbed.load.costs import LEAST_WAKEUP_NS, built_in
 from testbed.load.stored import MAX_FILE_BYTES, calibration_path, store, stored_calibration
 from testbed.system.limits import cores
 from tests.testbed.load.calibrations import calibration
@@ -39,7 +39,7 @@ def test_a_stored_calibration_is_read_again() -> None:
     costs = stored_calibration().costs
     assert stored_calibration().calibration == calibration()
     assert costs.origin == "2026-11-22"
-    assert costs.latest_wakeup_ns == 200_000
+    assert costs.latest_wakeup_ns == LEAST_WAKEUP_NS > calibration().wakeups["agent"].p99_ns
 
 
 @pytest.mark.parametrize(
