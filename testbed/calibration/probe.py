@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Processes that a calibration measures: ``python -m testbed.calibration.probe agent|switch|SECONDS``.
 
-The first two sleep like agents or switches, with real-time priority and without timer slack, and print a line of JSON
-with the lateness of each wake-up in ns. An agent waits for a timer among other descriptors, a switch only sleeps.
+All have real-time priority, as agents and switches have. The first two sleep without timer slack, and print a line of
+JSON with the lateness of each wake-up in ns. An agent waits for a timer among other descriptors, a switch only sleeps.
 
 With SECONDS of wall time the process computes without a pause, and prints the processor time that it got, in ns. On a
-core that is shared or throttled by a quota it gets less than the wall time.
+core that is shared with other machines or throttled by a quota it gets less than the wall time.
 """
 
 from __future__ import annotations
@@ -45,9 +45,8 @@ def _sleep_as_switch() -> Callable[[int], None]:
 
 
 def _lateness_ns(kind: str) -> list[int]:
-    """Sleep repeatedly and return the lateness of the wake-ups. Raises OSError without real-time priority."""
+    """Sleep repeatedly and return the lateness of the wake-ups."""
     end_sleeps_on_time()
-    take_real_time_priority()
     sleep_until = _sleep_as_agent() if kind == "agent" else _sleep_as_switch()
     late_ns = []
     for _ in range(SLEEPS):
@@ -68,4 +67,5 @@ def _work(seconds: float) -> int:
 
 if __name__ == "__main__":
     die_with_parent()
+    take_real_time_priority()
     print(json.dumps(_lateness_ns(sys.argv[1]) if sys.argv[1] in KINDS else _work(float(sys.argv[1]))))

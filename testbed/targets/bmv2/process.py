@@ -22,8 +22,9 @@ READY_SECONDS = 60.0
 _RETRY_SECONDS = 0.02
 _LOG_LEVEL = "warn"
 
-# BMv2 reads the state of its ports from sysfs, so its network namespace's is mounted. All output goes to the log.
-_START = 'mount -t sysfs sysfs /sys && exec "$@" >&2'
+# BMv2 reads the state of its ports from sysfs, so its network namespace's is mounted. It has real-time priority, as
+# softswitch has. All output goes to the log.
+_START = 'mount -t sysfs sysfs /sys && exec chrt --rr 1 "$@" >&2'
 
 
 @dataclass(frozen=True)

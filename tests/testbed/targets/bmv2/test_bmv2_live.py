@@ -22,10 +22,11 @@ from testbed.control_plane.commands import pipeline_commands
 from testbed.control_plane.settings import SwitchSettings
 from testbed.program.declared import Program
 from testbed.system.containers import missing_engine
+from testbed.system.namespace import private_network
 from testbed.targets.bmv2 import container
 from testbed.targets.bmv2.control import Bmv2Control
 from testbed.targets.bmv2.installation import missing_bmv2, simple_switch_on_path
-from testbed.targets.bmv2.process import SwitchSpec
+from testbed.targets.bmv2.process import LocalSwitch, SwitchSpec
 from testbed.targets.bmv2.thrift import ThriftConnection
 from testbed.targets.common.commands import PROGRAM, build_engine
 from tests.testbed import running
@@ -37,6 +38,21 @@ NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {m
 SIMPLE_SWITCH = simple_switch_on_path()
 SMALL = ["incast", "--switch", "bmv2", "--scale", "ci", "--set", "message_bytes=100000", "--set", "window_us=0"]
 PATIENCE_S = 20.0
+
+
+@pytest.mark.root
+def test_a_local_switch_has_real_time_priority(tmp_path: Path) -> None:
+    program = tmp_path / "simple_switch"
+    program.write_text("#!/bin/sh\nchrt --pid $$\n")
+    program.chmod(0o755)
+    with private_network():
+        switch = LocalSwitch(str(program), SwitchSpec("s1", 0, 1, PROGRAM, {}, tmp_path, tmp_path / "s1"), "run")
+    deadline = time.monotonic() + PATIENCE_S
+    while not switch.has_ended:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    switch.stop()
+    assert "SCHED_RR" in (tmp_path / "s1.log").read_text()
 
 
 @pytest.fixture
