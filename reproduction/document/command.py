@@ -6,7 +6,7 @@ The folder gets a summary, README.md, and one page per experiment. FOLDER is an 
 findings in every reproduction.json below it are added to docs/stored/reproduction.json, and the figure of each to
 docs/images/reproduction. `reproduction.summaries` decides which findings replace others. Without FOLDER the pages are
 generated from the stored findings. The reasons why claims fail are in docs/stored/reproduction-remarks.yaml. Pages
-such as docs/rivals.md, which are written by hand, get a table and a figure between two markers.
+such as docs/rivals.md, which are written by hand, get a table and a figure of a scale between two markers.
 """
 
 from __future__ import annotations

@@ -13,20 +13,29 @@ from reproduction.summaries import Summary
 
 OVERVIEWS = ("rivals",)
 """The experiments that have such a page in docs/, under their names."""
-BEGIN, END = "<!-- begin overview -->", "<!-- end overview -->"
+BEGIN, END = "<!-- begin overview, scale {} -->", "<!-- end overview -->"
 
 
 def with_overview(text: str, summaries: Sequence[Summary], pictures: Pictures) -> str:
-    """Return a page's text with the table and the figure of the largest scale between the markers.
+    """Return a page's text with the table and the figure of a scale between each pair of markers, which names it.
 
-    Raise ValueError if the pair of markers is missing.
+    Raise ValueError if there is no pair of markers, or a scale has no stored findings.
     """
-    largest = summaries[-1]
-    seeds = f"{len(largest.seeds)} seeds" if len(largest.seeds) > 1 else f"seed {largest.seeds[0]}"
-    table = largest.tables[0]
-    lines = [BEGIN, f"{largest.heading.capitalize()}, {seeds}, `{largest.command}`:", ""]
-    lines += [markdown_table(table.headings, table.rows).rstrip("\n"), *figure_lines(largest, pictures), END]
-    replaced, count = re.subn(f"{BEGIN}.*?{END}", lambda _: "\n".join(lines), text, flags=re.DOTALL)
-    if count != 1:
-        raise ValueError(f"expected one pair of markers {BEGIN} {END}, found {count}")
+
+    def part(match: re.Match[str]) -> str:
+        chosen = [summary for summary in summaries if summary.scale == match[1]]
+        if not chosen:
+            raise ValueError(f"no stored findings at scale {match[1]}")
+        return "\n".join([BEGIN.format(match[1]), *_lines(chosen[-1], pictures), END])
+
+    replaced, count = re.subn(f"{BEGIN.format('([a-z]+)')}.*?{END}", part, text, flags=re.DOTALL)
+    if not count:
+        raise ValueError(f"expected a pair of markers {BEGIN} {END}")
     return replaced
+
+
+def _lines(summary: Summary, pictures: Pictures) -> list[str]:
+    seeds = f"{len(summary.seeds)} seeds" if len(summary.seeds) > 1 else f"seed {summary.seeds[0]}"
+    table = summary.tables[0]
+    lines = [f"{summary.heading.capitalize()}, {seeds}, `{summary.command}`:", ""]
+    return [*lines, markdown_table(table.headings, table.rows).rstrip("\n"), *figure_lines(summary, pictures)]

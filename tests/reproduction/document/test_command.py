@@ -290,11 +290,14 @@ def test_a_table_of_figures_is_on_the_experiments_page_and_in_an_overview_betwee
     begin = lines.index("All of them")
     assert lines[begin + 2 : begin + 5] == ["| scheme | peak |", "|---|---|", "| sfc | 1 MB |"]
     pictures: dict[Place, str] = {("rivals", "ci", "run.py", None): "images/x.png"}
-    text = with_overview(f"before\n{BEGIN}\nold\n{END}\nafter\n", [summary], pictures)
-    assert text.startswith(f"before\n{BEGIN}\nScale ci, 2 seeds, `./runner.py reproduce rivals")
+    begin_ci, begin_paper = BEGIN.format("ci"), BEGIN.format("paper")
+    text = with_overview(f"before\n{begin_ci}\nold\n{END}\nafter\n", [summary], pictures)
+    assert text.startswith(f"before\n{begin_ci}\nScale ci, 2 seeds, `./runner.py reproduce rivals")
     assert text.endswith(f"{END}\nafter\n")
     assert "| sfc | 1 MB |" in text
     assert "(images/x.png)" in text
     assert "old" not in text
-    with pytest.raises(ValueError, match="one pair of markers"):
+    with pytest.raises(ValueError, match="a pair of markers"):
         with_overview("no markers", [summary], {})
+    with pytest.raises(ValueError, match="no stored findings at scale paper"):
+        with_overview(f"{begin_paper}\n{END}\n", [summary], {})
