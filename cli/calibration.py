@@ -47,7 +47,7 @@ def calibrate(*, is_forced: bool) -> None:
 
 
 def calibrate_first(plans: Sequence[RunPlan]) -> None:
-    """Measure the targets of live runs with an automatic dilation that were never measured here, or have expired.
+    """Measure the targets of live runs with an automatic dilation that were never measured here, or too long ago.
 
     A measurement that fails is one line, and the costs stay.
     """
@@ -71,7 +71,9 @@ def _calibrate_quickly(switch: str) -> None:
 
     earlier = _unexpired()
     what = "this machine" if earlier is None else f"this machine with --switch {switch}"
-    complain(f"first live run on {what}: measuring for some ten seconds how fast it can be")
+    has_expired = earlier is None and stored_calibration().calibration is not None
+    why = "the last measurement has expired" if has_expired else f"first live run on {what}"
+    complain(f"{why}: measuring for some ten seconds how fast it can be")
     with interruptible() as interrupt:
         try:
             calibration = quick_calibration(switch, interrupt, earlier)

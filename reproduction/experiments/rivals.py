@@ -444,7 +444,7 @@ EXPERIMENT = Experiment(
             at_most=1.0,
         ),
         _pairs(
-            "Two flows, of which one ends: in the next five RTTs, the other's goodput with Bolt is at least 1.1 times "
+            "Two flows, and one ends: in the next five RTTs, the other's goodput with Bolt is at least 1.1 times "
             "that with HPCC",
             "foresees flow completions in the future to promptly occupy released bandwidth (abstract, Bolt paper)",
             GOODPUT_AFTER_AN_END,
@@ -453,7 +453,7 @@ EXPERIMENT = Experiment(
             at_least=1.1,
         ),
         Judged(
-            "Two flows, of which one ends: without ramp-up and supply matching, the other has at most 0.65 times the "
+            "Two flows, and one ends: without ramp-up and supply matching, the other has at most 0.65 times the "
             "goodput in the next five RTTs, and with supply matching alone a goodput between the two",
             "matches bandwidth demand with supply to maximize utilization (abstract of the Bolt paper)",
             _grants_fill_the_link,
@@ -521,7 +521,7 @@ EXPERIMENT = Experiment(
             ("bfc+window",),
         ),
         TableSpec(
-            "Figures of Bolt's paper: an incast of 500 KB messages at once, and two flows of which one ends",
+            "Figures of Bolt's paper: an incast of 500 KB messages at once, and two flows when one of them ends",
             (
                 Column("peak buffer, incast", PEAK_BUFFER, _LARGE_INCAST),
                 Column("incast", INCAST_COMPLETION, _LARGE_INCAST),

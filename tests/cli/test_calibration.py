@@ -125,6 +125,7 @@ def test_expired_costs_are_used_until_a_command_measures_again(
     assert "(calibrated 2026-11-22, quick)" in str(dilation_line(with_dilation(_live_plan()).config))
     monkeypatch.setattr(quick, "quick_calibration", lambda switch, interrupt, earlier: calibration())
     calibrate_first([_live_plan()])
+    assert "the last measurement has expired: measuring" in " ".join(capsys.readouterr().err.split())
     assert stored_calibration().calibration == calibration()
 
 

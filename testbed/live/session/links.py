@@ -60,4 +60,4 @@ def _links_at(emulation: Emulation, end: Port) -> Iterator[Links]:
         with network_namespace(emulation.host_pid(end.node)) if is_host else nullcontext(), Links() as links:
             yield links
     except OSError as error:
-        raise RunError(f"cannot change the link: {error.strerror}") from error
+        raise RunError(f"cannot reach the link: {error.strerror}") from error
