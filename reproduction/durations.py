@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from textwrap import fill
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.formatting import NOTHING, markdown_table
+from analysis.formatting import NOTHING, amount, markdown_table
 from analysis.plots.canvas import WIDTH_INCHES, share_legend, styled
 from analysis.plots.palette import OTHER_COLORS
 from hosts.transport.congestion.presets import PRESETS
+from reproduction.record import ClaimFinding
 from reproduction.summaries import Summary, length_us_of
 
 _COLUMNS = 3
@@ -21,6 +23,8 @@ _ROW_INCHES, _LEGEND_INCHES = 2.4, 0.6
 _MARGIN = 1.15
 _WIDTH, _SMALL = 46, 7
 """Characters of a claim in a line of a panel's title, and their size in points."""
+_OVER_SEEDS = re.compile(r"; ([^;]*) over \d+ seeds$")
+"""The range over the seeds at the end of a measured value."""
 
 
 def over_durations(summaries: Sequence[Summary]) -> list[Summary]:
@@ -37,13 +41,20 @@ def duration_table(summaries: Sequence[Summary]) -> str:
         cells = []
         for summary in summaries:
             finding = next((finding for finding in summary.claims if finding.claim == claim), None)
-            cells.append(f"{finding.measured.partition(' (')[0]}: {finding.outcome}" if finding else NOTHING)
+            cells.append(_cell(finding) if finding else NOTHING)
         rows.append((claim, *cells))
     return markdown_table(("claim", *(_duration(summary) for summary in summaries)), rows)
 
 
 def _duration(summary: Summary) -> str:
-    return f"{summary.preset}, {length_us_of(summary) / 1000:g} ms"
+    return f"{summary.preset}, {length_us_of(summary) / 1000:g} ms, {amount(len(summary.seeds), 'seed')}"
+
+
+def _cell(finding: ClaimFinding) -> str:
+    """Return the median, with several seeds the range, and the outcome."""
+    over_seeds = _OVER_SEEDS.search(finding.measured)
+    median = finding.measured[: over_seeds and over_seeds.start()].partition(" (")[0]
+    return f"{median}{f' ({over_seeds[1]})' if over_seeds else ''}: {finding.outcome}"
 
 
 @styled

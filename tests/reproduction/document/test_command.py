@@ -16,7 +16,7 @@ from reproduction.document.command import below, main, pages_of
 from reproduction.document.experiment import Remark
 from reproduction.document.overview import BEGIN, END, with_overview
 from reproduction.document.parts import SUMMARY_PAGE
-from reproduction.durations import over_durations, plot_durations
+from reproduction.durations import duration_table, over_durations, plot_durations
 from reproduction.record import ClaimFinding, FigureTable, Reproduction, RunOfExperiment, StoredReproduction
 from reproduction.summaries import Place, Summary, longest, merged, read_summaries, summary_of, write_summaries
 
@@ -215,9 +215,21 @@ def test_durations_and_presets_are_compared_on_the_page_of_the_experiment() -> N
     assert [line.get_label() for line in figure.axes[0].lines] == ["run.py", "mix/config.txt"]
     pictures: dict[Place, str] = {("hadoop-50", "paper", "all", None): "../images/durations.png"}
     text = pages_of(places, {}, pictures)["hadoop-50.md"]
-    assert "| claim | run.py, 1 ms | run.py, 2 ms | mix/config.txt, 1 ms | mix/config.txt, 2 ms |" in text
+    assert "| claim | run.py, 1 ms, 1 seed | run.py, 2 ms, 1 seed | mix/config.txt, 1 ms, 1 seed | mix/" in text
     assert "../images/durations.png" in text
     assert over_durations(places[:1]) == []
+
+
+def test_the_table_over_durations_has_the_range_over_the_seeds() -> None:
+    one, three = (_summary("hadoop-50", "paper", "a", changed) for changed in (("arrivals_us=1000",), ()))
+    measured = "0.25x (1 MB vs. 4 MB; worst of 3 points: degree 8); 0.2x to 0.3x over 3 seeds"
+    finding = three.claims[0].model_copy(update={"measured": measured, "outcome": "depends on the seed"})
+    three = three.model_copy(update={"seeds": (1, 2, 3), "claims": (finding,)})
+    assert duration_table([one, three]).splitlines() == [
+        "| claim | run.py, 1 ms, 1 seed | run.py, 10 ms, 3 seeds |",
+        "|---|---|---|",
+        "| a | m: holds | 0.25x (0.2x to 0.3x): depends on the seed |",
+    ]
 
 
 def test_findings_about_other_claims_are_not_kept() -> None:
