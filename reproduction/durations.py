@@ -43,11 +43,18 @@ def duration_table(summaries: Sequence[Summary]) -> str:
             finding = next((finding for finding in summary.claims if finding.claim == claim), None)
             cells.append(_cell(finding) if finding else NOTHING)
         rows.append((claim, *cells))
-    return markdown_table(("claim", *(_duration(summary) for summary in summaries)), rows)
+    return markdown_table(("claim", *(_heading(summary) for summary in summaries)), rows)
 
 
-def _duration(summary: Summary) -> str:
-    return f"{summary.preset}, {length_us_of(summary) / 1000:g} ms, {amount(len(summary.seeds), 'seed')}"
+def have_several_durations(summaries: Sequence[Summary]) -> bool:
+    """Return whether the summaries differ in more than the preset."""
+    return len(set(map(length_us_of, summaries))) > 1
+
+
+def _heading(summary: Summary) -> str:
+    length_us = length_us_of(summary)
+    length = [f"{length_us / 1000:g} ms"] if length_us else []
+    return ", ".join([summary.preset, *length, amount(len(summary.seeds), "seed")])
 
 
 def _cell(finding: ClaimFinding) -> str:

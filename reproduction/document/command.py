@@ -28,7 +28,7 @@ from reproduction.document.experiment import Remark, experiment_page
 from reproduction.document.overview import OVERVIEWS, with_overview
 from reproduction.document.parts import SUMMARY_PAGE, Pictures, durations_place
 from reproduction.document.summary import summary_page
-from reproduction.durations import over_durations, plot_durations
+from reproduction.durations import have_several_durations, over_durations, plot_durations
 from reproduction.record import FILE_NAME, StoredReproduction, read_reproduction
 from reproduction.summaries import Place, Summary, merged, read_summaries, summary_of, write_summaries
 from softswitch.system.visible import visible
@@ -151,10 +151,10 @@ def _durations_picture(experiment: str) -> Path:
 
 
 def _draw_durations(summaries: Sequence[Summary]) -> None:
-    """Draw the figure of every experiment with several durations or presets at scale paper."""
+    """Draw the figure of every experiment with several durations at scale paper."""
     for name in dict.fromkeys(summary.experiment for summary in summaries):
         places = over_durations([summary for summary in summaries if summary.experiment == name])
-        if places:
+        if have_several_durations(places):
             path = _durations_picture(name)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_png(plot_durations(places), path)

@@ -22,7 +22,7 @@ from reproduction.document.parts import (
     tally_of,
     wall_times,
 )
-from reproduction.durations import duration_table, over_durations
+from reproduction.durations import duration_table, have_several_durations, over_durations
 from reproduction.summaries import Summary, own_arrivals_us
 
 
@@ -70,7 +70,8 @@ def _over_durations(summaries: Sequence[Summary], pictures: Pictures) -> list[st
     places = over_durations(summaries)
     if not places:
         return []
-    lines = ["", "## Scale paper over durations and presets", ""]
+    compared = "over durations and presets" if have_several_durations(places) else "with both presets"
+    lines = ["", f"## Scale paper {compared}", ""]
     place = durations_place(places[0].experiment)
     if place in pictures:
         lines += [f"![The claims over the time for which messages arrive]({pictures[place]})", ""]

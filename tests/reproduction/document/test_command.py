@@ -16,7 +16,7 @@ from reproduction.document.command import below, main, pages_of
 from reproduction.document.experiment import Remark
 from reproduction.document.overview import BEGIN, END, with_overview
 from reproduction.document.parts import SUMMARY_PAGE
-from reproduction.durations import duration_table, over_durations, plot_durations
+from reproduction.durations import duration_table, have_several_durations, over_durations, plot_durations
 from reproduction.record import ClaimFinding, FigureTable, Reproduction, RunOfExperiment, StoredReproduction
 from reproduction.summaries import Place, Summary, longest, merged, read_summaries, summary_of, write_summaries
 
@@ -230,6 +230,13 @@ def test_the_table_over_durations_has_the_range_over_the_seeds() -> None:
         "|---|---|---|",
         "| a | m: holds | 0.25x (0.2x to 0.3x): depends on the seed |",
     ]
+
+
+def test_presets_are_compared_without_a_figure_if_there_is_one_duration() -> None:
+    places = [_summary("theory", "paper", "a"), _summary("theory", "paper", "a", (MIX,))]
+    assert not have_several_durations(places)
+    text = pages_of(places, {}, {})["theory.md"]
+    assert "## Scale paper with both presets\n\n| claim | run.py, 1 seed | mix/config.txt, 1 seed |" in text
 
 
 def test_findings_about_other_claims_are_not_kept() -> None:
