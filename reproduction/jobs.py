@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 from pydantic import TypeAdapter
 
 from analysis.results.spec import P4Program, RunSpec
+from hosts.transport.congestion import CONGESTION_CONTROLS
 from reproduction.model.experiment import Experiment, Point
 from scenarios.catalogue import SCENARIOS
 from scenarios.model.scenario import ScaleName, Scenario
+from scenarios.schemes import resolve_scheme
 from testbed.errors import UsageError
 from testbed.jobs.effort import Effort
 from testbed.plan.settings import NO_SETTINGS, Settings
@@ -22,6 +24,7 @@ from testbed.system.code import code_digest
 
 REQUEST_KEYS = ("duration_ms", "topology", "scenario")
 """Settings of a point that are separate options of a run, not `--set` keys."""
+CONGESTION = "transport.congestion_parameters"
 _REQUEST = TypeAdapter(RunSpec)
 _REQUEST_DIGITS = 16
 _CODE_DIGITS = 8
@@ -57,6 +60,24 @@ def settings_known_to(scenario: Scenario, changed: Settings) -> Settings:
     return {key: value for key, value in changed.items() if "." in key or key in known}
 
 
+def parameters_known_to(schemes: Collection[str], changed: Settings) -> Settings:
+    """Return settings without the congestion parameters that no congestion control of these schemes has."""
+    chosen = changed.get(CONGESTION)
+    if not isinstance(chosen, Mapping):
+        return changed
+    controls = [CONGESTION_CONTROLS[resolve_scheme(scheme).transport["congestion"]] for scheme in schemes]
+    names = {item.name for control in controls for item in fields(control.Parameters)}
+    known = {name: value for name, value in chosen.items() if name in names}
+    others = {key: value for key, value in changed.items() if key != CONGESTION}
+    return {**others, CONGESTION: known} if known else others
+
+
+def known_to_experiment(experiment: Experiment, changed: Settings) -> Settings:
+    """Return the settings that an experiment has."""
+    schemes = {point.scheme for grid in experiment.grids.values() for point in grid.points()}
+    return parameters_known_to(schemes, settings_known_to(experiment.scenario, changed))
+
+
 def request_for(
     experiment: Experiment,
     scale: ScaleName,
@@ -67,13 +88,16 @@ def request_for(
 ) -> RunSpec:
     """Return the request for the run of a point.
 
-    A point of another scenario gets only those changed settings that its scenario has.
+    A point of another scenario gets only those changed settings that its scenario has. The point keeps its own
+    congestion parameters beside the changed ones.
     """
     chosen_clock = clock or point.clock
     scenario = point.settings.get("scenario", experiment.name)
     if scenario != experiment.name:
         changed = settings_known_to(SCENARIOS[scenario], changed)
     settings = {key: value for key, value in point.settings.items() if key not in REQUEST_KEYS}
+    if CONGESTION in settings and isinstance(changed.get(CONGESTION), Mapping):
+        changed = {**changed, CONGESTION: {**settings[CONGESTION], **changed[CONGESTION]}}
     return RunSpec(
         scenario,
         scheme=point.scheme,
@@ -99,8 +123,9 @@ def jobs_of(
 ) -> list[ExperimentJob]:
     """Return the jobs of an experiment at a scale, seed by seed; without `seeds`, with the experiment's own seed.
 
-    `changed` settings override the experiment's. `program` is the P4 program of all switches. UsageError if the
-    experiment does not have the scale.
+    `changed` settings override the experiment's. Each point gets those congestion parameters that its congestion
+    control has; a parameter that no point has is kept, and refused when the runs are planned. `program` is the P4
+    program of all switches. UsageError if the experiment does not have the scale.
     """
     if scale not in experiment.grids:
         raise UsageError(
@@ -109,5 +134,10 @@ def jobs_of(
     points = list(experiment.grids[scale].points())
     if seeds is not None:
         points = [replace(point, seed=seed) for seed in seeds for point in points]
-    requests = [(point, request_for(experiment, scale, point, clock, changed, program)) for point in points]
+    is_known = parameters_known_to([point.scheme for point in points], changed) == changed
+    requests = [
+        (point, request_for(experiment, scale, point, clock, own, program))
+        for point in points
+        for own in [parameters_known_to([point.scheme], changed) if is_known else changed]
+    ]
     return [ExperimentJob(experiment.name, point, request, changed) for point, request in requests]

@@ -25,7 +25,7 @@ from cli.retrying import tell
 from cli.seeds import chosen_seeds
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.effort import brief_request, with_efforts
-from reproduction.jobs import ExperimentJob, jobs_of, settings_known_to
+from reproduction.jobs import CONGESTION, ExperimentJob, jobs_of, known_to_experiment
 from reproduction.reproduce import RUNS, ReproducedExperiments, announcement, jobs_in, reproduce
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.retry import check_retry
@@ -78,6 +78,7 @@ def verb(
     jobs = with_efforts(jobs, plans)
     say_dilations(plans)
     say_left_out(changed, changed_settings)
+    say_schemes_left_out(jobs)
     executor = executor_for(scheduler, workers)
     complain(announcement(jobs_in(jobs, out.absolute()), executor))
     with JobProgress(errors) as progress:
@@ -124,7 +125,7 @@ def settings_of(names: Sequence[str], settings: SettingValues) -> dict[str, Sett
     with several experiments, each gets the settings that it has. UsageError for a setting that no experiment has."""
     if len(names) == 1:
         return {names[0]: settings}
-    changed = {name: settings_known_to(EXPERIMENTS[name].scenario, settings) for name in names}
+    changed = {name: known_to_experiment(EXPERIMENTS[name], settings) for name in names}
     for key in settings:
         if not any(key in own for own in changed.values()):
             fields = {field for name in names for field in EXPERIMENTS[name].scenario.workload.model_fields}
@@ -138,6 +139,17 @@ def say_left_out(changed: Mapping[str, SettingValues], settings: SettingValues) 
         with_it = [name for name, own in changed.items() if key in own]
         if len(with_it) < len(changed):
             complain(f"--set {word}: used by {', '.join(with_it)}; the other experiments do not have this setting")
+
+
+def say_schemes_left_out(jobs: Sequence[ExperimentJob]) -> None:
+    """Print on stderr which schemes run without chosen congestion parameters that others of the experiment have."""
+    schemes: dict[str, list[str]] = {}
+    for job in {job.point.scheme: job for job in jobs}.values():
+        missing = sorted(set(job.changed.get(CONGESTION, {})) - set(job.request.settings.get(CONGESTION, {})))
+        if missing:
+            schemes.setdefault(", ".join(missing), []).append(job.point.scheme)
+    for parameters, names in schemes.items():
+        complain(f"without {parameters}, which their congestion controls do not have: {', '.join(names)}")
 
 
 def _experiments(text: str) -> list[str]:

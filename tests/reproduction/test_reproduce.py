@@ -16,10 +16,10 @@ import pytest
 from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from cli.seeds import chosen_seeds
-from cli.verbs.reproduce import say_left_out, settings_of
+from cli.verbs.reproduce import say_left_out, say_schemes_left_out, settings_of
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document.command import below, pages_of, read_remarks
-from reproduction.jobs import jobs_of
+from reproduction.jobs import CONGESTION, jobs_of
 from reproduction.judge import findings
 from reproduction.model.claims import Bound
 from reproduction.model.experiment import Measurement, Point, Results
@@ -215,6 +215,32 @@ def test_all_gives_each_experiment_the_settings_that_it_has(capsys: pytest.Captu
     assert names == [name for name, own in changed.items() if own == settings]
     for name, own in changed.items():
         assert all(job.changed == own for job in jobs_of(EXPERIMENTS[name], "paper", changed=own))
+
+
+def test_each_run_gets_the_congestion_parameters_that_its_congestion_control_has(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """NDP has no preset, SFC with HPCC has one; the runs of `testbed-incast` keep their own parameters."""
+    settings = {"transport.congestion_parameters": {"preset": "mix/config.txt"}}
+    changed = settings_of(tuple(EXPERIMENTS), settings)
+    assert (changed["ndp"], changed["theory"]) == (settings, {})
+    jobs = jobs_of(EXPERIMENTS["ndp"], "ci", changed=settings)
+    assert {job.point.scheme: job.request.settings.get(CONGESTION) for job in jobs} == {
+        "ndp": None,
+        "sfc+hpcc": {"preset": "mix/config.txt"},
+    }
+    say_schemes_left_out(jobs)
+    assert capsys.readouterr().err == "without preset, which their congestion controls do not have: ndp\n"
+    first = jobs_of(EXPERIMENTS["testbed-incast"], "ci", changed=settings)[0]
+    assert first.request.settings[CONGESTION] == {"window_based": True, "preset": "mix/config.txt"}
+
+
+def test_a_congestion_parameter_that_no_run_has_is_kept_for_the_plan_to_refuse() -> None:
+    settings = {"transport.congestion_parameters": {"presett": 1}}
+    assert all(
+        job.request.settings[CONGESTION] == {"presett": 1}
+        for job in jobs_of(EXPERIMENTS["ndp"], "ci", changed=settings)
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
