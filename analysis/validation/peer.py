@@ -17,11 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
+from analysis.metrics.buffers import switches, time_weighted_mean, whole_buffer, whole_buffers
 from analysis.metrics.figures import Figure, Figures
 from analysis.metrics.flows import size_bin_edges
 from analysis.results.result import MAX_FILE_BYTES, ResultError
 from analysis.results.stored import Run
-from analysis.validation.metrics import mean_queued_bytes
 from telemetry.atomic_file import replace_text
 from wire.input.bounded_file import FileRefused, read_bounded_text
 from wire.units import NS_PER_US
@@ -173,15 +173,31 @@ def _group(name: str, ours: Values, peer: Values) -> GroupFigures:
 
 
 def _queues(run: Run, flows: Sequence[PeerFlow], queues: PeerQueues | None) -> dict[str, Both]:
-    mean_bytes = mean_queued_bytes(run)
-    if queues is None or mean_bytes is None:
+    if queues is None:
         return {}
     peak_bytes = run.queues.lazy().filter(pl.col("port") > 0).select(pl.col("high_water_bytes").max()).collect().item()
     span_ns = max(flow.start_ns + flow.fct_ns for flow in flows) - min(flow.start_ns for flow in flows)
     return {
         "peak_queue_bytes": Both(ours=peak_bytes, peer=queues.peak_bytes),
-        "mean_queued_bytes": Both(ours=mean_bytes, peer=queues.byte_ns / span_ns),
+        "mean_queued_bytes": Both(ours=_mean_queued_bytes(run), peer=queues.byte_ns / span_ns),
     }
+
+
+def _mean_queued_bytes(run: Run) -> float:
+    """Return the mean of the bytes in all switches, from the first start to the last finish.
+
+    Each depth lasts until the next sample and the last depth until the last finish. A switch is empty before its first
+    sample: of a short incast, the time before the first sample and after the last one is 5 %.
+    """
+    begin_us, end_us = float(run.flows["start_us"].to_numpy().min()), float(run.flows["finish_us"].to_numpy().max())
+    whole = whole_buffers(run.queues)
+    mean_bytes = 0.0
+    for name in switches(whole):
+        rows = whole_buffer(whole, name).filter(pl.col("time_us").is_between(begin_us, end_us))
+        times_us = np.concatenate(([begin_us], rows["time_us"].to_numpy(), [end_us]))
+        depths = np.concatenate(([0.0], rows["depth_bytes"].to_numpy(), [0.0]))
+        mean_bytes += time_weighted_mean(times_us, depths) or 0.0
+    return mean_bytes
 
 
 def write_peer_validation(path: Path, validation: PeerValidation) -> None:
