@@ -66,7 +66,8 @@ The settings were not fixed before the first results were known. These were chan
 - **Wording.** The claims were then restated in the paper's words, before the runs of this page: ranges with two ends,
   R² of 0.9 everywhere, 5 % for "exactly", claims that our set-up decides labelled as ours, and claims added that had
   been missing. In `fairness` the senders of a group now start within 100 us, the paper's default. In `testbed-incast`
-  and `testbed-hol` DCQCN sets windows of at least one packet, as the paper says of its NICs.
+  and `testbed-hol` DCQCN sets windows of at least one packet, as the paper says of its NICs. Decision 11 lists
+  all claims [before and after](../decisions/0011-claims-in-the-papers-words.md).
 """
 _COST = """\
 ## Run times at scale paper
