@@ -63,7 +63,7 @@ def settings_known_to(scenario: Scenario, changed: Settings) -> Settings:
 def parameters_known_to(schemes: Collection[str], changed: Settings) -> Settings:
     """Return settings without the congestion parameters that no congestion control of these schemes has."""
     chosen = changed.get(CONGESTION)
-    if not isinstance(chosen, Mapping):
+    if not isinstance(chosen, Mapping) or not chosen:
         return changed
     controls = [CONGESTION_CONTROLS[resolve_scheme(scheme).transport["congestion"]] for scheme in schemes]
     names = {item.name for control in controls for item in fields(control.Parameters)}

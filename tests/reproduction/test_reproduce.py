@@ -224,6 +224,7 @@ def test_each_run_gets_the_congestion_parameters_that_its_congestion_control_has
     settings = {"transport.congestion_parameters": {"preset": "mix/config.txt"}}
     changed = settings_of(tuple(EXPERIMENTS), settings)
     assert (changed["ndp"], changed["theory"]) == (settings, {})
+    assert settings_of(tuple(EXPERIMENTS), {CONGESTION: {}})["theory"] == {CONGESTION: {}}
     jobs = jobs_of(EXPERIMENTS["ndp"], "ci", changed=settings)
     assert {job.point.scheme: job.request.settings.get(CONGESTION) for job in jobs} == {
         "ndp": None,
