@@ -134,10 +134,10 @@ def jobs_of(
     points = list(experiment.grids[scale].points())
     if seeds is not None:
         points = [replace(point, seed=seed) for seed in seeds for point in points]
-    is_known = parameters_known_to([point.scheme for point in points], changed) == changed
-    requests = [
-        (point, request_for(experiment, scale, point, clock, own, program))
-        for point in points
-        for own in [parameters_known_to([point.scheme], changed) if is_known else changed]
-    ]
-    return [ExperimentJob(experiment.name, point, request, changed) for point, request in requests]
+    is_known = parameters_known_to({point.scheme for point in points}, changed) == changed
+    jobs = []
+    for point in points:
+        own = parameters_known_to({point.scheme}, changed) if is_known else changed
+        request = request_for(experiment, scale, point, clock, own, program)
+        jobs.append(ExperimentJob(experiment.name, point, request, changed))
+    return jobs

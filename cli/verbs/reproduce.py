@@ -149,7 +149,7 @@ def say_schemes_left_out(jobs: Sequence[ExperimentJob]) -> None:
         if missing:
             schemes.setdefault(", ".join(missing), []).append(job.point.scheme)
     for parameters, names in schemes.items():
-        complain(f"without {parameters}, which their congestion controls do not have: {', '.join(names)}")
+        complain(f"runs of {', '.join(names)} use no {parameters}: their congestion controls have no such parameter")
 
 
 def _experiments(text: str) -> list[str]:

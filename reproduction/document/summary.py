@@ -41,9 +41,10 @@ our simulator. A range of the paper, such as "2x to 6x", has two ends: a larger 
 
 The paper takes the parameters of HPCC and DCQCN "from the HPCC simulator", which has two sets. The default is that of
 `run.py`, which writes the simulator's configurations; `mix/config.txt` is an example beside it. To use this one, add
-`--set 'transport.congestion_parameters={"preset": "mix/config.txt"}'`. The sets differ in HPCC's minimum rate, 1 Gb/s
-and 100 Mb/s. 128 senders at 1 Gb/s exceed a link of 100 Gb/s, so congestion control alone cannot let the link of an
-incast come to rest. With 31 and 63 senders, at scales ci and laptop, they cannot exceed it, and the sets hardly differ.
+`--set 'transport.congestion_parameters={"preset": "mix/config.txt"}'`. The sets differ above all in the minimum rate,
+1 Gb/s and 100 Mb/s. 128 senders at 1 Gb/s exceed a link of 100 Gb/s, so congestion control alone cannot let the link
+of an incast come to rest. With 31 and 63 senders, at scales ci and laptop, they cannot exceed it, and the sets hardly
+differ.
 
 In the tables, `0.5x (2 MB vs. 4 MB)` is a ratio with its two values. "Worst of 3 points" names the point of the sweep
 that is nearest to failing the claim, or that fails it most. "Peak buffer" is the largest shared buffer of any switch.

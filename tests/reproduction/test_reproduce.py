@@ -231,7 +231,7 @@ def test_each_run_gets_the_congestion_parameters_that_its_congestion_control_has
         "sfc+hpcc": {"preset": "mix/config.txt"},
     }
     say_schemes_left_out(jobs)
-    assert capsys.readouterr().err == "without preset, which their congestion controls do not have: ndp\n"
+    assert capsys.readouterr().err == "runs of ndp use no preset: their congestion controls have no such parameter\n"
     first = jobs_of(EXPERIMENTS["testbed-incast"], "ci", changed=settings)[0]
     assert first.request.settings[CONGESTION] == {"window_based": True, "preset": "mix/config.txt"}
 
