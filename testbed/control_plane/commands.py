@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenarios.model.scenario import random_stream
 from testbed.control_plane.features import ALPHA_ONE, feature_commands
 from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Port, SwitchPort, Topology, port_mac
@@ -18,7 +19,6 @@ from wire.constants import BTS_MIRROR_SESSION, CLASS_BTS, CLASS_BY_DSCP, CLASS_C
 from wire.dilation import Dilation
 
 _UNLIMITED_BYTES = 0xFFFF_FFFF
-_ECMP_SALT = 0x9E37_79B1
 _OFF = {
     "suppression": "off",
     "pause_cache": "cache_off",
@@ -29,11 +29,18 @@ _OFF = {
 """The default actions that switch off mechanisms which a default action switches on."""
 
 
-def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> list[str]:
-    """Return the commands that set all table entries of one switch."""
-    node = topology.switch[switch]
-    salt = (node.switch_id * _ECMP_SALT) & 0xFFFF_FFFF
-    lines = [f"table_set_default identity set_switch {node.switch_id} {salt}"]
+def switch_seed(seed: int, switch: str, use: str) -> int:
+    """Return a random 32-bit number that depends on the run's seed, the switch and the use of the number."""
+    return int(random_stream(seed, f"{use} {switch}").integers(1 << 32))
+
+
+def pipeline_commands(
+    topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation, *, seed: int
+) -> list[str]:
+    """Return the commands that set all table entries of one switch. The run's seed decides its ECMP choices."""
+    lines = [
+        f"table_set_default identity set_switch {topology.switch[switch].switch_id} {switch_seed(seed, switch, 'ecmp')}"
+    ]
     lines += _role_commands(topology, switch)
     lines += [
         f"table_add dscp_to_class set_class {dscp} => {traffic_class}" for dscp, traffic_class in CLASS_BY_DSCP.items()

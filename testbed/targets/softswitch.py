@@ -11,6 +11,7 @@ from hosts.io.late_bins import late_bin_ns
 from softswitch.build import build_executable
 from telemetry.late_bins import late_bins_file
 from telemetry.queue_samples import samples_file
+from testbed.control_plane.commands import switch_seed
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
 from testbed.program.user_program import program_file
@@ -36,7 +37,7 @@ class SoftswitchProcess(SoftswitchChild):
         options = ["--telemetry", str(logs / samples_file(name)), "--sample-ns", str(plan.dilation.wall_ns(SAMPLE_NS))]
         options += ["--lateness", str(logs / late_bins_file(name)), "--lateness-ns", str(late_bin_ns(plan.dilation))]
         options += ["--window-ns", str(plan.dilation.wall_ns(departure_window_ns(plan.topology)))]
-        options += ["--seed", str(plan.config.seed)]
+        options += ["--seed", str(switch_seed(plan.config.seed, name, "random"))]
         interfaces = {port: SWITCH_INTERFACE.format(name=name, port=port) for port in self._ports}
         commands = switch_commands(plan, name)
         super().__init__(

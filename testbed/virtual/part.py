@@ -24,6 +24,7 @@ from hosts.transport.nic import Nic
 from hosts.transport.transmission import PAYLOAD_BLOCK
 from softswitch.engine import ENTRY_RECORD, Fabric, SwitchEngine
 from telemetry.queue_samples import Samples
+from testbed.control_plane.commands import switch_seed
 from testbed.control_plane.faults import END_OF_STALL, fault_commands, host_stalls
 from testbed.plan.plan import RunPlan
 from testbed.system.garbage import collect_all_objects, collect_new_objects_only, without_garbage_collection
@@ -203,7 +204,7 @@ def _engines(plan: RunPlan, names: Sequence[str]) -> dict[str, SwitchEngine]:
     sample_ns = plan.dilation.wall_ns(SAMPLE_NS)
     engines: dict[str, SwitchEngine] = {}
     for name in names:
-        engine = SwitchEngine(library, seed=plan.config.seed, sample_ns=sample_ns)
+        engine = SwitchEngine(library, seed=switch_seed(plan.config.seed, name, "random"), sample_ns=sample_ns)
         engines[name] = engine
         engine.commands(switch_commands(plan, name))
     for planned in fault_commands(plan.topology, plan.faults, plan.dilation):

@@ -82,7 +82,7 @@ class BenchSwitch:
         self.topology = topology
         self.name = name
         self.engine = SwitchEngine(library or build_engine())
-        lines = pipeline_commands(topology, name, settings, DILATION)
+        lines = pipeline_commands(topology, name, settings, DILATION, seed=1)
         for line in (*lines, *wire_commands(topology, name, DILATION), *self._no_delays(), *extra):
             self.engine.command(line)
 

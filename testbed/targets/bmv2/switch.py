@@ -160,7 +160,7 @@ class Bmv2Switch:
         elapsed_ns = control.elapsed_us() * 1000
         self.clock_lag_ns = (before_ns + time.monotonic_ns()) // 2 - elapsed_ns - epoch_ns
         plan = self._plan
-        lines = pipeline_commands(plan.topology, self.name, plan.switch_settings, plan.dilation)
+        lines = pipeline_commands(plan.topology, self.name, plan.switch_settings, plan.dilation, seed=plan.config.seed)
         lines += slot_commands(plan.topology, self.name, plan.transport.payload_bytes, plan.dilation)
         lines = [in_phase(line, self.clock_lag_ns) for line in (*lines, PROBE_ROUTE)]
         commands.write_text("".join(f"{line}\n" for line in lines))

@@ -19,7 +19,7 @@ SAMPLE_NS = 10_000
 
 def switch_commands(plan: RunPlan, switch: str) -> list[str]:
     """Return the complete commands file of a switch on softswitch."""
-    lines = pipeline_commands(plan.topology, switch, plan.switch_settings, plan.dilation)
+    lines = pipeline_commands(plan.topology, switch, plan.switch_settings, plan.dilation, seed=plan.config.seed)
     return lines + wire_commands(plan.topology, switch, plan.dilation)
 
 

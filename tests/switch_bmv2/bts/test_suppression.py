@@ -67,7 +67,7 @@ def test_a_period_longer_than_a_word_of_microseconds() -> None:
 def test_a_clock_with_an_offset_has_the_periods_of_the_others(lag_us: int) -> None:
     """BMv2's clock starts with its process. The command is corrected in the same way as for BMv2."""
     with bench_switch(STAR, "s1", _settings()) as switch:
-        commands = pipeline_commands(STAR, "s1", _settings(), DILATION)
+        commands = pipeline_commands(STAR, "s1", _settings(), DILATION, seed=1)
         [line] = [in_phase(command, lag_us * US) for command in commands if command.startswith(SUPPRESSION_BY_CLOCK)]
         switch.engine.command(line)
         starts_us = [PERIOD_US * number - lag_us for number in (2, 3)]

@@ -51,9 +51,9 @@ def test_routes_lead_to_every_host_without_a_loop() -> None:
 def test_deployment_setting_selects_the_switches_with_bts() -> None:
     built = shape("clos", {}).build()
     everywhere = SFC.model_copy(update={"deployment": "all"})
-    assert any("bts_trigger" in line for line in pipeline_commands(built, "tor1", SFC, Dilation(1000)))
-    assert not any("bts_trigger" in line for line in pipeline_commands(built, "spine1", SFC, Dilation(1000)))
-    assert any("bts_trigger" in line for line in pipeline_commands(built, "spine1", everywhere, Dilation(1000)))
+    assert any("bts_trigger" in line for line in pipeline_commands(built, "tor1", SFC, Dilation(1000), seed=1))
+    assert not any("bts_trigger" in line for line in pipeline_commands(built, "spine1", SFC, Dilation(1000), seed=1))
+    assert any("bts_trigger" in line for line in pipeline_commands(built, "spine1", everywhere, Dilation(1000), seed=1))
 
 
 @pytest.mark.parametrize("name", list(SHAPES))
@@ -62,7 +62,7 @@ def test_every_server_facing_port_has_the_address_of_its_host(name: str) -> None
     built = shape(name, {}).build()
     addresses = {}
     for switch in built.switches:
-        for line in pipeline_commands(built, switch.name, SwitchSettings(), Dilation(1000)):
+        for line in pipeline_commands(built, switch.name, SwitchSettings(), Dilation(1000), seed=1):
             if line.startswith("table_add ingress_role"):
                 port, address = line.removeprefix("table_add ingress_role server_facing ").split(" => ")
                 addresses[Port(switch.name, int(port))] = address
@@ -103,7 +103,7 @@ def test_table_and_action_names_are_unambiguous_for_simple_switch_cli(scheme: st
     }
     built, settings, bare = shape("clos", {}).build(), _switch_settings(scheme), _switch_settings("irn")
     lines = [
-        *pipeline_commands(built, "tor1", settings, BENCH_DILATION),
+        *pipeline_commands(built, "tor1", settings, BENCH_DILATION, seed=1),
         *change_commands(built, "tor1", settings, bare, BENCH_DILATION),
     ]
     named = [line.split() for line in lines if line.startswith(("table_add", "table_set_default"))]

@@ -142,7 +142,7 @@ def test_every_command_of_a_run_can_be_encoded(
 ) -> None:
     topology = shape("clos", {}).build()
     for switch in topology.switches:
-        for line in pipeline_commands(topology, switch.name, settings, Dilation(1000)):
+        for line in pipeline_commands(topology, switch.name, settings, Dilation(1000), seed=1):
             control.command(line)
         for line in slot_commands(topology, switch.name, 1000, Dilation(1000)):
             control.command(line)
