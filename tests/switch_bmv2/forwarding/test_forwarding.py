@@ -6,9 +6,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
+from testbed.control_plane.commands import pipeline_commands
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
+from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
 from topologies.shapes import shape
+from wire.int_header import request
 
 PLAIN = SwitchSettings()
 CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
@@ -28,6 +32,36 @@ def test_flows_spread_over_all_uplinks_and_each_stays_on_one() -> None:
             ports[first] += 1
     assert set(ports) == {3, 4, 5, 6}
     assert min(ports.values()) > 60
+
+
+@pytest.mark.parametrize(
+    "shim",
+    [
+        request(telemetry=True, stamp_us=None),
+        request(telemetry=False, stamp_us=7),
+        request(telemetry=True, stamp_us=7, is_compact=True),
+    ],
+    ids=["records", "time stamp", "compact"],
+)
+def test_telemetry_does_not_change_the_path(shim: bytes) -> None:
+    """Packets with telemetry have another UDP port."""
+    with bench_switch(CLOS, "tor1", PLAIN) as switch:
+        for qpn in range(1, 101):
+            plain, stamped = (
+                _deliver(switch, switch.data("h1", "h3", qpn=qpn, shim=content), 1)[0][0] for content in (b"", shim)
+            )
+            assert plain == stamped
+
+
+def test_the_seed_changes_the_paths_of_some_flows() -> None:
+    ports = []
+    for seed in (1, 2, 1):
+        identity, *_ = pipeline_commands(CLOS, "tor1", PLAIN, DILATION, seed=seed)
+        with bench_switch(CLOS, "tor1", PLAIN, (identity,)) as switch:
+            frames = [switch.data("h1", "h3", qpn=qpn) for qpn in range(1, 101)]
+            ports.append([_deliver(switch, frame, 1)[0][0] for frame in frames])
+    assert ports[0] == ports[2]
+    assert 50 < sum(one != other for one, other in zip(ports[0], ports[1], strict=True)) < 95
 
 
 def test_switches_in_a_row_choose_independently() -> None:

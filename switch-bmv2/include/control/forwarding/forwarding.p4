@@ -5,10 +5,16 @@
 #ifndef SFC_FORWARDING_P4
 #define SFC_FORWARDING_P4
 
+// Packets with telemetry have another UDP port than the same flow's packets without. The hash is that of the usual port, so
+// that a flow takes the same path under every scheme.
 control FlowHash(in headers_t hdr, inout metadata_t meta) {
     apply {
+        bit<16> dst_port = meta.l4_dst_port;
+        if (hdr.telemetry.isValid()) {
+            dst_port = ROCE_UDP_PORT;
+        }
         hash(meta.flow_hash, HashAlgorithm.crc32, 32w0,
-            { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.l4_src_port, meta.l4_dst_port },
+            { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.l4_src_port, dst_port },
             33w0x100000000);
     }
 }

@@ -33,7 +33,7 @@ control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         meta.ecmp_salt = ecmp_salt | 1;
     }
 
-    // The identity of this switch: its number in BTS packets, and the salt that makes its ECMP choices differ from others'.
+    // The identity of this switch: its number in BTS packets, and the salt of its ECMP choices, which depends on switch and seed.
     table identity {
         actions = { @defaultonly set_switch; }
         default_action = set_switch(0, 1);
