@@ -100,6 +100,14 @@ def _slowdown_fields(flows: pl.DataFrame) -> dict[str, Any]:
     }
 
 
+def faster_than_ideal(flows: pl.DataFrame, margin_us: float) -> int:
+    """Return the number of flows whose FCT is below the ideal FCT by more than the margin and by more than rounding."""
+    fct_us = pl.col("finish_us") - pl.col("start_us")
+    shortfall_us = fct_us / pl.col("slowdown") - fct_us
+    is_faster = (pl.col("slowdown") < 1 - _ROUNDING) & (shortfall_us > margin_us)
+    return flows.filter(is_faster).height
+
+
 def slowdown_by_class(flows: pl.DataFrame) -> dict[str, SlowdownFigures]:
     """Return the slowdown figures of each traffic class and of all classes together."""
     return {name: slowdown_figures(of_class(flows, name)) for name in traffic_classes(flows)}
@@ -150,7 +158,7 @@ class CompletionFigures(Figures):
     took_us: Figure | None
     """Time from the first ready message to the last acknowledgement; None if not all messages finished."""
     ideal_us: Figure
-    """The same time in an otherwise idle network, with every message sent as soon as it is ready."""
+    """The least possible time in an otherwise idle network, in which only the hosts' NICs limit the messages."""
     slowdown: Figure | None
     """`took_us` / `ideal_us`, not clamped to 1."""
 

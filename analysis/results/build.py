@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from analysis.formatting import amount, format_us
 from analysis.metrics.buffers import buffer_by_switch, natural_key
 from analysis.metrics.flows import (
     SizeBinFigures,
     completion_by_tag,
+    faster_than_ideal,
     of_class,
     size_bin_edges,
     slowdown_by_class,
@@ -22,7 +24,7 @@ from analysis.metrics.flows import (
 )
 from analysis.metrics.signals import signal_figures
 from analysis.results.counters import Lateness, RunCounters, Spacing
-from analysis.results.fidelity import judge, lateness_share, unfinished_flows
+from analysis.results.fidelity import clock_margin_us, judge, lateness_share, unfinished_flows
 from analysis.results.result import (
     BfcCounts,
     BfcFigures,
@@ -93,7 +95,7 @@ def build_result(
     return RunResult.model_validate(
         {
             **_identity(config),
-            **_judged(config, counters, _flow_counts(needed)),
+            **_judged(config, counters, needed),
             **_flow_figures(needed, config),
             **_buffer_figures(queues),
             **_counted(counters),
@@ -143,14 +145,28 @@ def _identity(config: RunConfig) -> dict[str, object]:
     return {"program": config.program_name, **{name: getattr(config, name) for name in _IDENTITY}}
 
 
-def _judged(config: RunConfig, counters: RunCounters, flows: FlowCounts) -> dict[str, object]:
-    verdict = judge(config, counters, flows)
+def _judged(config: RunConfig, counters: RunCounters, flows: pl.DataFrame) -> dict[str, object]:
+    counts = _flow_counts(flows)
+    verdict = judge(config, counters, counts, tuple(_impossible_times(config, flows)))
     return {
-        "flows": flows,
+        "flows": counts,
         "verdict": verdict.level,
         "verdict_reasons": verdict.reasons,
         "faithful_dilation": verdict.faithful_dilation,
     }
+
+
+def _impossible_times(config: RunConfig, flows: pl.DataFrame) -> Iterator[str]:
+    """Yield a sentence about flows, and about each tag's completion, that took less than the ideal time."""
+    margin_us = clock_margin_us(config)
+    if count := faster_than_ideal(flows, margin_us):
+        yield f"{amount(count, 'flow')} finished faster than in an idle network, so the ideal FCT or the run is wrong."
+    for tag, figures in completion_by_tag(flows, config.ideal_completion_us).items():
+        if figures.took_us is not None and figures.ideal_us - figures.took_us > margin_us:
+            yield (
+                f"The messages of {tag} completed in {format_us(figures.took_us)}, faster than the least possible time "
+                f"of {format_us(figures.ideal_us)}, so the ideal time or the run is wrong."
+            )
 
 
 def _flow_figures(flows: pl.DataFrame, config: RunConfig) -> dict[str, object]:

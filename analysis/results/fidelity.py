@@ -8,6 +8,7 @@ A run is *invalid* in any of these cases:
 - frames were lost (or gained) that no counter explains;
 - the kernel dropped a frame outside the modelled queues;
 - a message was corrupted, or was acknowledged but not received;
+- a flow or a set of dependent messages was faster than possible, with the virtual clock;
 - no frame was sent;
 - the P99 lateness of hosts or switches exceeds `INVALID_ABOVE` of the dilated base RTT;
 - the P99 error of the spacing of their frames exceeds the same limit (the ideal spacing is frame bytes / link rate).
@@ -17,6 +18,8 @@ A run is *degraded* in any of these cases:
 - lateness or spacing exceeds `DEGRADED_ABOVE` (both limits are in `analysis.results.limits`);
 - lateness was not measured with the real clock;
 - acknowledgements were refused because they cannot be true;
+- a flow or a set of dependent messages was faster than possible by more than a faithful run's lateness, with the real
+  clock;
 - the run was interrupted;
 - an output is incomplete that does not affect the figures, such as a capture whose tcpdump lost packets.
 
@@ -28,7 +31,7 @@ reports lateness only. (docs/sources.md#fidelity)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -66,8 +69,11 @@ class _Weight(Enum):
 _Finding = tuple[_Weight, str]
 
 
-def judge(config: RunConfig, counters: RunCounters, flows: FlowCounts) -> Verdict:
-    """Return the verdict on a run. Raises ValueError if the base RTT or the dilation factor is not positive."""
+def judge(config: RunConfig, counters: RunCounters, flows: FlowCounts, impossible: Sequence[str] = ()) -> Verdict:
+    """Return the verdict on a run. `impossible` are sentences about times shorter than the ideal (`clock_margin_us`).
+
+    Raises ValueError if the base RTT or the dilation factor is not positive.
+    """
     if config.base_rtt_us <= 0 or config.dilation < 1:
         raise ValueError(f"base RTT {config.base_rtt_us} us and dilation {config.dilation} must be positive")
     findings = [
@@ -76,6 +82,7 @@ def judge(config: RunConfig, counters: RunCounters, flows: FlowCounts) -> Verdic
         *_packet_findings(counters),
         *_timing_findings(config, counters),
         *_flow_findings(flows, counters),
+        *((_Weight.INVALID if config.clock == "virtual" else _Weight.DEGRADED, sentence) for sentence in impossible),
     ]
     weights = {weight for weight, _ in findings}
     level: Level = "faithful"
@@ -195,6 +202,14 @@ def unfinished_flows(flows: FlowCounts) -> Iterable[str]:
         never = flows.never_started
         waited = f"; {never} of them never started because the messages they wait for did not complete" if never else ""
         yield f"{unfinished} of {amount(flows.total, 'flow')} did not finish{waited}."
+
+
+def clock_margin_us(config: RunConfig) -> float:
+    """Return by how much a measured time may be below the ideal, in model us: by the lateness of a faithful run.
+
+    With the virtual clock the margin is 2 ns of wall time, because starts and ends are rounded.
+    """
+    return 2 / (1000 * config.dilation) if config.clock == "virtual" else DEGRADED_ABOVE * config.base_rtt_us
 
 
 def lateness_share(wall_ns: float, base_rtt_us: float, dilation: int) -> float:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ideal starts and ends of messages that wait for others, in a network without other traffic.
+"""Expected starts and ideal completion times of messages that wait for others, in a network without other traffic.
 
-A message begins when the messages that it waits for have ended, its delay has passed, and earlier messages have left
-its host. It then takes as long as in an idle network. During a run the NICs determine the real starts. The ideal times
-serve estimates before a run, such as load and disk space, and the ideal completion time of a tag
-(docs/sources.md#all-reduce).
+A message is expected to begin when the messages that it waits for have ended, its delay has passed, and earlier
+messages have left its host. It then takes as long as in an idle network. During a run the NICs determine the real
+starts. The expected starts serve estimates before a run, such as load and disk space. The ideal completion time of a
+tag is a bound (`testbed.flows.completion_bound`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from heapq import heapify, heappop, heappush
 
 from scenarios.model.flow import Flow
 from scenarios.model.flow_table import FlowTable
+from testbed.flows.completion_bound import completion_bound_ns
 from testbed.flows.ideal import IdealTimes, ideal_times_ns
 from topologies.model import Topology
 
@@ -28,7 +29,7 @@ class Waits:
     start_ns: Mapping[int, int]
     """Time at which each message is ready, by index in the list, from 0."""
     completion_ns: Mapping[str, int]
-    """Time from the first ready message to the last acknowledgment, by tag."""
+    """The least possible time from the first ready message to the last acknowledgment, by tag."""
 
     def expected(self, flows: FlowTable) -> FlowTable:
         """Return the flow list with ideal starts."""
@@ -46,11 +47,11 @@ def ideal_waits(topology: Topology, table: FlowTable, payload_bytes: int, *, nic
     times = ideal_times_ns(topology, table, payload_bytes, nic_bps=nic_bps)
     flows = list(table)
     tags = {flow.tag for flow in flows if flow.after}
-    start_ns, end_ns = _Schedule(flows, times, tags).run()
+    start_ns = _Schedule(flows, times, tags).run()
     completion_ns = {}
     for tag in sorted(tags):
         tagged = [place for place, flow in enumerate(flows) if flow.tag == tag]
-        completion_ns[tag] = round(max(end_ns[place] for place in tagged) - min(start_ns[place] for place in tagged))
+        completion_ns[tag] = round(completion_bound_ns(flows, times, tagged))
     return Waits({place: round(at_ns) for place, at_ns in start_ns.items()}, completion_ns)
 
 
@@ -71,10 +72,9 @@ class _Schedule:
                 self._dependents[number - 1].append(place)
         self._ready_ns = {place: float(flows[place].start_ns) for place in self._missing}
         self._free_ns: dict[str, float] = defaultdict(float)
-        self._end_ns: dict[int, float] = {}
 
-    def run(self) -> tuple[Mapping[int, float], Mapping[int, float]]:
-        """Return the time at which each flow is ready, and the time of its last acknowledgment."""
+    def run(self) -> Mapping[int, float]:
+        """Return the time at which each flow is ready."""
         due = [(self._ready_ns[place], place) for place, count in self._missing.items() if not count]
         heapify(due)
         while due:
@@ -82,12 +82,11 @@ class _Schedule:
             source = self._flows[place].src
             begin_ns = max(ready_ns, self._free_ns[source])
             self._free_ns[source] = begin_ns + self._sent[place]
-            self._end_ns[place] = begin_ns + self._acknowledged[place]
             for later in self._dependents.get(place, ()):
                 self._note_end(later, place, begin_ns)
                 if not self._missing[later]:
                     heappush(due, (self._ready_ns[later], later))
-        return self._ready_ns, self._end_ns
+        return self._ready_ns
 
     def _note_end(self, later: int, place: int, begin_ns: float) -> None:
         flow = self._flows[later]
