@@ -207,9 +207,9 @@ def unfinished_flows(flows: FlowCounts) -> Iterable[str]:
 def clock_margin_us(config: RunConfig) -> float:
     """Return by how much a measured time may be below the ideal, in model us: by the lateness of a faithful run.
 
-    With the virtual clock the margin is 2 ns of wall time, because starts and ends are rounded.
+    With the virtual clock the margin is 20 ns of wall time, because every transmission is rounded to 1 ns.
     """
-    return 2 / (1000 * config.dilation) if config.clock == "virtual" else DEGRADED_ABOVE * config.base_rtt_us
+    return 20 / (1000 * config.dilation) if config.clock == "virtual" else DEGRADED_ABOVE * config.base_rtt_us
 
 
 def lateness_share(wall_ns: float, base_rtt_us: float, dilation: int) -> float:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from analysis.results.build import build_result
 from analysis.results.counters import Lateness
 from analysis.results.result import PacketCounts, ResultError, read_result, write_result
+from analysis.results.spec import ClockName
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
 from tests.analysis.conftest import CONFIG, COUNTERS, make_flows, make_queues, make_signals
 
@@ -51,6 +52,30 @@ def test_the_file_of_a_result_does_not_change_between_releases() -> None:
         CONFIG, COUNTERS, flows=make_flows(60, 30), queues=make_queues(duration_us=1200), signals=make_signals(40)
     )
     assert result.to_json() == EXPECTED.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("clock", "slowdown", "level"),
+    [
+        ("virtual", 1.0, "faithful"),
+        ("virtual", 0.999, "invalid"),
+        ("real", 0.999, "faithful"),
+        ("real", 0.9, "degraded"),
+    ],
+)
+def test_a_flow_or_completion_below_the_ideal_lowers_the_verdict(clock: ClockName, slowdown: float, level: str) -> None:
+    """With the real clock, times that are short by less than the lateness of a faithful run are accepted."""
+    flows = make_flows(2, 0).with_columns(
+        start_us=0.0, fct_us=20.0 * slowdown, finish_us=20.0 * slowdown, ideal_fct_us=20.0, slowdown=slowdown
+    )
+    [tag] = set(flows["tag"])
+    lowered = build_result(replace(CONFIG, clock=clock), COUNTERS, **{**EMPTY, "flows": flows})
+    assert lowered.verdict == level
+    at_ideal = flows.with_columns(slowdown=1.0, ideal_fct_us=20.0 * slowdown)
+    config = replace(CONFIG, clock=clock, ideal_completion_us={tag: 20.0})
+    result = build_result(config, COUNTERS, **{**EMPTY, "flows": at_ideal})
+    assert result.verdict == level
+    assert any("faster than" in reason for reason in result.verdict_reasons) == (level != "faithful")
 
 
 def test_floats_have_nine_significant_digits() -> None:

@@ -18,7 +18,7 @@ from testbed.recording.outcome import Silent
 from tests.testbed.incasts import plan_incast, run_incast, trace
 
 # Racks of 25 hosts; a 24:1 incast from h1 to h24 of the first rack to h50, in a buffer that only PFC keeps from loss.
-NETWORK = ("topology.hosts_per_tor=25", "degree=24", "switch.buffer_bytes=4000000")
+NETWORK = ("topology.hosts_per_tor=25", "topology.spines=1", "degree=24", "switch.buffer_bytes=4000000")
 PFC = ("switch.pfc=true", "transport.flow_control=pfc")
 SFC_P = ("switch.bts=ingress", "switch.pause_cache=true", "switch.sfc_p=true", "transport.flow_control=pfc")
 VICTIM = "victim"
@@ -55,7 +55,7 @@ def test_pfc_is_lossless_and_causes_head_of_line_blocking(tmp_path: Path) -> Non
         assert result.flows.completed == result.flows.total
         assert counted(result.pfc).sent > 0
     # the pause has reached the senders' ToR
-    assert pfc.result.buffer_bytes["tor1"].max > 10 * sfc_p.result.buffer_bytes["tor1"].max
+    assert pfc.result.buffer_bytes["tor1"].max > 4 * sfc_p.result.buffer_bytes["tor1"].max
     assert _victim_slowdown(pfc) > 2 * _victim_slowdown(sfc_p)
     assert counted(sfc_p.result.max_buffer_bytes) < counted(pfc.result.max_buffer_bytes)
 
