@@ -96,11 +96,13 @@ def of_comparison(comparison: Comparison) -> str:
     """Return the summary of a comparison: lowest tail slowdown and peak buffer, totals, and unreliable runs."""
     measurements = [_shortest_tail(comparison), _best(comparison, "max_buffer_bytes", "Peak buffer")]
     walls = [row.wall_s for row in comparison.rows if row.wall_s is not None]
+    is_constant = bool(comparison.over_seeds) and all(scheme.is_constant for scheme in comparison.over_seeds)
     return _paragraph(
         *(measurements if any(measurements) else [_NOT_MEASURED]),
         _pauses_by_bts([row.model_dump() for row in comparison.rows]),
         _drops_of(comparison),
         f"{amount(len(comparison.rows), 'run')} of {comparison.scenario}",
+        "The seed changes nothing" if is_constant else "",
         _wall_time(sum(walls) if walls else None),
         trust_in_runs([row.verdict for row in comparison.rows], [row.label for row in comparison.rows]),
     )
@@ -170,6 +172,7 @@ def of_sweep(sweep: Sweep) -> str:
     return _paragraph(
         *([tail, buffer] if tail or buffer else [_NOT_MEASURED]),
         f"{counted} of {sweep.scenario}",
+        "The seed changes nothing" if sweep.seed_changes_nothing else "",
         *_costs(runs),
         trust_in_runs([run["verdict"] for run in runs], [sweep.labels[run["job"]] for run in runs]),
     )

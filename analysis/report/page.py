@@ -159,7 +159,8 @@ def _seeds_table(comparison: Comparison) -> DataTable:
         f"Slowdowns of {comparison.traffic_class} flows; seeds "
         f"{', '.join(str(seed) for seed in schemes[0].seeds)}. In parentheses: 95 % confidence interval of the mean "
         "(Student's t). Ratios are geometric means of the ratios per seed, on the same flows. A difference is "
-        "significant if the interval of its ratio excludes 1. The plots show the first seed.",
+        "significant if the interval of its ratio excludes 1. Without an interval: the same with every seed. "
+        "The plots show the first seed.",
     )
 
 

@@ -63,11 +63,12 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     """
     fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
     table = Fitted(fill(comparison))
+    unvaried = [Text(_UNVARIED, style="dim")] if _has_unvaried_cells(comparison) else []
     meaning = (Text(f"{sentence}\n", style="bold") for sentence in comparison.meaning)
     others = [_class_table(comparison.other_classes)] if comparison.other_classes else []
     together = [_completion_table(comparison)] if comparison.completion else []
     claims = [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
-    return Group(table, *others, *together, *meaning, *claims, *_warnings(comparison.warnings))
+    return Group(table, *unvaried, *others, *together, *meaning, *claims, *_warnings(comparison.warnings))
 
 
 def _warnings(sentences: Sequence[str]) -> list[Text]:
@@ -145,21 +146,35 @@ def _class_table(rows: Sequence[ClassRow]) -> Fitted:
 def _fill_averages(comparison: Comparison) -> Table:
     """Return the table of means over seeds, with half the width of their confidence intervals."""
     seeds = max(len(scheme.seeds) for scheme in comparison.over_seeds)
-    title = f"slowdown of {comparison.traffic_class} flows, mean of {seeds} seeds ± 95 % interval"
-    names = ["p50_slowdown", "p99_slowdown", "max_buffer_bytes"]
-    headings = ["P50", "P99", "peak buffer"]
-    if comparison.has_incast:
-        names += ["incast_p50_slowdown", "incast_last_slowdown"]
-        headings += ["incast\nP50", "incast\nlast"]
-    table = _comparison_head(comparison, title, headings)
+    are_constant = all(scheme.is_constant for scheme in comparison.over_seeds)
+    over = f"the same with each of {seeds} seeds" if are_constant else f"mean of {seeds} seeds ± 95 % interval"
+    title = f"slowdown of {comparison.traffic_class} flows, {over}"
+    averaged = _averaged(comparison)
+    table = _comparison_head(comparison, title, list(averaged.values()))
     for scheme in comparison.over_seeds:
-        cells = (format_estimate(name, scheme.figures[name]) for name in names)
+        cells = (format_estimate(name, scheme.figures[name]) for name in averaged)
         table.add_row(*_names(scheme.scheme, scheme.verdict), *cells)
     return table
 
 
+_UNVARIED = "Without ±: the same with every seed.\n"
+
+
+def _has_unvaried_cells(comparison: Comparison) -> bool:
+    """Return whether the table of means has cells without an interval next to cells with one."""
+    cells = (scheme.figures[name] for scheme in comparison.over_seeds for name in _averaged(comparison))
+    return len({cell.is_constant for cell in cells if cell is not None}) > 1
+
+
+def _averaged(comparison: Comparison) -> dict[str, str]:
+    """Return the columns of the table of means: the figures and their headings."""
+    columns = {"p50_slowdown": "P50", "p99_slowdown": "P99", "max_buffer_bytes": "peak buffer"}
+    incast = {"incast_p50_slowdown": "incast\nP50", "incast_last_slowdown": "incast\nlast"}
+    return columns | incast if comparison.has_incast else columns
+
+
 def format_estimate(name: str, estimate: Estimate | None) -> str:
-    """Return a mean and half its interval, such as 11.3 ±0.8 or 701 ±12 KB; with a single run the mean alone."""
+    """Return a mean and half its interval, such as 11.3 ±0.8 or 701 ±12 KB; without an interval the mean alone."""
     if estimate is None:
         return NOTHING
     format_value = format_bytes if name.endswith("_bytes") else format_number

@@ -25,6 +25,7 @@ from analysis.results.over_seeds import (
     mean_of,
     over_seeds,
     ratio_of,
+    seed_warnings,
 )
 from analysis.results.result import Level, RunResult, count_of
 
@@ -141,7 +142,11 @@ def compare(
         traffic_class=traffic_class,
         traffic_classes=tuple(classes),
         rows=tuple(rows),
-        warnings=(*interrupted, *_warnings(results, labels, has_seeds=bool(averaged))),
+        warnings=(
+            *interrupted,
+            *seed_warnings(averaged),
+            *_warnings(results, labels, has_seeds=bool(averaged)),
+        ),
         missing_schemes=tuple(missing_schemes),
         over_seeds=averaged,
         meaning=tuple(filter(None, map(sentence, _contrasts(rows, averaged, traffic_class)))),
@@ -160,8 +165,12 @@ def _contrasts(
         sides = [Side(scheme.scheme, figures, scheme.verdict) for scheme, figures in zip(schemes, means, strict=True)]
         for side, scheme in zip(sides[1:], schemes[1:], strict=True):
             by_name = scheme.ratios.items()
-            ratios = {name: Ratio(ratio.mean, ratio.interval) if ratio else None for name, ratio in by_name}
-            yield Contrast(sides[0], side, ratios, traffic_class, len(scheme.seeds))
+            ratios = {
+                name: Ratio(ratio.mean, ratio.interval, is_constant=ratio.is_constant) if ratio else None
+                for name, ratio in by_name
+            }
+            is_constant = scheme.is_constant and schemes[0].is_constant
+            yield Contrast(sides[0], side, ratios, traffic_class, len(scheme.seeds), is_constant)
         return
     sides = [Side(row.label, row.model_dump(include=set(RATIOS)), row.verdict) for row in rows]
     for side, row in zip(sides[1:], rows[1:], strict=True):

@@ -15,7 +15,7 @@ from analysis.metrics.figures import Interval
 
 SAME_WITHIN = 0.05
 """The relative difference below which two values count as equal: the tolerance between the two clocks
-(docs/fidelity.md). With several seeds, the confidence interval decides instead."""
+(docs/fidelity.md). With seeds that disagree, the confidence interval decides instead."""
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,24 @@ class Ratio:
 
     value: float
     interval: Interval | None = None
+    is_constant: bool = False
+    """Whether the ratio is the same with each of several seeds."""
 
     @property
     def sign(self) -> int:
-        """The direction of the difference: 1 higher, -1 lower, 0 not significant."""
-        low, high = self.interval or (self.value * (1 - SAME_WITHIN), self.value * (1 + SAME_WITHIN))
+        """The direction of the difference: 1 higher, -1 lower, 0 not significant.
+
+        An interval counts as printed, with three digits: a sentence does not call [1 to 1] a difference.
+        """
+        if self.interval is None:
+            low, high = self.value * (1 - SAME_WITHIN), self.value * (1 + SAME_WITHIN)
+        else:
+            low, high = (float(f"{end:.3g}") for end in self.interval)
         return 1 if low > 1 else -1 if high < 1 else 0
 
     def __str__(self) -> str:
+        if self.is_constant:
+            return f"{three_digits(self.value)}x with every seed"
         if self.interval is None:
             return f"{three_digits(self.value)}x"
         low, high = map(three_digits, self.interval)
@@ -56,6 +66,8 @@ class Contrast:
     ratios: Mapping[str, Ratio | None]
     traffic_class: str
     seeds: int = 1
+    is_constant: bool = False
+    """Whether the seed changes none of the figures."""
 
 
 def sentence(contrast: Contrast) -> str | None:
@@ -76,9 +88,15 @@ def sentence(contrast: Contrast) -> str | None:
     if not parts:
         return None
     effects = "; ".join(parts)
-    over = f", over {contrast.seeds} seeds [95 % confidence]" if contrast.seeds > 1 else ""
+    over = "" if contrast.seeds == 1 else f", {_over(contrast)}"
     text = f"{contrast.scheme.scheme} compared with {contrast.base.scheme}{over}: {effects} ({'; '.join(details)})."
     return f"{_doubt(contrast)}{text}"
+
+
+def _over(contrast: Contrast) -> str:
+    if contrast.is_constant:
+        return f"the same with each of {contrast.seeds} seeds"
+    return f"over {contrast.seeds} seeds [95 % confidence]"
 
 
 def _doubt(contrast: Contrast) -> str:
@@ -125,4 +143,5 @@ def _detail(contrast: Contrast, name: str, title: str) -> str | None:
     if ratio is None or value is None or base is None:
         return None
     formatted = format_bytes if name.endswith("_bytes") else format_number
-    return f"{title} {formatted(value)} vs. {formatted(base)}, {ratio}"
+    factor = f"{three_digits(ratio.value)}x" if contrast.is_constant else ratio
+    return f"{title} {formatted(value)} vs. {formatted(base)}, {factor}"

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from analysis.metrics.figures import Figure, Figures, Interval
+from analysis.metrics.figures import Figure, Figures, Interval, rounded
 from analysis.metrics.percentiles import mean_interval
 from analysis.results.result import LEVELS, Level, RunResult, count_of
 
@@ -63,9 +63,11 @@ class Estimate(Figures):
 
     mean: Figure
     interval: Interval | None
-    """95 % confidence interval of the mean (Student's t); None with a single run."""
+    """95 % confidence interval of the mean (Student's t); None with a single run, and if the runs agree."""
     runs: int
     """The number of runs that have the figure."""
+    is_constant: bool = False
+    """Whether several runs have the figure and agree to the last digit. Their spread is then no estimate of an error."""
 
 
 class SchemeOverSeeds(Figures):
@@ -81,6 +83,12 @@ class SchemeOverSeeds(Figures):
     flows_total: int
     figures: dict[str, Estimate | None]
     ratios: dict[str, Estimate | None]
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the runs agree in every figure: the seed changes nothing."""
+        known = [estimate for estimate in self.figures.values() if estimate is not None]
+        return bool(known) and all(estimate.is_constant for estimate in known)
 
 
 def mean_of(estimate: Estimate | None) -> float | None:
@@ -109,6 +117,19 @@ def over_seeds(results: Sequence[RunResult], traffic_class: str) -> tuple[Scheme
     return tuple(summaries)
 
 
+def seed_warnings(schemes: Sequence[SchemeOverSeeds]) -> list[str]:
+    """Return a sentence if the seed changes nothing for some schemes. Their seeds are one run, counted several times."""
+    constant = [scheme for scheme in schemes if scheme.is_constant]
+    if not constant:
+        return []
+    names = "" if len(constant) == len(schemes) else f" for {', '.join(scheme.scheme for scheme in constant)}"
+    seeds = ", ".join(str(seed) for seed in constant[0].seeds)
+    return [
+        f"The seed changes nothing{names}: seeds {seeds} gave the same figures to the last digit. "
+        "They count as one run, so there is no confidence interval."
+    ]
+
+
 def _summary(
     scheme: str, runs: Mapping[int, RunResult], figures: FiguresBySeed, base: FiguresBySeed
 ) -> SchemeOverSeeds:
@@ -131,7 +152,9 @@ def _estimate(values: Sequence[float | None]) -> Estimate | None:
     known = [float(value) for value in values if value is not None]
     if not known:
         return None
-    return Estimate(mean=fmean(known), interval=mean_interval(known), runs=len(known))
+    is_constant = _agree(known)
+    interval = None if is_constant else mean_interval(known)
+    return Estimate(mean=fmean(known), interval=interval, runs=len(known), is_constant=is_constant)
 
 
 def _geometric(ratios: Sequence[float | None]) -> Estimate | None:
@@ -140,12 +163,19 @@ def _geometric(ratios: Sequence[float | None]) -> Estimate | None:
     if not known or min(known) <= 0:
         return None
     logs = [math.log(ratio) for ratio in known]
-    interval = mean_interval(logs)
+    is_constant = _agree(known)
+    interval = None if is_constant else mean_interval(logs)
     return Estimate(
         mean=math.exp(fmean(logs)),
         interval=None if interval is None else (_exp(interval[0]), _exp(interval[1])),
         runs=len(logs),
+        is_constant=is_constant,
     )
+
+
+def _agree(values: Sequence[float]) -> bool:
+    """Return whether there are several values, and all are the same to the last digit that files contain."""
+    return len(values) > 1 and len({rounded(value) for value in values}) == 1
 
 
 def _exp(value: float) -> float:

@@ -10,10 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.report.first_sentence import of_sweep
 from analysis.report.sweep import write_sweep_page
 from analysis.results.comparison import result_row
 from analysis.results.result import ResultError, read_result
-from analysis.results.swept import SWEEP_FILE, TABLE_FILE, is_sweep, shared_runs
+from analysis.results.swept import SWEEP_FILE, TABLE_FILE, is_sweep, read_sweep_results, shared_runs
 from tests.analysis.conftest import FolderMaker
 
 
@@ -57,6 +58,20 @@ def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderM
     labels = re.findall(r"</svg>\s*([^<]+)</li>", over_threshold)
     assert labels == ["irn, degree 8", "sfc, degree 8", "irn, degree 16", "sfc, degree 16"]
     assert page.count("jobs/irn,8") == 2
+
+
+def test_a_sweep_says_that_the_seed_changes_nothing(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    folder = sweep_folder(make_run_folder, tmp_path / "sweep")
+    once = pl.read_parquet(folder / TABLE_FILE)
+    assert "The seed changes nothing" not in of_sweep(read_sweep_results(folder))
+    again = once.with_columns(job=once["job"] + ",8", seed=once["seed"] + 1, wall_s=once["wall_s"] + 1)
+    pl.concat([once, again]).write_parquet(folder / TABLE_FILE)
+    assert "The seed changes nothing." in of_sweep(read_sweep_results(folder))
+    assert "The seed changes nothing." in write_sweep_page(folder).read_text()
+    pl.concat([once, again.with_columns(max_buffer_bytes=pl.col("max_buffer_bytes") + 1)]).write_parquet(
+        folder / TABLE_FILE
+    )
+    assert "The seed changes nothing" not in of_sweep(read_sweep_results(folder))
 
 
 def test_shared_runs_are_reported_only_for_schemes_that_share(make_run_folder: FolderMaker, tmp_path: Path) -> None:
