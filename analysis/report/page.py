@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from analysis.formatting import (
@@ -61,7 +61,7 @@ def run_cards(result: RunResult) -> list[Card]:
         Card("P50 FCT slowdown", format_number(slowdown.p50 if slowdown else None), name),
         Card("Flows completed", f"{result.flows.completed:,}", f"of {result.flows.total:,}"),
         Card("Throughput", f"{format_number(result.throughput_gbps)} Gb/s", "all receivers, model rate"),
-        *(_completion_card(tag, figures) for tag, figures in result.completion.items()),
+        *(_completion_card(name, figures) for name, figures in result.dependent_completion.items()),
         Card("Drops", format_count(result.dropped), f"of {packets.sent:,} packets" if packets else ""),
         Card("BTS sent", format_count(count_of(bts, "sent")), suppressed),
         Card("Wall time", *format_wall(result.wall_s, result.packets_per_s)),
@@ -151,8 +151,11 @@ def _seeds_table(comparison: Comparison) -> DataTable:
         [
             (
                 title,
-                *(_estimate(scheme.figures[name], is_bytes=name.endswith("_bytes")) for scheme in schemes),
-                *(_estimate(scheme.ratios.get(name)) for scheme in schemes[1:]),
+                *(
+                    _estimate(scheme.figures[name], format_bytes if name.endswith("_bytes") else format_number)
+                    for scheme in schemes
+                ),
+                *(_estimate(scheme.ratios.get(name), format_number) for scheme in schemes[1:]),
             )
             for name, title in figures
         ],
@@ -164,10 +167,9 @@ def _seeds_table(comparison: Comparison) -> DataTable:
     )
 
 
-def _estimate(estimate: Estimate | None, *, is_bytes: bool = False) -> str:
+def _estimate(estimate: Estimate | None, format_value: Callable[[float], str]) -> str:
     if estimate is None:
         return NOTHING
-    format_value = format_bytes if is_bytes else format_number
     interval = (
         f" ({format_value(estimate.interval[0])} to {format_value(estimate.interval[1])})" if estimate.interval else ""
     )
@@ -367,18 +369,21 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
 
 
 def _completion_tables(comparison: Comparison) -> list[DataTable]:
-    """Return the completion table if any run has dependent messages."""
-    note = "Time from the first ready message to the last acknowledgement. The ideal is for an otherwise idle network."
+    """Return the completion table, which is empty for results of older releases."""
+    note = "Time from the first ready message to the last acknowledgement."
+    ideal = " The ideal is of messages that wait for others, in an otherwise idle network."
     means = " Means over the seeds, ratios seed by seed." if comparison.over_seeds else ""
-    headings = ("tag", "run", "completion time", "ideal", "slowdown", "ratio")
-    rows = [_completion_row(row) for row in comparison.completion]
-    title = "Completion time of dependent messages"
-    return [DataTable(title, headings, rows, note + means)] if rows else []
+    has_ideal = any(row.ideal_us is not None for row in comparison.completion)
+    headings = ("class", "run", "completion time", "ratio", *(("ideal", "slowdown") if has_ideal else ()))
+    rows = [_completion_row(row, has_ideal=has_ideal) for row in comparison.completion]
+    return [DataTable("Completion time", headings, rows, note + ideal * has_ideal + means)] if rows else []
 
 
-def _completion_row(row: CompletionRow) -> tuple[str, ...]:
-    times = map(format_us, (row.took_us, row.ideal_us))
-    return (row.tag, row.label, *times, format_number(row.slowdown), format_ratio(row.ratio))
+def _completion_row(row: CompletionRow, *, has_ideal: bool) -> tuple[str, ...]:
+    took = _estimate(row.took, format_us) if row.took else format_us(row.took_us)
+    ratio = _estimate(row.ratio_over_seeds, format_ratio) if row.ratio_over_seeds else format_ratio(row.ratio)
+    against = (format_us(row.ideal_us), format_number(row.slowdown)) if has_ideal else ()
+    return (row.tag, row.label, "did not finish" if row.took_us is None else took, ratio, *against)
 
 
 def _class_table(labels: Sequence[str], results: Sequence[RunResult], classes: Sequence[str]) -> DataTable:

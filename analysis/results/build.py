@@ -11,7 +11,7 @@ import polars as pl
 from analysis.metrics.buffers import buffer_by_switch, natural_key
 from analysis.metrics.flows import (
     SizeBinFigures,
-    completion_by_tag,
+    completion_by_class,
     of_class,
     size_bin_edges,
     slowdown_by_class,
@@ -159,7 +159,7 @@ def _flow_figures(flows: pl.DataFrame, config: RunConfig) -> dict[str, object]:
         "fct_slowdown": slowdown_by_class(measured),
         "fct_slowdown_by_size": _size_bins(measured),
         "throughput_gbps": throughput_gbps(measured),
-        "completion": completion_by_tag(flows, config.ideal_completion_us),
+        "completion": completion_by_class(flows, config.ideal_completion_us),
     }
 
 

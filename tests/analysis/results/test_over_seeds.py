@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.pages import write_comparison_report
 from analysis.report.first_sentence import of_comparison
+from analysis.report.pages import write_comparison_report
 from analysis.report.tables import comparison_table, format_estimate
 from analysis.results.comparison import Comparison, compare
 from analysis.results.over_seeds import Estimate
@@ -99,6 +99,7 @@ def test_only_runs_that_differ_in_scheme_and_seed_alone_are_averaged(result: Run
     assert not compare(again).over_seeds
     elsewhere = [result, result.model_copy(update={"seed": 8, "clock": "virtual"})]
     assert not compare(elsewhere).over_seeds
+    assert [row.label for row in compare(elsewhere).rows] == ["clock real", "clock virtual"]
 
 
 def test_a_scheme_has_the_worst_verdict_of_its_runs(result: RunResult) -> None:
@@ -153,6 +154,7 @@ def test_runs_with_a_user_program_are_a_separate_scheme(result: RunResult) -> No
 
 def test_half_of_an_interval_has_the_unit_of_its_mean() -> None:
     assert format_estimate("max_buffer_bytes", Estimate(mean=701e3, interval=(689e3, 713e3), runs=3)) == "701 ±12 KB"
+    assert format_estimate("took_us", Estimate(mean=1500, interval=(1234, 1766), runs=3)) == "1.5 ±0.27 ms"
     assert format_estimate("p99_slowdown", Estimate(mean=11.3, interval=None, runs=1)) == "11.3"
     assert format_estimate("p99_slowdown", None) == "-"
 
