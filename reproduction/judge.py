@@ -213,7 +213,7 @@ def write_reproduction(
         title=reproduction.title,
         paper_place=reproduction.paper_place,
         scale=reproduction.scale,
-        claims=[(row.claim, row.paper, row.measured, row.verdict) for row in reproduction.claims],
+        claims=[(row.claim, row.paper, row.measured, row.outcome_text) for row in reproduction.claims],
         runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in reproduction.runs],
         remarks=reproduction.notes,
         tables=[(table.caption, table.headings, table.rows) for table in reproduction.tables],

@@ -123,17 +123,35 @@ def _completions(comparison: Comparison) -> Iterator[str]:
 def _shortest_tail(comparison: Comparison) -> str:
     for name, title in (("p99_slowdown", "P99"), ("p95_slowdown", "P95"), ("p50_slowdown", "Median")):
         figures = list(_figures(comparison, name))
-        text = _best(figures, f"{title} slowdown of {comparison.traffic_class} flows", format_number)
+        intervals = _intervals(comparison, name)
+        text = _best(figures, f"{title} slowdown of {comparison.traffic_class} flows", format_number, intervals)
         if text:
             return text
     return ""
 
 
-def _best(figures: Sequence[tuple[str, float | None]], title: str, formatted: Callable[[float], str]) -> str:
+def _intervals(comparison: Comparison, name: str) -> dict[str, str]:
+    """Return the interval of a figure as text, by label."""
+    if comparison.over_seeds:
+        estimates = {scheme.scheme: scheme.figures[name] for scheme in comparison.over_seeds}
+        return {
+            label: format_interval(estimate.interval if estimate else None) for label, estimate in estimates.items()
+        }
+    return {row.label: format_interval(row.intervals.get(name)) for row in comparison.rows}
+
+
+def _best(
+    figures: Sequence[tuple[str, float | None]],
+    title: str,
+    formatted: Callable[[float], str],
+    intervals: Mapping[str, str] | None = None,
+) -> str:
     """Return the lowest value of a metric next to the first row's. With several seeds, values are means.
 
-    Values that are printed alike count as equal. The text is empty if any row lacks the metric.
+    Values that are printed alike count as equal. The text is empty if any row lacks the metric. `intervals`: the text
+    of the interval of each value; of several equal values none is shown.
     """
+    after = intervals or {}
     known = [(label, value) for label, value in figures if value is not None]
     if len(known) < 2 or len(known) < len(figures):
         return ""
@@ -142,8 +160,9 @@ def _best(figures: Sequence[tuple[str, float | None]], title: str, formatted: Ca
     best = [label for label, text in texts.items() if text == lowest]
     if len(best) == len(texts):
         return f"{title}: the same with {_some(best, ' and ')}, {lowest}"
-    against = "" if base in best else f" ({base}: {texts[base]})"
-    return f"{title}: lowest with {_some(best, ' and ')}, {lowest}{against}"
+    against = "" if base in best else f" ({base}: {texts[base]}{after.get(base, '')})"
+    interval = after.get(best[0], "") if len(best) == 1 else ""
+    return f"{title}: lowest with {_some(best, ' and ')}, {lowest}{interval}{against}"
 
 
 def _figures(comparison: Comparison, name: str) -> Iterator[tuple[str, float | None]]:

@@ -47,6 +47,20 @@ class DataTable:
     note: str = ""
 
 
+_PHONE_PIXELS = 340
+"""The width of a table on a phone with 390 pixels, without margins."""
+_CHARACTER_PIXELS, _PADDING_PIXELS = 8.2, 14
+
+
+def is_wide(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a table is too wide for a phone, estimated from its longest texts. Headings and names may wrap."""
+    names = max((len(word) for row in rows for word in row[0].split()), default=0)
+    figures = [max((len(row[place]) for row in rows), default=0) for place in range(1, len(headings))]
+    words = [max(map(len, heading.split()), default=0) for heading in headings]
+    longest = map(max, words, [names, *figures])
+    return sum(_CHARACTER_PIXELS * characters + _PADDING_PIXELS for characters in longest) > _PHONE_PIXELS
+
+
 def run_cards(result: RunResult) -> list[Card]:
     """Return the key figures of a run."""
     name = headline_class(result)
@@ -327,7 +341,7 @@ def _overview_table(comparison: Comparison) -> DataTable:
     return DataTable(
         "Overview",
         (
-            "scheme",
+            comparison.label_heading,
             "verdict",
             "P50",
             "P95",

@@ -299,4 +299,5 @@ def render(template: str, **content: object) -> str:
         keep_trailing_newline=True,
         finalize=_visible_value,
     )
+    environment.globals["is_wide"] = page.is_wide
     return environment.get_template(template).render(**content, plot_colors=Markup(color_variables()))

@@ -48,7 +48,7 @@ def test_run_summary_names_what_was_not_measured(make_run_folder: FolderMaker) -
 
 def test_comparison_summary_names_the_best_run(results: list[RunResult]) -> None:
     assert of_comparison(compare(results)) == (
-        "P99 slowdown of hadoop flows: lowest with sfc, 1.97 (irn: 4.87). "
+        "P99 slowdown of hadoop flows: lowest with sfc, 1.97 [1.86 to 2.05] (irn: 4.87 [4.45 to 5.21]). "
         "Peak buffer: lowest with sfc, 1.68 MB (irn: 6.71 MB). Mean pause per flow in the run with BTS: 4.47 µs. "
         "80 dropped packets (irn 40, sfc 40). 2 runs of hadoop-50. Wall time: 82.5 s. Verdict: faithful (all runs)."
     )

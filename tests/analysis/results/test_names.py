@@ -25,13 +25,17 @@ def result(make_run_folder: FolderMaker) -> RunResult:
     return read_result(make_run_folder("irn"))
 
 
-def _of(result: RunResult, *runs: tuple[dict[str, Any], dict[str, Any]]) -> tuple[list[RunResult], list[RunConfig]]:
+Changes = tuple[dict[str, Any], dict[str, Any]]
+"""The fields of a result and of a configuration that differ from the standard run."""
+
+
+def _of(result: RunResult, *runs: Changes) -> tuple[list[RunResult], list[RunConfig]]:
     """Return results and configurations that differ from the standard run in these fields."""
     results = [result.model_copy(update=fields) for fields, _ in runs]
     return results, [replace(CONFIG, **{"settings": {}, **changes}) for _, changes in runs]
 
 
-def _labels(result: RunResult, *runs: tuple[dict[str, Any], dict[str, Any]]) -> list[str]:
+def _labels(result: RunResult, *runs: Changes) -> list[str]:
     return list(names_of(*_of(result, *runs)).labels)
 
 
@@ -86,7 +90,8 @@ def test_names_are_as_short_as_possible(result: RunResult) -> None:
 
 
 def test_a_typed_default_is_no_difference(result: RunResult) -> None:
-    runs = [({}, {"workload": {"load": 0.5}}), ({}, {"workload": {"load": 0.5}, "settings": {"load": "50%"}})]
+    untyped: dict[str, Any] = {"workload": {"load": 0.5}}
+    runs: list[Changes] = [({}, untyped), ({}, {**untyped, "settings": {"load": "50%"}})]
     assert _labels(result, *runs) == ["irn #1", "irn #2"]
     assert differences_of(*_of(result, *runs)) == [
         "The runs do not differ in scheme, settings, network, clock, switch, program or seed."
