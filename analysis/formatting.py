@@ -13,9 +13,9 @@ NOT_MEASURED = "not measured"
 """The text for a count that was not read."""
 
 _BYTE_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"))
-BYTE_SCALES: Mapping[str, float] = {unit: scale for scale, unit in _BYTE_UNITS}
-"""The sizes of the units that `format_bytes` uses, in bytes."""
 _TIME_UNITS = ((1e6, "s"), (1e3, "ms"))
+UNIT_SCALES: Mapping[str, float] = {unit: scale for scale, unit in (*_BYTE_UNITS, *_TIME_UNITS)}
+"""The sizes of the units that `format_bytes` and `format_us` use, in bytes and in µs."""
 
 
 def three_digits(value: float) -> str:
@@ -73,6 +73,11 @@ def format_wall(seconds: float | None, packets_per_s: float | None) -> tuple[str
 def format_ratio(value: float | None) -> str:
     """Return a ratio such as 0.31x; None means that the base was zero or missing."""
     return NOTHING if value is None else f"{three_digits(value)}x"
+
+
+def format_interval(interval: tuple[float, float] | None) -> str:
+    """Return a confidence interval behind its figure, such as ` [1.1 to 11.8]`; nothing without an interval."""
+    return "" if interval is None else f" [{three_digits(interval[0])} to {three_digits(interval[1])}]"
 
 
 def format_share(value: float | None) -> str:

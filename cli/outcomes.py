@@ -19,7 +19,7 @@ from reproduction.record import StoredReproduction
 def print_reproduction(stored: StoredReproduction) -> None:
     """Print each claim of the paper, the measured value, and whether the claim holds."""
     record = stored.reproduction
-    rows = [(claim.claim, claim.paper, claim.measured, claim.verdict) for claim in record.claims]
+    rows = [(claim.claim, claim.paper, claim.measured, claim.outcome_text) for claim in record.claims]
     own = [f"--p4 {record.program.name}"] if record.program else []
     changed = f", with {' '.join([*record.changed, *own])}" if record.departures else ""
     console.print(claims_table(f"{record.experiment} ({record.paper_place}), scale {record.scale}{changed}", rows))

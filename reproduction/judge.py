@@ -175,8 +175,7 @@ def _finding(claim: Claim, by_seed: Sequence[Measured]) -> ClaimFinding:
     median = known[len(known) // 2] if is_complete else next(row for row in by_seed if row.value is None)
     text = median.text
     if is_complete and len(known) > 1:
-        low, high = (row.write(row.value or 0.0) for row in (known[0], known[-1]))
-        text += f"; {low} to {high} over {len(known)} seeds"
+        text += f"; {_range(known)} over {len(known)} seeds"
     return ClaimFinding(
         claim=claim.claim,
         paper=claim.paper,
@@ -186,6 +185,14 @@ def _finding(claim: Claim, by_seed: Sequence[Measured]) -> ClaimFinding:
         outcome=outcome_of([row.holds for row in by_seed]),
         is_ours=claim.is_ours,
     )
+
+
+def _range(rows: Sequence[Measured]) -> str:
+    """Return the lowest and the highest value, `the same` if the seed changes nothing, and a value that is both."""
+    if len({_rounded(row.value) for row in rows}) == 1:
+        return "the same"
+    low, high = (row.write(row.value or 0.0) for row in (rows[0], rows[-1]))
+    return low if low == high else f"{low} to {high}"
 
 
 def _rounded(value: float | None) -> float | None:
@@ -206,7 +213,7 @@ def write_reproduction(
         title=reproduction.title,
         paper_place=reproduction.paper_place,
         scale=reproduction.scale,
-        claims=[(row.claim, row.paper, row.measured, row.verdict) for row in reproduction.claims],
+        claims=[(row.claim, row.paper, row.measured, row.outcome_text) for row in reproduction.claims],
         runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in reproduction.runs],
         remarks=reproduction.notes,
         tables=[(table.caption, table.headings, table.rows) for table in reproduction.tables],

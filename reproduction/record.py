@@ -42,7 +42,7 @@ class ClaimFinding(BaseModel):
     """Whether it is our own claim, not the paper's."""
 
     @property
-    def verdict(self) -> str:
+    def outcome_text(self) -> str:
         """The outcome as tables show it."""
         return shown(self.outcome, is_ours=self.is_ours)
 

@@ -15,11 +15,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 _SIGNIFICANT_DIGITS = 9
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """Return the value as in result.json: with nine significant digits, and 0 instead of -0."""
     return float(f"{value:.{_SIGNIFICANT_DIGITS}g}") + 0.0
 
 
-Figure = Annotated[float, AfterValidator(_rounded)]
+Figure = Annotated[float, AfterValidator(rounded)]
 """A float as in result.json: rounded to nine significant digits, and never -0."""
 
 Interval = tuple[Figure, Figure]

@@ -153,22 +153,23 @@ def throughput_gbps(flows: pl.DataFrame) -> float:
 
 
 class CompletionFigures(Figures):
-    """The completion of all messages of a tag."""
+    """The completion of all messages of a traffic class."""
 
     took_us: Figure | None
     """Time from the first ready message to the last acknowledgement; None if not all messages finished."""
-    ideal_us: Figure
-    """The least possible time in an otherwise idle network, in which only the hosts' NICs limit the messages."""
+    ideal_us: Figure | None
+    """The least possible time in an otherwise idle network, in which only the hosts' NICs limit the messages; None for
+    messages that do not wait for others."""
     slowdown: Figure | None
     """`took_us` / `ideal_us`, not clamped to 1."""
 
 
-def completion_by_tag(flows: pl.DataFrame, ideal_us: Mapping[str, float]) -> dict[str, CompletionFigures]:
-    """Return the completion figures of each tag that has an ideal."""
-    return {tag: _completion(flows.filter(pl.col("tag") == tag), ideal) for tag, ideal in ideal_us.items()}
+def completion_by_class(flows: pl.DataFrame, ideal_us: Mapping[str, float]) -> dict[str, CompletionFigures]:
+    """Return the completion figures of each traffic class and of all classes together. Some tags have an ideal."""
+    return {name: _completion(of_class(flows, name), ideal_us.get(name)) for name in traffic_classes(flows)}
 
 
-def _completion(flows: pl.DataFrame, ideal_us: float) -> CompletionFigures:
+def _completion(flows: pl.DataFrame, ideal_us: float | None) -> CompletionFigures:
     took_us = None
     if flows.height and not flows["finish_us"].null_count():
         took_us = float(flows["finish_us"].to_numpy().max() - flows["start_us"].to_numpy().min())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
+from textwrap import fill
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
@@ -18,6 +19,7 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -77,6 +79,11 @@ STYLE: Any = {
 _LOG_DIGITS = ((12.0, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)), (300.0, (1.0, 2.0, 5.0)), (float("inf"), (1.0,)))
 """Leading digits that a logarithmic axis labels, by the ratio of its highest to its lowest value."""
 
+_TITLE_CHARACTERS = 88
+"""The characters of a title that fit beside each other on a figure; one panel is as wide as one of two on a phone."""
+
+_LEGEND_LINES = 6
+
 _EDGE = 1.001
 """The factor by which a tick may be outside the axis: ticks at the ends are kept in spite of rounding errors."""
 
@@ -112,11 +119,23 @@ def styled(plot: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
         with mpl.rc_context(STYLE):
             drawn = plot(*args, **kwargs)
             for figure in drawn.values() if isinstance(drawn, dict) else [drawn]:
+                for axes in figure.axes:
+                    _wrap_title(axes)
                 for text in figure.findobj(Text):
                     text.set_text(visible(text.get_text(), keep="\n"))
             return drawn
 
     return draw
+
+
+def _wrap_title(axes: Axes) -> None:
+    """Break a title that is too long for its panel. A plot that breaks its titles itself is left alone."""
+    spec, title = axes.get_subplotspec(), axes.get_title(loc="left")
+    if spec is None or "\n" in title:
+        return
+    columns = max(spec.get_gridspec().ncols, 2)
+    if len(title) > _TITLE_CHARACTERS // columns:
+        axes.set_title(fill(title, _TITLE_CHARACTERS // columns), loc="left")
 
 
 def visible_labels(labels: Iterable[object]) -> list[str]:
@@ -219,12 +238,22 @@ def legend_name(name: str) -> str:
 
 
 def share_legend(figure: Figure, *, columns: int = 6) -> None:
-    """Draw one legend below all panels. A label that several panels use appears once."""
+    """Draw one legend below all panels, with fewer columns if they do not fit. A label appears once.
+
+    A legend of many lines would leave no room for the panels, so only its first entries are drawn.
+    """
     entries = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    if entries:
-        figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=min(columns, len(entries)))
+    for ncols in range(min(columns, len(entries)), 0, -1):
+        shown = dict(list(entries.items())[: _LEGEND_LINES * ncols])
+        if len(shown) < len(entries):
+            del shown[next(reversed(shown))]
+            shown[f"and {len(entries) - len(shown)} more"] = Line2D([], [], linestyle="none")
+        legend = figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=ncols)
+        if ncols == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            break
+        legend.remove()
 
 
 def write_png(figure: Figure, path: Path) -> None:

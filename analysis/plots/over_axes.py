@@ -7,25 +7,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import ScaledTranslation
 
 from analysis.formatting import three_digits
 from analysis.plots.canvas import byte_axis, new_figure, say, share_legend, styled, visible_labels
 from analysis.plots.palette import LineLook, scheme_looks
+from analysis.results.over_seeds import Estimate
 
 _WIDE_RANGE = 16
 """The ratio of the highest to the lowest value from which the x axis is logarithmic."""
 _MOST_TICKS = 8
-
-
-@dataclass(frozen=True)
-class Spread:
-    """The mean and the range of a figure over the seeds."""
-
-    mean: float
-    lowest: float
-    highest: float
+_MARGIN = 0.08
+"""The share of the x axis that is free beyond the first and the last place."""
+_ASIDE_INCHES = 0.07
+"""The horizontal distance of two lines, so that their bars can be told apart."""
+_HIGHEST_BAR = 2.0
+"""The axis ends at this multiple of the highest mean: two seeds may give an interval that is many times as long."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,16 @@ class AxisLine:
 
     label: str
     scheme: str
-    slowdowns: Sequence[Spread | None]
-    buffers_bytes: Sequence[Spread | None]
+    slowdowns: Sequence[Estimate | None]
+    buffers_bytes: Sequence[Estimate | None]
 
 
 @styled
 def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine], *, slowdown_title: str) -> Figure:
     """Plot the slowdown (left) and the peak buffer (right), one line per scheme.
 
-    Points are means over the seeds, and vertical bars show the range over the seeds.
+    Points are means over the seeds, and vertical bars are their confidence intervals. The lines are shifted sideways
+    by a few points, so that their bars do not cover each other.
     """
     figure, (left, right) = new_figure(2)
     looks = scheme_looks([line.scheme for line in lines])
@@ -50,7 +51,7 @@ def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine
     left.set_ylabel("FCT slowdown")
     _draw(left, places, [(line.label, look, line.slowdowns) for line, look in zip(lines, looks, strict=True)], 1.0)
     right.set_title("Peak buffer")
-    highest = max((spread.highest for line in lines for spread in line.buffers_bytes if spread), default=0.0)
+    highest = max((estimate.mean for line in lines for estimate in line.buffers_bytes if estimate), default=0.0)
     scale, unit = byte_axis(right, highest)
     right.set_ylabel(f"Peak buffer of the fullest switch ({unit})")
     _draw(
@@ -63,29 +64,34 @@ def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine
 
 
 def _draw(
-    axes: Axes, places: Sequence[object], lines: Sequence[tuple[str, LineLook, Sequence[Spread | None]]], scale: float
+    axes: Axes, places: Sequence[object], lines: Sequence[tuple[str, LineLook, Sequence[Estimate | None]]], scale: float
 ) -> None:
     ticks = _ticks(axes, places)
-    for label, look, spreads in lines:
-        known = [(tick, spread) for tick, spread in zip(ticks, spreads, strict=True) if spread is not None]
+    highest = 0.0
+    for number, (label, look, estimates) in enumerate(lines):
+        known = [(tick, estimate) for tick, estimate in zip(ticks, estimates, strict=True) if estimate is not None]
         if not known:
             continue
+        aside = ScaledTranslation((number - (len(lines) - 1) / 2) * _ASIDE_INCHES, 0, axes.figure.dpi_scale_trans)
         x = [tick for tick, _ in known]
-        means = [spread.mean / scale for _, spread in known]
-        axes.plot(x, means, color=look.color, linestyle=look.dashes, marker="o", markersize=5, label=label)
-        bars = [(tick, spread) for tick, spread in known if spread.highest > spread.lowest]
-        axes.vlines(
-            [tick for tick, _ in bars],
-            [spread.lowest / scale for _, spread in bars],
-            [spread.highest / scale for _, spread in bars],
-            color=look.color,
-            linewidth=1.2,
+        means = [estimate.mean / scale for _, estimate in known]
+        shifted = axes.transData + aside
+        axes.plot(
+            x, means, color=look.color, linestyle=look.dashes, marker="o", markersize=5, label=label, transform=shifted
         )
+        halves = [estimate.mean - _ends(estimate)[0] for _, estimate in known]
+        bars = [half / scale or np.nan for half in halves]  # a point without an interval has no bar
+        axes.errorbar(x, means, bars, fmt="none", ecolor=look.color, elinewidth=1.2, capsize=3, transform=shifted)
+        longest = max(_ends(estimate)[1] for _, estimate in known) / scale
+        highest = max(highest, min(longest, _HIGHEST_BAR * max(means)))
     if not axes.lines:
         say(axes, "no data")
         return
-    highest = max(spread.highest for *_, spreads in lines for spread in spreads if spread is not None)
-    axes.set_ylim(0, 1.08 * highest / scale or 1.0)
+    axes.set_ylim(0, 1.08 * highest or 1.0)
+
+
+def _ends(estimate: Estimate) -> tuple[float, float]:
+    return estimate.interval or (estimate.mean, estimate.mean)
 
 
 def _ticks(axes: Axes, places: Sequence[object]) -> list[float]:
@@ -96,9 +102,15 @@ def _ticks(axes: Axes, places: Sequence[object]) -> list[float]:
         axes.set_xlim(-0.4, len(places) - 0.6)
     else:
         ticks = numbers
-        if min(ticks) > 0 and max(ticks) >= _WIDE_RANGE * min(ticks):
+        low, high = min(ticks), max(ticks)
+        if low > 0 and high >= _WIDE_RANGE * low:
             axes.set_xscale("log")
             axes.minorticks_off()
+            margin = (high / low) ** _MARGIN
+            axes.set_xlim(low / margin, high * margin)
+        else:
+            margin = _MARGIN * (high - low) or 0.5
+            axes.set_xlim(low - margin, high + margin)
     step = -(-len(ticks) // _MOST_TICKS)
     axes.set_xticks(ticks[::step], visible_labels(map(place_text, places))[::step])
     return ticks

@@ -98,12 +98,14 @@ def scheme_looks(schemes: Sequence[str]) -> list[LineLook]:
     """Return a look for each line of one plot, in the order of `schemes`; no two lines look alike.
 
     With several schemes, the colour shows the scheme and the dashes show the congestion control. If all lines are of
-    one scheme, each line has its own colour, and the first line has the scheme's usual colour.
+    one scheme, each line has its own colour and dashes, and the first line has the scheme's usual colour.
     """
     names, controls = ([scheme.partition("+")[place] for scheme in schemes] for place in (0, 2))
     dashes = _one_each(controls, CONGESTION_DASHES, lambda control: SOLID, DASH_CYCLE)
     if len(set(names)) == 1:
         colors = list(islice(cycle(_contrasting(scheme_color(names[0]))), len(schemes)))
+        if len(set(controls)) == 1:
+            return different_looks(map(LineLook, colors, cycle(DASH_CYCLE)))
     else:
         color_of = _one_each(names, SCHEME_COLORS, scheme_color, [*OTHER_COLORS, *SCHEME_COLORS.values()])
         colors = [color_of[name] for name in names]

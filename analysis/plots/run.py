@@ -106,16 +106,13 @@ def plot_fct(flows: pl.DataFrame, *, scheme: str, traffic_class: str = ALL_CLASS
         for percent, marker in PERCENT_MARKERS.items()
     ]
     _draw_bins(left, bins, lines, "no size bin has enough flows")
-    if left.get_legend_handles_labels()[0]:
-        left.legend(loc="upper left", ncols=3)
     right.set_title("CDF of FCT slowdown, all sizes")
     tags = sorted(flows["tag"].unique().to_list())
     looks = scheme_looks([scheme] * len(tags))
     _draw_distribution(
         right, [(legend_name(tag), look, of_class(flows, tag)) for tag, look in zip(tags, looks, strict=True)]
     )
-    if right.get_legend_handles_labels()[0]:
-        right.legend(loc="lower right")
+    share_legend(figure)
     return figure
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from analysis.formatting import amount, format_bytes, format_number, format_share, format_us
-from analysis.metrics.flows import active_span_us
+from analysis.formatting import amount, format_bytes, format_interval, format_number, format_share, format_us
+from analysis.metrics.flows import ALL_CLASSES, active_span_us
 from analysis.results.comparison import Comparison, headline_class
 from analysis.results.outcome import DEPENDS, FAILS, tally
 from analysis.results.over_seeds import mean_of
@@ -56,7 +56,7 @@ def _tail(result: RunResult) -> str:
         return ""
     flows = "all flows" if name == "all" else f"{name} flows"
     if figures.p99 is not None:
-        return f"P99 slowdown of {flows}: {format_number(figures.p99)}"
+        return f"P99 slowdown of {flows}: {format_number(figures.p99)}{format_interval(figures.p99_interval)}"
     return f"Maximum slowdown of {flows}: {format_number(figures.max)}"
 
 
@@ -94,39 +94,75 @@ def _reason(reasons: Sequence[str]) -> str:
 
 def of_comparison(comparison: Comparison) -> str:
     """Return the summary of a comparison: lowest tail slowdown and peak buffer, totals, and unreliable runs."""
-    measurements = [_shortest_tail(comparison), _best(comparison, "max_buffer_bytes", "Peak buffer")]
+    measurements = [
+        *_completions(comparison),
+        _shortest_tail(comparison),
+        _best(list(_figures(comparison, "max_buffer_bytes")), "Peak buffer", format_bytes),
+    ]
     walls = [row.wall_s for row in comparison.rows if row.wall_s is not None]
+    is_constant = bool(comparison.over_seeds) and all(scheme.is_constant for scheme in comparison.over_seeds)
     return _paragraph(
         *(measurements if any(measurements) else [_NOT_MEASURED]),
         _pauses_by_bts([row.model_dump() for row in comparison.rows]),
         _drops_of(comparison),
         f"{amount(len(comparison.rows), 'run')} of {comparison.scenario}",
+        "The seed changes nothing" if is_constant else "",
         _wall_time(sum(walls) if walls else None),
         trust_in_runs([row.verdict for row in comparison.rows], [row.label for row in comparison.rows]),
     )
 
 
+def _completions(comparison: Comparison) -> Iterator[str]:
+    """Yield the shortest completion time of each traffic class that decides how long the job takes."""
+    rows = comparison.decisive_completions
+    for tag in dict.fromkeys(row.tag for row in rows):
+        name = "all flows" if tag == ALL_CLASSES else tag
+        yield _best([(row.label, row.took_us) for row in rows if row.tag == tag], f"Completion of {name}", format_us)
+
+
 def _shortest_tail(comparison: Comparison) -> str:
     for name, title in (("p99_slowdown", "P99"), ("p95_slowdown", "P95"), ("p50_slowdown", "Median")):
-        text = _best(comparison, name, f"{title} slowdown of {comparison.traffic_class} flows")
+        figures = list(_figures(comparison, name))
+        intervals = _intervals(comparison, name)
+        text = _best(figures, f"{title} slowdown of {comparison.traffic_class} flows", format_number, intervals)
         if text:
             return text
     return ""
 
 
-def _best(comparison: Comparison, name: str, title: str) -> str:
+def _intervals(comparison: Comparison, name: str) -> dict[str, str]:
+    """Return the interval of a figure as text, by label."""
+    if comparison.over_seeds:
+        estimates = {scheme.scheme: scheme.figures[name] for scheme in comparison.over_seeds}
+        return {
+            label: format_interval(estimate.interval if estimate else None) for label, estimate in estimates.items()
+        }
+    return {row.label: format_interval(row.intervals.get(name)) for row in comparison.rows}
+
+
+def _best(
+    figures: Sequence[tuple[str, float | None]],
+    title: str,
+    formatted: Callable[[float], str],
+    intervals: Mapping[str, str] | None = None,
+) -> str:
     """Return the lowest value of a metric next to the first row's. With several seeds, values are means.
 
-    The text is empty if any row lacks the metric.
+    Values that are printed alike count as equal. The text is empty if any row lacks the metric. `intervals`: the text
+    of the interval of each value; of several equal values none is shown.
     """
-    figures = {label: value for label, value in _figures(comparison, name) if value is not None}
-    if len(figures) < 2 or len(figures) < len(list(_figures(comparison, name))):
+    after = intervals or {}
+    known = [(label, value) for label, value in figures if value is not None]
+    if len(known) < 2 or len(known) < len(figures):
         return ""
-    formatted: Callable[[float], str] = format_bytes if name.endswith("_bytes") else format_number
-    base, best = next(iter(figures)), min(figures, key=lambda label: figures[label])
-    if best == base:
-        return f"{title}: lowest with {base}, {formatted(figures[base])}"
-    return f"{title}: lowest with {best}, {formatted(figures[best])} ({base}: {formatted(figures[base])})"
+    texts = {label: formatted(value) for label, value in known}
+    base, lowest = next(iter(texts)), formatted(min(value for _, value in known))
+    best = [label for label, text in texts.items() if text == lowest]
+    if len(best) == len(texts):
+        return f"{title}: the same with {_some(best, ' and ')}, {lowest}"
+    against = "" if base in best else f" ({base}: {texts[base]}{after.get(base, '')})"
+    interval = after.get(best[0], "") if len(best) == 1 else ""
+    return f"{title}: lowest with {_some(best, ' and ')}, {lowest}{interval}{against}"
 
 
 def _figures(comparison: Comparison, name: str) -> Iterator[tuple[str, float | None]]:
@@ -170,6 +206,7 @@ def of_sweep(sweep: Sweep) -> str:
     return _paragraph(
         *([tail, buffer] if tail or buffer else [_NOT_MEASURED]),
         f"{counted} of {sweep.scenario}",
+        "The seed changes nothing" if sweep.seed_changes_nothing else "",
         *_costs(runs),
         trust_in_runs([run["verdict"] for run in runs], [sweep.labels[run["job"]] for run in runs]),
     )
@@ -227,7 +264,7 @@ def _range(
         return ""
     low = min(known, key=lambda run: run[name])
     high = max(known, key=lambda run: run[name])
-    if low[name] == high[name]:
+    if formatted(low[name]) == formatted(high[name]):
         return f"{title}: {formatted(low[name])}"
     ends = (f"{formatted(run[name])} ({sweep.labels[run['job']]})" for run in (low, high))
     return f"{title}: {' to '.join(ends)}"

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from analysis.formatting import (
@@ -47,6 +47,20 @@ class DataTable:
     note: str = ""
 
 
+_PHONE_PIXELS = 340
+"""The width of a table on a phone with 390 pixels, without margins."""
+_CHARACTER_PIXELS, _PADDING_PIXELS = 8.2, 14
+
+
+def is_wide(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a table is too wide for a phone, estimated from its longest texts. Headings and names may wrap."""
+    names = max((len(word) for row in rows for word in row[0].split()), default=0)
+    figures = [max((len(row[place]) for row in rows), default=0) for place in range(1, len(headings))]
+    words = [max(map(len, heading.split()), default=0) for heading in headings]
+    longest = map(max, words, [names, *figures])
+    return sum(_CHARACTER_PIXELS * characters + _PADDING_PIXELS for characters in longest) > _PHONE_PIXELS
+
+
 def run_cards(result: RunResult) -> list[Card]:
     """Return the key figures of a run."""
     name = headline_class(result)
@@ -61,7 +75,7 @@ def run_cards(result: RunResult) -> list[Card]:
         Card("P50 FCT slowdown", format_number(slowdown.p50 if slowdown else None), name),
         Card("Flows completed", f"{result.flows.completed:,}", f"of {result.flows.total:,}"),
         Card("Throughput", f"{format_number(result.throughput_gbps)} Gb/s", "all receivers, model rate"),
-        *(_completion_card(tag, figures) for tag, figures in result.completion.items()),
+        *(_completion_card(name, figures) for name, figures in result.dependent_completion.items()),
         Card("Drops", format_count(result.dropped), f"of {packets.sent:,} packets" if packets else ""),
         Card("BTS sent", format_count(count_of(bts, "sent")), suppressed),
         Card("Wall time", *format_wall(result.wall_s, result.packets_per_s)),
@@ -151,22 +165,25 @@ def _seeds_table(comparison: Comparison) -> DataTable:
         [
             (
                 title,
-                *(_estimate(scheme.figures[name], is_bytes=name.endswith("_bytes")) for scheme in schemes),
-                *(_estimate(scheme.ratios.get(name)) for scheme in schemes[1:]),
+                *(
+                    _estimate(scheme.figures[name], format_bytes if name.endswith("_bytes") else format_number)
+                    for scheme in schemes
+                ),
+                *(_estimate(scheme.ratios.get(name), format_number) for scheme in schemes[1:]),
             )
             for name, title in figures
         ],
         f"Slowdowns of {comparison.traffic_class} flows; seeds "
         f"{', '.join(str(seed) for seed in schemes[0].seeds)}. In parentheses: 95 % confidence interval of the mean "
         "(Student's t). Ratios are geometric means of the ratios per seed, on the same flows. A difference is "
-        "significant if the interval of its ratio excludes 1. The plots show the first seed.",
+        "significant if the interval of its ratio excludes 1. Without an interval: the same with every seed. "
+        "The plots show the first seed.",
     )
 
 
-def _estimate(estimate: Estimate | None, *, is_bytes: bool = False) -> str:
+def _estimate(estimate: Estimate | None, format_value: Callable[[float], str]) -> str:
     if estimate is None:
         return NOTHING
-    format_value = format_bytes if is_bytes else format_number
     interval = (
         f" ({format_value(estimate.interval[0])} to {format_value(estimate.interval[1])})" if estimate.interval else ""
     )
@@ -324,7 +341,7 @@ def _overview_table(comparison: Comparison) -> DataTable:
     return DataTable(
         "Overview",
         (
-            "scheme",
+            comparison.label_heading,
             "verdict",
             "P50",
             "P95",
@@ -366,18 +383,21 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
 
 
 def _completion_tables(comparison: Comparison) -> list[DataTable]:
-    """Return the completion table if any run has dependent messages."""
-    note = "Time from the first ready message to the last acknowledgement. The ideal is for an otherwise idle network."
+    """Return the completion table, which is empty for results of older releases."""
+    note = "Time from the first ready message to the last acknowledgement."
+    ideal = " The ideal is of messages that wait for others, in an otherwise idle network."
     means = " Means over the seeds, ratios seed by seed." if comparison.over_seeds else ""
-    headings = ("tag", "run", "completion time", "ideal", "slowdown", "ratio")
-    rows = [_completion_row(row) for row in comparison.completion]
-    title = "Completion time of dependent messages"
-    return [DataTable(title, headings, rows, note + means)] if rows else []
+    has_ideal = any(row.ideal_us is not None for row in comparison.completion)
+    headings = ("class", "run", "completion time", "ratio", *(("ideal", "slowdown") if has_ideal else ()))
+    rows = [_completion_row(row, has_ideal=has_ideal) for row in comparison.completion]
+    return [DataTable("Completion time", headings, rows, note + ideal * has_ideal + means)] if rows else []
 
 
-def _completion_row(row: CompletionRow) -> tuple[str, ...]:
-    times = map(format_us, (row.took_us, row.ideal_us))
-    return (row.tag, row.label, *times, format_number(row.slowdown), format_ratio(row.ratio))
+def _completion_row(row: CompletionRow, *, has_ideal: bool) -> tuple[str, ...]:
+    took = _estimate(row.took, format_us) if row.took else format_us(row.took_us)
+    ratio = _estimate(row.ratio_over_seeds, format_ratio) if row.ratio_over_seeds else format_ratio(row.ratio)
+    against = (format_us(row.ideal_us), format_number(row.slowdown)) if has_ideal else ()
+    return (row.tag, row.label, "did not finish" if row.took_us is None else took, ratio, *against)
 
 
 def _class_table(labels: Sequence[str], results: Sequence[RunResult], classes: Sequence[str]) -> DataTable:

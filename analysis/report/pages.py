@@ -33,7 +33,7 @@ from analysis.report.physics import physics_tables
 from analysis.results.comparison import Comparison, HeldClaim, compare, headline_class
 from analysis.results.result import RESULT_FILE, RunResult, read_result
 from analysis.results.spec import CONFIG_FILE
-from analysis.results.stored import Run, load_run
+from analysis.results.stored import Run, known_config, load_run
 from softswitch.system.visible import visible
 from telemetry.atomic_file import replace_file, replace_text
 from telemetry.reader import answer
@@ -113,7 +113,7 @@ def write_comparison_report(folders: Sequence[Path], out: Path, claims: Sequence
     Raises ValueError if `folders` is empty, and ResultError if a result.json cannot be read.
     """
     results = [read_result(folder) for folder in folders]
-    comparison = compare(results, claims=claims)
+    comparison = compare(results, claims=claims, configs=[known_config(folder) for folder in folders])
     runs = [_loaded(folder, comparison, result) for folder, result in zip(folders, results, strict=True)]
     out.mkdir(parents=True, exist_ok=True)
     figures, captions = _comparison_figures(comparison, runs)
@@ -163,8 +163,12 @@ def _csv_figures(figures: dict[str, object]) -> dict[str, object]:
 def _comparison_rows(comparison: Comparison) -> pl.DataFrame:
     rows = []
     for row in comparison.rows:
-        values = row.model_dump(exclude={"ratios"})
-        rows.append(values | {f"{name}_ratio": ratio for name, ratio in row.ratios.items()})
+        values = row.model_dump(exclude={"ratios", "intervals"})
+        low, high = (
+            {f"{name}_{end}": interval and interval[place] for name, interval in row.intervals.items()}
+            for place, end in enumerate(("low", "high"))
+        )
+        rows.append(values | low | high | {f"{name}_ratio": ratio for name, ratio in row.ratios.items()})
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -213,9 +217,9 @@ def _loaded(folder: Path, comparison: Comparison, result: RunResult) -> Run:
 
 
 def _shown_in_plots(comparison: Comparison, runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """Return the runs in the plots with their labels; with several seeds, the label is scheme and program."""
+    """Return the runs in the plots with their labels; with several seeds, the label has no seed."""
     return [
-        (run.result.variant if comparison.over_seeds else row.label, run)
+        (row.variant if comparison.over_seeds else row.label, run)
         for row, run in zip(comparison.rows, runs, strict=True)
         if _is_in_plots(comparison, run.result)
     ]
@@ -295,4 +299,5 @@ def render(template: str, **content: object) -> str:
         keep_trailing_newline=True,
         finalize=_visible_value,
     )
+    environment.globals["is_wide"] = page.is_wide
     return environment.get_template(template).render(**content, plot_colors=Markup(color_variables()))

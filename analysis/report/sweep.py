@@ -14,16 +14,21 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from analysis.formatting import format_bytes, format_number
-from analysis.plots.over_axes import AxisLine, Spread, place_text, plot_over_axis
+from analysis.plots.over_axes import AxisLine, place_text, plot_over_axis
 from analysis.report.first_sentence import of_sweep
 from analysis.report.page import DataTable
 from analysis.report.pages import REPORT_FILE, place_figures, render, write_csv
+from analysis.results.over_seeds import estimate_of
 from analysis.results.swept import AXIS, SWEEP_FILE, TABLE_FILE, Sweep, read_sweep_results, shared_runs
 from telemetry.atomic_file import replace_text
 
 CSV_FILE = "results.csv"
 _MOST_LINES = 8
 _MOST_ROWS = 500
+_MEANS = (
+    "Means over {} seeds; bars are their 95 % confidence intervals (Student's t), a point without one is the same with "
+    "every seed. Lines are drawn beside each other."
+)
 _PERCENTILES = {"slowdown_p99": "P99", "slowdown_p95": "P95", "slowdown_p50": "Median"}
 
 Row = Mapping[str, Any]
@@ -97,10 +102,11 @@ def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
     lines = [_line(group, groups, axis, others, places, figure_name) for group in groups]
     classes = ", ".join(sweep.table["traffic_class"].unique(maintain_order=True))
     figure = plot_over_axis(axis, places, lines, slowdown_title=f"{title} FCT slowdown ({classes})")
-    seeds = sweep.table["seed"].n_unique()
     words = [f"{title} slowdown of {classes} flows and peak buffer of the fullest switch, over {axis}."]
-    if seeds > 1:
-        words.append(f"Means over {seeds} seeds, bars from the lowest to the highest.")
+    if sweep.seed_changes_nothing:
+        words.append("The seed changes nothing.")
+    elif sweep.has_seeds:
+        words.append(_MEANS.format(sweep.table["seed"].n_unique()))
     if is_cut:
         fixed = ", ".join(f"{name} {value}" for name, value in zip(others, groups[0].others, strict=True))
         words.append(f"At {fixed}; the table has the other places.")
@@ -142,14 +148,9 @@ def _line(
     return AxisLine(
         label=", ".join([group.scheme, *where]),
         scheme=group.scheme,
-        slowdowns=[_spread(rows, slowdown) for rows in at_place],
-        buffers_bytes=[_spread(rows, "max_buffer_bytes") for rows in at_place],
+        slowdowns=[estimate_of([row[slowdown] for row in rows]) for rows in at_place],
+        buffers_bytes=[estimate_of([row["max_buffer_bytes"] for row in rows]) for rows in at_place],
     )
-
-
-def _spread(rows: Sequence[Row], name: str) -> Spread | None:
-    values = [float(row[name]) for row in rows if row[name] is not None]
-    return Spread(sum(values) / len(values), min(values), max(values)) if values else None
 
 
 def _tail(table: pl.DataFrame) -> tuple[str, str]:

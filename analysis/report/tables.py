@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -13,10 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.formatting import (
-    BYTE_SCALES,
     NOTHING,
+    UNIT_SCALES,
     format_bytes,
     format_count,
+    format_interval,
     format_number,
     format_ratio,
     format_us,
@@ -24,11 +25,13 @@ from analysis.formatting import (
     three_digits,
 )
 from analysis.life.events import LifeEvent
+from analysis.metrics.figures import Interval
 from analysis.metrics.flows import CompletionFigures
 from analysis.report.physics import physics_rows
 from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
+from analysis.results.completions import CompletionRow
 from analysis.results.outcome import DEPENDS, FAILS, HOLDS
-from analysis.results.over_seeds import Estimate
+from analysis.results.over_seeds import Estimate, intervals_of
 from analysis.results.result import Level, RunResult, count_of
 from analysis.results.spec import RunConfig
 from analysis.terminal import PROSE, Fitted
@@ -59,15 +62,31 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     """Return a table with one row per scheme (means if there are several seeds), then its meaning and warnings.
 
     With an incast, the columns are the other traffic, the peak buffer, and the incast. Without one, the peak buffer
-    has its ratio to the first row. Other traffic classes and dependent messages have separate tables below.
+    has its ratio to the first row. Other traffic classes and completion times have separate tables below. The settings
+    in which the runs differ come first.
     """
     fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
     table = Fitted(fill(comparison))
+    intervals = [] if comparison.over_seeds else _tail_intervals(comparison)
+    unvaried = [Text(_UNVARIED, style="dim")] if _has_unvaried_cells(comparison) else []
     meaning = (Text(f"{sentence}\n", style="bold") for sentence in comparison.meaning)
-    others = [_class_table(comparison.other_classes)] if comparison.other_classes else []
-    together = [_completion_table(comparison)] if comparison.completion else []
+    others = [_class_table(comparison.other_classes, comparison.label_heading)] if comparison.other_classes else []
+    together = [_completion_table(comparison)] if _shown_completions(comparison) else []
+    differences = map(Text, comparison.differences)
     claims = [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
-    return Group(table, *others, *together, *meaning, *claims, *_warnings(comparison.warnings))
+    notes = (*meaning, *claims, *_warnings(comparison.warnings))
+    return Group(*differences, table, *intervals, *unvaried, *others, *together, *notes)
+
+
+def _tail_intervals(comparison: Comparison) -> list[Text]:
+    """Return a line with the P99 of each run and its interval, which does not fit into the table."""
+    rows = [row for row in comparison.rows if row.p99_slowdown is not None]
+    figures = [
+        f"{row.label} {format_number(row.p99_slowdown)}{format_interval(interval) or ' [none: too few flows]'}"
+        for row in rows
+        for interval in [row.intervals.get("p99_slowdown")]
+    ]
+    return [Text(f"P99 [95 % interval]: {', '.join(figures)}\n")] if figures else []
 
 
 def _warnings(sentences: Sequence[str]) -> list[Text]:
@@ -76,14 +95,14 @@ def _warnings(sentences: Sequence[str]) -> list[Text]:
 
 def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]) -> Table:
     table = Table(
-        title=Text(f"{comparison.scenario}: {title}"),
+        title=Text(f"{comparison.workload}: {title}"),
         title_style="bold",
         box=SIMPLE_HEAD,
         padding=(0, 1),
         pad_edge=False,
         collapse_padding=True,
     )
-    table.add_column("scheme")
+    table.add_column(comparison.label_heading)
     table.add_column("verdict")
     for heading in headings:
         table.add_column(heading, justify="right")
@@ -112,32 +131,45 @@ def _fill_beside_incast(comparison: Comparison) -> Table:
     return table
 
 
-def _table_below(title: str, column: str) -> Table:
+def _table_below(title: str, column: str, label_heading: str) -> Table:
     """Return an empty table with one row per value of `column` and scheme."""
     table = Table(title=Text(title), title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column(column)
-    table.add_column("scheme")
+    table.add_column(label_heading)
     return table
 
 
 def _completion_table(comparison: Comparison) -> Fitted:
-    """Return the completion time of each tag, from the first ready message to the last acknowledgement."""
-    mean = ", mean over seeds" if comparison.over_seeds else ""
-    table = _table_below(f"completion time of dependent messages{mean}", "tag")
-    for heading in ("took", "ideal", "slowdown"):
+    """Return the completion time of each class, from the first ready message to the last acknowledgement."""
+    rows = _shown_completions(comparison)
+    has_intervals = any(row.took and row.took.interval for row in rows)
+    over = ", mean over seeds ± 95 % interval" if has_intervals else ""
+    table = _table_below(f"completion time{over}", "class", comparison.label_heading)
+    has_ideal = any(row.ideal_us is not None for row in rows)
+    for heading in ("took", "ratio", *(("ideal", "slowdown") if has_ideal else ())):
         table.add_column(heading, justify="right")
-    for row in comparison.completion:
-        took = "did not finish" if row.took_us is None else f"{format_us(row.took_us)} ({format_ratio(row.ratio)})"
-        table.add_row(Text(row.tag), Text(row.label), took, format_us(row.ideal_us), format_number(row.slowdown))
+    for row in rows:
+        took = format_estimate("took_us", row.took) if row.took else format_us(row.took_us)
+        ratio_interval = row.ratio_over_seeds.interval if row.ratio_over_seeds else None
+        ratio = format_ratio(row.ratio) + format_interval(ratio_interval)
+        against = (format_us(row.ideal_us), format_number(row.slowdown)) if has_ideal else ()
+        table.add_row(
+            Text(row.tag), Text(row.label), "did not finish" if row.took_us is None else took, ratio, *against
+        )
     return Fitted(table, keys=2)
 
 
-def _class_table(rows: Sequence[ClassRow]) -> Fitted:
-    table = _table_below("slowdown of the other classes", "class")
+def _shown_completions(comparison: Comparison) -> Sequence[CompletionRow]:
+    """Return all completion times. Beside an incast, only those of dependent messages: its table has the others."""
+    return comparison.decisive_completions if comparison.has_incast else comparison.completion
+
+
+def _class_table(rows: Sequence[ClassRow], label_heading: str) -> Fitted:
+    table = _table_below("slowdown of the other classes [95 % interval]", "class", label_heading)
     for heading in ("flows", "P50", "P95", "P99"):
         table.add_column(heading, justify="right")
     for row in rows:
-        slowdowns = map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown))
+        slowdowns = _slowdown_cells((row.p50_slowdown, row.p95_slowdown, row.p99_slowdown), row.intervals)
         table.add_row(Text(row.traffic_class), Text(row.label), f"{row.completed}/{row.flows}", *slowdowns)
     return Fitted(table, keys=2)
 
@@ -145,30 +177,51 @@ def _class_table(rows: Sequence[ClassRow]) -> Fitted:
 def _fill_averages(comparison: Comparison) -> Table:
     """Return the table of means over seeds, with half the width of their confidence intervals."""
     seeds = max(len(scheme.seeds) for scheme in comparison.over_seeds)
-    title = f"slowdown of {comparison.traffic_class} flows, mean of {seeds} seeds ± 95 % interval"
-    names = ["p50_slowdown", "p99_slowdown", "max_buffer_bytes"]
-    headings = ["P50", "P99", "peak buffer"]
-    if comparison.has_incast:
-        names += ["incast_p50_slowdown", "incast_last_slowdown"]
-        headings += ["incast\nP50", "incast\nlast"]
-    table = _comparison_head(comparison, title, headings)
+    are_constant = all(scheme.is_constant for scheme in comparison.over_seeds)
+    over = f"the same with each of {seeds} seeds" if are_constant else f"mean of {seeds} seeds ± 95 % interval"
+    title = f"slowdown of {comparison.traffic_class} flows, {over}"
+    averaged = _averaged(comparison)
+    table = _comparison_head(comparison, title, list(averaged.values()))
     for scheme in comparison.over_seeds:
-        cells = (format_estimate(name, scheme.figures[name]) for name in names)
+        cells = (format_estimate(name, scheme.figures[name]) for name in averaged)
         table.add_row(*_names(scheme.scheme, scheme.verdict), *cells)
     return table
 
 
+_UNVARIED = "Without ±: the same with every seed.\n"
+
+
+def _has_unvaried_cells(comparison: Comparison) -> bool:
+    """Return whether the table of means has cells without an interval next to cells with one."""
+    cells = (scheme.figures[name] for scheme in comparison.over_seeds for name in _averaged(comparison))
+    return len({cell.is_constant for cell in cells if cell is not None}) > 1
+
+
+def _averaged(comparison: Comparison) -> dict[str, str]:
+    """Return the columns of the table of means: the figures and their headings."""
+    columns = {"p50_slowdown": "P50", "p99_slowdown": "P99", "max_buffer_bytes": "peak buffer"}
+    incast = {"incast_p50_slowdown": "incast\nP50", "incast_last_slowdown": "incast\nlast"}
+    return columns | incast if comparison.has_incast else columns
+
+
 def format_estimate(name: str, estimate: Estimate | None) -> str:
-    """Return a mean and half its interval, such as 11.3 ±0.8 or 701 ±12 KB; with a single run the mean alone."""
+    """Return a mean and half its interval, such as 11.3 ±0.8 or 701 ±12 KB; without an interval the mean alone.
+
+    Half an interval has two digits, because a few seeds give no more.
+    """
     if estimate is None:
         return NOTHING
-    format_value = format_bytes if name.endswith("_bytes") else format_number
+    format_value = _FORMATS.get(name.rpartition("_")[2], format_number)
     if estimate.interval is None:
         return format_value(estimate.mean)
     value, _, unit = format_value(estimate.mean).partition(" ")
     half = (estimate.interval[1] - estimate.interval[0]) / 2
-    scale = BYTE_SCALES.get(unit, 1.0)
-    return f"{value} ±{three_digits(half / scale)} {unit}".rstrip()
+    scale = UNIT_SCALES.get(unit, 1.0)
+    return f"{value} ±{three_digits(float(f'{half / scale:.2g}'))} {unit}".rstrip()
+
+
+_FORMATS: Mapping[str, Callable[[float], str]] = {"bytes": format_bytes, "us": format_us}
+"""The format of a figure, by the last word of its name."""
 
 
 def claims_table(title: str, claims: Sequence[tuple[str, str, str, str]], says: str = "paper") -> RenderableType:
@@ -214,7 +267,7 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
         ("flows completed", f"{result.flows.completed:,} of {result.flows.total:,}"),
         ("peak buffer", format_bytes(result.max_buffer_bytes)),
         ("throughput", f"{format_number(result.throughput_gbps)} Gb/s"),
-        *((f"completion of {tag}", _completion(figures)) for tag, figures in result.completion.items()),
+        *((f"completion of {name}", _completion(figures)) for name, figures in result.dependent_completion.items()),
         ("drops", _drops(result)),
         *_trimmed(result),
         ("BTS sent", format_count(count_of(result.bts, "sent"))),
@@ -253,14 +306,28 @@ def _trimmed(result: RunResult) -> list[tuple[str, str]]:
 
 
 def _slowdowns(result: RunResult) -> Fitted:
-    table = Table(title="FCT slowdown", title_style="", box=SIMPLE_HEAD)
+    table = Table(title="FCT slowdown [95 % interval]", title_style="", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("class")
-    for heading in ("flows", "P50", "P95", "P99", "mean"):
+    for heading in ("flows", "P50", "P95", "P99", "mean", "completion"):
         table.add_column(heading, justify="right")
     for name, figures in result.fct_slowdown.items():
-        cells = (format_number(value) for value in (figures.p50, figures.p95, figures.p99, figures.mean))
-        table.add_row(Text(name), f"{figures.completed}/{figures.flows}", *cells)
+        percentiles = _slowdown_cells((figures.p50, figures.p95, figures.p99), intervals_of(result, name))
+        completion = result.completion.get(name)
+        took = NOTHING if completion is None else format_us(completion.took_us)
+        flows = f"{figures.completed}/{figures.flows}"
+        table.add_row(Text(name), flows, *percentiles, format_number(figures.mean), took)
     return Fitted(table)
+
+
+def _slowdown_cells(
+    percentiles: tuple[float | None, float | None, float | None], intervals: Mapping[str, Interval | None]
+) -> list[str]:
+    """Return P50, P95 and P99; the highest of these that is known has its interval, because few flows decide it."""
+    names = ("p50_slowdown", "p95_slowdown", "p99_slowdown")
+    last = max((place for place, value in enumerate(percentiles) if value is not None), default=0)
+    cells = [format_number(value) for value in percentiles]
+    cells[last] += format_interval(intervals.get(names[last]))
+    return cells
 
 
 def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[LifeEvent]) -> RenderableType:

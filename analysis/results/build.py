@@ -12,7 +12,7 @@ from analysis.formatting import amount, format_us
 from analysis.metrics.buffers import buffer_by_switch, natural_key
 from analysis.metrics.flows import (
     SizeBinFigures,
-    completion_by_tag,
+    completion_by_class,
     faster_than_ideal,
     of_class,
     size_bin_edges,
@@ -161,8 +161,10 @@ def _impossible_times(config: RunConfig, flows: pl.DataFrame) -> Iterator[str]:
     margin_us = clock_margin_us(config)
     if count := faster_than_ideal(flows, margin_us):
         yield f"{amount(count, 'flow')} finished faster than in an idle network, so the ideal FCT or the run is wrong."
-    for tag, figures in completion_by_tag(flows, config.ideal_completion_us).items():
-        if figures.took_us is not None and figures.ideal_us - figures.took_us > margin_us:
+    for tag, figures in completion_by_class(flows, config.ideal_completion_us).items():
+        if figures.took_us is None or figures.ideal_us is None:
+            continue
+        if figures.ideal_us - figures.took_us > margin_us:
             yield (
                 f"The messages of {tag} completed in {format_us(figures.took_us)}, faster than the least possible time "
                 f"of {format_us(figures.ideal_us)}, so the ideal time or the run is wrong."
@@ -175,7 +177,7 @@ def _flow_figures(flows: pl.DataFrame, config: RunConfig) -> dict[str, object]:
         "fct_slowdown": slowdown_by_class(measured),
         "fct_slowdown_by_size": _size_bins(measured),
         "throughput_gbps": throughput_gbps(measured),
-        "completion": completion_by_tag(flows, config.ideal_completion_us),
+        "completion": completion_by_class(flows, config.ideal_completion_us),
     }
 
 

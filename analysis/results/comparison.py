@@ -7,29 +7,29 @@ A comparison reads results only, so comparing a hundred runs reads no traces.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from analysis.metrics.figures import Figure, Figures
+from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import ALL_CLASSES
-from analysis.results.completions import CompletionRow, completion_rows
-from analysis.results.meaning import Contrast, Ratio, Side, sentence
+from analysis.results.completions import CompletionRow, completion_rows, decisive_rows
+from analysis.results.meaning import Completion, Contrast, Ratio, Side, sentence
+from analysis.results.names import RunNames, differences_of, names_of
 from analysis.results.outcome import outcome_of
 from analysis.results.over_seeds import (
     INCAST_TAG,
     RATIOS,
     SchemeOverSeeds,
     compared_figures,
+    intervals_of,
     mean_of,
     over_seeds,
     ratio_of,
+    seed_warnings,
 )
 from analysis.results.result import Level, RunResult, count_of
-
-_LABEL_FIELDS = ("scenario", "scale", "switch", "clock", "dilation", "seed")
-_ALIKE_FIELDS = ("scenario", "scale", "switch", "clock", "seed")
+from analysis.results.spec import RunConfig
 
 
 class ComparisonRow(Figures):
@@ -37,6 +37,8 @@ class ComparisonRow(Figures):
 
     label: str
     scheme: str
+    variant: str = ""
+    """The label without the seed, by which means over seeds are taken."""
     verdict: Level
     flows_completed: int
     flows_total: int
@@ -44,6 +46,8 @@ class ComparisonRow(Figures):
     p50_slowdown: Figure | None
     p95_slowdown: Figure | None
     p99_slowdown: Figure | None
+    intervals: dict[str, Interval | None] = Field(default_factory=dict)
+    """The 95 % bootstrap intervals of the percentiles, by `p50_slowdown` and the like; None with too few flows."""
     incast_p50_slowdown: Figure | None
     """The incast's slowdown, if the main traffic class is not the incast; also for the next field."""
     incast_last_slowdown: Figure | None
@@ -68,6 +72,8 @@ class ClassRow(Figures):
     p50_slowdown: Figure | None
     p95_slowdown: Figure | None
     p99_slowdown: Figure | None
+    intervals: dict[str, Interval | None] = Field(default_factory=dict)
+    """The 95 % intervals of the percentiles: by bootstrap for one run, else of the mean over the seeds."""
 
 
 class HeldClaim(BaseModel):
@@ -90,6 +96,8 @@ class Comparison(Figures):
     traffic_classes: tuple[str, ...]
     rows: tuple[ComparisonRow, ...]
     warnings: tuple[str, ...]
+    differences: tuple[str, ...] = ()
+    """A sentence for each setting or option in which the runs differ, except for scheme, program and averaged seeds."""
     missing_schemes: tuple[str, ...] = ()
     """Schemes that were requested but not run."""
     over_seeds: tuple[SchemeOverSeeds, ...] = ()
@@ -99,13 +107,31 @@ class Comparison(Figures):
     other_classes: tuple[ClassRow, ...] = ()
     """The slowdown of the traffic classes that are not in `rows`, class by class."""
     completion: tuple[CompletionRow, ...] = ()
-    """The completion time of dependent messages, tag by tag."""
+    """The completion time of the traffic classes, class by class."""
     claims: tuple[HeldClaim, ...] = ()
 
     @property
     def claim_rows(self) -> list[tuple[str, str, str, str]]:
         """The claims as table rows: claim, expected, measured, outcome."""
         return [(claim.claim, claim.expected, claim.measured, outcome_of([claim.holds])) for claim in self.claims]
+
+    @property
+    def workload(self) -> str:
+        """The scenario, and the scheme if all runs have the same and their labels therefore omit it."""
+        schemes = {row.scheme for row in self.rows}
+        is_omitted = len(schemes) == 1 and not any(row.label.startswith(row.scheme) for row in self.rows)
+        return f"{self.scenario}, {schemes.pop()}" if is_omitted else self.scenario
+
+    @property
+    def label_heading(self) -> str:
+        """The heading of the column with the labels."""
+        has_schemes_only = all(row.variant.partition(" (")[0] == row.scheme for row in self.rows)
+        return "scheme" if has_schemes_only else "run"
+
+    @property
+    def decisive_completions(self) -> list[CompletionRow]:
+        """The completion times that summaries compare."""
+        return decisive_rows(self.completion, has_incast=self.has_incast)
 
     @property
     def has_incast(self) -> bool:
@@ -122,37 +148,55 @@ def headline_class(result: RunResult) -> str:
 
 
 def compare(
-    results: Sequence[RunResult], missing_schemes: Sequence[str] = (), claims: Sequence[HeldClaim] = ()
+    results: Sequence[RunResult],
+    missing_schemes: Sequence[str] = (),
+    claims: Sequence[HeldClaim] = (),
+    configs: Sequence[RunConfig | None] = (),
 ) -> Comparison:
-    """Compare at least one result; `missing_schemes` have none. Raises ValueError if `results` is empty."""
+    """Compare at least one result; `missing_schemes` have none. Raises ValueError if `results` is empty.
+
+    `configs`: the configurations of the runs, if the runs may differ in settings.
+    """
     if not results:
         raise ValueError("no runs to compare")
     traffic_class = headline_class(results[0])
-    labels = run_labels(results)
+    names = names_of(results, configs)
+    labels = names.labels
     rows: list[ComparisonRow] = []
-    for label, result in zip(labels, results, strict=True):
-        rows.append(_row(label, result, traffic_class, rows[0] if rows else None))
+    for label, variant, result in zip(labels, names.variants, results, strict=True):
+        rows.append(_row(label, variant, result, traffic_class, rows[0] if rows else None))
     classes = dict.fromkeys(name for result in results for name in result.fct_slowdown if name != ALL_CLASSES)
-    averaged = over_seeds(results, traffic_class)
-    names = ", ".join(missing_schemes)
-    interrupted = [f"Interrupted before these schemes were run: {names}."] if names else []
+    averaged = over_seeds(results, names.variants, traffic_class)
+    missing = ", ".join(missing_schemes)
+    interrupted = [f"Interrupted before these schemes were run: {missing}."] if missing else []
+    completion = tuple(completion_rows(results, names, has_seeds=bool(averaged)))
+    has_incast = any(row.incast_last_slowdown is not None for row in rows)
+    decisive = decisive_rows(completion, has_incast=has_incast)
     return Comparison(
         scenario=", ".join(dict.fromkeys(result.scenario for result in results)),
         traffic_class=traffic_class,
         traffic_classes=tuple(classes),
         rows=tuple(rows),
-        warnings=(*interrupted, *_warnings(results, labels, has_seeds=bool(averaged))),
+        warnings=(
+            *interrupted,
+            *seed_warnings(averaged),
+            *_warnings(results, labels, has_seeds=bool(averaged)),
+        ),
+        differences=tuple(differences_of(results, configs, has_averages=bool(averaged))),
         missing_schemes=tuple(missing_schemes),
         over_seeds=averaged,
-        meaning=tuple(filter(None, map(sentence, _contrasts(rows, averaged, traffic_class)))),
-        other_classes=tuple(_other_classes(results, labels, classes, traffic_class)),
-        completion=tuple(completion_rows(results, labels, has_seeds=bool(averaged))),
+        meaning=tuple(filter(None, map(sentence, _contrasts(rows, averaged, traffic_class, decisive)))),
+        other_classes=tuple(_other_classes(results, names, classes, traffic_class)),
+        completion=completion,
         claims=tuple(claims),
     )
 
 
 def _contrasts(
-    rows: Sequence[ComparisonRow], schemes: Sequence[SchemeOverSeeds], traffic_class: str
+    rows: Sequence[ComparisonRow],
+    schemes: Sequence[SchemeOverSeeds],
+    traffic_class: str,
+    completion: Sequence[CompletionRow],
 ) -> Iterator[Contrast]:
     """Yield the comparison of each scheme with the first by their means over seeds; without seeds, of each run."""
     if schemes:
@@ -160,42 +204,39 @@ def _contrasts(
         sides = [Side(scheme.scheme, figures, scheme.verdict) for scheme, figures in zip(schemes, means, strict=True)]
         for side, scheme in zip(sides[1:], schemes[1:], strict=True):
             by_name = scheme.ratios.items()
-            ratios = {name: Ratio(ratio.mean, ratio.interval) if ratio else None for name, ratio in by_name}
-            yield Contrast(sides[0], side, ratios, traffic_class, len(scheme.seeds))
+            ratios = {name: Ratio.of(ratio) if ratio else None for name, ratio in by_name}
+            is_constant = scheme.is_constant and schemes[0].is_constant
+            completions = _completions(sides[0], side, completion)
+            yield Contrast(sides[0], side, ratios, traffic_class, completions, len(scheme.seeds), is_constant)
         return
-    sides = [Side(row.label, row.model_dump(include=set(RATIOS)), row.verdict) for row in rows]
+    sides = [Side(row.label, row.model_dump(include=set(RATIOS)), row.verdict, row.intervals) for row in rows]
     for side, row in zip(sides[1:], rows[1:], strict=True):
         single = {name: None if ratio is None else Ratio(ratio) for name, ratio in row.ratios.items()}
-        yield Contrast(sides[0], side, single, traffic_class)
+        yield Contrast(sides[0], side, single, traffic_class, _completions(sides[0], side, completion))
 
 
-def run_labels(results: Sequence[RunResult]) -> list[str]:
-    """Return a unique label for each run: scheme and program, then the settings that differ, then a number."""
-    differing = [name for name in _LABEL_FIELDS if len({getattr(result, name) for result in results}) > 1]
-    variants = Counter(result.variant for result in results)
-    labels = []
-    for result in results:
-        parts = [result.variant]
-        if variants[result.variant] > 1:
-            parts += [f"{name} {getattr(result, name)}" for name in differing]
-        labels.append(", ".join(parts))
-    repeated = Counter(labels)
-    seen: Counter[str] = Counter()
-    for number, label in enumerate(labels):
-        if repeated[label] > 1:
-            seen[label] += 1
-            labels[number] = f"{label} #{seen[label]}"
-    return labels
+def _completions(base: Side, side: Side, rows: Sequence[CompletionRow]) -> list[Completion]:
+    """Return the completion times that are known for both sides, with their ratio."""
+    took_us = {row.tag: row.took_us for row in rows if row.label == base.scheme}
+    completions = []
+    for row in rows:
+        base_us = took_us.get(row.tag)
+        if row.label == side.scheme and row.took_us is not None and base_us is not None and row.ratio is not None:
+            ratio = Ratio.of(row.ratio_over_seeds) if row.ratio_over_seeds else Ratio(row.ratio)
+            completions.append(Completion(row.tag, row.took_us, base_us, ratio))
+    return completions
 
 
-def _row(label: str, result: RunResult, traffic_class: str, first: ComparisonRow | None) -> ComparisonRow:
+def _row(label: str, variant: str, result: RunResult, traffic_class: str, first: ComparisonRow | None) -> ComparisonRow:
     figures = compared_figures(result, traffic_class)
     base = figures if first is None else {name: getattr(first, name) for name in RATIOS}
     return ComparisonRow.model_validate(
         {
             **figures,
+            "intervals": intervals_of(result, traffic_class),
             "label": label,
             "scheme": result.scheme,
+            "variant": variant,
             "verdict": result.verdict,
             "flows_completed": result.flows.completed,
             "flows_total": result.flows.total,
@@ -207,35 +248,46 @@ def _row(label: str, result: RunResult, traffic_class: str, first: ComparisonRow
 
 
 def _other_classes(
-    results: Sequence[RunResult], labels: Sequence[str], classes: Iterable[str], traffic_class: str
+    results: Sequence[RunResult], names: RunNames, classes: Iterable[str], traffic_class: str
 ) -> Iterator[ClassRow]:
     for name in classes:
         if name in (traffic_class, INCAST_TAG):
             continue
-        averaged = over_seeds(results, name)
+        averaged = over_seeds(results, names.variants, name)
         if averaged:
-            yield from (_class_over_seeds(name, scheme, results) for scheme in averaged)
+            yield from (_class_over_seeds(name, scheme, names.variants, results) for scheme in averaged)
             continue
-        for label, result in zip(labels, results, strict=True):
+        for label, result in zip(names.labels, results, strict=True):
             figures = result.fct_slowdown.get(name)
             if figures is not None:
                 percentiles = (figures.p50, figures.p95, figures.p99)
-                yield _class_row(name, label, figures.completed, figures.flows, percentiles)
+                intervals = intervals_of(result, name)
+                yield _class_row(name, label, figures.completed, figures.flows, percentiles, intervals)
 
 
-def _class_over_seeds(name: str, scheme: SchemeOverSeeds, results: Sequence[RunResult]) -> ClassRow:
+def _class_over_seeds(
+    name: str, scheme: SchemeOverSeeds, variants: Sequence[str], results: Sequence[RunResult]
+) -> ClassRow:
     by_run = [
         result.fct_slowdown[name]
-        for result in results
-        if result.variant == scheme.scheme and name in result.fct_slowdown
+        for variant, result in zip(variants, results, strict=True)
+        if variant == scheme.scheme and name in result.fct_slowdown
     ]
-    estimates = (scheme.figures[f"{figure}_slowdown"] for figure in ("p50", "p95", "p99"))
-    means = tuple(map(mean_of, estimates))
+    estimates = {f"{figure}_slowdown": scheme.figures[f"{figure}_slowdown"] for figure in ("p50", "p95", "p99")}
+    intervals = {name: estimate.interval if estimate else None for name, estimate in estimates.items()}
+    means = tuple(map(mean_of, estimates.values()))
     completed, flows = sum(figures.completed for figures in by_run), sum(figures.flows for figures in by_run)
-    return _class_row(name, scheme.scheme, completed, flows, means)
+    return _class_row(name, scheme.scheme, completed, flows, means, intervals)
 
 
-def _class_row(name: str, label: str, completed: int, flows: int, percentiles: Sequence[float | None]) -> ClassRow:
+def _class_row(
+    name: str,
+    label: str,
+    completed: int,
+    flows: int,
+    percentiles: Sequence[float | None],
+    intervals: Mapping[str, Interval | None],
+) -> ClassRow:
     p50, p95, p99 = percentiles
     return ClassRow(
         traffic_class=name,
@@ -245,6 +297,7 @@ def _class_row(name: str, label: str, completed: int, flows: int, percentiles: S
         p50_slowdown=p50,
         p95_slowdown=p95,
         p99_slowdown=p99,
+        intervals=dict(intervals),
     )
 
 
@@ -255,10 +308,6 @@ def _exists(name: str, figures: Mapping[str, float | None], base: Mapping[str, f
 
 def _warnings(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds: bool) -> list[str]:
     warnings = []
-    for name in (name for name in _ALIKE_FIELDS if not (has_seeds and name == "seed")):
-        values = list(dict.fromkeys(str(getattr(result, name)) for result in results))
-        if len(values) > 1:
-            warnings.append(f"The runs differ in {name}: {', '.join(values)}.")
     # Each seed draws its own number of flows, the same for every scheme.
     groups = {(result.seed if has_seeds else None): result.flows.total for result in results}
     if any(result.flows.total != groups[result.seed if has_seeds else None] for result in results):

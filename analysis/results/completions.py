@@ -1,35 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The completion time of dependent messages by tag, compared between runs."""
+"""The completion time of traffic classes, compared between runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean, geometric_mean
+from statistics import fmean
 
 from analysis.metrics.figures import Figure, Figures
-from analysis.metrics.flows import CompletionFigures
+from analysis.metrics.flows import ALL_CLASSES, CompletionFigures
+from analysis.results.names import RunNames
+from analysis.results.over_seeds import Estimate, estimate_of, geometric_estimate, mean_of
 from analysis.results.result import RunResult
 
 
 class CompletionRow(Figures):
-    """The completion of all messages of a tag in one run, or the mean over a scheme's seeds."""
+    """The completion of all messages of a traffic class in one run, or the mean over a scheme's seeds."""
 
     tag: str
+    """The traffic class."""
     label: str
     took_us: Figure | None
     """Time from the first ready message to the last acknowledgement; None if not all messages finished."""
-    ideal_us: Figure
+    ideal_us: Figure | None
+    """The ideal of messages that wait for others; None for other messages."""
     slowdown: Figure | None
     ratio: Figure | None
     """`took_us` relative to the first run; with several seeds, the geometric mean of the ratios per seed."""
+    took: Estimate | None = None
+    """`took_us` with its interval over the seeds; None with a single seed, or if not all messages finished."""
+    ratio_over_seeds: Estimate | None = None
+    """`ratio` with its interval over the seeds."""
 
 
-def completion_rows(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds: bool) -> Iterator[CompletionRow]:
-    """Yield the rows tag by tag, in the order of the runs. Runs without dependent messages have no rows."""
+def completion_rows(results: Sequence[RunResult], names: RunNames, *, has_seeds: bool) -> Iterator[CompletionRow]:
+    """Yield the rows class by class, in the order of the runs. Results of older releases may have no rows."""
     runs: dict[str, dict[int, RunResult]] = {}
-    for label, result in zip(labels, results, strict=True):
-        name, seed = (result.variant, result.seed) if has_seeds else (label, 0)
+    for label, variant, result in zip(names.labels, names.variants, results, strict=True):
+        name, seed = (variant, result.seed) if has_seeds else (label, 0)
         runs.setdefault(name, {})[seed] = result
     for tag in dict.fromkeys(tag for result in results for tag in result.completion):
         base: Mapping[int, CompletionFigures] | None = None
@@ -40,18 +48,33 @@ def completion_rows(results: Sequence[RunResult], labels: Sequence[str], *, has_
                 yield _row(tag, name, figures_of, base)
 
 
+def decisive_rows(rows: Sequence[CompletionRow], *, has_incast: bool) -> list[CompletionRow]:
+    """Return the rows that decide how long the job takes: those of dependent messages, else those of all flows.
+
+    Beside an incast, messages that do not wait complete when the traffic ends, so none of their rows is decisive.
+    """
+    dependent = [row for row in rows if row.ideal_us is not None]
+    if dependent or has_incast:
+        return dependent
+    return [row for row in rows if row.tag == ALL_CLASSES] or list(rows)
+
+
 def _row(
     tag: str, label: str, figures_of: Mapping[int, CompletionFigures], base: Mapping[int, CompletionFigures]
 ) -> CompletionRow:
-    ratios = [_ratio(figures, base.get(seed)) for seed, figures in figures_of.items()]
-    known = [ratio for ratio in ratios if ratio is not None]
+    took = _complete([figures.took_us for figures in figures_of.values()])
+    ratio = _complete([_ratio(figures, base.get(seed)) for seed, figures in figures_of.items()])
+    took_estimate, ratio_estimate = estimate_of(took), geometric_estimate(ratio)
+    has_seeds = len(figures_of) > 1
     return CompletionRow(
         tag=tag,
         label=label,
-        took_us=_mean([figures.took_us for figures in figures_of.values()]),
-        ideal_us=fmean(figures.ideal_us for figures in figures_of.values()),
+        took_us=mean_of(took_estimate),
+        ideal_us=_mean([figures.ideal_us for figures in figures_of.values()]),
         slowdown=_mean([figures.slowdown for figures in figures_of.values()]),
-        ratio=geometric_mean(known) if len(known) == len(ratios) else None,
+        ratio=mean_of(ratio_estimate),
+        took=took_estimate if has_seeds else None,
+        ratio_over_seeds=ratio_estimate if has_seeds else None,
     )
 
 
@@ -61,6 +84,11 @@ def _ratio(figures: CompletionFigures, base: CompletionFigures | None) -> float 
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """Return the mean, or None if a value is missing: the remaining values would describe other flows."""
+    known = _complete(values)
+    return fmean(known) if known else None
+
+
+def _complete(values: Sequence[float | None]) -> list[float]:
+    """Return the values, or none if one is missing: the remaining values would describe other flows."""
     known = [value for value in values if value is not None]
-    return fmean(known) if known and len(known) == len(values) else None
+    return known if len(known) == len(values) else []

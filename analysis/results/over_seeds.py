@@ -12,11 +12,9 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from analysis.metrics.figures import Figure, Figures, Interval
+from analysis.metrics.figures import Figure, Figures, Interval, rounded
 from analysis.metrics.percentiles import mean_interval
 from analysis.results.result import LEVELS, Level, RunResult, count_of
-
-_ALIKE_FIELDS = ("scenario", "scale", "switch", "clock")
 
 FiguresBySeed = Mapping[int, Mapping[str, float | None]]
 
@@ -53,6 +51,18 @@ def compared_figures(result: RunResult, traffic_class: str) -> Mapping[str, floa
     }
 
 
+def intervals_of(result: RunResult, traffic_class: str) -> dict[str, Interval | None]:
+    """Return the bootstrap intervals of the percentiles of a traffic class."""
+    slowdown = result.fct_slowdown.get(traffic_class)
+    if slowdown is None:
+        return {}
+    return {
+        "p50_slowdown": slowdown.p50_interval,
+        "p95_slowdown": slowdown.p95_interval,
+        "p99_slowdown": slowdown.p99_interval,
+    }
+
+
 def ratio_of(value: float | None, base: float | None) -> float | None:
     """Return value / base, or None if either is missing or the base is zero."""
     return None if value is None or not base else value / base
@@ -63,9 +73,11 @@ class Estimate(Figures):
 
     mean: Figure
     interval: Interval | None
-    """95 % confidence interval of the mean (Student's t); None with a single run."""
+    """95 % confidence interval of the mean (Student's t); None with a single run, and if the runs agree."""
     runs: int
     """The number of runs that have the figure."""
+    is_constant: bool = False
+    """Whether several runs have the figure and agree to the last digit. Such runs give no estimate of an error."""
 
 
 class SchemeOverSeeds(Figures):
@@ -73,7 +85,7 @@ class SchemeOverSeeds(Figures):
     first scheme."""
 
     scheme: str
-    """The scheme, and the P4 program if the user supplied one."""
+    """The scheme, the P4 program if the user supplied one, and the settings in which the compared runs differ."""
     seeds: tuple[int, ...]
     verdict: Level
     """The worst verdict among the scheme's runs."""
@@ -82,23 +94,31 @@ class SchemeOverSeeds(Figures):
     figures: dict[str, Estimate | None]
     ratios: dict[str, Estimate | None]
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the runs agree in every figure: the seed changes nothing."""
+        known = [estimate for estimate in self.figures.values() if estimate is not None]
+        return bool(known) and all(estimate.is_constant for estimate in known)
+
 
 def mean_of(estimate: Estimate | None) -> float | None:
     """Return the mean, or None without an estimate."""
     return None if estimate is None else estimate.mean
 
 
-def over_seeds(results: Sequence[RunResult], traffic_class: str) -> tuple[SchemeOverSeeds, ...]:
-    """Return the schemes in order of first appearance, if there are at least two seeds.
+def over_seeds(
+    results: Sequence[RunResult], variants: Sequence[str], traffic_class: str
+) -> tuple[SchemeOverSeeds, ...]:
+    """Return the means of each variant in order of first appearance, if there are at least two seeds.
 
-    The result is empty if the runs differ in anything but scheme, program and seed.
+    `variants`: the name of each run, which runs share if they differ only in the seed. The result is empty if a variant
+    has a seed twice.
     """
     runs: dict[str, dict[int, RunResult]] = {}
-    for result in results:
-        runs.setdefault(result.variant, {})[result.seed] = result
+    for variant, result in zip(variants, results, strict=True):
+        runs.setdefault(variant, {})[result.seed] = result
     are_distinct = sum(len(by_seed) for by_seed in runs.values()) == len(results)
-    are_alike = all(len({getattr(result, name) for result in results}) == 1 for name in _ALIKE_FIELDS)
-    if not are_distinct or not are_alike or all(len(by_seed) == 1 for by_seed in runs.values()):
+    if not are_distinct or all(len(by_seed) == 1 for by_seed in runs.values()):
         return ()
     summaries: list[SchemeOverSeeds] = []
     base: FiguresBySeed | None = None
@@ -107,6 +127,19 @@ def over_seeds(results: Sequence[RunResult], traffic_class: str) -> tuple[Scheme
         base = figures if base is None else base
         summaries.append(_summary(scheme, by_seed, figures, base))
     return tuple(summaries)
+
+
+def seed_warnings(schemes: Sequence[SchemeOverSeeds]) -> list[str]:
+    """Return a sentence that names the schemes for which the seed changes nothing; no sentence without any."""
+    constant = [scheme for scheme in schemes if scheme.is_constant]
+    if not constant:
+        return []
+    names = "" if len(constant) == len(schemes) else f" for {', '.join(scheme.scheme for scheme in constant)}"
+    seeds = ", ".join(str(seed) for seed in constant[0].seeds)
+    return [
+        f"The seed changes nothing{names}: seeds {seeds} gave the same figures to the last digit. "
+        "They count as one run, so there is no confidence interval."
+    ]
 
 
 def _summary(
@@ -119,33 +152,45 @@ def _summary(
         verdict=max((run.verdict for run in runs.values()), key=LEVELS.index),
         flows_completed=sum(run.flows.completed for run in runs.values()),
         flows_total=sum(run.flows.total for run in runs.values()),
-        figures={name: _estimate([by_name[name] for by_name in figures.values()]) for name in names},
+        figures={name: estimate_of([by_name[name] for by_name in figures.values()]) for name in names},
         ratios={
-            name: _geometric([ratio_of(figures[seed][name], base[seed][name]) for seed in figures if seed in base])
+            name: geometric_estimate(
+                [ratio_of(figures[seed][name], base[seed][name]) for seed in figures if seed in base]
+            )
             for name in RATIOS
         },
     )
 
 
-def _estimate(values: Sequence[float | None]) -> Estimate | None:
+def estimate_of(values: Sequence[float | None]) -> Estimate | None:
+    """Return the mean of the values that are not None, and its interval; None without such values."""
     known = [float(value) for value in values if value is not None]
     if not known:
         return None
-    return Estimate(mean=fmean(known), interval=mean_interval(known), runs=len(known))
+    is_constant = _agree(known)
+    interval = None if is_constant else mean_interval(known)
+    return Estimate(mean=fmean(known), interval=interval, runs=len(known), is_constant=is_constant)
 
 
-def _geometric(ratios: Sequence[float | None]) -> Estimate | None:
+def geometric_estimate(ratios: Sequence[float | None]) -> Estimate | None:
     """Return the geometric mean, in which ratios of one half and two cancel; None without ratios or if one is zero."""
     known = [ratio for ratio in ratios if ratio is not None]
     if not known or min(known) <= 0:
         return None
     logs = [math.log(ratio) for ratio in known]
-    interval = mean_interval(logs)
+    is_constant = _agree(known)
+    interval = None if is_constant else mean_interval(logs)
     return Estimate(
         mean=math.exp(fmean(logs)),
         interval=None if interval is None else (_exp(interval[0]), _exp(interval[1])),
         runs=len(logs),
+        is_constant=is_constant,
     )
+
+
+def _agree(values: Sequence[float]) -> bool:
+    """Return whether there are several values, and all are the same to the last digit that files contain."""
+    return len(values) > 1 and len({rounded(value) for value in values}) == 1
 
 
 def _exp(value: float) -> float:

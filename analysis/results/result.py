@@ -192,7 +192,7 @@ class RunResult(Figures):
     """The peak buffer over all switches; None if there are no samples."""
     throughput_gbps: Figure
     completion: dict[str, CompletionFigures] = Field(default_factory=dict)
-    """The completion time of dependent messages, by tag."""
+    """The completion time by traffic class. Older releases wrote only tags with dependent messages."""
     packets: PacketCounts | None
     """Frame counts. This and the following counters are None if the runner was killed before it read them."""
     drops: dict[str, int] | None
@@ -221,6 +221,11 @@ class RunResult(Figures):
     def variant(self) -> str:
         """The name of the scheme, and of the P4 program unless it is the testbed's own."""
         return variant_of(self.scheme, self.program)
+
+    @property
+    def dependent_completion(self) -> dict[str, CompletionFigures]:
+        """The completion time of the classes whose messages wait for others."""
+        return {name: figures for name, figures in self.completion.items() if figures.ideal_us is not None}
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -106,6 +106,14 @@ def load_run(folder: Path, flow_columns: Sequence[str] = FLOWS.column_names) -> 
     )
 
 
+def known_config(folder: Path) -> RunConfig | None:
+    """Return the configuration of a run, or None if it cannot be read."""
+    try:
+        return read_config(folder)
+    except ResultError:
+        return None
+
+
 def read_config(folder: Path) -> RunConfig:
     """Return the configuration of a run. Raise ResultError, with the file and the reason, if it cannot be read."""
     path = folder / CONFIG_FILE

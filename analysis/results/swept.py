@@ -40,6 +40,10 @@ class _SweepSettings(BaseModel):
     program: P4Program | None = None
 
 
+_NO_FIGURES = {"job", "seed", "wall_s"}
+"""Columns that may differ although two runs are the same."""
+
+
 @dataclass(frozen=True)
 class Sweep:
     """A sweep that has at least one result."""
@@ -72,6 +76,21 @@ class Sweep:
     def has_seeds(self) -> bool:
         """Whether there are several seeds."""
         return self.table["seed"].n_unique() > 1
+
+    @cached_property
+    def seed_changes_nothing(self) -> bool:
+        """Whether there are several seeds, and jobs that differ only in the seed agree in every figure."""
+        return self.has_seeds and all(len(figures) == 1 for figures in self._figures_by_place.values())
+
+    @property
+    def _figures_by_place(self) -> dict[str, set[str]]:
+        """The different figures of the jobs, by scheme and values of the axes."""
+        keys = ["scheme", *(name for name in self.table.columns if name.startswith(AXIS))]
+        figures_of: dict[str, set[str]] = {}
+        for row in self.table.iter_rows(named=True):
+            figures = {name: value for name, value in row.items() if name not in _NO_FIGURES}
+            figures_of.setdefault(str([row[key] for key in keys]), set()).add(str(figures))
+        return figures_of
 
     @property
     def runs(self) -> pl.DataFrame:

@@ -91,9 +91,9 @@ def _check_same_flows(first: Run, *others: Run) -> None:
 def _flow_list(run: Run) -> pl.DataFrame:
     """Return the planned flows of a run. Start times are left out if messages depend on others: the network sets them.
 
-    A run with a completion time has dependent messages.
+    A run with an ideal completion time has dependent messages.
     """
-    columns = _FLOW_COLUMNS if run.result.completion else (*_FLOW_COLUMNS, "start_us")
+    columns = _FLOW_COLUMNS if run.result.dependent_completion else (*_FLOW_COLUMNS, "start_us")
     return run.flows.select(columns).sort("flow_id")
 
 

@@ -114,6 +114,7 @@ def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[
         check_page(out)
     held = judged(claimed, folders)
     page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"), held)
-    console.print(comparison_table(compare([run.result for run in runs], claims=held)))
+    comparison = compare([run.result for run in runs], claims=held, configs=[run.config for run in runs])
+    console.print(comparison_table(comparison))
     say(f"report: {page}")
     _end([f"{run.folder}: {problem}" for run in runs for problem in run.problems])

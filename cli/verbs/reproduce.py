@@ -99,7 +99,7 @@ def verb(
         for stored in reproduced.experiments:
             print_reproduction(stored)
         claims = [claim for stored in reproduced.experiments for claim in stored.reproduction.claims]
-        say(tally(claim.verdict for claim in claims))
+        say(tally(claim.outcome_text for claim in claims))
     if any(stored.reproduction.failures for stored in reproduced.experiments):
         raise typer.Exit(EXIT_INVALID)
     if strict and not all(stored.reproduction.all_hold for stored in reproduced.experiments):

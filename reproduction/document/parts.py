@@ -47,16 +47,18 @@ def table_lines(summary: Summary) -> list[str]:
 def outcome_of(finding: ClaimFinding | None) -> str:
     if finding is None:
         return NOTHING
-    return finding.verdict if finding.outcome == HOLDS else f"**{finding.outcome}**{OURS if finding.is_ours else ''}"
+    return (
+        finding.outcome_text if finding.outcome == HOLDS else f"**{finding.outcome}**{OURS if finding.is_ours else ''}"
+    )
 
 
 def tally_of(summaries: Sequence[Summary]) -> str:
     """Count the outcomes of all claims, in words."""
-    return tally(verdicts_of(summaries)) or NOTHING
+    return tally(outcomes_of(summaries)) or NOTHING
 
 
-def verdicts_of(summaries: Sequence[Summary]) -> list[str]:
-    return [finding.verdict for summary in summaries for finding in summary.claims]
+def outcomes_of(summaries: Sequence[Summary]) -> list[str]:
+    return [finding.outcome_text for summary in summaries for finding in summary.claims]
 
 
 def wall_times(summary: Summary) -> tuple[str, str]:

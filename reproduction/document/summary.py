@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from analysis.formatting import NOTHING, amount, markdown_table
 from analysis.results.outcome import brief_tally
 from hosts.transport.congestion.presets import DEFAULT_PRESET, PRESETS
-from reproduction.document.parts import SOURCE, Pictures, figure_lines, outcome_of, tally_of, verdicts_of, wall_times
+from reproduction.document.parts import SOURCE, Pictures, figure_lines, outcome_of, outcomes_of, tally_of, wall_times
 from reproduction.summaries import SCALES, Summary, longest, own_arrivals_us
 
 _START = """\
@@ -120,7 +120,7 @@ def _overview(by_experiment: Mapping[str, Sequence[Summary]]) -> str:
     rows = []
     for name, places in by_experiment.items():
         own = _by_column(places)
-        counts = (brief_tally(verdicts_of(own.get(column, ()))) or NOTHING for column in columns)
+        counts = (brief_tally(outcomes_of(own.get(column, ()))) or NOTHING for column in columns)
         rows.append((places[0].paper_place, f"[{name}]({name}.md)", places[0].title, *counts))
     return markdown_table(("figure", "experiment", "topic", *columns), rows)
 

@@ -185,6 +185,10 @@ def test_a_claim_over_seeds_has_the_median_and_the_range() -> None:
     assert [row.outcome for row in rows] == ["depends on the seed", "holds", "fails"]
     assert (rows[0].value, rows[0].values) == (4.0, (4.0, 8.0, 2.0))
     assert rows[0].measured == "4 (required: at most 5); 2 to 8 over 3 seeds"
+    [row] = findings(replace(experiment, claims=(claim,)), [results(4.0), results(4.0)])
+    assert row.measured == "4 (required: at most 5); the same over 2 seeds"
+    [row] = findings(replace(experiment, claims=(claim,)), [results(4.0001), results(4.0)])
+    assert row.measured == "4 (required: at most 5); 4 over 2 seeds"
     [row] = findings(replace(experiment, claims=(claim,)), [results(4.0), Results("ci", ())])
     assert (row.outcome, row.value) == ("depends on the seed", None)
     assert row.measured == "not measured: sfc was not run"

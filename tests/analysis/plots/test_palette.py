@@ -55,6 +55,14 @@ def test_a_scheme_without_a_congestion_control_is_solid_whatever_the_order() -> 
     assert looks[2].dashes == looks[3].dashes == DASH_CYCLE[0]
 
 
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_runs_of_one_scheme_differ_in_colour_and_dashes(count: int) -> None:
+    """They may differ in a setting only."""
+    looks = scheme_looks(["irn"] * count)
+    assert len({look.color for look in looks}) == min(count, len(OTHER_COLORS) + 1)
+    assert len({look.dashes for look in looks}) == count
+
+
 def test_congestion_controls_of_one_scheme_differ_in_colour_too() -> None:
     looks = scheme_looks(["irn", "irn+hpcc", "irn+dcqcn", "irn+mine"])
     assert len({look.color for look in looks}) == 4

@@ -12,10 +12,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 
 from analysis.plots import run as plots
-from analysis.plots.canvas import WIDTH_PIXELS, PlottedRun, log_x, log_y, new_figure, write_png
+from analysis.plots.canvas import WIDTH_PIXELS, PlottedRun, lay_out, log_x, log_y, new_figure, write_png
 from analysis.plots.goodput import plot_goodput
 from analysis.plots.palette import SCHEME_COLORS
 from analysis.plots.series import Steps, cumulative_slowdown, thin
@@ -137,11 +139,31 @@ def test_curves_of_many_traffic_classes_can_be_told_apart() -> None:
     assert_curves_differ(plots.plot_fct(flows, scheme="sfc"))
 
 
+@pytest.mark.parametrize("words", [1, 8, 30])
+def test_legends_and_titles_are_inside_the_picture(words: int) -> None:
+    """Long names get fewer columns in the legend and more lines in a title; a legend covers no curve."""
+    tags = [f"phase-{number}-of-{'-'.join(['collective'] * min(words, 3))}" for number in range(words)]
+    flows = pl.concat([make_flows(count=30, incast=0).with_columns(tag=pl.lit(tag)) for tag in tags])
+    runs = [PlottedRun(tag, "irn", flows, make_queues()) for tag in tags[:9]]
+    for figure in (
+        plots.plot_fct(flows, scheme="sfc", traffic_class=tags[0]),
+        plots.plot_buffers_compared(runs),
+        plots.plot_fct_compared(runs, tags),
+    ):
+        lay_out(figure, FigureCanvasAgg, 100)
+        assert not any(axes.get_legend() for axes in figure.axes)
+        texts = [
+            text for axes in figure.axes for text in axes.findobj(Text) if text.get_text() == axes.get_title("left")
+        ]
+        boxes = [artist.get_window_extent() for artist in (*figure.legends, *texts)]
+        assert all(box.x0 >= -1 and box.x1 <= figure.bbox.x1 + 1 for box in boxes)
+        assert all(box.y0 >= -1 and box.y1 <= figure.bbox.y1 + 1 for box in boxes)
+
+
 def test_a_traffic_class_whose_name_begins_with_an_underscore_is_in_the_legend() -> None:
     flows = make_flows().with_columns(tag=pl.lit("_mine"))
-    legend = plots.plot_fct(flows, scheme="sfc").axes[1].get_legend()
-    assert legend is not None
-    assert [text.get_text().strip() for text in legend.get_texts()] == ["_mine"]
+    [legend] = plots.plot_fct(flows, scheme="sfc").legends
+    assert [text.get_text().strip() for text in legend.get_texts()] == ["P50", "P95", "P99", "_mine"]
     [goodput] = plot_goodput([PlottedRun("", "sfc", flows, goodput=make_goodput(flows))]).legends
     assert [text.get_text().strip() for text in goodput.get_texts()] == ["_mine"]
 

@@ -27,8 +27,13 @@ from analysis.plots.palette import IN_THE_DARK, scheme_color
 from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
 from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.report.sweep import write_sweep_page
+from analysis.report.validation import write_validation_page
 from analysis.results.result import BtsCounts, PfcCounts
 from analysis.results.spec import P4Program
+from analysis.results.stored import load_run
+from analysis.results.swept import TABLE_FILE
+from analysis.validation.comparison import compare_clocks
+from analysis.validation.record import Validation
 from telemetry.schema import CONGESTION
 from telemetry.writer import write_trace
 from tests.analysis.conftest import FolderMaker
@@ -75,6 +80,16 @@ addEventListener("load", () => {
       .filter(each => each.scrollWidth > each.clientWidth).map(each => each.className || each.tagName),
     scrolled: [...document.querySelectorAll(".scroll")].filter(each => each.scrollWidth > each.clientWidth)
       .map(each => each.closest("section").querySelector("h2").innerText),
+    cutCommands: [...document.querySelectorAll("pre.command")]
+      .filter(each => each.scrollWidth > each.clientWidth).length,
+    unshaded: [...document.querySelectorAll(".scroll, pre")]
+      .filter(each => !getComputedStyle(each).backgroundAttachment.includes("local")).length,
+    cutLabels: [...document.querySelectorAll(".panels svg text, .legend li")].filter(each => {
+      const inner = each.getBoundingClientRect();
+      const outer = (each.ownerSVGElement || each.closest("figure")).getBoundingClientRect();
+      return inner.width && (inner.left < outer.left - 1 || inner.right > outer.right + 1);
+    }).map(each => each.textContent),
+    headings: [...document.querySelectorAll("td[data-says]")].map(each => each.dataset.says),
     captions: [...document.querySelectorAll("figcaption")].map(each => each.innerText),
     smallestInPlots: Math.min(...[...document.querySelectorAll(".panels svg text")]
       .filter(each => each.getBoundingClientRect().width)
@@ -194,13 +209,50 @@ def _experiment_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
     return write_experiment_page(tmp_path / "experiment", page, ("Buffer over time.", figure), rows)
 
 
+def _long_sweep_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
+    """Write the page of a sweep with three seeds, an axis with a long name, and long names of schemes and folders."""
+    folder = sweep_folder(make_run_folder, tmp_path / "sweep")
+    once = pl.read_parquet(folder / TABLE_FILE).with_columns(
+        pl.lit("transport.congestion_parameters.target_delay_ns=").alias("axis.transport.a_very_long_parameter_name"),
+        scheme=pl.col("scheme") + "+a-congestion-control-with-a-long-name",
+    )
+    seeds = [
+        once.with_columns(
+            seed=once["seed"] + seed,
+            job=once["job"] + f",{'long-' * 12}{seed}",
+            slowdown_p99=once["slowdown_p99"] + seed,
+        )
+        for seed in range(3)
+    ]
+    pl.concat(seeds).write_parquet(folder / TABLE_FILE)
+    return write_sweep_page(folder)
+
+
+def _validation_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
+    virtual, live = load_run(make_run_folder("sfc", config={"clock": "virtual"})), load_run(make_run_folder("sfc"))
+    return write_validation_page(live.folder.parent, Validation(runs=(compare_clocks(virtual, live),)))
+
+
 def _sweep_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
     return write_sweep_page(sweep_folder(make_run_folder, tmp_path / "sweep"))
 
 
 PAGES = {"run": (_run_page, 8, 0), "comparison": (_comparison_page, 9, 0), "experiment": (_experiment_page, 1, 0),
-         "sweep": (_sweep_page, 4, 0)}  # fmt: skip
+         "sweep": (_sweep_page, 4, 0), "validation": (_validation_page, 1, 0)}  # fmt: skip
 """The function that writes each page, the number of panels, and the panel that must show the colour of sfc."""
+
+
+def test_long_names_and_many_columns_are_not_cut_off_on_a_phone(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    [probe] = lay_out(_long_sweep_page(make_run_folder, tmp_path), tmp_path, NARROW)
+    assert probe["pageWidth"] <= NARROW
+    assert probe["scrolled"] == probe["cutLabels"] == probe["overflowing"] == []
+
+
+def test_outcomes_are_not_called_verdicts(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """A verdict is of a run, an outcome of a claim. On a phone, the names of columns are beside the cells."""
+    [probe] = lay_out(_experiment_page(make_run_folder, tmp_path), tmp_path, NARROW)
+    assert "outcome" in probe["headings"]
+    assert "verdict" not in probe["headings"]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -238,7 +290,7 @@ def test_the_overview_of_large_runs_is_not_cut_off_in_a_wide_window(
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_smaller_windows(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """The page does not scroll sideways, but its tables do. Plots are below each other and legible."""
+    """Neither the page nor a table scrolls sideways on a phone. Plots are below each other and legible."""
     make, *_ = PAGES[name]
     for width, probe in zip(
         (NARROW, MIDDLE), lay_out(make(make_run_folder, tmp_path), tmp_path, NARROW, MIDDLE), strict=True
@@ -246,7 +298,10 @@ def test_a_page_fits_smaller_windows(name: str, make_run_folder: FolderMaker, tm
         assert probe["pageWidth"] <= probe["windowWidth"] == width
         assert probe["overflowing"] == []
         assert probe["smallestInPlots"] >= _LEAST_PIXELS
+        assert probe["cutLabels"] == []
+        assert probe["cutCommands"] == probe["unshaded"] == 0
         if width == NARROW:
+            assert probe["scrolled"] == [], "a table is cut off"
             is_place = re.compile(r"\b(Left|Right)\b|\b(left|right):")  # not true where panels are stacked
             assert not list(filter(is_place.search, probe["captions"]))
             for above, below in pairwise(probe["plots"]):

@@ -7,13 +7,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+from matplotlib.collections import LineCollection
 
+from analysis.plots.over_axes import AxisLine, plot_over_axis
+from analysis.report.first_sentence import of_sweep
 from analysis.report.sweep import write_sweep_page
 from analysis.results.comparison import result_row
+from analysis.results.over_seeds import estimate_of
 from analysis.results.result import ResultError, read_result
-from analysis.results.swept import SWEEP_FILE, TABLE_FILE, is_sweep, shared_runs
+from analysis.results.swept import SWEEP_FILE, TABLE_FILE, is_sweep, read_sweep_results, shared_runs
 from tests.analysis.conftest import FolderMaker
 
 
@@ -57,6 +62,37 @@ def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderM
     labels = re.findall(r"</svg>\s*([^<]+)</li>", over_threshold)
     assert labels == ["irn, degree 8", "sfc, degree 8", "irn, degree 16", "sfc, degree 16"]
     assert page.count("jobs/irn,8") == 2
+
+
+def test_bars_of_a_sweep_are_confidence_intervals_beside_each_other() -> None:
+    lines = [
+        AxisLine(name, name, [estimate_of([mean - 1.0, mean + 1.0, mean]), None], [estimate_of([mean]), None])
+        for name, mean in (("irn", 10.0), ("sfc", 20.0))
+    ]
+    left, right = plot_over_axis("degree", [8, 16], lines, slowdown_title="P99").axes
+    [low, high] = lines[0].slowdowns[0].interval  # type: ignore[union-attr,misc]
+    bars = [collection for collection in left.collections if isinstance(collection, LineCollection)]
+    assert bars[0].get_segments()[0][:, 1] == pytest.approx([low, high])
+    places = [bar.get_transform().transform(bar.get_segments()[0])[0, 0] for bar in bars]
+    assert places[1] - places[0] > 5
+    assert left.get_xlim()[0] < 8 < 16 < left.get_xlim()[1]
+    assert left.get_ylim()[1] < 2 * 20.0 * 1.1
+    [single] = [bar for bar in right.collections if isinstance(bar, LineCollection)][:1]
+    assert not any(segment.size and np.isfinite(segment).all() for segment in single.get_segments())
+
+
+def test_a_sweep_says_that_the_seed_changes_nothing(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    folder = sweep_folder(make_run_folder, tmp_path / "sweep")
+    once = pl.read_parquet(folder / TABLE_FILE)
+    assert "The seed changes nothing" not in of_sweep(read_sweep_results(folder))
+    again = once.with_columns(job=once["job"] + ",8", seed=once["seed"] + 1, wall_s=once["wall_s"] + 1)
+    pl.concat([once, again]).write_parquet(folder / TABLE_FILE)
+    assert "The seed changes nothing." in of_sweep(read_sweep_results(folder))
+    assert "The seed changes nothing." in write_sweep_page(folder).read_text()
+    pl.concat([once, again.with_columns(max_buffer_bytes=pl.col("max_buffer_bytes") + 1)]).write_parquet(
+        folder / TABLE_FILE
+    )
+    assert "The seed changes nothing" not in of_sweep(read_sweep_results(folder))
 
 
 def test_shared_runs_are_reported_only_for_schemes_that_share(make_run_folder: FolderMaker, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.formatting import format_number
+from analysis.formatting import format_interval, format_number
 from analysis.life.events import LifeEvent
 from analysis.report.tables import comparison_table, format_estimate, key_figures, life_table, run_table
 from analysis.results.comparison import compare
-from analysis.results.result import read_result, write_result
+from analysis.results.result import RunResult, read_result, write_result
 from tests.analysis.conftest import FolderMaker, make_flows
 from tests.analysis.narrow import lost, printed
 
@@ -75,9 +75,35 @@ def test_every_class_is_in_the_table_of_a_comparison(make_run_folder: FolderMake
     rows = [line.split() for line in lines if line.split()[:1] == ["rpc"]]
     slowdown = results[0].fct_slowdown["rpc"]
     percentiles = [format_number(value) for value in (slowdown.p50, slowdown.p95, slowdown.p99)]
-    cells = [f"{slowdown.completed}/{slowdown.flows}", *percentiles]
+    interval = format_interval(slowdown.p99_interval).split()
+    cells = [f"{slowdown.completed}/{slowdown.flows}", *percentiles, *interval]
     assert rows == [["rpc", scheme, *cells] for scheme in ("irn", "sfc")]
     assert not compare([read_result(make_run_folder("irn"))]).other_classes
+
+
+def test_a_p99_has_its_interval_in_the_terminal(results: list[RunResult]) -> None:
+    """It is below the table, in the sentence and in the table of a run. Too few flows give none, which is shown."""
+    irn, sfc = results
+    figures = [result.fct_slowdown["hadoop"] for result in results]
+    shown = [f"{format_number(each.p99)}{format_interval(each.p99_interval)}" for each in figures]
+    assert all("[" in text for text in shown)
+    comparison = compare(results)
+    text = printed(comparison_table(comparison), 200)
+    assert f"P99 [95 % interval]: irn {shown[0]}, sfc {shown[1]}\n" in text
+    assert f"P99 slowdown of hadoop flows {shown[1]} vs. {shown[0]}, " in comparison.meaning[0]
+    assert shown[1] in printed(run_table(sfc, None), 120)
+    few = sfc.fct_slowdown | {"hadoop": figures[1].model_copy(update={"p99_interval": None})}
+    text = printed(comparison_table(compare([irn, sfc.model_copy(update={"fct_slowdown": few})])), 200)
+    assert f"sfc {format_number(figures[1].p99)} [none: too few flows]" in text
+
+
+def test_a_difference_of_overlapping_intervals_may_be_chance(results: list[RunResult]) -> None:
+    irn, sfc = results
+    assert "by chance" not in compare(results).meaning[0]
+    wide = sfc.fct_slowdown["hadoop"].model_copy(update={"p99_interval": (1.0, 100.0)})
+    unsure = sfc.model_copy(update={"fct_slowdown": sfc.fct_slowdown | {"hadoop": wide}})
+    [sentence] = compare([irn, unsure]).meaning
+    assert "the slowest hadoop flows finish earlier (perhaps by chance: the intervals overlap); " in sentence
 
 
 FLOW = {

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from analysis.report.first_sentence import of_comparison
 from analysis.report.pages import write_comparison_report
-from analysis.report.tables import format_estimate
+from analysis.report.tables import comparison_table, format_estimate
 from analysis.results.comparison import Comparison, compare
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import RunResult, read_result
 from tests.analysis.conftest import FolderMaker
+from tests.analysis.narrow import printed
 
 Buffers = dict[tuple[str, int], int]
 
@@ -41,8 +43,44 @@ def test_ratios_are_computed_for_each_seed(result: RunResult) -> None:
     assert buffer and ratio and buffer.interval
     assert (buffer.mean, buffer.runs, irn.seeds) == (500, 2, (1, 2))
     assert buffer.interval[0] < 0 < 1000 < buffer.interval[1]
-    assert (ratio.mean, ratio.interval) == (0.5, (0.5, 0.5))
+    assert (ratio.mean, ratio.interval, ratio.is_constant) == (0.5, None, True)
+    assert "0.5x with every seed" in comparison.meaning[0]
     assert comparison.warnings == ()
+
+
+def test_figures_that_are_the_same_with_every_seed_have_no_interval(result: RunResult) -> None:
+    """The terminal, the page's first sentence, the sentences about schemes and comparison.json say so."""
+    comparison = _compared(result, dict.fromkeys([("irn", 1), ("sfc", 1), ("irn", 2), ("sfc", 2)], 100))
+    assert comparison.warnings == (
+        "The seed changes nothing: seeds 1, 2 gave the same figures to the last digit. "
+        "They count as one run, so there is no confidence interval.",
+    )
+    assert [scheme.is_constant for scheme in comparison.over_seeds] == [True, True]
+    [sentence] = comparison.meaning
+    assert sentence.startswith("sfc compared with irn, the same with each of 2 seeds: ")
+    assert "no clear difference" in sentence and "peak buffer 100 B vs. 100 B, 1x;" in sentence
+    shown = printed(comparison_table(comparison))
+    assert "the same with each of 2 seeds" in shown and "The seed changes nothing" in shown
+    assert "The seed changes nothing." in of_comparison(comparison)
+    assert "±" not in shown and "[" not in sentence
+    estimates = [estimate for scheme in comparison.over_seeds for estimate in scheme.figures.values() if estimate]
+    assert all(estimate.interval is None for estimate in estimates)
+
+
+def test_a_scheme_that_no_seed_changes_is_named(result: RunResult) -> None:
+    comparison = _compared(result, {("irn", 1): 100, ("sfc", 1): 50, ("irn", 2): 100, ("sfc", 2): 60})
+    [warning] = comparison.warnings
+    assert warning.startswith("The seed changes nothing for irn: seeds 1, 2 gave")
+    assert "Without ±: the same with every seed." in printed(comparison_table(comparison))
+
+
+def test_an_interval_that_is_printed_as_1_to_1_is_no_difference(result: RunResult) -> None:
+    """Two seeds with the ratios 1.00011 and 1.00012 have the interval 1.00005 to 1.00018."""
+    million = 1_000_000
+    buffers = {("irn", 1): million, ("sfc", 1): million + 110, ("irn", 2): million, ("sfc", 2): million + 120}
+    [sentence] = _compared(result, buffers).meaning
+    assert "the peak buffer shows no clear difference" in sentence
+    assert "1x [1 to 1]" in sentence
 
 
 def test_ratios_that_cancel_are_no_difference(result: RunResult) -> None:
@@ -61,6 +99,7 @@ def test_only_runs_that_differ_in_scheme_and_seed_alone_are_averaged(result: Run
     assert not compare(again).over_seeds
     elsewhere = [result, result.model_copy(update={"seed": 8, "clock": "virtual"})]
     assert not compare(elsewhere).over_seeds
+    assert [row.label for row in compare(elsewhere).rows] == ["clock real", "clock virtual"]
 
 
 def test_a_scheme_has_the_worst_verdict_of_its_runs(result: RunResult) -> None:
@@ -89,7 +128,7 @@ def test_the_sentence_follows_the_figures(results: list[RunResult]) -> None:
 def test_means_are_in_page_and_file(make_run_folder: FolderMaker, tmp_path: Path) -> None:
     """The page begins with the sentence, and has a table of means and plots of one seed."""
     folders = [
-        make_run_folder(scheme, load=load, config={"seed": seed})
+        make_run_folder(scheme, load=load, peak_bytes=1e6 * seed, config={"seed": seed})
         for seed in (1, 2)
         for scheme, load in (("irn", 2.0), ("sfc", 0.5))
     ]
@@ -115,6 +154,7 @@ def test_runs_with_a_user_program_are_a_separate_scheme(result: RunResult) -> No
 
 def test_half_of_an_interval_has_the_unit_of_its_mean() -> None:
     assert format_estimate("max_buffer_bytes", Estimate(mean=701e3, interval=(689e3, 713e3), runs=3)) == "701 ±12 KB"
+    assert format_estimate("took_us", Estimate(mean=1500, interval=(1234, 1766), runs=3)) == "1.5 ±0.27 ms"
     assert format_estimate("p99_slowdown", Estimate(mean=11.3, interval=None, runs=1)) == "11.3"
     assert format_estimate("p99_slowdown", None) == "-"
 
