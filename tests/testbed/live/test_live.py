@@ -40,6 +40,8 @@ def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
     late = pl.read_parquet(folder / "lateness.parquet")
     assert set(late["part"]) == {"host", "switch"}
     assert late.filter(pl.col("part") == "host")["departures"].sum() == result["packets"]["sent"]
+    sampled_us = pl.read_parquet(folder / "queues.parquet")["time_us"].unique().sort().head(3).to_list()
+    assert sampled_us == [10.0, 20.0, 30.0], "as on the virtual clock"
     for part in ("host", "switch"):
         assert result["spacing"][part]["pairs"] > 0
         assert result["spacing"][part]["ideal_us"] > 0
