@@ -159,7 +159,14 @@ def run_on(
             ends.callback(background.stop)
         pcaps = capture_folder(folder, plan.captured)
         captures = LiveCaptures(
-            plan.topology, plan.captured, pids, pcaps, network.run_id, network.logs, plan.dilation.factor
+            plan.topology,
+            plan.captured,
+            pids,
+            pcaps,
+            network.run_id,
+            network.logs,
+            plan.dilation.factor,
+            plan.captured_flows,
         )
         ends.callback(captures.stop)
         run = _Run(network, agents, recorder, progress, interrupt, background, captures, began_s)
