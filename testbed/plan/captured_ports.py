@@ -36,9 +36,9 @@ def captured_flows(words: Sequence[str], flows: FlowTable) -> tuple[int, ...]:
 
 
 def captured_ports(words: Sequence[str], topology: Topology, flows: FlowTable) -> tuple[Port, ...]:
-    """Return the named ends of links or, if the words name flows only, those of all links on the flows' shortest paths.
+    """Return the ends of links that the words name. Raises UsageError.
 
-    Raises UsageError.
+    If the words name flows only, return both ends of every link on the flows' shortest paths.
     """
     ends = named_ports(words, topology)
     if ends:
