@@ -25,6 +25,8 @@ if Path(sys.prefix) != ROOT / ".venv" and _VENV_PYTHON.exists():
 
 # NumPy's linear algebra, which no part uses heavily, would start threads that wait actively and use CPU time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Plots are written to files. A notebook's backend, which its commands inherit, may not be installed here.
+os.environ["MPLBACKEND"] = "agg"
 
 from testbed.interrupt import end_at_once
 

@@ -75,7 +75,9 @@ FlowFile = Annotated[
 Pcap = Annotated[
     str,
     typer.Option(
-        metavar="PLACES", help="Capture packets at HOST, SWITCH (all ports) or SWITCH:PORT; separated by commas."
+        metavar="PLACES",
+        help="Capture packets at HOST, SWITCH (all ports) or SWITCH:PORT; separated by commas. "
+        "flow:NUMBER among them: only packets of that flow, by default along its paths.",
     ),
 ]
 BackgroundName = Annotated[

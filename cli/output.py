@@ -49,7 +49,16 @@ class TextConsole(Console):
 
     def __init__(self, *, stderr: bool = False, markup: bool = False) -> None:
         """`markup` is for callers that escape foreign text with `rich.markup.escape`."""
-        super().__init__(stderr=stderr, markup=markup, emoji=False, highlight=False)
+        stream = sys.stderr if stderr else sys.stdout
+        super().__init__(
+            stderr=stderr,
+            markup=markup,
+            emoji=False,
+            highlight=False,
+            # FORCE_COLOR, which Jupyter sets for all commands of a notebook, would fill captured output with escapes.
+            force_terminal=stream is not None and stream.isatty(),
+            force_jupyter=False,
+        )
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the segments of a renderable, with its control characters escaped."""

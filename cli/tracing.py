@@ -4,31 +4,31 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.life.captured import FlowOnWire, Sighting, sightings
+from analysis.life.captured import Sighting, sightings
 from analysis.life.events import LifeEvent, joined
 from analysis.life.hops import packet_events, unseen_ports
 from analysis.life.stored import stored_events
 from analysis.results.result import RESULT_FILE
 from analysis.results.stored import Run
-from scenarios.model.flow import Flow
+from scenarios.model.flow_table import FlowTable
 from scenarios.model.numbering import number_flows
+from telemetry.captures.flow_packets import FlowOnWire
 from telemetry.captures.pcapng import CaptureError
 from testbed.errors import UsageError
 from testbed.execution.stored_flows import stored_flows
-from testbed.plan.captured_ports import captured_ports
+from testbed.flows.on_wire import on_wire
+from testbed.plan.captured_ports import captured_flows, captured_ports
 from testbed.recording.captures import FOLDER, SUFFIX
 from testbed.targets.common.interfaces import interface_of
 from topologies.model import Port, Topology
+from topologies.routes import ports_between
 from wire.constants import DEFAULT_PAYLOAD_BYTES
 
-_MOST_SWITCHES = 8
-"""Switches outside the racks of a flow that a suggested command names at most."""
 _EACH_ALONE = -1.0
 
 
@@ -67,17 +67,23 @@ def flow_life(run: Run, number: int, packet: int | None) -> FlowLife:
     flows = number_flows(listed.requests)
     if number > len(flows) or (flows[number - 1].src, flows[number - 1].dst) != (row["src"], row["dst"]):
         raise UsageError(f"{run.folder}: flows.parquet and the flow list are from different runs")
-    wire = _on_wire(flows, flows[number - 1], topology, _payload_bytes(run))
+    wire = on_wire(flows, number, topology, _payload_bytes(run))
     if packet is not None and packet >= wire.packets:
         raise UsageError(f"{run.folder}: no packet {packet} in flow {number}; packets are 0 to {wire.packets - 1}")
-    sightings_by_port, problems = _sightings_by_port(run, topology, wire)
-    packets = packet_events(sightings_by_port, topology, str(row["src"]), str(row["dst"]))
+    seen, problems = _sightings_by_port(run, topology, flows, wire)
+    needed = _needed_ports(run, topology, row)
+    packets = packet_events(seen, topology, str(row["src"]), str(row["dst"]), needed)
     if packet is None:
+        if any(event.what == "arrived" for event in packets):
+            events = [event for event in events if event.what != "received"]  # the arrivals are exact
         events += joined(packets, run.result.base_rtt_us)
     else:
         events = joined((event for event in packets if event.packet == packet), _EACH_ALONE)
     events.sort(key=lambda event: event.time_us)
-    return FlowLife(row, events, _notes(run, row, topology, sightings_by_port), [*run.problems, *problems])
+    has_switches = any(end.node in topology.switch for end in seen)
+    unseen = unseen_ports(seen, topology, needed) if has_switches else None
+    notes = _notes(run, number, captured_flows(_captures(run), flows), unseen)
+    return FlowLife(row, events, notes, [*run.problems, *problems])
 
 
 def _payload_bytes(run: Run) -> int:
@@ -85,28 +91,13 @@ def _payload_bytes(run: Run) -> int:
     return payload_bytes if isinstance(payload_bytes, int) and payload_bytes > 0 else DEFAULT_PAYLOAD_BYTES
 
 
-def _on_wire(flows: Sequence[Flow], flow: Flow, topology: Topology, payload_bytes: int) -> FlowOnWire:
-    """Return how the flow's packets are recognised. The PSNs of messages on one QP continue from message to message."""
-    before = (
-        earlier.size_bytes
-        for earlier in flows[: flow.flow_id - 1]
-        if (earlier.src, earlier.source_qpn) == (flow.src, flow.source_qpn)
-    )
-    return FlowOnWire(
-        source_ip=topology.host[flow.src].ip.packed,
-        destination_ip=topology.host[flow.dst].ip.packed,
-        source_qpn=flow.source_qpn,
-        destination_qpn=flow.destination_qpn,
-        first_psn=sum(-(-size // payload_bytes) for size in before),
-        packets=-(-flow.size_bytes // payload_bytes),
-    )
-
-
-def _sightings_by_port(run: Run, topology: Topology, wire: FlowOnWire) -> tuple[dict[Port, list[Sighting]], list[str]]:
+def _sightings_by_port(
+    run: Run, topology: Topology, flows: FlowTable, wire: FlowOnWire
+) -> tuple[dict[Port, list[Sighting]], list[str]]:
     """Return the captured packets of the flow by port, and a sentence for each unreadable capture."""
     by_port: dict[Port, list[Sighting]] = {}
     problems: list[str] = []
-    for end in captured_ports(_captures(run), topology):
+    for end in captured_ports(_captures(run), topology, flows):
         path = run.folder / FOLDER / f"{interface_of(topology, end)}{SUFFIX}"
         try:
             by_port[end] = sightings(path, wire)
@@ -117,31 +108,36 @@ def _sightings_by_port(run: Run, topology: Topology, wire: FlowOnWire) -> tuple[
     return by_port, problems
 
 
+def _needed_ports(run: Run, topology: Topology, row: Mapping[str, Any]) -> dict[str, set[int]]:
+    """Return the ports of each switch that the flow may use: on its shortest paths, or all if faults change routes."""
+    if run.config is not None and run.config.fault_spans:
+        return {switch: {port.number for port in ports} for switch, ports in topology.ports.items()}
+    needed: dict[str, set[int]] = {}
+    for end in ports_between(topology, row["src"], row["dst"]):
+        needed.setdefault(end.node, set()).add(end.number)
+    return needed
+
+
 def _captures(run: Run) -> tuple[str, ...]:
     return () if run.config is None else run.config.captures
 
 
-def _notes(run: Run, row: Mapping[str, Any], topology: Topology, seen: Mapping[Port, object]) -> list[str]:
-    unseen = unseen_ports(seen, topology)
-    if any(end.node in topology.switch for end in seen):
-        return [
-            f"{switch}: waiting times and losses are unknown, because ports {', '.join(map(str, ports))} were not "
-            f"captured (--pcap {switch} captures all)."
-            for switch, ports in unseen.items()
-        ]
-    places = _places(row, topology)
-    again = run.command if not _captures(run) else "the run"
+def _notes(
+    run: Run, number: int, kept: Sequence[int], unseen_by_switch: Mapping[str, Sequence[int]] | None
+) -> list[str]:
+    """Return sentences about packet events that the captures lack, and the command that records them.
+
+    `kept`: the flows whose packets were captured; none for all flows. `unseen_by_switch`: None without captures at
+    switches.
+    """
+    record = f"To record them: {'the run' if _captures(run) else run.command} --pcap flow:{number}"
+    if kept and number not in kept:
+        return [f"The captures have only packets of flow {', '.join(map(str, kept))}. {record}"]
+    if unseen_by_switch is None:
+        missing = "Queueing and loss of single packets were not recorded: this needs captures of hosts and switches."
+        return [f"{missing} {record}"]
     return [
-        "Queueing and loss of single packets were not recorded: this needs captures of hosts and switches. "
-        f"To record them: {again} --pcap {shlex.quote(places)}"
+        f"{switch}: waiting times and losses are unknown, because ports {', '.join(map(str, ports))} were not "
+        f"captured (--pcap {switch} captures all)."
+        for switch, ports in unseen_by_switch.items()
     ]
-
-
-def _places(row: Mapping[str, Any], topology: Topology) -> str:
-    """Return the hosts of a flow and the switches between them, separated by commas."""
-    source, destination = topology.host[row["src"]], topology.host[row["dst"]]
-    between = (
-        [] if source.switch == destination.switch else [switch for switch in topology.switches if not switch.is_tor]
-    )
-    names = [source.name, source.switch, *(switch.name for switch in between[:_MOST_SWITCHES])]
-    return ",".join(dict.fromkeys([*names, destination.switch, destination.name]))

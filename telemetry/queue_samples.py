@@ -76,7 +76,7 @@ def model_us(wall_ns: NDArray[np.int64], *, start_ns: int, dilation_factor: int)
 def queue_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor: int) -> pl.DataFrame:
     """Return the rows of the queues trace for one switch, in time order.
 
-    Samples before model time 0 are left out, and so are samples of a (port, class) whose queue was empty during the
+    Samples up to model time 0 are left out, and so are samples of a (port, class) whose queue was empty during the
     whole interval. The whole buffer has a row for every interval. Raise ValueError if a depth does not fit 32 bits.
     """
     selected = samples[_is_in_trace(samples, start_ns)]
@@ -94,7 +94,7 @@ def queue_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor:
 
 def _is_in_trace(samples: Samples, start_ns: int) -> NDArray[np.bool_]:
     whole_buffer = samples["port"] == WHOLE_BUFFER
-    is_seen = (samples["time_ns"] >= start_ns) & (whole_buffer | (samples["high_water_bytes"] > 0))
+    is_seen = (samples["time_ns"] > start_ns) & (whole_buffer | (samples["high_water_bytes"] > 0))
     selected: NDArray[np.bool_] = is_seen & (samples["part"] <= 0)
     return selected
 

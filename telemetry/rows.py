@@ -55,7 +55,7 @@ class FlowRow:
     bytes_resent: Annotated[int | None, Meaning("message bytes sent again", "B", bits=64)]
     timeouts: Annotated[int | None, Meaning("retransmission timeouts")]
     naks: Annotated[int | None, Meaning("negative acknowledgements received")]
-    paused_us: Annotated[float | None, Meaning("time that flow control kept the flow from sending", "µs")]
+    paused_us: Annotated[float | None, Meaning("time that flow control kept packets of the flow back", "µs")]
     corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")]
 
 
@@ -84,7 +84,13 @@ class SignalRow:
     obeyed: Annotated[
         bool, Meaning("whether the host paused the flow, or passed the request to the flow's congestion control")
     ]
-    paused_until_us: Annotated[float | None, Meaning("end of the pause that the packet set; null: it set none", "µs")]
+    paused_until_us: Annotated[
+        float | None,
+        Meaning(
+            "end of the pause that the packet set; `received_us`: the host had nothing left to send; null: it set none",
+            "µs",
+        ),
+    ]
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Shortest-path routes: the ports of every switch that lead to each ToR, and the links of a path."""
+"""Shortest-path routes: the ports of every switch that lead to each ToR, and the links of paths."""
 
 from __future__ import annotations
 
@@ -38,6 +38,21 @@ def routes_of(topology: Topology, switch: str) -> tuple[Route, ...]:
             nearer = tuple(port.number for port in between if hops.get(port.peer.node) == hops[switch] - 1)
             remote.append(Route(tor.prefix, nearer))
     return (*local, *remote)
+
+
+def ports_between(topology: Topology, src: str, dst: str) -> tuple[Port, ...]:
+    """Return both ends of every link on the shortest paths from one host to another, in order of distance."""
+    hops = topology.hops[topology.host[dst].switch]
+    links: dict[Link, None] = {topology.host_link[src]: None}
+    switches = [topology.host[src].switch]
+    for switch in switches:
+        for port in topology.ports[switch]:
+            if not port.peer_is_host and hops.get(port.peer.node) == hops[switch] - 1:
+                links[topology.link_at[Port(switch, port.number)]] = None
+                if port.peer.node not in switches:
+                    switches.append(port.peer.node)
+    links[topology.host_link[dst]] = None
+    return tuple(end for link in links for end in (link.a, link.b))
 
 
 class Paths:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import isclose
+from math import inf, isclose
 from typing import Any
 
 import polars as pl
@@ -27,7 +27,7 @@ REQUESTS = {"feedback": "lower rate", "sub_rtt": "smaller window"}
 
 
 def stored_events(flow: Mapping[str, Any], signals: Rows, goodput: Rows) -> list[LifeEvent]:
-    """Return the events of a flow in order of time.
+    """Return the events of a flow in order of time, and in causal order if their times are equal.
 
     `flow`: a row of flows.parquet. `signals` and `goodput`: signals.parquet and goodput.parquet, with all flows.
     """
@@ -35,19 +35,22 @@ def stored_events(flow: Mapping[str, Any], signals: Rows, goodput: Rows) -> list
     received = answer(signals.lazy().filter(is_of_flow & (pl.col("host") == flow["src"])))
     delivered = answer(goodput.lazy().filter(is_of_flow))
     events = [
-        *_ends(flow),
+        _ready(flow),
         *_signals(flow, received.sort("received_us", maintain_order=True)),
-        *_deliveries(flow["dst"], delivered.sort("from_us")),
+        *_deliveries(flow, delivered.sort("from_us")),
+        *_acknowledged(flow),
     ]
     return sorted(events, key=lambda event: event.time_us)
 
 
-def _ends(flow: Mapping[str, Any]) -> Iterator[LifeEvent]:
+def _ready(flow: Mapping[str, Any]) -> LifeEvent:
     size = format_bytes(flow["size_bytes"])
     if flow["start_us"] is None:
-        yield LifeEvent(0.0, flow["src"], "waits", f"with {size} to {flow['dst']}, for messages that never completed")
-    else:
-        yield LifeEvent(flow["start_us"], flow["src"], "ready", f"{size} to {flow['dst']}")
+        return LifeEvent(0.0, flow["src"], "waits", f"with {size} to {flow['dst']}, for messages that never completed")
+    return LifeEvent(flow["start_us"], flow["src"], "ready", f"{size} to {flow['dst']}")
+
+
+def _acknowledged(flow: Mapping[str, Any]) -> Iterator[LifeEvent]:
     if flow["finish_us"] is not None:
         took, ideal = format_us(flow["fct_us"]), format_us(flow["ideal_fct_us"])
         detail = f"complete; FCT {took}, ideal {ideal}, slowdown {format_number(flow['slowdown'])}"
@@ -55,7 +58,7 @@ def _ends(flow: Mapping[str, Any]) -> Iterator[LifeEvent]:
 
 
 def _signals(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]:
-    """Yield the BTS of a flow and their effects at its sender.
+    """Yield the BTS of a flow and their effects at its sender. A flow that has sent everything is not paused.
 
     A newer pause replaces the end of an older one. A flow that finishes before its pause ends does not resume.
     """
@@ -71,6 +74,10 @@ def _signals(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]
         if not row["obeyed"] or until_us is None:
             yield LifeEvent(row["received_us"], flow["src"], "BTS ignored", f"from {row['switch']}")
             continue
+        if until_us == row["received_us"] and row["pause_us"]:
+            detail = f"from {row['switch']}, asks to {request}; nothing left to send"
+            yield LifeEvent(row["received_us"], flow["src"], "BTS received", detail)
+            continue
         if paused_until_us is not None and paused_until_us <= row["received_us"]:
             yield _resumed(flow, paused_until_us)
         paused_until_us = until_us
@@ -83,21 +90,27 @@ def _resumed(flow: Mapping[str, Any], time_us: float) -> LifeEvent:
     return LifeEvent(time_us, flow["src"], "resumed", "end of the pause")
 
 
-def _deliveries(receiver: str, rows: pl.DataFrame) -> Iterator[LifeEvent]:
-    """Yield deliveries. Consecutive intervals are merged into one delivery."""
-    begin_us = end_us = 0.0
+def _deliveries(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]:
+    """Yield deliveries. Consecutive intervals are merged into one delivery.
+
+    The trace has intervals, not arrivals. A delivery is placed at the end of its first interval, when its first bytes
+    had arrived, but not after the acknowledgement of the last bytes.
+    """
+    latest_us = inf if flow["finish_us"] is None else flow["finish_us"]
+    first_us = end_us = 0.0
     delivered_bytes = 0
     for from_us, until_us, size_bytes in rows.select("from_us", "until_us", "delivered_bytes").iter_rows():
         if delivered_bytes and not isclose(from_us, end_us, abs_tol=1e-6):
-            yield _delivery(receiver, begin_us, end_us, delivered_bytes)
+            yield _delivery(flow["dst"], first_us, end_us, delivered_bytes)
             delivered_bytes = 0
+        end_us = min(until_us, latest_us)
         if not delivered_bytes:
-            begin_us = from_us
-        end_us = until_us
+            first_us = end_us
         delivered_bytes += size_bytes
     if delivered_bytes:
-        yield _delivery(receiver, begin_us, end_us, delivered_bytes)
+        yield _delivery(flow["dst"], first_us, end_us, delivered_bytes)
 
 
-def _delivery(receiver: str, begin_us: float, end_us: float, size_bytes: int) -> LifeEvent:
-    return LifeEvent(begin_us, receiver, "received", f"{format_bytes(size_bytes)} in order, until {end_us:,.2f}")
+def _delivery(receiver: str, first_us: float, end_us: float, size_bytes: int) -> LifeEvent:
+    until = f", until {end_us:,.2f}" if end_us > first_us else ""
+    return LifeEvent(first_us, receiver, "received", f"{format_bytes(size_bytes)} in order{until}")

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -107,6 +108,15 @@ class PlottedRun:
     faults: Sequence[FaultSpan] = ()
 
 
+@contextmanager
+def plot_style() -> Iterator[None]:
+    """Apply `STYLE` in the body, and otherwise matplotlib's defaults instead of the user's settings."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
 def styled(plot: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
     """Decorate a plot function so that its figures have the style `STYLE`. Global matplotlib settings do not change.
 
@@ -116,7 +126,7 @@ def styled(plot: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
 
     @wraps(plot)
     def draw(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Drawn:
-        with mpl.rc_context(STYLE):
+        with plot_style():
             drawn = plot(*args, **kwargs)
             for figure in drawn.values() if isinstance(drawn, dict) else [drawn]:
                 for axes in figure.axes:
@@ -259,7 +269,7 @@ def share_legend(figure: Figure, *, columns: int = 6) -> None:
 def write_png(figure: Figure, path: Path) -> None:
     """Write a PNG that is WIDTH_PIXELS wide, atomically."""
     dpi = WIDTH_PIXELS / WIDTH_INCHES
-    with mpl.rc_context(STYLE):
+    with plot_style():
         lay_out(figure, FigureCanvasAgg, dpi)
         replace_file(path, lambda partial: figure.savefig(partial, format="png", dpi=dpi, metadata={"Software": None}))
 

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 
-import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -27,7 +26,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.transforms import Transform
 
-from analysis.plots.canvas import GRID, INK, MUTED, PAPER, SPINE, STYLE, lay_out
+from analysis.plots.canvas import GRID, INK, MUTED, PAPER, SPINE, lay_out, plot_style
 from analysis.plots.palette import IN_THE_DARK
 
 PANEL_INCHES = 5.0
@@ -64,7 +63,7 @@ def to_svg(figure: Figure, *, name: str, description: str) -> str:
     `description` is the text for screen readers. Panels are cut out by their cell in the figure's grid, so each panel
     needs its own axis labels.
     """
-    with mpl.rc_context(STYLE), _without_legends(figure) as legends:
+    with plot_style(), _without_legends(figure) as legends:
         drawn = "\n".join(_drawings(figure, name))
         keys = "".join(_keys(legend, f"{name}-{number}") for number, legend in enumerate(legends, 1))
     return f'<div class="panels" role="img" aria-label="{escape(description)}">\n{drawn}</div>\n{keys}'

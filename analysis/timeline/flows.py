@@ -30,7 +30,6 @@ _PAUSE_ARGUMENTS = ("switch", "cause", "pause_us", "paused_until_us")
 
 _SLOWING = ("feedback", "sub_rtt")
 """The causes that ask for a lower rate or a smaller window instead of a pause."""
-"""The cause of a signal that asks for a lower rate instead of a pause (QCN)."""
 
 Row = dict[str, Any]
 
@@ -142,13 +141,21 @@ class FlowTracks:
             name = f"BTS from {signal['switch']} ignored"
         elif signal["cause"] in _SLOWING:
             name = f"slowed down by {signal['switch']}"
+        elif _keeps_nothing_back(signal):
+            name = f"BTS from {signal['switch']} ({signal['cause']}), nothing left to send"
         else:
             name = f"paused by {signal['switch']} ({signal['cause']})"
         self._file.instant(track, signal["received_ns"], name, _arguments(signal, _PAUSE_ARGUMENTS), arrow_to=arrow)
 
 
 def _is_pause(signal: Row) -> bool:
-    return bool(signal["obeyed"]) and signal["cause"] not in _SLOWING and signal["paused_until_ns"] is not None
+    is_set = bool(signal["obeyed"]) and signal["cause"] not in _SLOWING and signal["paused_until_ns"] is not None
+    return is_set and not _keeps_nothing_back(signal)
+
+
+def _keeps_nothing_back(signal: Row) -> bool:
+    """Whether the host had nothing left to send when the signal asked for a pause."""
+    return signal["paused_until_us"] == signal["received_us"] and bool(signal["pause_us"])
 
 
 def _arguments(row: Row, names: tuple[str, ...]) -> dict[str, Argument]:

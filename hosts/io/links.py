@@ -12,6 +12,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address
@@ -79,10 +80,18 @@ class Links:
     """A netlink socket, which stays in the namespace in which it was opened.
 
     Interfaces are identified by name. Methods raise an OSError whose text names the failed operation.
+
+    pyroute2 runs an event loop for each request. A thread whose event loop is already running, as in a Jupyter
+    notebook, cannot do that, so the requests run in a thread of their own.
     """
 
     def __init__(self) -> None:
-        self._netlink = IPRoute()
+        self._thread = ThreadPoolExecutor(1)  # its thread starts in the namespace of this one
+        try:
+            self._netlink = self._thread.submit(IPRoute).result()
+        except BaseException:
+            self._thread.shutdown()
+            raise
 
     def add_pair(
         self, name: str, peer: str, *, peer_pid: int | None = None, mtu_bytes: int = ORDINARY_MTU_BYTES
@@ -97,13 +106,13 @@ class Links:
         options = {"ifname": name, "mtu": mtu_bytes, "group": _OUR_GROUP, "state": "up"}
         mtu_text = "" if mtu_bytes == ORDINARY_MTU_BYTES else f" at an MTU of {mtu_bytes} B"
         with _error_context(f"cannot join {name} and {peer}{mtu_text}"):
-            self._netlink.link("add", kind="veth", peer=peer_options, **options)
+            self._request("link", "add", kind="veth", peer=peer_options, **options)
 
     def remove_pairs(self) -> None:
         """Remove all pairs that `add_pair` made in this namespace."""
         try:
             with _error_context("cannot remove the links"):
-                self._netlink.link("del", group=_OUR_GROUP)
+                self._request("link", "del", group=_OUR_GROUP)
         except OSError as error:
             if error.errno != errno.ENODEV:  # there is no pair to remove
                 raise
@@ -114,7 +123,7 @@ class Links:
     def set_state(self, name: str, *, up: bool) -> None:
         state = "up" if up else "down"
         with _error_context(f"cannot bring {name} {state}"):
-            self._netlink.link("set", ifname=name, state=state)
+            self._request("link", "set", ifname=name, state=state)
 
     def is_up(self, name: str) -> bool:
         """Return whether an interface has been brought up."""
@@ -131,34 +140,34 @@ class Links:
     def move(self, name: str, pid: int) -> None:
         """Move an interface into the namespace of a process, where it is down."""
         with _error_context(f"cannot move {name}"):
-            self._netlink.link("set", ifname=name, net_ns_pid=pid)
+            self._request("link", "set", ifname=name, net_ns_pid=pid)
 
     def move_into(self, name: str, namespace: int) -> None:
         """Move an interface into the namespace of a descriptor, where it is down."""
         with _error_context(f"cannot move {name}"):
-            self._netlink.link("set", ifname=name, net_ns_fd=namespace)
+            self._request("link", "set", ifname=name, net_ns_fd=namespace)
 
     def mac(self, name: str) -> str:
         return str(self._link(name).get("address"))
 
     def set_mac(self, name: str, mac: str) -> None:
         with _error_context(f"cannot set the MAC address of {name}"):
-            self._netlink.link("set", ifname=name, address=mac)
+            self._request("link", "set", ifname=name, address=mac)
 
     def mtu(self, name: str) -> int:
         return int(self._link(name).get("mtu"))
 
     def set_mtu(self, name: str, mtu_bytes: int) -> None:
         with _error_context(f"cannot set the MTU of {name}"):
-            self._netlink.link("set", ifname=name, mtu=mtu_bytes)
+            self._request("link", "set", ifname=name, mtu=mtu_bytes)
 
     def settings(self, name: str) -> Settings:
         """Return the addresses, permanent neighbours and routes of an interface."""
         index = self._link(name)["index"]
         with _error_context(f"cannot read the settings of {name}"):
-            addresses = self._netlink.get_addr(family=socket.AF_INET, index=index)
-            neighbours = self._netlink.get_neighbours(family=socket.AF_INET, ifindex=index)
-            routes = self._netlink.get_routes(family=socket.AF_INET, table=_MAIN_TABLE, oif=index)
+            addresses = self._request("get_addr", family=socket.AF_INET, index=index)
+            neighbours = self._request("get_neighbours", family=socket.AF_INET, ifindex=index)
+            routes = self._request("get_routes", family=socket.AF_INET, table=_MAIN_TABLE, oif=index)
         return Settings(
             tuple((address.get("local"), address["prefixlen"]) for address in addresses),
             tuple(
@@ -174,21 +183,22 @@ class Links:
         index = self._link(name)["index"]
         with _error_context(f"cannot address {name}"):
             for address, prefix_bits in settings.addresses:
-                self._netlink.addr("replace", index=index, address=address, prefixlen=prefix_bits)
+                self._request("addr", "replace", index=index, address=address, prefixlen=prefix_bits)
             for address, mac in settings.neighbours:
-                self._netlink.neigh("replace", dst=address, lladdr=mac, ifindex=index, state=NUD_PERMANENT)
+                self._request("neigh", "replace", dst=address, lladdr=mac, ifindex=index, state=NUD_PERMANENT)
             for route in settings.routes:
                 next_hop = {} if route.gateway is None else {"gateway": route.gateway, "flags": ["onlink"]}
-                self._netlink.route("replace", dst=route.destination, oif=index, proto=route.protocol, **next_hop)
+                self._request("route", "replace", dst=route.destination, oif=index, proto=route.protocol, **next_hop)
 
     def flush_addresses(self, name: str) -> None:
         """Remove all addresses from an interface; the kernel then removes its routes too."""
         index = self._link(name)["index"]
         with _error_context(f"cannot flush {name}"):
-            self._netlink.flush_addr(family=socket.AF_INET, index=index)
+            self._request("flush_addr", family=socket.AF_INET, index=index)
 
     def close(self) -> None:
-        self._netlink.close()
+        with self._thread:
+            self._thread.submit(self._netlink.close).result()
 
     def __enter__(self) -> Links:
         return self
@@ -196,9 +206,13 @@ class Links:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _request(self, method: str, *words: str, **options: Any) -> list[Any]:
+        """Call a method of pyroute2 and return the answers."""
+        return self._thread.submit(lambda: list(getattr(self._netlink, method)(*words, **options))).result()
+
     def _link(self, name: str) -> Any:
         with _error_context(f"cannot find {name}"):
-            [link] = self._netlink.link("get", ifname=name)
+            [link] = self._request("link", "get", ifname=name)
             return link
 
 

@@ -79,7 +79,7 @@ class SendingReport:
     counts: SendingCounts
     """The sender's counters for the message."""
     paused_ns: int
-    """Time since the message was ready for which flow control has paused the flow."""
+    """Time since the message was ready for which flow control has kept the message's packets back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class SendingState:
     in_flight_bytes: int
     """Bytes of the queue pair that were sent and are neither acknowledged nor considered lost."""
     paused_until_ns: int
-    """End of the queue pair's pause; may be in the past."""
+    """End of the queue pair's pause; may be in the past. 0: all packets of the message were sent."""
     window_bytes: int
     """Maximum number of bytes that the queue pair may have in flight."""
     rate_bps: int
@@ -184,7 +184,8 @@ class BtsReceived:
     reason: str
     """A value of `SignalVerdict`: "obeyed", or the reason why the BTS was not obeyed."""
     paused_until_ns: int | None
-    """New end of the pause; None if the BTS was not obeyed or requested no pause."""
+    """New end of the pause; `received_ns` if the queue pair had nothing left to send; None if the BTS was not obeyed or
+    requested no pause."""
 
 
 Event = MessageCompleted | MessageFailed | MessageReceived | Goodput | BtsReceived | CongestionState

@@ -203,7 +203,7 @@ class SenderQueuePair(FrameSource):
             if samples is not None:
                 samples.sent_again(index)
         self._count_sent(current)
-        recovery.held_ns = self._pause.total_ns(now_ns)
+        recovery.held_ns = current.paused_when_sent_ns = self._pause.total_ns(now_ns)
         recovery.on_sent(index, now_ns - recovery.held_ns)
         asks = is_last or (index + 1) % self._ack_every == 0 or self._window_is_full()
         word = index & PSN_MASK | (ACK_REQUEST if asks else 0)
@@ -360,7 +360,10 @@ class SenderQueuePair(FrameSource):
         self.refresh(now_ns)
 
     def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int | None:
-        """Handle a BTS for this flow. Returns the resulting pause end, or None if the BTS requested no pause."""
+        """Handle a BTS for this flow. Returns the resulting pause end, or None if the BTS requested no pause.
+
+        A pause that keeps nothing back, because all packets were sent, ends for the flow at its arrival.
+        """
         if not signal.cause.requests_pause:
             self._pass_request(signal, arrival_ns, now_ns)
             self.refresh(now_ns)
@@ -368,7 +371,7 @@ class SenderQueuePair(FrameSource):
         self._flow_control.on_signal(signal, arrival_ns)
         self._refresh_pause(now_ns)
         self.refresh(now_ns)
-        return self._flow_control.earliest_send_ns(arrival_ns)
+        return self._flow_control.earliest_send_ns(arrival_ns) if self._has_packets_before(self._end) else arrival_ns
 
     def _pass_request(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> None:
         """Pass a request that is no pause to the congestion control."""
@@ -413,13 +416,12 @@ class SenderQueuePair(FrameSource):
             self._counters.messages_completed += 1
             if self._transmissions:
                 self.flow_id = self._transmissions[0].flow_id
-            self._events.append(MessageCompleted(completed.report(self._pause.total_ns(now_ns)), now_ns))
+            self._events.append(MessageCompleted(completed.report(completed.paused_when_sent_ns), now_ns))
             self._flow_ends.record_end(completed.message.flow_id, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
         """Return a report on every unfinished message."""
-        paused_ns = self._pause.total_ns(now_ns)
-        return [item.report(paused_ns) for item in self._transmissions]
+        return [self._report(item, now_ns) for item in self._transmissions]
 
     def abandon(self) -> None:
         """Forget every message; nothing more will be sent."""
@@ -428,19 +430,28 @@ class SenderQueuePair(FrameSource):
 
     def states(self, now_ns: int) -> list[SendingState]:
         """Return the state of every unfinished message."""
-        paused_ns = self._pause.total_ns(now_ns)
         acknowledged = self._recovery.cumulative
         return [
             SendingState(
-                report=item.report(paused_ns),
+                report=self._report(item, now_ns),
                 acknowledged_bytes=max(0, acknowledged - item.first) * self._payload_bytes,
                 in_flight_bytes=self._recovery.in_flight() * self._payload_bytes,
-                paused_until_ns=self._pause.end_ns,
+                paused_until_ns=self._pause.end_ns if self._has_packets_before(item.end) else 0,
                 window_bytes=self._congestion.window_bytes,
                 rate_bps=self._congestion.rate_bps,
             )
             for item in self._transmissions
         ]
+
+    def _report(self, item: Transmission, now_ns: int) -> SendingReport:
+        """Return a report on an unfinished message. A pause keeps nothing back once all its packets were sent."""
+        has_packets = self._has_packets_before(item.end)
+        return item.report(self._pause.total_ns(now_ns) if has_packets else item.paused_when_sent_ns)
+
+    def _has_packets_before(self, end: int) -> bool:
+        """Whether a packet before index `end` is left to send, or to send again."""
+        recovery = self._recovery
+        return recovery.next_new < end or 0 <= recovery.next_packet() < end
 
     # pause and timers
 

@@ -82,7 +82,7 @@ class Transmission:
 
     __slots__ = (
         "bytes_resent", "crc", "end", "first", "flow_id", "message", "naks", "packets_resent", "packets_sent",
-        "paused_at_start_ns", "size_bytes", "timeouts",
+        "paused_at_start_ns", "paused_when_sent_ns", "size_bytes", "timeouts",
     )  # fmt: skip
 
     def __init__(self, message: OutgoingMessage, first: int, packets: int, paused_ns: int) -> None:
@@ -93,6 +93,8 @@ class Transmission:
         self.first = first
         self.end = first + packets
         self.paused_at_start_ns = paused_ns
+        self.paused_when_sent_ns = paused_ns
+        """How long the queue pair had been paused when the last packet so far was sent."""
         self.crc = 0
         self.packets_sent = self.packets_resent = self.bytes_resent = self.timeouts = self.naks = 0
 

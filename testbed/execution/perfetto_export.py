@@ -18,7 +18,7 @@ from telemetry.reader import TraceError, read_trace
 from telemetry.schema import FLOWS
 from testbed.errors import UsageError
 from testbed.execution.stored_flows import stored_topology
-from testbed.plan.captured_ports import captured_ports
+from testbed.plan.captured_ports import named_ports, names_flow
 from testbed.recording.captures import FOLDER, SUFFIX
 from testbed.targets.common.interfaces import interface_of
 from topologies.model import Port, Topology
@@ -52,7 +52,8 @@ def export_perfetto(folder: Path, out: Path) -> ExportedTimeline:
         topology = stored_topology(run.config)
         peers = _peers(topology)
         words = () if run.config is None else run.config.captures
-        captures = [_capture(folder, end, topology) for end in captured_ports(words, topology)]
+        if not any(names_flow(word) for word in words):  # captures of single flows have no pause frames
+            captures = [_capture(folder, end, topology) for end in named_ports(words, topology)]
     except UsageError as error:
         problems.append(f"Names of neighbours and captures are missing: {error}.")
 

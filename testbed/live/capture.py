@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from telemetry.captures.clock import CaptureClock
+from telemetry.captures.flow_packets import FlowFilter
 from telemetry.captures.pcapng import CaptureError, Direction
 from testbed.recording.captures import FOLDER, SUFFIX, convert
 from testbed.system.child import RunChild
@@ -62,12 +63,14 @@ class LiveCaptures:
         run_id: str,
         logs: Path,
         dilation: int,
+        flows: FlowFilter | None = None,
     ) -> None:
-        """`pids` maps the names of hosts to processes in their network namespaces."""
+        """`pids` maps the names of hosts to processes in their network namespaces. `flows` selects frames."""
         self._topology = topology
         self._pids = pids
         self._run_id = run_id
         self._logs = logs
+        self._flows = flows
         self._clock = CaptureClock(dilation)
         self._running: list[_Running] = []
         try:
@@ -93,6 +96,8 @@ class LiveCaptures:
         """Start one tcpdump at interface `where` for a capture of `end`: both directions, or incoming frames only."""
         words = ["tcpdump", "-U", "-Z", "root", "-s", "0", "--nano", "-i", interface_of(self._topology, where)]
         words += ["-w", str(pcap)] if direction is Direction.UNKNOWN else ["-Q", "in", "-w", str(pcap)]
+        if self._flows is not None:
+            words.append(self._flows.expression())
         if where.node in self._pids:
             words = in_network_of(self._pids[where.node], *words)
         name = end.node if direction is Direction.UNKNOWN else pcap.stem
@@ -124,7 +129,8 @@ class LiveCaptures:
         """Convert the parts of a capture into one pcapng file with the clock's metadata; return an error, or None."""
         path = parts[0].pcap.parent / f"{interface_of(self._topology, end)}{SUFFIX}"
         try:
-            convert({part.pcap: part.direction for part in parts}, path, self._topology, end, self._clock)
+            pcaps = {part.pcap: part.direction for part in parts}
+            convert(pcaps, path, self._topology, end, self._clock, self._flows)
         except FileNotFoundError:
             return "was not written"
         except CaptureError as error:

@@ -50,6 +50,7 @@ from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.system.run_ids import RUN_VARIABLE, claim_state_directory, new_run_id, remove_state_directory
+from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch, Target
@@ -58,6 +59,8 @@ from testbed.targets.common.target import RunningSwitch, Target
 _START_MARGIN_NS = 200_000_000
 _START_MARGIN_PER_FLOW_NS = 10_000
 _START_MARGIN_PER_FAULT_COMMAND_NS = 500_000
+_LONGEST_WAIT_NS = 1_000_000_000
+_MOST_INSTANTS = 1_000
 _POLL_SECONDS = 0.25
 _DRAIN_SECONDS = 5.0
 _DRAIN_MODEL_NS = 200_000
@@ -156,20 +159,38 @@ def run_on(
             ends.callback(background.stop)
         pcaps = capture_folder(folder, plan.captured)
         captures = LiveCaptures(
-            plan.topology, plan.captured, pids, pcaps, network.run_id, network.logs, plan.dilation.factor
+            plan.topology,
+            plan.captured,
+            pids,
+            pcaps,
+            network.run_id,
+            network.logs,
+            plan.dilation.factor,
+            plan.captured_flows,
         )
         ends.callback(captures.stop)
         run = _Run(network, agents, recorder, progress, interrupt, background, captures, began_s)
         return run.outcome(folder)
 
 
-def in_phase(earliest_ns: int, epoch_ns: int, period_ns: int) -> int:
-    """Return the next instant at which a timer with this period, running since `epoch_ns`, resets.
+def in_phase(earliest_ns: int, epoch_ns: int, period_ns: int, sample_ns: int) -> int:
+    """Return an instant at which a timer with this period resets, and a sampling interval ends as nearly as possible.
 
-    A period of 0 returns `earliest_ns`. A run begins at this instant, so that the switches' timers reset when it
-    begins, as on the virtual clock. Each BMv2 switch has its own epoch, so its timers are out of phase with the run.
+    Timer and intervals have been running since `epoch_ns`. A run begins at this instant, so that the switches' timers
+    and samples are in phase with it, as on the virtual clock. A period of 0 stands for no timer. The instant is the
+    best one within a sampling interval or `_LONGEST_WAIT_NS`. Each BMv2 switch has its own epoch, so it is out of phase
+    with the run.
     """
-    return earliest_ns + (epoch_ns - earliest_ns) % period_ns if period_ns else earliest_ns
+    step_ns = period_ns or sample_ns
+    first_ns = earliest_ns + (epoch_ns - earliest_ns) % step_ns
+    last_ns = first_ns + max(sample_ns, _LONGEST_WAIT_NS)
+    instants_ns = range(first_ns, last_ns, step_ns)[:_MOST_INSTANTS]
+    return min(instants_ns, key=lambda instant_ns: abs(_remainder(instant_ns - epoch_ns, sample_ns)))
+
+
+def _remainder(duration_ns: int, interval_ns: int) -> int:
+    """Return the distance of a duration from the nearest multiple of an interval."""
+    return (duration_ns + interval_ns // 2) % interval_ns - interval_ns // 2
 
 
 def switch_clocks(network: LiveNetwork) -> dict[int, SwitchClock]:
@@ -232,7 +253,8 @@ class _Run:
         margin_ns = _START_MARGIN_NS + _START_MARGIN_PER_FLOW_NS * len(self.plan.flows)
         margin_ns += _START_MARGIN_PER_FAULT_COMMAND_NS * len(faults)
         period_ns = 1000 * suppression_period_us(self.plan.switch_settings, self.plan.dilation)
-        self.start_ns = in_phase(time.monotonic_ns() + margin_ns, self.network.epoch_ns, period_ns)
+        sample_ns = self.plan.dilation.wall_ns(SAMPLE_NS)
+        self.start_ns = in_phase(time.monotonic_ns() + margin_ns, self.network.epoch_ns, period_ns, sample_ns)
         self.recorder.begin(self.start_ns - self.network.epoch_ns)
         self.captures.begin(self.start_ns, common_epoch_ns(self.network))
         self._plan_faults(faults)

@@ -1,20 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Parses the words of `--pcap`, which name hosts, switches and ports of switches, into ends of links."""
+"""Parses the words of `--pcap`, which name hosts, switches and ports of switches, and flows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from scenarios.model.flow_table import FlowTable
 from testbed.errors import UsageError
 from topologies.model import Port, SwitchPort, Topology
+from topologies.routes import ports_between
 from wire.input.nearest import nearest
 from wire.input.validation import shown
 
 _NAMED_SWITCHES = 4
+_FLOW = "flow:"
 
 
-def captured_ports(words: Sequence[str], topology: Topology) -> tuple[Port, ...]:
+def captured_flows(words: Sequence[str], flows: FlowTable) -> tuple[int, ...]:
+    """Return the numbers of the flows that the words `flow:NUMBER` name. Raises UsageError, also for repeated flows."""
+    numbers: dict[int, None] = {}
+    for word in words:
+        if not names_flow(word):
+            continue
+        text = word.removeprefix(_FLOW)
+        number = int(text) if re.fullmatch("[0-9]{1,10}", text) else 0
+        if not 1 <= number <= len(flows):
+            known = f"flows 1 to {len(flows)}" if len(flows) else "no flows"
+            raise UsageError(f"--pcap: no flow {shown(text)} in this run, which has {known}")
+        if number in numbers:
+            raise UsageError(f"--pcap: {word} is named twice")
+        numbers[number] = None
+    return tuple(numbers)
+
+
+def captured_ports(words: Sequence[str], topology: Topology, flows: FlowTable) -> tuple[Port, ...]:
+    """Return the ends of links that the words name. Raises UsageError.
+
+    If the words name flows only, return both ends of every link on the flows' shortest paths.
+    """
+    ends = named_ports(words, topology)
+    if ends:
+        return ends
+    named = [flows[number - 1] for number in captured_flows(words, flows)]
+    return tuple(dict.fromkeys(end for flow in named for end in ports_between(topology, flow.src, flow.dst)))
+
+
+def named_ports(words: Sequence[str], topology: Topology) -> tuple[Port, ...]:
     """Return the named ends of links in the order of the words. Raises UsageError, also for repeated ends.
 
     `h1` is a host's wire. `tor1:3` and `tor1:spine1` are a port by its number or neighbour. `tor1` is all ports of a
@@ -22,11 +55,16 @@ def captured_ports(words: Sequence[str], topology: Topology) -> tuple[Port, ...]
     """
     ends: dict[Port, None] = {}
     for word in words:
-        for end in _ends(word, topology):
+        for end in () if names_flow(word) else _ends(word, topology):
             if end in ends:
                 raise UsageError(f"--pcap: {word} is named twice")
             ends[end] = None
     return tuple(ends)
+
+
+def names_flow(word: str) -> bool:
+    """Whether a word of `--pcap` names a flow instead of a place."""
+    return word.startswith(_FLOW)
 
 
 def _ends(word: str, topology: Topology) -> list[Port]:

@@ -22,11 +22,13 @@ from scenarios.faults.fault import Fault
 from scenarios.listed import LISTED
 from scenarios.model.flow_table import FlowTable
 from scenarios.model.scenario import Scale, Scenario
+from telemetry.captures.flow_packets import FlowFilter
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
+from testbed.flows.on_wire import on_wire
 from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan import checks
-from testbed.plan.captured_ports import captured_ports
+from testbed.plan.captured_ports import captured_flows, captured_ports
 from testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATION
 from testbed.plan.fixed_point import check_fixed_point, largest_fitting
 from testbed.plan.goodput import goodput_interval_ns
@@ -78,7 +80,15 @@ class RunPlan:
     @cached_property
     def captured(self) -> tuple[Port, ...]:
         """The ends of links whose frames are captured."""
-        return captured_ports(self.spec.captures, self.topology)
+        return captured_ports(self.spec.captures, self.topology, self.flows)
+
+    @cached_property
+    def captured_flows(self) -> FlowFilter | None:
+        """The selection of the frames that are captured; None for all frames."""
+        numbers = captured_flows(self.spec.captures, self.flows)
+        payload_bytes = self.transport.payload_bytes
+        on_wires = [on_wire(self.flows, number, self.topology, payload_bytes) for number in numbers]
+        return FlowFilter(on_wires) if on_wires else None
 
     @property
     def has_programs(self) -> bool:
@@ -125,7 +135,8 @@ def plan_run(spec: RunSpec) -> RunPlan:
     network = on_target(network, target)
     faults = checks.faults_in(topology, (*scale.faults, *spec.faults), spec.seed)
     check_faults(target, faults, topology)
-    captured_ports(spec.captures, topology)
+    captured_flows(spec.captures, flows)
+    captured_ports(spec.captures, topology, flows)
     waits = _waits(topology, flows, network.transport)
     typed = spec.dilation if spec.retry is None else spec.retry.dilation
     dilation = typed or _provisional_dilation(spec, topology, network.switch)

@@ -11,6 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from telemetry.captures.clock import CaptureClock
+from telemetry.captures.flow_packets import FlowFilter
 from telemetry.captures.pcap import read_pcap
 from telemetry.captures.pcapng import CaptureWriter, Direction
 from testbed.targets.common.interfaces import interface_of
@@ -59,17 +60,25 @@ def _mac(topology: Topology, end: Port) -> bytes:
     return pack_mac(parse_mac(text))
 
 
-def convert(pcaps: Mapping[Path, Direction], path: Path, topology: Topology, end: Port, clock: CaptureClock) -> None:
+def convert(
+    pcaps: Mapping[Path, Direction],
+    path: Path,
+    topology: Topology,
+    end: Port,
+    clock: CaptureClock,
+    flows: FlowFilter | None = None,
+) -> None:
     """Merge tcpdump's files from one end of a link into one capture with model times, and remove the files.
 
-    `clock` converts the times. If the direction of a file is unknown, its frames' addresses determine it. Raise
-    CaptureError or OSError.
+    `clock` converts the times. If the direction of a file is unknown, its frames' addresses determine it. Only frames
+    of `flows` are kept, if given. Raise CaptureError or OSError.
     """
     directions = Directions(topology, end)
     parts = [_part(pcap, direction, directions) for pcap, direction in pcaps.items()]
     with CaptureWriter(path, interface_of(topology, end), clock) as writer:
         for time_ns, direction, frame in merge(*parts, key=itemgetter(0)):
-            writer.write(time_ns, frame, direction)
+            if flows is None or flows.selects(frame):
+                writer.write(time_ns, frame, direction)
     for pcap in pcaps:
         pcap.unlink()
 

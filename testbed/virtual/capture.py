@@ -28,6 +28,7 @@ class VirtualCapture:
         self._hosts: dict[int, tuple[CaptureWriter, Directions]] = {}
         self._ports: dict[tuple[int, int], CaptureWriter] = {}
         self._waiting: list[SeenFrame] = []
+        self._selects = None if plan.captured_flows is None else plan.captured_flows.selects
         capture_root = capture_folder(folder, plan.captured)
         places = {name: place for names in (share.hosts, share.switches) for place, name in enumerate(names)}
         clock = CaptureClock(plan.dilation.factor, start_ns=0, switch_epoch_ns=0)
@@ -56,14 +57,15 @@ class VirtualCapture:
     def frame(self, host: int, frame: bytes, time_ns: int) -> None:
         """Write a frame that a host sent or received. The frames of a host come in order of time."""
         writer, directions = self._hosts[host]
-        writer.write(time_ns, frame, directions.of(frame))
+        if self._selects is None or self._selects(frame):
+            writer.write(time_ns, frame, directions.of(frame))
 
     def frames_of_ports(self, frames: Iterable[SeenFrame], until_ns: int) -> None:
         """Write frames at switch ports, in any order; frames of later calls are due after `until_ns`.
 
         A switch reports a frame when its transmission starts, so frames that are due later wait for a later call.
         """
-        self._waiting += frames
+        self._waiting += frames if self._selects is None else (seen for seen in frames if self._selects(seen[4]))
         self._waiting.sort(key=_TIME_AND_DIRECTION)
         due = 0
         for time_ns, switch, port, leaves, frame in self._waiting:

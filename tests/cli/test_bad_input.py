@@ -82,6 +82,7 @@ def test_a_wrong_setting_is_refused(setting: str, expected: str, refused: Refuse
         (["--scheme", "sfc+"], "unknown congestion control ''"),
         (["--scheme", "sfc++none"], "unknown congestion control '+none'"),
         (["--pcap", "h1,,h2"], "--pcap"),
+        (["--pcap", "flow:9"], "--pcap: no flow '9' in this run, which has flows 1 to 2"),
         (["--dilation", "\u0664\u0662"], "--dilation"),
         (["--dilation", "9" * 5000], "--dilation"),
         (["--dilation", "10000001"], "--dilation"),

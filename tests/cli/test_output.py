@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -105,6 +106,23 @@ def test_the_command_works_on_terminals_of_any_encoding(words: list[str], encodi
     assert "Traceback" not in output
     if words[0] != "--help":
         assert ("µ" in output, r"\xb5" in output) == (encoding != "ascii", encoding == "ascii")
+
+
+def test_a_run_in_a_notebook_prints_no_escapes_and_draws_its_page(tmp_path: Path) -> None:
+    """Jupyter's kernel sets these variables for itself, and the commands of a notebook inherit them."""
+    jupyter = {
+        "MPLBACKEND": "missing_here",  # as the inline backend, which this environment may lack
+        "FORCE_COLOR": "1",
+        "CLICOLOR_FORCE": "1",
+        "TTY_COMPATIBLE": "1",
+        "TERM": "xterm-color",
+        "JPY_PARENT_PID": "1",
+    }
+    words = ["run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=20000"]
+    done = running.run(*words, "--out", str(tmp_path), env={**os.environ, **jupyter})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    assert len(list(tmp_path.glob("*/report.html"))) == 1
 
 
 def _progress_output(*, is_terminal: bool, is_interrupted: bool) -> str:

@@ -44,7 +44,7 @@ _VALID = {
     "--flows": ("flows.csv", "sweep.yaml", "folder", "dangling", "loop", "nothing"),
     "--exec": ("flows.csv", "folder", "dangling", "loop", "nothing", "-"),
     "--out": ("runs", "file", "file/below", "folder", "dangling", "loop", "a b", "[red]"),
-    "--pcap": ("h1", "h1,h2", "h1,h1", "h999", "tor1", "tor1:1", "tor1:99"),
+    "--pcap": ("h1", "h1,h2", "h1,h1", "h999", "tor1", "tor1:1", "tor1:99", "flow:1", "flow:1,h2", "flow:0"),
     "flow": ("1", "999"),
     "--run": ("folder", "file", "nothing", "loop"),
     "--background": ("iperf3",),

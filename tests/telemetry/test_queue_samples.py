@@ -93,9 +93,9 @@ def test_a_depth_beyond_the_column_is_refused() -> None:
 
 @given(st.lists(st.integers(0, 10**12), max_size=30), st.integers(0, 10**12), st.integers(1, 10**5))
 def test_times_keep_their_order_and_none_is_negative(times: list[int], start: int, factor: int) -> None:
-    """Rows are sorted by time, and no sample of the whole buffer since model time 0 is missing."""
+    """Rows are sorted by time, and no sample of the whole buffer after model time 0 is missing."""
     samples = np.array([(time, -1, -1, 0, 0, 0) for time in times], dtype=SAMPLE_DTYPE)
     rows = queue_rows(samples, switch="s", start_ns=start, dilation_factor=factor)["time_us"].to_list()
     assert rows == sorted(rows)
-    assert len(rows) == sum(time >= start for time in times)
+    assert len(rows) == sum(time > start for time in times)
     assert all(row >= 0 for row in rows)

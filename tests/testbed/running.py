@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import psutil
@@ -166,12 +168,29 @@ def _new_since(before: dict[str, set[str]]) -> dict[str, set[str]]:
     return {kind: now[kind] - before[kind] for kind in now if now[kind] - before[kind]}
 
 
-def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
+def start(folder: Path, *words: str, is_on_terminal: bool = False) -> subprocess.Popen[bytes]:
     """Start a run in `folder`/runs and return it once its hosts are being started. Its output goes to `folder`/log."""
-    with (folder / "log").open("wb") as log:
+    with _terminal(folder / "log") if is_on_terminal else (folder / "log").open("wb") as log:
         child = subprocess.Popen(command("run", *words, "--out", str(folder / "runs")), stdout=log, stderr=log)
     await_file(folder / "runs", "*/logs/agent*.json", child)
     return child
+
+
+@contextmanager
+def _terminal(log: Path) -> Iterator[int]:
+    """Provide a terminal. A thread copies to a file what processes write to it, until all have closed it."""
+    near, far = pty.openpty()
+
+    def copy() -> None:
+        with log.open("wb", buffering=0) as file, os.fdopen(near, "rb", buffering=0) as terminal, suppress(OSError):
+            while piece := terminal.read(1 << 16):  # Linux reports a closed terminal as an error
+                file.write(piece)
+
+    Thread(target=copy).start()
+    try:
+        yield far
+    finally:
+        os.close(far)
 
 
 def wait_until_measuring(folder: Path) -> None:

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.life.captured import Kind, Sighting
+from analysis.life.captured import Sighting
 from analysis.life.events import PacketEvent, joined, numbers
 from analysis.life.hops import packet_events, unseen_ports
 from analysis.life.stored import stored_events
+from telemetry.captures.flow_packets import Kind
 from telemetry.captures.pcapng import Direction
 from telemetry.schema import GOODPUT, SIGNALS
 from topologies.model import Port
@@ -66,6 +67,18 @@ def test_pauses_end_unless_a_newer_one_replaces_their_end() -> None:
     assert events[1].detail == "queue above Q_th (300 KB), pause for 10 µs"
 
 
+def test_a_bts_pauses_nothing_if_all_packets_have_left() -> None:
+    """Such a pause ends when the BTS arrives. A pause of 0 ends an earlier pause."""
+    rows = [_signal(10, 22), {**_signal(15, 17), "pause_us": 0.0}, _signal(30, 32)]
+    events = stored_events(FLOW, pl.DataFrame(rows, schema=SIGNALS.dtypes), GOODPUT.empty())
+    assert [(event.time_us, event.what, event.detail) for event in events if event.where == "h1"][1:-1] == [
+        (12.0, "paused", "by tor2, until 22.00"),
+        (17.0, "paused", "by tor2, until 17.00"),
+        (17.0, "resumed", "end of the pause"),
+        (32.0, "BTS received", "from tor2, asks to pause for 10 µs; nothing left to send"),
+    ]
+
+
 def test_feedback_slows_a_flow_down_and_pauses_nothing() -> None:
     """QCN feedback is obeyed if the flow's congestion control supports it. A current pause continues."""
     feedback = {**_signal(14, None), "cause": "feedback", "pause_us": 0.0, "obeyed": True}
@@ -80,15 +93,18 @@ def test_feedback_slows_a_flow_down_and_pauses_nothing() -> None:
     ]
 
 
-def test_deliveries_without_a_gap_are_merged() -> None:
-    rows = [(0.0, 2.0, 3, 1000), (2.0, 4.0, 3, 2000), (6.0, 8.0, 3, 500), (4.0, 6.0, 5, 9)]
+def test_deliveries_without_a_gap_are_merged_and_are_in_causal_order() -> None:
+    """Intervals may begin before the message is ready, and end after its last acknowledgement."""
+    rows = [(0.0, 2.0, 3, 1000), (2.0, 4.0, 3, 2000), (6.0, 8.0, 3, 500), (4.0, 6.0, 5, 9), (88.0, 92.0, 3, 5500)]
     goodput = pl.DataFrame(rows, schema=GOODPUT.dtypes, orient="row")
-    events = stored_events({**FLOW, "finish_us": None}, SIGNALS.empty(), goodput)
-    assert [(event.time_us, event.what, event.detail) for event in events] == [
-        (0.0, "received", "3 KB in order, until 4.00"),
+    events = stored_events(FLOW, SIGNALS.empty(), goodput)
+    assert [(event.time_us, event.what, event.detail) for event in events[:-1]] == [
         (1.0, "ready", "9 KB to h4"),
-        (6.0, "received", "500 B in order, until 8.00"),
+        (2.0, "received", "3 KB in order, until 4.00"),
+        (8.0, "received", "500 B in order"),
+        (90.0, "received", "5.5 KB in order"),
     ]
+    assert (events[-1].time_us, events[-1].what) == (90.0, "acknowledged")
 
 
 def test_packet_events_of_one_kind_are_merged_unless_there_is_a_gap() -> None:
@@ -124,9 +140,11 @@ def test_waits_exclude_the_delays_of_wires_and_links() -> None:
         way_out: [_sighting(time_us, Direction.OUT, packet) for time_us, packet in left],
         Port("h2", 0): [_sighting(time_us, Direction.IN, packet) for time_us, packet in left],
     }
-    assert unseen_ports(seen, NETWORK) == {switch: [3]}
-    partly = packet_events(seen, NETWORK, "h1", "h2")
-    whole = packet_events({**seen, other: []}, NETWORK, "h1", "h2")
+    needed = {switch: (1, 2, 3)}
+    assert unseen_ports(seen, NETWORK, needed) == {switch: [3]}
+    assert unseen_ports(seen, NETWORK, {switch: (1, 2)}) == {}
+    partly = packet_events(seen, NETWORK, "h1", "h2", needed)
+    whole = packet_events({**seen, other: []}, NETWORK, "h1", "h2", needed)
     assert [event for event in whole if event not in partly] == [PacketEvent(11 + delay_us, switch, "lost", 1)]
     queued = [event for event in whole if event.what == "queued"]
     assert [(event.packet, event.towards) for event in queued] == [(0, "h2"), (1, "h2")]
@@ -135,7 +153,47 @@ def test_waits_exclude_the_delays_of_wires_and_links() -> None:
     assert [event.packet for event in whole if event.what == "arrived"] == [0, 1]
 
 
+def test_a_packet_whose_arrival_the_kernel_noted_late_is_not_lost() -> None:
+    """In a live run, the times of two interfaces differ by some ns of the machine."""
+    [switch] = [node.name for node in NETWORK.switches]
+    entry, way_out = Port(switch, 1), Port(switch, 2)
+    least_us = 2 * NETWORK.link_at[way_out].delay_ns / 1000 + 8e6 * 1250 / NETWORK.link_at[way_out].rate_bps
+    seen = {
+        entry: [_sighting(10, Direction.IN, 0), _sighting(40, Direction.IN, 1)],
+        way_out: [_sighting(10 + least_us - 0.02, Direction.OUT, 0)],
+    }
+    events = packet_events(seen, NETWORK, "h1", "h2", {switch: (1, 2)})
+    assert [(event.what, event.packet, event.wait_us) for event in events] == [("queued", 0, 0.0), ("lost", 1, None)]
+
+
 def test_ack_and_nak_are_events_of_the_sender() -> None:
     seen = {Port("h1", 0): [_sighting(5, Direction.IN, 0, Kind.ACK), _sighting(6, Direction.IN, 1, Kind.NAK)]}
-    events = packet_events(seen, NETWORK, "h1", "h2")
+    events = packet_events(seen, NETWORK, "h1", "h2", {})
     assert [(event.what, event.packet) for event in events] == [("acknowledged", 0), ("NAK received", 1)]
+
+
+def test_acks_wait_in_switches_and_may_be_lost_there() -> None:
+    """An ACK and a NAK for one packet, and the packet itself, are told apart."""
+    [switch] = [node.name for node in NETWORK.switches]
+    towards_source, towards_destination = Port(switch, 1), Port(switch, 2)
+    delay_us = NETWORK.link_at[towards_source].delay_ns / 1000
+    wire_us = 8e6 * 1250 / NETWORK.link_at[towards_source].rate_bps
+    least_us = 2 * delay_us + wire_us
+    answers = [_sighting(20, Direction.OUT, 4, Kind.ACK), _sighting(21, Direction.OUT, 4, Kind.NAK)]
+    seen = {
+        Port("h2", 0): answers,
+        towards_destination: [
+            _sighting(10, Direction.OUT, 4),
+            *(answer._replace(direction=Direction.IN) for answer in answers),
+        ],
+        towards_source: [_sighting(20 + least_us + 3, Direction.OUT, 4, Kind.ACK)],
+    }
+    events = packet_events(seen, NETWORK, "h1", "h2", {switch: (1, 2)})
+    assert [(event.what, event.where, event.towards) for event in events] == [
+        ("ACK sent", "h2", ""),
+        ("NAK sent", "h2", ""),
+        ("forwarded", switch, "h2"),
+        ("ACK queued", switch, "h1"),
+        ("NAK lost", switch, ""),
+    ]
+    assert round(events[3].wait_us or 0, 6) == 3.0

@@ -21,6 +21,7 @@ from analysis.plots.canvas import WIDTH_PIXELS, PlottedRun, lay_out, log_x, log_
 from analysis.plots.goodput import plot_goodput
 from analysis.plots.palette import SCHEME_COLORS
 from analysis.plots.series import Steps, cumulative_slowdown, thin
+from analysis.plots.svg import to_svg
 from analysis.results.spec import FaultSpan
 from telemetry.schema import FLOWS, QUEUES
 from tests.analysis.conftest import make_flows, make_goodput, make_queues
@@ -204,6 +205,14 @@ def test_plots_leave_global_settings_alone() -> None:
     before = dict(mpl.rcParams)
     plots.plot_fct(make_flows(count=50), scheme="sfc")
     assert dict(mpl.rcParams) == before
+
+
+def test_plots_do_not_depend_on_global_settings() -> None:
+    """A notebook's style, or a matplotlibrc in the working directory, changes no report."""
+    flows = make_flows(count=50)
+    expected = to_svg(plots.plot_fct(flows, scheme="sfc"), name="plot", description="")
+    with mpl.rc_context({"text.usetex": True, "axes.grid.axis": "x", "axes.linewidth": 9, "savefig.bbox": "tight"}):
+        assert to_svg(plots.plot_fct(flows, scheme="sfc"), name="plot", description="") == expected
 
 
 def test_faults_are_shaded_from_begin_to_end() -> None:

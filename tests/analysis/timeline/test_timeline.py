@@ -120,6 +120,13 @@ def test_a_bts_is_at_its_switch_with_an_arrow_to_the_pause_that_it_set(draw: Dra
     assert bts.arrows_from == pause.arrows_to != []
 
 
+def test_a_bts_that_found_nothing_left_to_send_is_no_pause(draw: Draw) -> None:
+    signals = _signals({"sent_us": 2.0, "received_us": 3.0, "paused_until_us": 3.0})
+    timeline = draw(flows=_flows({"start_us": 1.0, "finish_us": 20.0}), signals=signals)
+    bts = timeline.at(ROOT, "h1", "flows")[1]
+    assert (bts.name, bts.begin_ns, bts.is_instant) == ("BTS from tor2 (queue), nothing left to send", 3000, True)
+
+
 def test_a_newer_pause_ends_the_older_and_no_pause_outlives_its_flow(draw: Draw) -> None:
     signals = _signals(
         {"sent_us": 5.0, "received_us": 6.0, "paused_until_us": 7.0},

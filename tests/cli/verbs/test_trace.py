@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from pathlib import Path
 
@@ -54,12 +55,13 @@ def test_the_events_of_a_flow_come_from_traces_and_captures(
     lines = _lines(output)
     counted = Counter(event for _, event in lines)
     signals = pl.read_parquet(folder / "signals.parquet").filter(pl.col("flow_id") == flow)
-    assert counted["BTS"] == counted["paused"] == signals.height > 0
+    assert counted["BTS"] == counted["paused"] + counted["BTS received"] == signals.height > 0
     assert lines[0] == ("h1", "ready") and lines[-1] == ("h1", "acknowledged")
     queued = {node for node, event in lines if event == "queued"}
     assert {"tor1", "tor2"} < queued <= {"tor1", "tor2", "spine1", "spine2"}
     assert {("h1", "sent"), ("h1", "resumed"), ("h16", "arrived")} <= set(lines)
-    assert "lost" not in counted
+    assert {("h16", "ACK sent"), ("tor2", "ACK queued"), ("tor1", "ACK queued")} <= set(lines)
+    assert not {"received", "lost", "ACK lost"} & set(counted)
     assert "not recorded" not in output and "not captured" not in output
 
 
@@ -68,8 +70,11 @@ def test_the_events_of_a_packet_are_listed_hop_by_hop(
 ) -> None:
     assert main(["trace", str(flow), "--run", str(folder), "--packet", "7"]) == 0
     lines = _lines(capsys.readouterr().out)
-    assert [event for _, event in lines] == ["sent", "queued", "queued", "queued", "arrived", "acknowledged"]
-    assert [node for node, _ in lines][1::2] == ["tor1", "tor2", "h1"]
+    there, back = ["sent", *["queued"] * 3, "arrived"], ["ACK sent", *["ACK queued"] * 3, "acknowledged"]
+    assert [event for _, event in lines] == [*there, *back]
+    nodes = [node for node, _ in lines]
+    assert nodes[:2] == ["h1", "tor1"]
+    assert nodes == nodes[::-1], "this flow and its ACKs take the same way"
 
 
 def test_without_captures_the_necessary_option_is_named(
@@ -81,8 +86,23 @@ def test_without_captures_the_necessary_option_is_named(
     assert main(["trace", "1"]) == 0
     output = capsys.readouterr().out
     assert {event for _, event in _lines(output)} == {"ready", "received", "acknowledged"}
-    [source] = re.findall(r"from (h\d+) to h16", output)
-    assert f"--pcap {source},tor1,spine1,spine2,tor2,h16" in output
+    [command] = re.findall(r"To record them: \./runner\.py (.*)", output)
+    assert main([*shlex.split(command), "--out", str(tmp_path / "runs")]) == 0
+    capsys.readouterr()
+    assert main(["trace", "1"]) == 0
+    output = capsys.readouterr().out
+    assert {"sent", "queued", "arrived", "ACK sent", "ACK queued"} < {event for _, event in _lines(output)}
+    assert "not captured" not in output
+    assert main(["trace", "2"]) == 0
+    assert "The captures have only packets of flow 1. To record them: the run --pcap flow:2" in capsys.readouterr().out
+
+
+def test_a_flow_is_ready_before_anything_of_it_is_received(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = _run(tmp_path, EARLY)
+    for number in range(1, 9):
+        assert main(["trace", str(number), "--run", str(folder)]) == 0
+        lines = _lines(capsys.readouterr().out)
+        assert (lines[0][1], lines[-1][1]) == ("ready", "acknowledged")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the configuration of interfaces over netlink, in a network namespace of their own."""
 
+import asyncio
 import errno
 import json
 import subprocess
@@ -27,6 +28,17 @@ def links() -> Iterator[Links]:
     with private_network(), Links() as netlink:
         netlink.add_pair("a0", "b0")
         yield netlink
+
+
+def test_links_work_in_a_thread_with_a_running_event_loop(links: Links) -> None:
+    """Check what a network in a Jupyter notebook depends on."""
+
+    async def set_both_up() -> list[bool]:
+        with Links() as inside:
+            inside.set_up("b0")
+            return [inside.is_up("b0"), links.is_up("a0")]
+
+    assert asyncio.run(set_both_up()) == [True, True]
 
 
 def test_settings_can_be_moved_to_another_interface(links: Links) -> None:

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 from tests.testbed import running
 
@@ -20,9 +19,9 @@ SMALL = ["--scale", "ci", "--dilation", "20000", "--set", "degree=4"]
 LONG = ["--scale", "ci", "--dilation", "20000", "--set", "message_bytes=100000000", "--duration", "1000"]
 
 
-def _started(tmp_path: Path) -> subprocess.Popen[bytes]:
+def _started(tmp_path: Path, *, is_on_terminal: bool = False) -> subprocess.Popen[bytes]:
     """Start a long run and return once its flows are under way."""
-    child = running.start(tmp_path, "incast", *LONG)
+    child = running.start(tmp_path, "incast", *LONG, is_on_terminal=is_on_terminal)
     running.wait_until_measuring(tmp_path)
     time.sleep(1)  # not a synchronization: any moment in the middle of the run will do
     return child
@@ -41,18 +40,19 @@ def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
     late = pl.read_parquet(folder / "lateness.parquet")
     assert set(late["part"]) == {"host", "switch"}
     assert late.filter(pl.col("part") == "host")["departures"].sum() == result["packets"]["sent"]
+    sampled_us = pl.read_parquet(folder / "queues.parquet")["time_us"].unique().sort().head(3).to_list()
+    assert sampled_us == [10.0, 20.0, 30.0], "as on the virtual clock"
     for part in ("host", "switch"):
         assert result["spacing"][part]["pairs"] > 0
         assert result["spacing"][part]["ideal_us"] > 0
 
 
-def test_interrupt_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     """Ctrl-C ends a run cleanly, with a result and traces that record the interruption.
 
     Queued packets still arrive, which may take minutes on a slow clock, so a message says so.
     """
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
-    child = _started(tmp_path)
+    child = _started(tmp_path, is_on_terminal=True)
     child.send_signal(signal.SIGINT)
     assert child.wait(60) == 130, (tmp_path / "log").read_text()
     assert (tmp_path / "log").read_text().count("press Ctrl-C again to end without them") == 1

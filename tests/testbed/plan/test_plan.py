@@ -12,7 +12,7 @@ import pytest
 
 from analysis.results.spec import RunSpec
 from testbed.errors import UsageError
-from testbed.plan.captured_ports import captured_ports
+from testbed.plan.captured_ports import named_ports
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
 from tests.testbed.incasts import plan_incast
@@ -129,13 +129,46 @@ NETWORK = shape("clos", {"hosts_per_tor": 2}).build()
 
 
 def test_hosts_switches_and_ports() -> None:
-    assert captured_ports(["h2", "tor1:1", "tor2:spine2"], NETWORK) == (
+    assert named_ports(["h2", "tor1:1", "tor2:spine2"], NETWORK) == (
         Port("h2", 0),
         Port("tor1", 1),
         Port("tor2", next(port.number for port in NETWORK.ports["tor2"] if port.peer.node == "spine2")),
     )
-    assert captured_ports(["spine1"], NETWORK) == tuple(Port("spine1", port.number) for port in NETWORK.ports["spine1"])
-    assert captured_ports([], NETWORK) == ()
+    assert named_ports(["spine1"], NETWORK) == tuple(Port("spine1", port.number) for port in NETWORK.ports["spine1"])
+    assert named_ports([], NETWORK) == ()
+
+
+def test_a_flow_without_places_is_captured_on_its_shortest_paths() -> None:
+    plan = plan_incast("sfc", "degree=2", "topology.hosts_per_tor=2", captures=("flow:2",))
+    flow = plan.flows[1]
+    [entry], [way_out] = (
+        [port.number for ports in NETWORK.ports.values() for port in ports if port.peer.node == name]
+        for name in (flow.src, flow.dst)
+    )
+    between = {Port(switch, port.number) for switch, ports in NETWORK.ports.items() for port in ports}
+    between -= {Port(switch, number) for switch in ("tor1", "tor2") for number in (1, 2)}
+    ends = {Port(flow.src, 0), Port("tor1", entry), Port("tor2", way_out), Port(flow.dst, 0)}
+    assert set(plan.captured) == between | ends
+    assert len(plan.captured) == len(between | ends)
+    placed = plan_incast("sfc", "degree=2", "topology.hosts_per_tor=2", captures=("flow:2", "h1", "flow:1"))
+    assert placed.captured == (Port("h1", 0),)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("flow:3",), "no flow '3' in this run, which has flows 1 to 2"),
+        (("flow:0",), "no flow '0' in this run"),
+        (("h1", "flow:"), "no flow '' in this run"),
+        (("flow:-1",), "no flow '-1' in this run"),
+        (("flow:h1",), "no flow 'h1' in this run"),
+        (("flow:1", "h1", "flow:1"), "flow:1 is named twice"),
+    ],
+)
+def test_invalid_flows_are_refused(words: tuple[str, ...], expected: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        plan_incast("sfc", "degree=2", captures=words)
+    assert str(refused.value).startswith(f"--pcap: {expected}")
 
 
 @pytest.mark.parametrize(
@@ -152,6 +185,6 @@ def test_hosts_switches_and_ports() -> None:
 )
 def test_invalid_words_are_refused(words: list[str], expected: str) -> None:
     with pytest.raises(UsageError) as refused:
-        captured_ports(words, NETWORK)
+        named_ports(words, NETWORK)
     assert str(refused.value).startswith("--pcap: ")
     assert expected in str(refused.value)

@@ -10,8 +10,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.life.captured import FlowOnWire, Kind, sightings
+from analysis.life.captured import sightings
 from analysis.results.result import counted
+from telemetry.captures.flow_packets import FlowOnWire, Kind
 from telemetry.captures.pcapng import read_capture
 from testbed.execution.execute import StoredRun, execute
 from testbed.plan.plan import RunPlan

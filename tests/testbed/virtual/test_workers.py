@@ -49,8 +49,13 @@ _FAULTS = (
 )
 
 
-def _plan(scheme: str = "sfc", faults: tuple[str, ...] = (), settings: tuple[str, ...] = _RACKS) -> RunPlan:
-    return plan_incast(scheme, *settings, faults=faults, captures=("h1", "spine1"), duration_ms=20.0)
+def _plan(
+    scheme: str = "sfc",
+    faults: tuple[str, ...] = (),
+    settings: tuple[str, ...] = _RACKS,
+    captures: tuple[str, ...] = ("h1", "spine1"),
+) -> RunPlan:
+    return plan_incast(scheme, *settings, faults=faults, captures=captures, duration_ms=20.0)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +78,14 @@ def test_any_number_of_workers_gives_the_same_run(
     for workers in counts:
         shared = execute(plan, tmp_path, Silent(), partial(simulate_shared, workers=workers), page=False)
         assert_same_run(shared.folder, alone.folder)
+
+
+def test_workers_capture_the_same_packets_of_a_flow(tmp_path: Path) -> None:
+    plan = _plan(captures=("flow:3",))
+    alone = execute(plan, tmp_path, Silent(), page=False)
+    shared = execute(plan, tmp_path, Silent(), partial(simulate_shared, workers=3), page=False)
+    assert_same_run(shared.folder, alone.folder)
+    assert max(path.stat().st_size for path in alone.folder.glob("pcaps/*")) > 1000
 
 
 class _Runner:

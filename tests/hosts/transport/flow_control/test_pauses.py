@@ -38,6 +38,24 @@ def test_a_newer_bts_can_shorten_the_pause(newer_us: int) -> None:
     assert completed.report.paused_ns == 7_000 + 1_000 * newer_us
 
 
+def test_a_pause_after_the_last_packet_keeps_nothing_back() -> None:
+    link = transferred(2_000, SFC, delay_ns=20_000, arrivals=[(3_000, bts(1, 500))])
+    (event,) = link.of(BtsReceived, "a")
+    assert (event.obeyed, event.received_ns, event.paused_until_ns) == (True, 3_000, 3_000)
+    (completed,) = link.of(MessageCompleted, "a")
+    assert completed.finish_ns < 503_000
+    assert completed.report.paused_ns == 0
+
+
+def test_an_unfinished_message_without_packets_left_is_not_paused() -> None:
+    link = FakeLink(SFC, delay_ns=20_000)
+    link.transfer(2_000)
+    link.inject(3_000, link.a, bts(1, 500))
+    link.run(until_ns=10_000)
+    (message,) = link.a.state().messages
+    assert (message.report.paused_ns, message.paused_until_ns) == (0, 0)
+
+
 def test_a_pause_is_limited_to_max_pause() -> None:
     link = one_signal(TransportSettings(flow_control="sfc", max_pause_ns=80_000), pause_us=2**32 - 1)
     (event,) = link.of(BtsReceived, "a")
