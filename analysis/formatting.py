@@ -12,6 +12,7 @@ NOTHING = "-"
 NOT_MEASURED = "not measured"
 """The text for a count that was not read."""
 
+_MOST_NAMED = 3
 _BYTE_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"))
 _TIME_UNITS = ((1e6, "s"), (1e3, "ms"))
 UNIT_SCALES: Mapping[str, float] = {unit: scale for scale, unit in (*_BYTE_UNITS, *_TIME_UNITS)}
@@ -109,6 +110,12 @@ def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> st
     lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
     lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def enumeration(names: Sequence[str], separator: str = ", ") -> str:
+    """Return the first names and the number of the others, such as `a, b, c and 2 more`."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{separator.join(names[:_MOST_NAMED])}{more}"
 
 
 def amount(number: int, noun: str) -> str:

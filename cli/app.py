@@ -3,7 +3,7 @@
 """The table of verbs. Only the module of the typed verb is imported, so that `list` loads no plotting library.
 
 Exit codes (`cli.output.EXIT_CODES`): 0 done, 1 unexpected error, 2 bad input, 3 not to be trusted,
-4 a claim does not hold and --strict was given, 130 interrupted.
+4 a claim does not hold and --strict was given, 5 work unfinished, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ EXIT_UNEXPECTED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INVALID = 3
 EXIT_CLAIM = 4
+EXIT_UNFINISHED = 5
 EXIT_INTERRUPTED = 130
 
 EXIT_CODES: Mapping[int, str] = {
@@ -31,9 +32,14 @@ EXIT_CODES: Mapping[int, str] = {
     EXIT_BAD_INPUT: "bad input: one line; nothing was started or written",
     EXIT_INVALID: "not to be trusted: an invalid verdict, a failed job or --exec line, or damaged files",
     EXIT_CLAIM: "--strict: a claim does not hold (reproduce, compare), or a result is out of tolerance (validate)",
+    EXIT_UNFINISHED: "work unfinished: flows did not complete within the run's time (run, compare, sweep, report)",
     EXIT_INTERRUPTED: "interrupted by Ctrl-C or SIGTERM: one line reports what was kept",
 }
-"""Exit codes and their meaning; if two apply, the higher one is used. README.md and `--help` show this table."""
+"""Exit codes and their meaning. README.md and `--help` show this table.
+
+If several apply, the first of 130, 3, 5 and 4 is used: a run that cannot be trusted says nothing about its flows, and a
+claim about unfinished work is no news.
+"""
 
 _ESCAPES = "backslashreplace"
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import typer
 
+from analysis.results.result import RunResult
 from analysis.results.spec import ClockName, RunSpec
 from cli.calibration import calibrate_first
-from cli.output import EXIT_INVALID, complain, console, errors
+from cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, console, errors
 from cli.progress import RunProgress, status
 from native.first_use import prepare
 from testbed.dilation.choice import with_dilation
@@ -181,8 +182,15 @@ def execute_plan(plan: RunPlan, out: Path, *, quiet: bool, clock: Clock | None =
 
 
 def end_by_outcome(runs: Sequence[StoredRun]) -> None:
-    """End the command with 130 if the last run was interrupted, or with 3 if a verdict is invalid."""
+    """End the command with 130 if the last run was interrupted, 3 if a verdict is invalid, 5 if work is unfinished."""
     if runs[-1].interrupted:
         raise Interrupted(runs[-1].kept)
-    if any(run.result.verdict == "invalid" for run in runs):
+    end_by_results([run.result for run in runs])
+
+
+def end_by_results(results: Sequence[RunResult]) -> None:
+    """End the command with 3 if a verdict is invalid, or with 5 if flows of a run did not finish."""
+    if any(result.verdict == "invalid" for result in results):
         raise typer.Exit(EXIT_INVALID)
+    if not all(result.did_finish for result in results):
+        raise typer.Exit(EXIT_UNFINISHED)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 from pydantic import BaseModel
 
 from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
+from analysis.report.first_sentence import unfinished_runs
 from analysis.results.comparison import result_row
 from analysis.results.outcome import outcome_of
 from analysis.results.result import ResultError
@@ -143,13 +144,20 @@ def conclude(
             claims=findings(experiment, by_seed),
             runs=tuple(runs),
             failures=tuple(failures),
-            notes=experiment.notes,
+            notes=(*experiment.notes, *_unfinished(measurements)),
             tables=tuple(measured_table(table, by_seed) for table in experiment.tables),
             seeds=seeds,
             clock=_other_clock(measurements),
         ),
         by_seed,
     )
+
+
+def _unfinished(measurements: Sequence[Measurement]) -> Iterator[str]:
+    """Yield a sentence if flows of some runs did not finish."""
+    rows = [result_row(measurement.run.result) for measurement in measurements]
+    if sentence := unfinished_runs(rows, [measurement.point.label for measurement in measurements]):
+        yield f"{sentence}."
 
 
 def _other_clock(measurements: Sequence[Measurement]) -> str | None:

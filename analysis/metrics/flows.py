@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Metrics of the flows trace: FCT slowdown by class and message size, throughput, completion of dependent messages.
 
-Slowdowns are used as recorded and never clamped to 1.
+Slowdowns are used as recorded and never clamped to 1. A flow that did not finish is slower than every flow that did:
+percentiles count it, and a figure that depends on its unknown slowdown is None.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ SIZE_BIN_COUNT = 10
 
 
 class SlowdownFigures(Figures):
-    """FCT slowdown (FCT over ideal FCT) of the completed flows among some flows."""
+    """FCT slowdown (FCT over ideal FCT) of some flows. Flows that did not finish are slower than all others."""
 
     flows: int
     completed: int
@@ -67,8 +68,12 @@ def of_class(flows: pl.DataFrame, traffic_class: str) -> pl.DataFrame:
 
 
 def started_between(flows: pl.DataFrame, from_us: float, until_us: float) -> pl.DataFrame:
-    """Return the flows that start at from_us <= time < until_us (model µs), without warm-up and cool-down."""
-    return flows.filter((pl.col("start_us") >= from_us) & (pl.col("start_us") < until_us))
+    """Return the flows that start at from_us <= time < until_us (model µs), without warm-up and cool-down.
+
+    A flow that never started, because it waited for others to the end of the run, is not left out.
+    """
+    start_us = pl.col("start_us")
+    return flows.filter(start_us.is_null() | ((start_us >= from_us) & (start_us < until_us)))
 
 
 def slowdowns(flows: pl.DataFrame) -> Values:
@@ -78,24 +83,25 @@ def slowdowns(flows: pl.DataFrame) -> Values:
 
 
 def slowdown_figures(flows: pl.DataFrame) -> SlowdownFigures:
-    """Return the slowdown figures of some flows. Flows that did not complete count in `flows` only."""
+    """Return the slowdown figures of some flows."""
     return SlowdownFigures(**_slowdown_fields(flows))
 
 
 def _slowdown_fields(flows: pl.DataFrame) -> dict[str, Any]:
     values = slowdowns(flows)
+    unfinished = flows.height - values.size
     return {
         "flows": flows.height,
         "completed": values.size,
-        "p50": percentile(values, 50),
-        "p95": percentile(values, 95),
-        "p99": percentile(values, 99),
-        "p99_9": percentile(values, 99.9),
-        "mean": mean(values),
-        "max": largest(values),
-        "p50_interval": confidence_interval(values, 50),
-        "p95_interval": confidence_interval(values, 95),
-        "p99_interval": confidence_interval(values, 99),
+        "p50": percentile(values, 50, unfinished),
+        "p95": percentile(values, 95, unfinished),
+        "p99": percentile(values, 99, unfinished),
+        "p99_9": percentile(values, 99.9, unfinished),
+        "mean": None if unfinished else mean(values),
+        "max": None if unfinished else largest(values),
+        "p50_interval": confidence_interval(values, 50, unfinished),
+        "p95_interval": confidence_interval(values, 95, unfinished),
+        "p99_interval": confidence_interval(values, 99, unfinished),
         "below_one": int(np.count_nonzero(values < 1 - _ROUNDING)),
     }
 

@@ -28,28 +28,41 @@ def minimum_count(percent: float) -> int:
     return math.ceil(round(100 / (100 - percent), 6))
 
 
-def percentile(values: Values, percent: float) -> float | None:
-    """Return the percentile, interpolated linearly between order statistics; None with too few samples."""
-    if values.size < minimum_count(percent):
+def percentile(values: Values, percent: float, above: int = 0) -> float | None:
+    """Return the percentile, interpolated linearly between order statistics; None with too few samples.
+
+    `above` further samples are known only to be larger than all values, such as the times of flows that did not finish.
+    The result is also None if the percentile depends on them.
+    """
+    count = values.size + above
+    if count < minimum_count(percent) or math.ceil(round((count - 1) * percent / 100, 6)) >= values.size:
         return None
-    return float(np.percentile(values, percent))
+    return float(np.percentile(_with_above(values, above), percent))
 
 
-def confidence_interval(values: Values, percent: float) -> tuple[float, float] | None:
+def _with_above(values: Values, above: int) -> Values:
+    """Return the values and, in place of the samples above them, copies of the largest value."""
+    return np.append(values, np.full(above, values.max())) if above else values
+
+
+def confidence_interval(values: Values, percent: float, above: int = 0) -> tuple[float, float] | None:
     """Return the 95 % bootstrap interval of a percentile, for independent samples; None with too few samples.
+
+    `above` as for `percentile`.
+
 
     The k-th order statistic of a resample of n values is the original value of rank ceil(n u) with
     u ~ Beta(k, n - k + 1). So ranks are drawn instead of whole resamples, with a fixed seed. The result is also None if
     an end of the interval would be the lowest or highest sample, because the true value may be outside it.
     """
-    count = values.size
+    count = values.size + above
     if count < minimum_count(percent):
         return None
     rank = max(1, math.ceil(round(count * percent / 100, 6)))
     draws = np.random.default_rng(_BOOTSTRAP_SEED).beta(rank, count - rank + 1, _RESAMPLES)
     ranks = np.ceil(count * draws)
     low, high = (int(np.percentile(ranks, tail, method="nearest")) for tail in (2.5, 97.5))
-    if low <= 1 or high >= count:
+    if low <= 1 or high >= count or high > values.size:
         return None
     ordered = np.sort(values)
     return float(ordered[low - 1]), float(ordered[high - 1])

@@ -36,6 +36,8 @@ class AxisLine:
     scheme: str
     slowdowns: Sequence[Estimate | None]
     buffers_bytes: Sequence[Estimate | None]
+    are_unfinished: Sequence[bool] = ()
+    """Whether flows of these runs did not finish, at each value of the axis."""
 
 
 @styled
@@ -43,7 +45,7 @@ def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine
     """Plot the slowdown (left) and the peak buffer (right), one line per scheme.
 
     Points are means over the seeds, and vertical bars are their confidence intervals. The lines are shifted sideways
-    by a few points, so that their bars do not cover each other.
+    by a few points, so that their bars do not cover each other. Crosses at the top mark unfinished runs.
     """
     figure, (left, right) = new_figure(2)
     looks = scheme_looks([line.scheme for line in lines])
@@ -59,6 +61,7 @@ def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine
     )
     for axes in (left, right):
         axes.set_xlabel(axis)
+        _mark_unfinished(axes, places, lines, looks)
     share_legend(figure, columns=4)
     return figure
 
@@ -94,14 +97,40 @@ def _ends(estimate: Estimate) -> tuple[float, float]:
     return estimate.interval or (estimate.mean, estimate.mean)
 
 
-def _ticks(axes: Axes, places: Sequence[object]) -> list[float]:
-    """Set and return the x positions of the places: their values if all are numbers, else equal distances."""
+def _mark_unfinished(
+    axes: Axes, places: Sequence[object], lines: Sequence[AxisLine], looks: Sequence[LineLook]
+) -> None:
+    """Draw a cross for each line and place whose runs did not finish, each line a little lower than the one before."""
+    bottom, top = axes.get_ylim()
+    for number, (line, look) in enumerate(zip(lines, looks, strict=True)):
+        crosses = [tick for tick, is_marked in zip(_positions(places), line.are_unfinished, strict=False) if is_marked]
+        height = top - (0.02 + 0.03 * number) * (top - bottom)
+        label = line.label if crosses and line.label not in axes.get_legend_handles_labels()[1] else None
+        if crosses:
+            axes.plot(
+                crosses,
+                [height] * len(crosses),
+                color=look.color,
+                linestyle="none",
+                marker="x",
+                markersize=7,
+                label=label,
+            )
+    axes.set_ylim(bottom, top)
+
+
+def _positions(places: Sequence[object]) -> list[float]:
+    """Return the x positions of the places: their values if all are numbers, else equal distances."""
     numbers = [float(place) for place in places if isinstance(place, (int, float)) and not isinstance(place, bool)]
-    if len(numbers) < len(places):
-        ticks = [float(number) for number in range(len(places))]
+    return numbers if len(numbers) == len(places) else [float(number) for number in range(len(places))]
+
+
+def _ticks(axes: Axes, places: Sequence[object]) -> list[float]:
+    """Set and return the x positions of the places."""
+    ticks = _positions(places)
+    if not all(isinstance(place, (int, float)) and not isinstance(place, bool) for place in places):
         axes.set_xlim(-0.4, len(places) - 0.6)
     else:
-        ticks = numbers
         low, high = min(ticks), max(ticks)
         if low > 0 and high >= _WIDE_RANGE * low:
             axes.set_xscale("log")

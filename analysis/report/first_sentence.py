@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The summary at the top of a report page: key figures and the verdict."""
+"""The summary at the top of a report page: work that did not finish, key figures and the verdict."""
 
 from __future__ import annotations
 
@@ -9,27 +9,38 @@ from typing import Any
 
 import polars as pl
 
-from analysis.formatting import amount, format_bytes, format_interval, format_number, format_share, format_us
+from analysis.formatting import (
+    amount,
+    enumeration,
+    format_bytes,
+    format_interval,
+    format_number,
+    format_share,
+    format_us,
+)
 from analysis.metrics.flows import ALL_CLASSES, active_span_us
 from analysis.results.comparison import Comparison, headline_class
 from analysis.results.outcome import DEPENDS, FAILS, tally
 from analysis.results.over_seeds import mean_of
-from analysis.results.result import Level, RunResult
+from analysis.results.result import RESENT_REASONS, Level, RunResult
 from analysis.results.swept import Sweep
 from analysis.validation.record import Validation
 
-_MOST_NAMED = 3
+PERCENTILES = {"slowdown_p99": "P99", "slowdown_p95": "P95", "slowdown_p50": "Median"}
+"""The percentiles in the table of a sweep, highest first, and their titles."""
 _NOT_MEASURED = "Slowdown and peak buffer were not measured"
 
 
 def of_run(result: RunResult, flows: pl.DataFrame) -> str:
     """Return the summary of one run. `flows` gives the last completion time and the pauses per flow."""
     return _paragraph(
+        result.unfinished_work,
         _tail(result),
         _peak(result),
         _completed(result, flows),
         _pauses(result, flows),
         _drops(result.dropped),
+        _resent(result),
         _wall_time(result.wall_s),
         f"Verdict: {result.verdict}{_reason(result.verdict_reasons)}",
     )
@@ -40,9 +51,11 @@ def _completed(result: RunResult, flows: pl.DataFrame) -> str:
     if not total:
         return "No flows"
     if not completed:
-        return f"None of {amount(total, 'flow')} completed"
+        return "" if result.unfinished else f"None of {amount(total, 'flow')} completed"
     span_us = active_span_us(flows)
     duration = f" in {format_us(span_us)}" if span_us else ""
+    if result.unfinished:
+        return f"The other {completed:,} completed{duration}"
     if completed < total:
         return f"{completed:,} of {total:,} flows completed{duration}"
     return f"{'The only flow' if total == 1 else f'All {total:,} flows'} completed{duration}"
@@ -83,6 +96,19 @@ def _drops(dropped: int | None) -> str:
     return amount(dropped, "dropped packet") if dropped else "No drops"
 
 
+def _resent(result: RunResult) -> str:
+    """Return the packets sent again with the reasons; empty if there are none or they were not counted."""
+    packets = result.flows.packets_resent
+    if not packets:
+        return ""
+    return f"{amount(packets, 'packet')} sent again{in_parentheses(result.resent.reasons if result.resent else {})}"
+
+
+def in_parentheses(counts: Mapping[str, int]) -> str:
+    """Return counts by reason, such as ` (loss 12, reordering 3)`; empty without counts."""
+    return f" ({', '.join(f'{reason} {count:,}' for reason, count in counts.items())})" if counts else ""
+
+
 def _wall_time(wall_s: float | None, title: str = "Wall time") -> str:
     return f"{title}: not measured" if wall_s is None else f"{title}: {wall_s:.1f} s"
 
@@ -93,7 +119,7 @@ def _reason(reasons: Sequence[str]) -> str:
 
 
 def of_comparison(comparison: Comparison) -> str:
-    """Return the summary of a comparison: lowest tail slowdown and peak buffer, totals, and unreliable runs."""
+    """Return the summary of a comparison: unfinished work, lowest tail slowdown and peak buffer, totals, verdicts."""
     measurements = [
         *_completions(comparison),
         _shortest_tail(comparison),
@@ -102,9 +128,11 @@ def of_comparison(comparison: Comparison) -> str:
     walls = [row.wall_s for row in comparison.rows if row.wall_s is not None]
     is_constant = bool(comparison.over_seeds) and all(scheme.is_constant for scheme in comparison.over_seeds)
     return _paragraph(
-        *(measurements if any(measurements) else [_NOT_MEASURED]),
+        unfinished_runs([row.model_dump() for row in comparison.rows], [row.label for row in comparison.rows]),
+        *(measurements if any(measurements) else [_not_measured(all(row.flows_unfinished for row in comparison.rows))]),
         _pauses_by_bts([row.model_dump() for row in comparison.rows]),
         _drops_of(comparison),
+        resent_in_runs(comparison),
         f"{amount(len(comparison.rows), 'run')} of {comparison.scenario}",
         "The seed changes nothing" if is_constant else "",
         _wall_time(sum(walls) if walls else None),
@@ -117,7 +145,8 @@ def _completions(comparison: Comparison) -> Iterator[str]:
     rows = comparison.decisive_completions
     for tag in dict.fromkeys(row.tag for row in rows):
         name = "all flows" if tag == ALL_CLASSES else tag
-        yield _best([(row.label, row.took_us) for row in rows if row.tag == tag], f"Completion of {name}", format_us)
+        figures = [(row.label, row.took_us, row.took_us is None) for row in rows if row.tag == tag]
+        yield _best(figures, f"Completion of {name}", format_us)
 
 
 def _shortest_tail(comparison: Comparison) -> str:
@@ -141,37 +170,59 @@ def _intervals(comparison: Comparison, name: str) -> dict[str, str]:
 
 
 def _best(
-    figures: Sequence[tuple[str, float | None]],
+    figures: Sequence[tuple[str, float | None, bool]],
     title: str,
     formatted: Callable[[float], str],
     intervals: Mapping[str, str] | None = None,
 ) -> str:
     """Return the lowest value of a metric next to the first row's. With several seeds, values are means.
 
-    Values that are printed alike count as equal. The text is empty if any row lacks the metric. `intervals`: the text
-    of the interval of each value; of several equal values none is shown.
+    Values that are printed alike count as equal. Rows with unfinished flows are not ranked, because a network that does
+    no work has short queues. The text is empty if any other row lacks the metric. `intervals`: the text of the interval
+    of each value; of several equal values none is shown.
     """
     after = intervals or {}
-    known = [(label, value) for label, value in figures if value is not None]
-    if len(known) < 2 or len(known) < len(figures):
+    finished = [(label, value) for label, value, unfinished in figures if not unfinished]
+    known = [(label, value) for label, value in finished if value is not None]
+    if len(known) < 2 or len(known) < len(finished):
         return ""
     texts = {label: formatted(value) for label, value in known}
     base, lowest = next(iter(texts)), formatted(min(value for _, value in known))
     best = [label for label, text in texts.items() if text == lowest]
+    among = "" if len(finished) == len(figures) else f" among the {len(finished)} that finished"
     if len(best) == len(texts):
-        return f"{title}: the same with {_some(best, ' and ')}, {lowest}"
+        return f"{title}: the same with {enumeration(best, ' and ')}{among}, {lowest}"
     against = "" if base in best else f" ({base}: {texts[base]}{after.get(base, '')})"
     interval = after.get(best[0], "") if len(best) == 1 else ""
-    return f"{title}: lowest with {_some(best, ' and ')}, {lowest}{interval}{against}"
+    return f"{title}: lowest with {enumeration(best, ' and ')}{among}, {lowest}{interval}{against}"
 
 
-def _figures(comparison: Comparison, name: str) -> Iterator[tuple[str, float | None]]:
+def _figures(comparison: Comparison, name: str) -> Iterator[tuple[str, float | None, bool]]:
+    """Yield label and value of each row, and whether it has unfinished flows."""
     if comparison.over_seeds:
         for scheme in comparison.over_seeds:
-            yield scheme.scheme, mean_of(scheme.figures[name])
+            yield scheme.scheme, mean_of(scheme.figures[name]), scheme.flows_unfinished > 0
         return
     for row in comparison.rows:
-        yield row.label, getattr(row, name)
+        yield row.label, getattr(row, name), row.flows_unfinished > 0
+
+
+def unfinished_runs(runs: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
+    """Return the runs in which flows did not finish, as a sentence without a full stop; empty if there are none."""
+    unfinished = [
+        f"{label}: {run['flows_completed']:,} of {run['flows_total']:,} flows"
+        for run, label in zip(runs, labels, strict=True)
+        if run.get("flows_unfinished")
+    ]
+    if not unfinished:
+        return ""
+    return (
+        f"{len(unfinished):,} of {amount(len(runs), 'run')} did not finish all flows ({enumeration(unfinished, '; ')})"
+    )
+
+
+def _not_measured(is_unfinished: bool) -> str:
+    return "No run finished, so none is the best" if is_unfinished else _NOT_MEASURED
 
 
 def _pauses_by_bts(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -191,24 +242,50 @@ def _drops_of(comparison: Comparison) -> str:
     if len(known) < len(counts):
         return "Drops: not counted in every run"
     by_run = [f"{row.label} {row.drops:,}" for row in comparison.rows if row.drops]
-    return f"{amount(sum(known), 'dropped packet')} ({_some(by_run)})" if by_run else "No drops"
+    return f"{amount(sum(known), 'dropped packet')} ({enumeration(by_run)})" if by_run else "No drops"
+
+
+def resent_in_runs(comparison: Comparison) -> str:
+    """Return the packets sent again in each run, with the reasons; empty if there are none."""
+    resent = [row for row in comparison.rows if row.resent]
+    if not resent:
+        return ""
+    by_run = [f"{row.label} {row.resent:,}{_because(row.resent_by_reason)}" for row in resent]
+    return f"{amount(sum(row.resent or 0 for row in resent), 'packet')} sent again ({enumeration(by_run, '; ')})"
+
+
+def _because(reasons: Mapping[str, int]) -> str:
+    """Return the reasons in the order of their counts, such as `: mostly reordering`."""
+    if not reasons:
+        return ""
+    first = max(reasons, key=lambda reason: reasons[reason])
+    return f": {first}" if len(reasons) == 1 else f": mostly {first}"
 
 
 def of_sweep(sweep: Sweep) -> str:
-    """Return the summary of a sweep: the ranges of slowdown and peak buffer, totals, and unreliable runs."""
+    """Return the summary of a sweep: unfinished work, ranges of slowdown and peak buffer, totals, and verdicts."""
     runs = sweep.runs.to_dicts()
+    labels = [sweep.labels[run["job"]] for run in runs]
     jobs = amount(sweep.table.height, "job")
     counted = jobs if sweep.table.height == len(runs) else f"{jobs} ({amount(len(runs), 'distinct run')})"
-    tail = _range(sweep, runs, "slowdown_p99", "P99 slowdown", format_number) or _range(
-        sweep, runs, "slowdown_p50", "Median slowdown", format_number
+    finished = [run for run in runs if not run.get("flows_unfinished")]
+    those = "" if len(finished) == len(runs) else f" of the {amount(len(finished), 'run')} that finished"
+    tail = next(
+        (
+            _range(sweep, finished, name, f"{title} slowdown{those}", format_number)
+            for name, title in PERCENTILES.items()
+            if finished and all(run.get(name) is not None for run in finished)
+        ),
+        "",
     )
-    buffer = _range(sweep, runs, "max_buffer_bytes", "Peak buffer", format_bytes)
+    buffer = _range(sweep, finished, "max_buffer_bytes", f"Peak buffer{those}", format_bytes)
     return _paragraph(
-        *([tail, buffer] if tail or buffer else [_NOT_MEASURED]),
+        unfinished_runs(runs, labels),
+        *([tail, buffer] if tail or buffer else [_not_measured(not finished)]),
         f"{counted} of {sweep.scenario}",
         "The seed changes nothing" if sweep.seed_changes_nothing else "",
         *_costs(runs),
-        trust_in_runs([run["verdict"] for run in runs], [sweep.labels[run["job"]] for run in runs]),
+        trust_in_runs([run["verdict"] for run in runs], labels),
     )
 
 
@@ -241,7 +318,7 @@ def of_validation(validation: Validation, outside: Sequence[str]) -> str:
         trust = trust_in_runs([run.verdict for run in runs], [run.label for run in runs], "pair")
     return _paragraph(
         f"Live and virtual agree within tolerance in {within} figures of {pairs} of runs",
-        f"Outside tolerance: {_some(outside, '; ')}" if outside else "",
+        f"Outside tolerance: {enumeration(outside, '; ')}" if outside else "",
         f"Largest difference in peak buffer: {format_share(max(errors))}" if errors else "",
         _wall_time(sum(run.live_wall_s or 0.0 for run in runs), "Wall time of the live runs"),
         trust,
@@ -249,11 +326,19 @@ def of_validation(validation: Validation, outside: Sequence[str]) -> str:
 
 
 def _costs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return pauses, drops and wall time over all runs."""
+    """Return pauses, drops, packets sent again and wall time over all runs. Older tables have no packets sent again."""
     drops = [run["drops"] or 0 for run in runs]
     affected = sum(count > 0 for count in drops)
     dropped = f"{amount(sum(drops), 'dropped packet')} in {amount(affected, 'run')}" if affected else "No drops"
-    return [_pauses_by_bts(runs), dropped, _wall_time(sum(run["wall_s"] or 0.0 for run in runs))]
+    resent = sum(run.get("resent") or 0 for run in runs)
+    reasons = {reason: sum(run.get(f"resent_{reason}") or 0 for run in runs) for reason in RESENT_REASONS}
+    again = f"{amount(resent, 'packet')} sent again{in_parentheses({k: n for k, n in reasons.items() if n})}"
+    return [
+        _pauses_by_bts(runs),
+        dropped,
+        again if resent else "",
+        _wall_time(sum(run["wall_s"] or 0.0 for run in runs)),
+    ]
 
 
 def _range(
@@ -278,13 +363,8 @@ def trust_in_runs(verdicts: Sequence[Level], labels: Sequence[str], noun: str = 
     for level in ("invalid", "degraded"):
         if level in by_level:
             counted = f"{len(by_level[level])} of {amount(len(verdicts), noun)}"
-            return f"Verdict: {level} in {counted} ({_some(by_level[level])})"
+            return f"Verdict: {level} in {counted} ({enumeration(by_level[level])})"
     return f"Verdict: faithful (all {noun}s)" if len(verdicts) > 1 else "Verdict: faithful"
-
-
-def _some(names: Sequence[str], separator: str = ", ") -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"{separator.join(names[:_MOST_NAMED])}{more}"
 
 
 def _paragraph(*sentences: str) -> str:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.formatting import (
@@ -77,9 +77,19 @@ def run_cards(result: RunResult) -> list[Card]:
         Card("Throughput", f"{format_number(result.throughput_gbps)} Gb/s", "all receivers, model rate"),
         *(_completion_card(name, figures) for name, figures in result.dependent_completion.items()),
         Card("Drops", format_count(result.dropped), f"of {packets.sent:,} packets" if packets else ""),
+        Card(
+            "Packets sent again",
+            format_count(result.flows.packets_resent),
+            ", ".join(f"{reason} {count:,}" for reason, count in _reasons(result).items()),
+        ),
         Card("BTS sent", format_count(count_of(bts, "sent")), suppressed),
         Card("Wall time", *format_wall(result.wall_s, result.packets_per_s)),
     ]
+
+
+def _reasons(result: RunResult) -> Mapping[str, int]:
+    """Return the counts of packets sent again by reason."""
+    return result.resent.reasons if result.resent else {}
 
 
 def _completion_card(tag: str, figures: CompletionFigures) -> Card:
@@ -148,6 +158,7 @@ _AVERAGED = (
     ("incast_last_slowdown", "incast, last flow"),
     ("throughput_gbps", "throughput, Gb/s"),
     ("drops", "drops"),
+    ("resent", "packets sent again"),
     ("bts_sent", "BTS sent"),
 )
 
@@ -164,14 +175,21 @@ def _seeds_table(comparison: Comparison) -> DataTable:
         ),
         [
             (
-                title,
-                *(
-                    _estimate(scheme.figures[name], format_bytes if name.endswith("_bytes") else format_number)
-                    for scheme in schemes
-                ),
-                *(_estimate(scheme.ratios.get(name), format_number) for scheme in schemes[1:]),
-            )
-            for name, title in figures
+                "completed / flows",
+                *(f"{scheme.flows_completed:,} / {scheme.flows_total:,}" for scheme in schemes),
+                *(NOTHING for _ in schemes[1:]),
+            ),
+            *(
+                (
+                    title,
+                    *(
+                        _estimate(scheme.figures[name], format_bytes if name.endswith("_bytes") else format_number)
+                        for scheme in schemes
+                    ),
+                    *(_estimate(scheme.ratios.get(name), format_number) for scheme in schemes[1:]),
+                )
+                for name, title in figures
+            ),
         ],
         f"Slowdowns of {comparison.traffic_class} flows; seeds "
         f"{', '.join(str(seed) for seed in schemes[0].seeds)}. In parentheses: 95 % confidence interval of the mean "
@@ -214,8 +232,9 @@ def _slowdown_table(result: RunResult) -> DataTable:
         "FCT slowdown by traffic class",
         ("class", *_SLOWDOWN_HEADINGS, "below 1"),
         [(name, *_slowdown_cells(figures), f"{figures.below_one:,}") for name, figures in result.fct_slowdown.items()],
-        "FCT over the ideal FCT of an idle network, completed flows only, not clamped. In parentheses: 95 % bootstrap "
-        f"interval. {NOTHING}: too few flows for the figure (P50 needs 2, P95 20, P99 100, P99.9 1000).",
+        "FCT over the ideal FCT of an idle network, not clamped. In parentheses: 95 % bootstrap interval. A flow that "
+        f"did not finish is slower than all others. {NOTHING}: the figure depends on such a flow, or there are too few "
+        "flows (P50 needs 2, P95 20, P99 100, P99.9 1000).",
     )
 
 
@@ -295,7 +314,8 @@ def _packet_table(result: RunResult) -> DataTable:
             ("in flight at the end", format_count(count_of(packets, "in_flight"))),
             ("unexplained loss", format_count(result.unexplained_loss)),
             ("dropped by the kernel", format_count(result.kernel_drops)),
-            ("data packets resent", format_count(result.flows.packets_resent)),
+            ("data packets sent again", format_count(result.flows.packets_resent)),
+            *((f"sent again: {reason}", f"{count:,}") for reason, count in _reasons(result).items()),
             *((event.replace("_", " "), f"{count:,}") for event, count in (result.host_events or {}).items()),
         ],
         "Unexplained loss = sent + generated - received - absorbed - dropped - in flight. It must be zero.",
@@ -343,6 +363,7 @@ def _overview_table(comparison: Comparison) -> DataTable:
         (
             comparison.label_heading,
             "verdict",
+            "completed / flows",
             "P50",
             "P95",
             "P99",
@@ -350,9 +371,9 @@ def _overview_table(comparison: Comparison) -> DataTable:
             "peak buffer",
             "ratio",
             *incast,
-            "completed / flows",
             "Gb/s",
             "drops",
+            "sent again",
             "BTS sent",
             "PFC sent",
             "wall s",
@@ -368,14 +389,15 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
     return [
         row.label,
         row.verdict,
+        f"{row.flows_completed:,} / {row.flows_total:,}",
         *map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown)),
         format_ratio(row.ratios["p99_slowdown"]),
         format_bytes(row.max_buffer_bytes),
         format_ratio(row.ratios["max_buffer_bytes"]),
         *map(format_number, incast),
-        f"{row.flows_completed:,} / {row.flows_total:,}",
         format_number(row.throughput_gbps),
         format_number(row.drops),
+        format_number(row.resent),
         format_number(row.bts_sent),
         format_number(row.pfc_sent),
         NOTHING if row.wall_s is None else f"{row.wall_s:.1f}",

@@ -31,7 +31,7 @@ from analysis.plots.svg import color_variables, to_svg
 from analysis.report import first_sentence, page
 from analysis.report.physics import physics_tables
 from analysis.results.comparison import Comparison, HeldClaim, compare, headline_class
-from analysis.results.result import RESULT_FILE, RunResult, read_result
+from analysis.results.result import RESENT_REASONS, RESULT_FILE, RunResult, read_result
 from analysis.results.spec import CONFIG_FILE
 from analysis.results.stored import Run, known_config, load_run
 from softswitch.system.visible import visible
@@ -163,7 +163,8 @@ def _csv_figures(figures: dict[str, object]) -> dict[str, object]:
 def _comparison_rows(comparison: Comparison) -> pl.DataFrame:
     rows = []
     for row in comparison.rows:
-        values = row.model_dump(exclude={"ratios", "intervals"})
+        values = row.model_dump(exclude={"ratios", "intervals", "resent_by_reason"})
+        values |= {f"resent_{reason}": row.resent_by_reason.get(reason, 0) for reason in RESENT_REASONS}
         low, high = (
             {f"{name}_{end}": interval and interval[place] for name, interval in row.intervals.items()}
             for place, end in enumerate(("low", "high"))

@@ -15,11 +15,11 @@ from matplotlib.figure import Figure
 
 from analysis.formatting import format_bytes, format_number
 from analysis.plots.over_axes import AxisLine, place_text, plot_over_axis
-from analysis.report.first_sentence import of_sweep
+from analysis.report.first_sentence import PERCENTILES, of_sweep
 from analysis.report.page import DataTable
 from analysis.report.pages import REPORT_FILE, place_figures, render, write_csv
-from analysis.results.over_seeds import estimate_of
-from analysis.results.swept import AXIS, SWEEP_FILE, TABLE_FILE, Sweep, read_sweep_results, shared_runs
+from analysis.results.over_seeds import Estimate, estimate_of
+from analysis.results.swept import AXIS, SWEEP_FILE, TABLE_FILE, Sweep, read_sweep_results, shared_runs, warnings_of
 from telemetry.atomic_file import replace_text
 
 CSV_FILE = "results.csv"
@@ -29,7 +29,6 @@ _MEANS = (
     "Means over {} seeds; bars are their 95 % confidence intervals (Student's t), a point without one is the same with "
     "every seed. Lines are drawn beside each other."
 )
-_PERCENTILES = {"slowdown_p99": "P99", "slowdown_p95": "P95", "slowdown_p50": "Median"}
 
 Row = Mapping[str, Any]
 Place = tuple[str, ...]
@@ -61,7 +60,7 @@ def write_sweep_page(folder: Path, failures: Sequence[str] = ()) -> Path:
         "sweep.html.j2",
         sweep=sweep,
         first=of_sweep(sweep),
-        notes=[*program, *shared_runs(sweep.table)],
+        notes=[*program, *shared_runs(sweep.table), *warnings_of(sweep)],
         failures=failures,
         plots=place_figures(
             folder,
@@ -107,6 +106,8 @@ def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
         words.append("The seed changes nothing.")
     elif sweep.has_seeds:
         words.append(_MEANS.format(sweep.table["seed"].n_unique()))
+    if any(any(line.are_unfinished) for line in lines):
+        words.append("A cross marks runs that did not finish all flows; they have no figures.")
     if is_cut:
         fixed = ", ".join(f"{name} {value}" for name, value in zip(others, groups[0].others, strict=True))
         words.append(f"At {fixed}; the table has the other places.")
@@ -148,15 +149,27 @@ def _line(
     return AxisLine(
         label=", ".join([group.scheme, *where]),
         scheme=group.scheme,
-        slowdowns=[estimate_of([row[slowdown] for row in rows]) for rows in at_place],
-        buffers_bytes=[estimate_of([row["max_buffer_bytes"] for row in rows]) for rows in at_place],
+        slowdowns=[_mean(rows, slowdown) for rows in at_place],
+        buffers_bytes=[_mean(rows, "max_buffer_bytes") for rows in at_place],
+        are_unfinished=[_are_unfinished(rows) for rows in at_place],
     )
 
 
+def _are_unfinished(rows: Sequence[Row]) -> bool:
+    """Return whether flows of any of these runs did not finish. Tables of older releases do not say."""
+    return any(row.get("flows_unfinished") for row in rows)
+
+
+def _mean(rows: Sequence[Row], name: str) -> Estimate | None:
+    """Return the mean over some runs; None if they have no values, or if flows of one did not finish."""
+    return None if _are_unfinished(rows) else estimate_of([row[name] for row in rows])
+
+
 def _tail(table: pl.DataFrame) -> tuple[str, str]:
-    """Return the highest percentile that every job has, else the median: its column and its title."""
-    for name, title in _PERCENTILES.items():
-        if name in table.columns and table[name].null_count() == 0:
+    """Return the highest percentile that every finished job has, else the median: its column and its title."""
+    finished = table.filter(pl.col("flows_unfinished") == 0) if "flows_unfinished" in table.columns else table
+    for name, title in PERCENTILES.items():
+        if name in table.columns and finished[name].null_count() == 0:
             return name, title
     return "slowdown_p50", "Median"
 
@@ -175,6 +188,7 @@ def _job_table(sweep: Sweep) -> DataTable:
             "P99",
             "peak buffer",
             "drops",
+            "sent again",
             "BTS",
             "wall s",
             "folder",
@@ -194,7 +208,7 @@ def _job_cells(sweep: Sweep, row: Row) -> list[str]:
         f"{row['flows_completed']:,} / {row['flows_total']:,}",
         *(format_number(row[name]) for name in ("slowdown_p50", "slowdown_p99")),
         format_bytes(row["max_buffer_bytes"]),
-        *(format_number(row[name]) for name in ("drops", "bts_sent")),
+        *(format_number(row.get(name)) for name in ("drops", "resent", "bts_sent")),
         format_number(row["wall_s"]),
         f"jobs/{row['job']}",
     ]

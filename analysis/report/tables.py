@@ -27,28 +27,44 @@ from analysis.formatting import (
 from analysis.life.events import LifeEvent
 from analysis.metrics.figures import Interval
 from analysis.metrics.flows import CompletionFigures
+from analysis.report.first_sentence import in_parentheses, resent_in_runs, unfinished_runs
 from analysis.report.physics import physics_rows
 from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from analysis.results.completions import CompletionRow
 from analysis.results.outcome import DEPENDS, FAILS, HOLDS
-from analysis.results.over_seeds import Estimate, intervals_of
+from analysis.results.over_seeds import Estimate, SchemeOverSeeds, intervals_of
 from analysis.results.result import Level, RunResult, count_of
 from analysis.results.spec import RunConfig
 from analysis.terminal import PROSE, Fitted
 
+_LOST = "drops/\nresent"
+"""The heading of the column with packets dropped and data packets sent again."""
 _EVENT_STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost": "red", "acknowledged": "green"}
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
+_UNFINISHED_STYLE = "bold red"
 _OUTCOME_STYLES = {HOLDS: "bold green", FAILS: "bold red", DEPENDS: "bold yellow"}
 
 
 def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
-    """Show a run: verdict, reasons, warnings, network and limits from config.json, key figures, slowdown by class."""
+    """Show a run: unfinished work, verdict, reasons, warnings, network and limits, key figures, slowdown by class."""
     title = f"{result.scenario} · {result.variant}"
     verdict = Text.assemble((result.verdict, VERDICT_STYLES[result.verdict]))
     for reason in result.verdict_reasons:
         verdict.append(f"\n  {reason}")
     figures = [*_user_program_rows(config), *physics_rows(config), *key_figures(result)]
-    return Group(Text(title, style="bold"), verdict, *_warnings(result.warnings), _figures(figures), _slowdowns(result))
+    return Group(
+        Text(title, style="bold"),
+        *_unfinished(result.unfinished_work),
+        verdict,
+        *_warnings(result.warnings),
+        _figures(figures),
+        _slowdowns(result),
+    )
+
+
+def _unfinished(sentence: str) -> list[Text]:
+    """Return the sentence about unfinished work as a line; no line without one."""
+    return [Text(f"{sentence}.", style=_UNFINISHED_STYLE)] if sentence else []
 
 
 def _user_program_rows(config: RunConfig | None) -> list[tuple[str, str]]:
@@ -74,8 +90,12 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     together = [_completion_table(comparison)] if _shown_completions(comparison) else []
     differences = map(Text, comparison.differences)
     claims = [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
-    notes = (*meaning, *claims, *_warnings(comparison.warnings))
-    return Group(*differences, table, *intervals, *unvaried, *others, *together, *notes)
+    labels = [row.label for row in comparison.rows]
+    unfinished = _unfinished(unfinished_runs([row.model_dump() for row in comparison.rows], labels))
+    sentence = resent_in_runs(comparison)
+    resent = [Text(f"{sentence}.\n")] if sentence else []
+    notes = (*meaning, *resent, *claims, *_warnings(comparison.warnings))
+    return Group(*unfinished, *differences, table, *intervals, *unvaried, *others, *together, *notes)
 
 
 def _tail_intervals(comparison: Comparison) -> list[Text]:
@@ -111,7 +131,7 @@ def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]
 
 def _fill_alone(comparison: Comparison) -> Table:
     title = f"slowdown of {comparison.traffic_class} flows"
-    table = _comparison_head(comparison, title, ("flows", "peak buffer", "P50", "P95", "P99", "drops", "BTS"))
+    table = _comparison_head(comparison, title, ("flows", "peak buffer", "P50", "P95", "P99", _LOST, "BTS"))
     for row in comparison.rows:
         slowdowns = map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown))
         buffer = f"{format_bytes(row.max_buffer_bytes)} ({format_ratio(row.ratios['max_buffer_bytes'])})"
@@ -121,7 +141,7 @@ def _fill_alone(comparison: Comparison) -> Table:
 
 def _fill_beside_incast(comparison: Comparison) -> Table:
     title = f"slowdown of {comparison.traffic_class} flows, beside an incast"
-    headings = ("P50", "P99", "max\nbuffer", "incast\nP50", "incast\nlast", "flows", "drops", "BTS")
+    headings = ("P50", "P99", "max\nbuffer", "incast\nP50", "incast\nlast", "flows", _LOST, "BTS")
     table = _comparison_head(comparison, title, headings)
     for row in comparison.rows:
         others = map(format_number, (row.p50_slowdown, row.p99_slowdown))
@@ -181,10 +201,11 @@ def _fill_averages(comparison: Comparison) -> Table:
     over = f"the same with each of {seeds} seeds" if are_constant else f"mean of {seeds} seeds ± 95 % interval"
     title = f"slowdown of {comparison.traffic_class} flows, {over}"
     averaged = _averaged(comparison)
-    table = _comparison_head(comparison, title, list(averaged.values()))
+    table = _comparison_head(comparison, title, ("flows", *averaged.values(), _LOST))
     for scheme in comparison.over_seeds:
         cells = (format_estimate(name, scheme.figures[name]) for name in averaged)
-        table.add_row(*_names(scheme.scheme, scheme.verdict), *cells)
+        lost = "/".join(_whole(scheme.figures[name]) for name in ("drops", "resent"))
+        table.add_row(*_names(scheme.scheme, scheme.verdict), _completed(scheme), *cells, lost)
     return table
 
 
@@ -202,6 +223,11 @@ def _averaged(comparison: Comparison) -> dict[str, str]:
     columns = {"p50_slowdown": "P50", "p99_slowdown": "P99", "max_buffer_bytes": "peak buffer"}
     incast = {"incast_p50_slowdown": "incast\nP50", "incast_last_slowdown": "incast\nlast"}
     return columns | incast if comparison.has_incast else columns
+
+
+def _whole(estimate: Estimate | None) -> str:
+    """Return a mean count as a whole number."""
+    return NOTHING if estimate is None else f"{estimate.mean:,.0f}"
 
 
 def format_estimate(name: str, estimate: Estimate | None) -> str:
@@ -240,15 +266,14 @@ def _names(label: str, verdict: Level) -> tuple[Text, Text]:
     return Text(label), Text(verdict, style=VERDICT_STYLES[verdict])
 
 
-def _completed(row: ComparisonRow) -> str:
-    return f"{row.flows_completed}/{row.flows_total}"
+def _completed(row: ComparisonRow | SchemeOverSeeds) -> Text:
+    style = _UNFINISHED_STYLE if row.flows_unfinished else ""
+    return Text(f"{row.flows_completed}/{row.flows_total}", style=style)
 
 
 def _counts(row: ComparisonRow) -> tuple[str, str]:
-    return (
-        NOTHING if row.drops is None else f"{row.drops:,}",
-        NOTHING if row.bts_sent is None else f"{row.bts_sent:,}",
-    )
+    """Return dropped and resent packets, and BTS packets."""
+    return "/".join(map(format_number, (row.drops, row.resent))), format_number(row.bts_sent)
 
 
 def _figures(figures: Sequence[tuple[str, str]]) -> Fitted:
@@ -269,6 +294,7 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
         ("throughput", f"{format_number(result.throughput_gbps)} Gb/s"),
         *((f"completion of {name}", _completion(figures)) for name, figures in result.dependent_completion.items()),
         ("drops", _drops(result)),
+        ("sent again", _resent(result)),
         *_trimmed(result),
         ("BTS sent", format_count(count_of(result.bts, "sent"))),
         ("PFC sent", format_count(count_of(result.pfc, "sent"))),
@@ -290,6 +316,12 @@ def _drops(result: RunResult) -> str:
     if not result.drops or not any(result.drops.values()):
         return format_count(result.dropped)
     return ", ".join(f"{reason} {count:,}" for reason, count in result.drops.items() if count)
+
+
+def _resent(result: RunResult) -> str:
+    """Return the data packets sent again and, if there are any, the reasons."""
+    reasons = result.resent.reasons if result.resent else {}
+    return f"{format_count(result.flows.packets_resent)}{in_parentheses(reasons)}"
 
 
 def _completion(figures: CompletionFigures) -> str:

@@ -24,7 +24,7 @@ from analysis.metrics.flows import (
 )
 from analysis.metrics.signals import signal_figures
 from analysis.results.counters import Lateness, RunCounters, Spacing
-from analysis.results.fidelity import clock_margin_us, judge, lateness_share, unfinished_flows
+from analysis.results.fidelity import clock_margin_us, judge, lateness_share
 from analysis.results.result import (
     BfcCounts,
     BfcFigures,
@@ -49,11 +49,14 @@ _IDENTITY = (
     "base_rtt_us",
     "retry_of",
     "measured_window_us",
+    "has_fixed_duration",
+    "setting_warnings",
 )
 """Fields that come from config.json."""
 _COUNTED = (
     "packets",
     "drops",
+    "resent",
     "unexplained_loss",
     "kernel_drops",
     "bts",
@@ -124,7 +127,7 @@ def build_unfinished_result(
             **_identity(config),
             "flows": counted,
             "verdict": "invalid",
-            "verdict_reasons": (*reasons, *unfinished_flows(counted)),
+            "verdict_reasons": tuple(reasons),
             "interrupted": True,
             **_flow_figures(needed, config),
             **_buffer_figures(queues),
@@ -199,6 +202,7 @@ def _counted(counters: RunCounters) -> dict[str, object]:
         "interrupted": counters.interrupted,
         "packets": counters.packets,
         "drops": {reason: counters.drops[reason] for reason in sorted(counters.drops, key=natural_key)},
+        "resent": counters.resent,
         "unexplained_loss": counters.unexplained_loss,
         "kernel_drops": counters.kernel_drops,
         "bts": counters.bts,

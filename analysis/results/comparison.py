@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from analysis.formatting import enumeration
 from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import ALL_CLASSES
 from analysis.results.completions import CompletionRow, completion_rows, decisive_rows
@@ -28,7 +29,7 @@ from analysis.results.over_seeds import (
     ratio_of,
     seed_warnings,
 )
-from analysis.results.result import Level, RunResult, count_of
+from analysis.results.result import RESENT_REASONS, Level, RunResult, count_of
 from analysis.results.spec import RunConfig
 
 
@@ -42,6 +43,8 @@ class ComparisonRow(Figures):
     verdict: Level
     flows_completed: int
     flows_total: int
+    flows_unfinished: int = 0
+    """Flows that did not finish although the scenario runs until all flows are done."""
     max_buffer_bytes: int | None
     p50_slowdown: Figure | None
     p95_slowdown: Figure | None
@@ -54,6 +57,10 @@ class ComparisonRow(Figures):
     """The slowdown of the slowest incast flow."""
     throughput_gbps: Figure
     drops: int | None
+    resent: int | None
+    """Data packets sent again."""
+    resent_by_reason: dict[str, int]
+    """The packets sent again by reason; empty if there are none, or if the reasons were not counted."""
     bts_sent: int | None
     pfc_sent: int | None
     wall_s: Figure | None
@@ -201,7 +208,10 @@ def _contrasts(
     """Yield the comparison of each scheme with the first by their means over seeds; without seeds, of each run."""
     if schemes:
         means = ({name: mean_of(estimate) for name, estimate in scheme.figures.items()} for scheme in schemes)
-        sides = [Side(scheme.scheme, figures, scheme.verdict) for scheme, figures in zip(schemes, means, strict=True)]
+        sides = [
+            Side(scheme.scheme, figures, scheme.verdict, (scheme.flows_unfinished, scheme.flows_total))
+            for scheme, figures in zip(schemes, means, strict=True)
+        ]
         for side, scheme in zip(sides[1:], schemes[1:], strict=True):
             by_name = scheme.ratios.items()
             ratios = {name: Ratio.of(ratio) if ratio else None for name, ratio in by_name}
@@ -209,7 +219,16 @@ def _contrasts(
             completions = _completions(sides[0], side, completion)
             yield Contrast(sides[0], side, ratios, traffic_class, completions, len(scheme.seeds), is_constant)
         return
-    sides = [Side(row.label, row.model_dump(include=set(RATIOS)), row.verdict, row.intervals) for row in rows]
+    sides = [
+        Side(
+            row.label,
+            row.model_dump(include=set(RATIOS)),
+            row.verdict,
+            (row.flows_unfinished, row.flows_total),
+            row.intervals,
+        )
+        for row in rows
+    ]
     for side, row in zip(sides[1:], rows[1:], strict=True):
         single = {name: None if ratio is None else Ratio(ratio) for name, ratio in row.ratios.items()}
         yield Contrast(sides[0], side, single, traffic_class, _completions(sides[0], side, completion))
@@ -240,6 +259,8 @@ def _row(label: str, variant: str, result: RunResult, traffic_class: str, first:
             "verdict": result.verdict,
             "flows_completed": result.flows.completed,
             "flows_total": result.flows.total,
+            "flows_unfinished": result.unfinished,
+            "resent_by_reason": result.resent.reasons if result.resent else {},
             "wall_s": result.wall_s,
             "pause_us": result.signals.pause_obeyed_us,
             "ratios": {name: ratio_of(figures[name], base[name]) for name in RATIOS if _exists(name, figures, base)},
@@ -315,8 +336,18 @@ def _warnings(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds:
     for label, result in zip(labels, results, strict=True):
         if result.verdict != "faithful":
             warnings.append(f"{label} is {result.verdict}: {' '.join(result.verdict_reasons)}")
-        warnings += [f"{label}: {warning}" for warning in result.warnings]
-    return warnings
+    names = [result.variant for result in results] if has_seeds else labels
+    return [*warnings, *shared_warnings(zip(names, (result.warnings for result in results), strict=True))]
+
+
+def shared_warnings(warnings_of_runs: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
+    """Yield each warning once, with the names of the runs that have it."""
+    names_of: dict[str, dict[str, None]] = {}
+    for name, warnings in warnings_of_runs:
+        for warning in warnings:
+            names_of.setdefault(warning, {})[name] = None
+    for warning, names in names_of.items():
+        yield f"{enumeration(list(names), '; ')}: {warning}"
 
 
 def result_row(result: RunResult) -> dict[str, object]:
@@ -329,15 +360,19 @@ def result_row(result: RunResult) -> dict[str, object]:
         **{name: getattr(result, name) for name in identity},
         "flows_total": result.flows.total,
         "flows_completed": result.flows.completed,
+        "flows_unfinished": result.unfinished,
         "traffic_class": traffic_class,
         **{f"slowdown_{name}": getattr(slowdown, name) if slowdown else None for name in figures},
         "max_buffer_bytes": result.max_buffer_bytes,
         "throughput_gbps": result.throughput_gbps,
         "drops": result.dropped,
+        "resent": result.flows.packets_resent,
+        **{f"resent_{reason}": count_of(result.resent, reason) for reason in RESENT_REASONS},
         "bts_sent": count_of(result.bts, "sent"),
         "bts_suppressed": count_of(result.bts, "suppressed"),
         "cache_hits": count_of(result.bts, "cache_hits"),
         "pfc_sent": count_of(result.pfc, "sent"),
         "pause_us": result.signals.pause_obeyed_us,
         "wall_s": result.wall_s,
+        "warnings": "\n".join(result.warnings),
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from analysis.results.result import BfcCounts, BtsCounts, PacketCounts, PfcCounts
+from analysis.results.result import BfcCounts, BtsCounts, PacketCounts, PfcCounts, ResentCounts
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class RunCounters:
     bts: BtsCounts
     pfc: PfcCounts
     bfc: BfcCounts = field(default_factory=BfcCounts)
+    resent: ResentCounts | None = None
     switch_events: Mapping[str, int] = field(default_factory=dict)
     """Events counted by the P4 program that no other field contains."""
     host_events: Mapping[str, int] = field(default_factory=dict)

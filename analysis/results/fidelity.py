@@ -23,9 +23,9 @@ A run is *degraded* in any of these cases:
 - the run was interrupted;
 - an output is incomplete that does not affect the figures, such as a capture whose tcpdump lost packets.
 
-All other runs are *faithful*. A run with the virtual clock is never late. Unfinished flows are noted but do not change
-the verdict, because some scenarios end that way intentionally. Spacing that was not measured is noted, too: BMv2
-reports lateness only. (docs/sources.md#fidelity)
+All other runs are *faithful*. A run with the virtual clock is never late. Unfinished flows are a result of a run
+(`RunResult.unfinished_work`) and no reason to distrust it. Spacing that was not measured is noted: BMv2 reports
+lateness only. (docs/sources.md#fidelity)
 """
 
 from __future__ import annotations
@@ -191,17 +191,6 @@ def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Findin
         yield _Weight.NOTE, f"{amount(failed, 'message')} given up: too many consecutive timeouts without an answer."
     if counters.interrupted:
         yield _Weight.DEGRADED, "The run was interrupted; figures cover what was measured until then."
-    for sentence in unfinished_flows(flows):
-        yield _Weight.NOTE, sentence
-
-
-def unfinished_flows(flows: FlowCounts) -> Iterable[str]:
-    """Yield a sentence if some flows did not finish."""
-    unfinished = flows.total - flows.completed
-    if unfinished > 0:
-        never = flows.never_started
-        waited = f"; {never} of them never started because the messages they wait for did not complete" if never else ""
-        yield f"{unfinished} of {amount(flows.total, 'flow')} did not finish{waited}."
 
 
 def clock_margin_us(config: RunConfig) -> float:

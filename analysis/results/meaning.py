@@ -61,6 +61,8 @@ class Side:
     scheme: str
     figures: Mapping[str, float | None]
     verdict: str
+    unfinished: tuple[int, int] = (0, 0)
+    """The number of flows that did not finish, and of all flows."""
     intervals: Mapping[str, Interval | None] = field(default_factory=dict)
     """The bootstrap intervals of figures of a single run."""
 
@@ -90,7 +92,7 @@ class Contrast:
 
 
 def sentence(contrast: Contrast) -> str | None:
-    """Return the meaning of a comparison, or None if the runs have no figure in common."""
+    """Return the meaning of a comparison, first what did not finish; None if the runs have no figure in common."""
     buffer = contrast.ratios.get("max_buffer_bytes")
     parts = [
         *map(_completed, contrast.completions),
@@ -110,12 +112,28 @@ def sentence(contrast: Contrast) -> str | None:
         )
         if (detail := _detail(contrast, name, title))
     ]
+    unfinished = _unfinished(contrast)
     if not parts:
-        return None
+        return unfinished or None
     effects = "; ".join(parts)
     over = "" if contrast.seeds == 1 else f", {_over(contrast)}"
     text = f"{contrast.scheme.scheme} compared with {contrast.base.scheme}{over}: {effects} ({'; '.join(details)})."
-    return f"{_doubt(contrast)}{text}"
+    return f"{unfinished}{' ' if unfinished else ''}{_doubt(contrast)}{text}"
+
+
+def _unfinished(contrast: Contrast) -> str:
+    """Return the work that either scheme did not finish, as a sentence; empty if both finished all flows."""
+    if not contrast.scheme.unfinished[0] and not contrast.base.unfinished[0]:
+        return ""
+    scheme, base = (_finished(side) for side in (contrast.scheme, contrast.base))
+    return f"{scheme} ({base})."
+
+
+def _finished(side: Side) -> str:
+    count, total = side.unfinished
+    return (
+        f"{side.scheme} did not finish {count:,} of {total:,} flows" if count else f"{side.scheme} finished all flows"
+    )
 
 
 def _over(contrast: Contrast) -> str:

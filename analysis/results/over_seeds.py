@@ -46,6 +46,7 @@ def compared_figures(result: RunResult, traffic_class: str) -> Mapping[str, floa
         "incast_last_slowdown": incast.max if incast else None,
         "throughput_gbps": result.throughput_gbps,
         "drops": result.dropped,
+        "resent": result.flows.packets_resent,
         "bts_sent": count_of(result.bts, "sent"),
         "pfc_sent": count_of(result.pfc, "sent"),
     }
@@ -81,8 +82,8 @@ class Estimate(Figures):
 
 
 class SchemeOverSeeds(Figures):
-    """The means over a scheme's runs. A figure is None if no run has it. Ratios are geometric means, relative to the
-    first scheme."""
+    """The means over a scheme's runs. A figure is None if no run has it, or if a run lacks it because flows did not
+    finish: a mean over the other runs would hide that. Ratios are geometric means, relative to the first scheme."""
 
     scheme: str
     """The scheme, the P4 program if the user supplied one, and the settings in which the compared runs differ."""
@@ -91,6 +92,8 @@ class SchemeOverSeeds(Figures):
     """The worst verdict among the scheme's runs."""
     flows_completed: int
     flows_total: int
+    flows_unfinished: int = 0
+    """Flows that did not finish although the scenario runs until all flows are done."""
     figures: dict[str, Estimate | None]
     ratios: dict[str, Estimate | None]
 
@@ -122,10 +125,13 @@ def over_seeds(
         return ()
     summaries: list[SchemeOverSeeds] = []
     base: FiguresBySeed | None = None
+    hidden_in_base: set[str] = set()
     for scheme, by_seed in runs.items():
         figures = {seed: compared_figures(result, traffic_class) for seed, result in by_seed.items()}
-        base = figures if base is None else base
-        summaries.append(_summary(scheme, by_seed, figures, base))
+        hidden = _hidden(by_seed, figures)
+        if base is None:
+            base, hidden_in_base = figures, hidden
+        summaries.append(_summary(scheme, by_seed, figures, base, hidden, hidden_in_base))
     return tuple(summaries)
 
 
@@ -142,8 +148,23 @@ def seed_warnings(schemes: Sequence[SchemeOverSeeds]) -> list[str]:
     ]
 
 
+def _hidden(runs: Mapping[int, RunResult], figures: FiguresBySeed) -> set[str]:
+    """Return the figures that a run lacks because flows did not finish."""
+    return {
+        name
+        for seed, by_name in figures.items()
+        for name, value in by_name.items()
+        if value is None and not runs[seed].did_finish
+    }
+
+
 def _summary(
-    scheme: str, runs: Mapping[int, RunResult], figures: FiguresBySeed, base: FiguresBySeed
+    scheme: str,
+    runs: Mapping[int, RunResult],
+    figures: FiguresBySeed,
+    base: FiguresBySeed,
+    hidden: set[str],
+    hidden_in_base: set[str],
 ) -> SchemeOverSeeds:
     names = next(iter(figures.values())).keys()
     return SchemeOverSeeds(
@@ -152,9 +173,15 @@ def _summary(
         verdict=max((run.verdict for run in runs.values()), key=LEVELS.index),
         flows_completed=sum(run.flows.completed for run in runs.values()),
         flows_total=sum(run.flows.total for run in runs.values()),
-        figures={name: estimate_of([by_name[name] for by_name in figures.values()]) for name in names},
+        flows_unfinished=sum(run.unfinished for run in runs.values()),
+        figures={
+            name: None if name in hidden else estimate_of([by_name[name] for by_name in figures.values()])
+            for name in names
+        },
         ratios={
-            name: geometric_estimate(
+            name: None
+            if name in hidden | hidden_in_base
+            else geometric_estimate(
                 [ratio_of(figures[seed][name], base[seed][name]) for seed in figures if seed in base]
             )
             for name in RATIOS

@@ -11,12 +11,13 @@ or has too few samples.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
-from analysis.formatting import variant_of
+from analysis.formatting import amount, variant_of
 from analysis.metrics.buffers import BufferFigures
 from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
@@ -36,6 +37,8 @@ Counted = TypeVar("Counted")
 RESULT_SCHEMA: Literal["sfc-testbed.result"] = "sfc-testbed.result"
 RESULT_VERSION: Literal[1] = 1
 RESULT_FILE = "result.json"
+_REORDERING_SHARE = 0.01
+"""The share of all packets from which packets sent again because of reordering are worth a warning."""
 MAX_FILE_BYTES = 64_000_000
 """The largest JSON file of a run that is read. The result of a run with 512 hosts is below 1 MB."""
 
@@ -59,6 +62,31 @@ class FlowCounts(Figures):
     def _without_what_all_did(self, handler: SerializerFunctionWrapHandler) -> dict[str, int | None]:
         fields: dict[str, int | None] = handler(self)
         return {name: count for name, count in fields.items() if count or name != "never_started"}
+
+
+class ResentCounts(Figures):
+    """Data packets that were sent again, by the reason (docs/traces.md#packets-sent-again)."""
+
+    packets: int
+    """All of them, which is the sum of the other fields."""
+    timeout: int
+    """Sent again after a timeout of their queue pair."""
+    trimmed: int
+    """Sent again because a switch had cut them to headers."""
+    loss: int
+    """Sent again because a packet or its answer was lost, at most: a loss explains one packet, or with go-back-N those
+    of one NAK."""
+    reordering: int
+    """Sent again although nothing was lost, at least: later packets had overtaken them."""
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """The counts above zero, by reason."""
+        return {name: count for name in RESENT_REASONS if (count := getattr(self, name))}
+
+
+RESENT_REASONS = tuple(name for name in ResentCounts.model_fields if name != "packets")
+"""The reasons for which packets are sent again."""
 
 
 class PacketCounts(Figures):
@@ -183,6 +211,8 @@ class RunResult(Figures):
     retry_of: str | None = None
     """The folder of the late run that this run repeats."""
     flows: FlowCounts
+    has_fixed_duration: bool = False
+    """Whether the scenario shows a fixed time, so that unfinished flows are intended. The file omits a false value."""
     fct_slowdown: dict[str, SlowdownFigures]
     fct_slowdown_by_size: dict[str, tuple[SizeBinFigures, ...]]
     measured_window_us: Interval | None
@@ -196,6 +226,8 @@ class RunResult(Figures):
     packets: PacketCounts | None
     """Frame counts. This and the following counters are None if the runner was killed before it read them."""
     drops: dict[str, int] | None
+    resent: ResentCounts | None = None
+    """Packets sent again, by reason. Also None in results of older releases."""
     unexplained_loss: int | None
     kernel_drops: int | None
     bts: BtsCounts | None
@@ -211,11 +243,16 @@ class RunResult(Figures):
     spacing: SpacingByPart = Field(default_factory=lambda: SpacingByPart(host=None, switch=None))
     wall_s: Figure | None
     packets_per_s: Figure | None
+    setting_warnings: tuple[str, ...] = ()
+    """Warnings about settings that the transport is not made for. The file omits an empty list."""
 
     @model_serializer(mode="wrap")
-    def _without_zero_bfc(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)
-        return {name: value for name, value in fields.items() if name != "bfc" or self.bfc != BfcFigures()}
+        omitted = {"bfc": BfcFigures(), "has_fixed_duration": False, "setting_warnings": ()}
+        return {
+            name: value for name, value in fields.items() if name not in omitted or getattr(self, name) != omitted[name]
+        }
 
     @property
     def variant(self) -> str:
@@ -229,14 +266,43 @@ class RunResult(Figures):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about probable mistakes in the scheme. They do not affect the verdict."""
+        """Warnings about probable mistakes in the scheme or the settings. They do not affect the verdict."""
+        return (*self.setting_warnings, *self._reordering(), *self._small_windows())
+
+    def _reordering(self) -> Iterator[str]:
+        sent, resent = self.packets.sent if self.packets else 0, self.resent
+        if resent is not None and resent.reordering > _REORDERING_SHARE * sent:
+            yield (
+                "Data packets were sent again although nothing was lost: later packets had overtaken them, and the "
+                "transport takes this for loss."
+            )
+
+    def _small_windows(self) -> Iterator[str]:
         packets = (self.host_events or {}).get("small_window_packets", 0)
-        if not packets:
-            return ()
-        return (
-            f"The congestion control's window_bytes was below one packet when {packets:,} data packets were sent. Such "
-            "a flow has one packet in flight at a time and sends one packet per round trip.",
-        )
+        if packets:
+            yield (
+                f"The congestion control's window_bytes was below one packet when {packets:,} data packets were sent. "
+                "Such a flow has one packet in flight at a time and sends one packet per round trip."
+            )
+
+    @property
+    def did_finish(self) -> bool:
+        """Whether all flows finished, or the run ended as the scenario intends."""
+        return not self.unfinished
+
+    @property
+    def unfinished(self) -> int:
+        """The number of flows that did not finish although the scenario runs until all flows are done."""
+        return 0 if self.has_fixed_duration else self.flows.total - self.flows.completed
+
+    @property
+    def unfinished_work(self) -> str:
+        """The number of flows that did not finish, as a sentence without a full stop; empty if all finished."""
+        if not self.unfinished:
+            return ""
+        never = self.flows.never_started
+        waited = f"; {never:,} of them never started because the messages they wait for did not complete"
+        return f"{self.unfinished:,} of {amount(self.flows.total, 'flow')} did not finish{waited if never else ''}"
 
     @property
     def dropped(self) -> int | None:
@@ -244,7 +310,7 @@ class RunResult(Figures):
         return None if self.drops is None else sum(self.drops.values())
 
 
-def count_of(counts: PacketCounts | BtsCounts | PfcCounts | BfcCounts | None, name: str) -> int | None:
+def count_of(counts: PacketCounts | BtsCounts | PfcCounts | BfcCounts | ResentCounts | None, name: str) -> int | None:
     """Return the count `name`, or None if the counters were not read."""
     return None if counts is None else int(getattr(counts, name))
 

@@ -190,6 +190,10 @@ class RunConfig(RunSpec):
     fault_spans: tuple[FaultSpan, ...] = ()
     measured_window_us: tuple[float, float] | None = None
     """The measured window. Flows that start outside it (warm-up, cool-down) count in totals only."""
+    has_fixed_duration: bool = False
+    """Whether the scenario shows a fixed time, so that it may end before all flows are done."""
+    setting_warnings: tuple[str, ...] = ()
+    """Warnings about settings that the transport is not made for."""
     ideal_completion_us: dict[str, float] = field(default_factory=dict)
     """The ideal completion time of dependent messages in an idle network, by tag."""
     workers: int = 1

@@ -15,6 +15,7 @@ from polars.exceptions import PolarsError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from analysis.formatting import amount
+from analysis.results.comparison import shared_warnings
 from analysis.results.result import MAX_FILE_BYTES, ResultError
 from analysis.results.spec import P4Program
 from wire.input.bounded_file import FileRefused, read_bounded_text
@@ -122,6 +123,14 @@ def read_sweep_results(folder: Path) -> Sweep:
 def axes_of(table: pl.DataFrame) -> tuple[str, ...]:
     """Return the names of the swept settings."""
     return tuple(name.removeprefix(AXIS) for name in table.columns if name.startswith(AXIS))
+
+
+def warnings_of(sweep: Sweep) -> tuple[str, ...]:
+    """Return each warning of the runs once, with the runs that have it. Tables of older releases have no warnings."""
+    if "warnings" not in sweep.table.columns:
+        return ()
+    rows = sweep.runs.select("job", "warnings").iter_rows()
+    return tuple(shared_warnings((sweep.labels[job], warnings.splitlines()) for job, warnings in rows))
 
 
 def shared_runs(table: pl.DataFrame) -> tuple[str, ...]:

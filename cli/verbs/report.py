@@ -21,7 +21,7 @@ from analysis.results.swept import is_sweep, read_sweep_results
 from analysis.validation.record import FILE_NAME, is_validation, read_validation
 from cli.options import ClaimsFile, folder_of
 from cli.outcomes import print_reproduction, print_validation
-from cli.output import EXIT_INVALID, console, say, warn
+from cli.output import EXIT_INVALID, EXIT_UNFINISHED, console, say, warn
 from cli.stored import check_page, refused_in_one_line
 from reproduction.judge import judge_again
 from reproduction.model.experiment import Claim
@@ -61,12 +61,14 @@ def verb(
             _report_comparison(folders, out, claimed)
 
 
-def _end(problems: list[str], *, is_invalid: bool = False) -> None:
-    """Print each problem on stderr; exit with 3 if there is any, or if the reported results are invalid."""
+def _end(problems: list[str], *, is_invalid: bool = False, is_unfinished: bool = False) -> None:
+    """Print each problem on stderr; exit with 3 if there is any or the results are invalid, with 5 if unfinished."""
     for problem in problems:
         warn(problem)
     if problems or is_invalid:
         raise typer.Exit(EXIT_INVALID)
+    if is_unfinished:
+        raise typer.Exit(EXIT_UNFINISHED)
 
 
 def _report_reproduction(folder: Path) -> None:
@@ -92,7 +94,8 @@ def _report_sweep(folder: Path) -> None:
     sweep = read_sweep_results(folder)
     say(of_sweep(sweep))
     say(f"report: {page}")
-    _end([], is_invalid="invalid" in sweep.runs["verdict"])
+    unfinished = sweep.runs["flows_unfinished"] if "flows_unfinished" in sweep.runs.columns else ()
+    _end([], is_invalid="invalid" in sweep.runs["verdict"], is_unfinished=any(unfinished))
 
 
 def _report_run(folder: Path) -> None:
@@ -104,7 +107,8 @@ def _report_run(folder: Path) -> None:
         give_to_caller(folder)
     console.print(run_table(stored.result, stored.config))
     say(f"report: {page}")
-    _end([f"{folder}: {problem}" for problem in stored.problems], is_invalid=stored.result.verdict == "invalid")
+    problems = [f"{folder}: {problem}" for problem in stored.problems]
+    _end(problems, is_invalid=stored.result.verdict == "invalid", is_unfinished=not stored.result.did_finish)
 
 
 def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[Claim]) -> None:
@@ -117,4 +121,5 @@ def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[
     comparison = compare([run.result for run in runs], claims=held, configs=[run.config for run in runs])
     console.print(comparison_table(comparison))
     say(f"report: {page}")
-    _end([f"{run.folder}: {problem}" for run in runs for problem in run.problems])
+    problems = [f"{run.folder}: {problem}" for run in runs for problem in run.problems]
+    _end(problems, is_unfinished=not all(run.result.did_finish for run in runs))

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from analysis.report.first_sentence import of_sweep
-from analysis.results.swept import read_sweep_results
+from analysis.results.swept import read_sweep_results, warnings_of
 from cli.options import Out, P4Program, SchedulerAddress, Workers
-from cli.output import EXIT_INVALID, complain, errors, say, warn
+from cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, errors, say, warn
 from cli.planning import checked
 from cli.progress import JobProgress
 from cli.stored import refused_in_one_line
@@ -55,6 +55,8 @@ def verb(
         raise Interrupted(f"{kept}; repeat the command to run the rest")
     if done.failures or done.invalid:
         raise typer.Exit(EXIT_INVALID)
+    if done.unfinished:
+        raise typer.Exit(EXIT_UNFINISHED)
 
 
 def _tell(done: SweepSummary, jobs: int) -> None:
@@ -68,9 +70,14 @@ def _tell(done: SweepSummary, jobs: int) -> None:
         )
     for failure in done.failures:
         complain(f"! {failure}", "red")
+    if done.unfinished:
+        complain(f"! {done.unfinished} of {done.runs} runs did not finish all flows, see the table", "red")
     if done.invalid:
         say(f"{done.invalid} runs are invalid, see the table")
     say(f"results: {done.table}")
     if done.page is not None:
-        say(of_sweep(read_sweep_results(done.page.parent)))
+        results = read_sweep_results(done.page.parent)
+        for warning in warnings_of(results):
+            warn(warning)
+        say(of_sweep(results))
         say(f"report: {done.page}")

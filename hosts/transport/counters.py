@@ -89,6 +89,10 @@ class NicStatistics:
     """Acknowledgements that a correct receiver cannot have sent: contradictory, or for packets never sent."""
     retransmissions: int = 0
     """Data packets sent again."""
+    resent_after_timeout: int = 0
+    """Data packets sent again after a timeout of their queue pair before which they had been sent."""
+    loss_reports: int = 0
+    """Acknowledgements for which the loss recovery considered packets lost, because later packets had arrived."""
     timeouts: int = 0
     small_window_packets: int = 0
     """Data packets sent while the congestion window was below one packet and the rate was not lowered as well."""

@@ -52,7 +52,7 @@ class NicCounters:
         self.programs_dropped = 0
         self.late_acknowledgements = 0
         self.acknowledgements_refused = 0
-        self.retransmissions = 0
+        self.retransmissions = self.resent_after_timeout = self.loss_reports = 0
         self.timeouts = self.small_window_packets = 0
         self.messages_completed = 0
         self.messages_failed = 0

@@ -64,9 +64,9 @@ class SenderQueuePair(FrameSource):
         "_ack_every", "_blocked_until_ns", "_congestion", "_consecutive_timeouts", "_counters", "_current", "_end",
         "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_flags", "_has_stamps",
         "_has_timer", "_is_pulled", "_notifies_congestion", "_notifies_flow_control", "_pacing", "_pause",
-        "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim", "_smallest_window",
-        "_stored_bytes", "_trace", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps",
-        "obeys_marks", "source_qpn",
+        "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim",
+        "_smallest_window", "_stored_bytes", "_timeout_end", "_trace", "_transmissions", "destination_ip",
+        "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -108,7 +108,7 @@ class SenderQueuePair(FrameSource):
         self._flow_control = flow_control
         self._ack_every = ack_every
         self._retry_limit = retry_limit
-        self._consecutive_timeouts = 0
+        self._consecutive_timeouts = self._timeout_end = 0
         self._give_up = give_up
         self._scheduler = scheduler
         self._counters = counters
@@ -199,7 +199,7 @@ class SenderQueuePair(FrameSource):
             if samples is not None:
                 samples.sent(index, size, now_ns)
         else:
-            self._count_resent(current, size)
+            self._count_resent(current, size, index)
             if samples is not None:
                 samples.sent_again(index)
         self._count_sent(current)
@@ -242,10 +242,12 @@ class SenderQueuePair(FrameSource):
         ):
             self._counters.small_window_packets += 1
 
-    def _count_resent(self, current: Transmission, size_bytes: int) -> None:
+    def _count_resent(self, current: Transmission, size_bytes: int, index: int) -> None:
         current.packets_resent += 1
         current.bytes_resent += size_bytes
         self._counters.retransmissions += 1
+        if index < self._timeout_end:
+            self._counters.resent_after_timeout += 1
 
     def _notify_sent(self, size_bytes: int, now_ns: int) -> None:
         self._congestion.on_sent(size_bytes, now_ns)
@@ -300,6 +302,8 @@ class SenderQueuePair(FrameSource):
             cumulative, negative = before, False
         recovery.held_ns = self._pause.total_ns(now_ns)
         lost = recovery.on_ack(cumulative, selective, negative, now_ns - recovery.held_ns)
+        if lost:
+            self._counters.loss_reports += 1
         cumulative = recovery.cumulative
         if cumulative > before:
             self._consecutive_timeouts = 0
@@ -393,6 +397,7 @@ class SenderQueuePair(FrameSource):
             if self._consecutive_timeouts > self._retry_limit:
                 self._give_up(self, now_ns)
                 return
+            self._timeout_end = recovery.next_new
             lost = recovery.on_timer(flow_now_ns)
             if lost:
                 self._congestion.on_loss(lost * self._payload_bytes, now_ns)

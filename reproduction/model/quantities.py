@@ -66,9 +66,12 @@ def slowdown(
         if largest_bytes is not None:
             chosen = chosen.filter(pl.col("size_bytes") <= largest_bytes)
         values = slowdowns(chosen)
-        figure = percentile(values, percent)
+        unfinished = chosen.height - values.size
+        figure = percentile(values, percent, unfinished)
+        if figure is None and chosen.height >= minimum_count(percent):
+            raise NotMeasured(f"{unfinished} of {chosen.height} flows did not finish")
         if figure is None:
-            raise NotMeasured(f"P{percent:g} needs {minimum_count(percent)} flows, there are {values.size}")
+            raise NotMeasured(f"P{percent:g} needs {minimum_count(percent)} flows, there are {chosen.height}")
         return figure
 
     return Quantity(f"P{percent:g} FCT slowdown{f' ({tag})' if tag else ''}{size}", measure)
@@ -79,7 +82,10 @@ def mean_slowdown(above_bytes: int) -> Quantity:
 
     def measure(run: Run) -> float:
         chosen = of_class(measured_flows(run), headline_class(run.result))
-        values = slowdowns(chosen.filter(pl.col("size_bytes") > above_bytes))
+        chosen = chosen.filter(pl.col("size_bytes") > above_bytes)
+        values = slowdowns(chosen)
+        if values.size < chosen.height:
+            raise NotMeasured(f"{chosen.height - values.size} of {chosen.height} flows did not finish")
         if not values.size:
             raise NotMeasured(f"no message above {format_bytes(above_bytes)}")
         return float(values.mean())
@@ -89,7 +95,10 @@ def mean_slowdown(above_bytes: int) -> Quantity:
 
 def _mean_p99_over_sizes(run: Run) -> float:
     bins = run.result.fct_slowdown_by_size.get(headline_class(run.result), ())
-    percentiles = [size_bin.p99 for size_bin in bins if size_bin.p99 is not None]
+    enough = [size_bin for size_bin in bins if size_bin.flows >= minimum_count(99)]
+    percentiles = [size_bin.p99 for size_bin in enough if size_bin.p99 is not None]
+    if len(percentiles) < len(enough):
+        raise NotMeasured(f"{sum(size_bin.flows - size_bin.completed for size_bin in enough)} flows did not finish")
     if not percentiles:
         raise NotMeasured("no size bin has the 100 flows that a P99 needs")
     return float(np.mean(percentiles))

@@ -64,6 +64,8 @@ class Fault(BaseModel):
     kind: ClassVar[str]
     summary: ClassVar[str]
     usage: ClassVar[str]
+    reorders: ClassVar[bool] = False
+    """Whether the fault makes packets of a flow overtake one another."""
 
     place: str
 

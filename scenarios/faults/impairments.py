@@ -169,6 +169,7 @@ class Reordering(Impairment):
     kind: ClassVar[str] = "reorder"
     summary: ClassVar[str] = "a link holds frames back, and others overtake them"
     usage: ClassVar[str] = f"reorder:{_PLACE},rate=SHARE[,by=TIME]{_COMMON}"
+    reorders: ClassVar[bool] = True
 
     by_ns: Hold = Field(1_000, alias="by")
 

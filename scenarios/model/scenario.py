@@ -56,6 +56,8 @@ class Scale:
     topology_parameters: Mapping[str, Any] = field(default_factory=dict)
     workload: Mapping[str, Any] = field(default_factory=dict)
     duration_ms: float = 20.0
+    has_fixed_duration: bool = False
+    """Whether the run shows a fixed time. Flows that have not finished by then are intended and no failure."""
     switch: Mapping[str, Any] = field(default_factory=dict)
     transport: Mapping[str, Any] = field(default_factory=dict)
     faults: tuple[str, ...] = ()

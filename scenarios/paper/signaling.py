@@ -15,6 +15,7 @@ _SCALE = Scale(
     {"left_hosts": DEGREE, "trunk_rate_bps": 6_400_000_000_000},
     {"degree": DEGREE, "message_bytes": 850_000, "window_us": 50.0, "first_at_once": True},
     duration_ms=4.0,
+    has_fixed_duration=True,
     switch={"buffer_bytes": None, "deployment": "all"},
 )
 

@@ -53,6 +53,7 @@ SCENARIO = Scenario(
             {"left_hosts": 2},
             {},
             duration_ms=0.06,
+            has_fixed_duration=True,
             switch={"buffer_bytes": None, "deployment": "all", "suppression_ns": 0},
             transport={"payload_bytes": PAYLOAD_BYTES},
         )

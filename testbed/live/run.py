@@ -376,6 +376,7 @@ class _Run:
             self.hosts,
             counts,
             parts,
+            resends_successors=self.network.plan.resends_successors,
             undelivered=self.recorder.ends.undelivered,
             host_lateness=self.latenesses,
             host_spacing=self.spacings,

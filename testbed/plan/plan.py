@@ -17,6 +17,7 @@ from typing import Any
 
 from analysis.results.spec import JOINED_BY, OPTION, DilationChoice, FaultSpan, P4Program, RunConfig, RunSpec
 from hosts.transport.algorithms import resolved
+from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.settings import TransportSettings
 from scenarios.faults.fault import Fault
 from scenarios.listed import LISTED
@@ -34,6 +35,7 @@ from testbed.plan.fixed_point import check_fixed_point, largest_fitting
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
 from testbed.plan.settings import SettingsByPart, by_part, settings_words
+from testbed.plan.suitability import setting_warnings
 from testbed.plan.switch_targets import SwitchTarget, check_faults
 from testbed.program.fit import check_fits
 from testbed.program.sources import check_artifacts
@@ -96,6 +98,11 @@ class RunPlan:
         return self.spec.background is not None or self.spec.hosts is not None
 
     @property
+    def resends_successors(self) -> bool:
+        """Whether the hosts send a lost packet and all packets after it again."""
+        return LOSS_RECOVERIES[self.transport.loss_recovery].resends_successors
+
+    @property
     def mtu_bytes(self) -> int:
         """The longest IP packet that the run's interfaces must accept, at least the usual MTU for ordinary programs."""
         return max(ethernet.ORDINARY_MTU_BYTES, self.transport.largest_frame_bytes - ethernet.HEADER_BYTES)
@@ -145,6 +152,7 @@ def plan_run(spec: RunSpec) -> RunPlan:
         "scenario": scenario.name,
         "scheme": scheme.name,
         "fault_spans": _fault_spans(faults),
+        "setting_warnings": setting_warnings(network.switch, network.transport, topology, faults),
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
         "command": _repeat_command(spec, dilation),
     }
@@ -196,6 +204,7 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
         "duration_ms": duration_ms,
         "workload": workload.model_dump() if spec.flow_file is None else {},
         "measured_window_us": listed.measured_window_us,
+        "has_fixed_duration": scale.has_fixed_duration and spec.flow_file is None,
     }
     return _Traffic(topology, flows, duration_ms, recorded)
 

@@ -191,12 +191,15 @@ def _since(session: LiveSession, name: str) -> str:
 
 
 def _outcome(result: RunResult, report: Path | None) -> str:
-    facts = [f"{result.flows.completed} of {result.flows.total} flows done"]
+    facts = [result.unfinished_work or f"{result.flows.completed} of {result.flows.total} flows done"]
     if result.max_buffer_bytes is not None:
         facts.append(f"peak buffer {result.max_buffer_bytes / 1000:.0f} KB")
     if result.bts is not None:
         facts.append(f"{result.bts.sent} BTS sent")
+    if result.flows.packets_resent:
+        facts.append(f"{result.flows.packets_resent} packets sent again")
     lines = [", ".join(facts), f"{result.verdict}: {' '.join(result.verdict_reasons)}"]
+    lines += [f"! {warning}" for warning in result.warnings]
     return "\n".join(lines if report is None else [*lines, f"report: {report}"])
 
 

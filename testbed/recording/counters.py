@@ -11,6 +11,7 @@ from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.result import BfcCounts, BtsCounts, PacketCounts, PfcCounts
 from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import HostStatistics
+from testbed.recording.resent import resent_counts
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import DOWN, RECEIVE_RING, PartStatistics
 
@@ -20,6 +21,7 @@ def run_counters(
     switches: Iterable[SwitchCounts],
     parts: Sequence[PartStatistics],
     *,
+    resends_successors: bool = False,
     undelivered: int = 0,
     host_lateness: Iterable[LatenessSummary] = (),
     host_spacing: Iterable[SpacingSummary] = (),
@@ -30,12 +32,16 @@ def run_counters(
 ) -> RunCounters:
     """Return the counters of a run. `parts` are the switches and other processes that packets pass.
 
-    `undelivered` counts messages that are fully acknowledged but incomplete at their receivers. `host_lateness` and
-    `host_spacing` have an entry per agent. Without entries they are not measured, as on the virtual clock.
+    `resends_successors` is that of the hosts' `LossRecovery`. `undelivered` counts messages that are fully acknowledged
+    but incomplete at their receivers. `host_lateness` and `host_spacing` have an entry per agent. Without
+    entries they are not measured, as on the virtual clock.
     """
     counted = SwitchCounts()
     for switch in switches:
         counted.add(switch)
+    drops = dict(sum((part.drops for part in parts), counted.drops + _lost_at_hosts(hosts)))
+    kernel_drops = sum(host.kernel_drops for host in hosts) + sum(part.kernel_drops for part in parts)
+    dropped = sum(drops.values()) + kernel_drops
     return RunCounters(
         packets=PacketCounts(
             sent=sum(host.nic.frames_sent for host in hosts),
@@ -45,11 +51,12 @@ def run_counters(
             switch_absorbed=sum(part.absorbed for part in parts),
             in_flight=sum(part.held for part in parts),
         ),
-        drops=dict(sum((part.drops for part in parts), counted.drops + _lost_at_hosts(hosts))),
-        kernel_drops=sum(host.kernel_drops for host in hosts) + sum(part.kernel_drops for part in parts),
+        drops=drops,
+        kernel_drops=kernel_drops,
         bts=BtsCounts(**{name: counted.total(f"bts.{name}") for name in BtsCounts.model_fields}),
         pfc=PfcCounts(**{name: counted.total(f"pfc.{name}") for name in PfcCounts.model_fields}),
         bfc=BfcCounts(**{name: counted.total(f"bfc.{name}") for name in BfcCounts.model_fields}),
+        resent=resent_counts(hosts, dropped=dropped, resends_successors=resends_successors),
         switch_events=counted.other_events,
         host_events=_host_events(hosts, undelivered),
         host_lateness=_worst(host_lateness),

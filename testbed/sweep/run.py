@@ -39,6 +39,8 @@ class SweepSummary:
     """Number of runs repeated because the code has changed. Their old folders remain and are not in the table."""
     invalid: int
     """Number of runs in the table with the verdict invalid."""
+    unfinished: int
+    """Number of runs in the table in which flows did not finish."""
     failures: tuple[str, ...]
     is_interrupted: bool
 
@@ -75,10 +77,16 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
         already_complete=already_complete,
         shared=shared_runs(table),
         other_versions=other_versions,
-        invalid=table.filter(pl.col("verdict") == "invalid")["job"].n_unique() if table.height else 0,
+        invalid=_count(table, pl.col("verdict") == "invalid"),
+        unfinished=_count(table, pl.col("flows_unfinished") > 0),
         failures=failures,
         is_interrupted=done.is_interrupted,
     )
+
+
+def _count(table: pl.DataFrame, condition: pl.Expr) -> int:
+    """Return the number of runs in the table that meet a condition."""
+    return table.filter(condition)["job"].n_unique() if table.height else 0
 
 
 def _sweep_json(sweep: SweepFile, program: P4Program | None) -> str:

@@ -20,6 +20,7 @@ class Gathering:
 
     def __init__(self, plan: RunPlan, recorder: Recorder, progress: Progress, workers: int) -> None:
         self._work = Work(plan)
+        self._resends_successors = plan.resends_successors
         self._delivered_packets = [0] * workers
         self._starting = set(range(workers))
         self._recorder = recorder
@@ -64,6 +65,7 @@ class Gathering:
             [host for counts in worker_counts for host in counts.hosts],
             [switch for counts in worker_counts for switch in counts.switches],
             [part for counts in worker_counts for part in counts.parts],
+            resends_successors=self._resends_successors,
             undelivered=self._recorder.ends.undelivered,
             interrupted=self._was_interrupted,
             wall_s=wall_s,

@@ -49,6 +49,7 @@ class _Simulation:
         self._progress = progress
         self._work = Work(plan)
         self._flows = len(plan.flows)
+        self._resends_successors = plan.resends_successors
         clocks = {switch.switch_id: SwitchClock(switch.name) for switch in plan.topology.switches}
         self._records = RecordWriter(recorder.take, plan.dilation, start_ns=0, switches=clocks)
         [whole] = shares(plan.topology, plan.columns, 1)
@@ -106,6 +107,7 @@ class _Simulation:
             counts.hosts,
             counts.switches,
             counts.parts,
+            resends_successors=self._resends_successors,
             undelivered=self._recorder.ends.undelivered,
             interrupted=interrupted,
             wall_s=wall_s,

@@ -15,7 +15,15 @@ import pytest
 
 from analysis.results.build import build_result
 from analysis.results.counters import Lateness, RunCounters, Spacing
-from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, RunResult, read_result, write_result
+from analysis.results.result import (
+    BtsCounts,
+    PacketCounts,
+    PfcCounts,
+    ResentCounts,
+    RunResult,
+    read_result,
+    write_result,
+)
 from analysis.results.spec import CONFIG_FILE, P4Program, Physics, RunConfig
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
 from telemetry.writer import write_trace
@@ -23,8 +31,10 @@ from telemetry.writer import write_trace
 FolderMaker = Callable[..., Path]
 
 
-def make_flows(count: int = 2000, incast: int = 256, seed: int = 1, load: float = 1.0) -> pl.DataFrame:
-    """Return background flows of Hadoop-like sizes and incast flows of 250 kB. Some of both do not finish."""
+def make_flows(
+    count: int = 2000, incast: int = 256, seed: int = 1, load: float = 1.0, unfinished: float = 0.01
+) -> pl.DataFrame:
+    """Return background flows of Hadoop-like sizes and incast flows of 250 kB; a share of both does not finish."""
     random = np.random.default_rng(seed)
     # Sizes, starts and tags do not depend on the load, as in runs of one flow file under several schemes.
     background = np.exp(random.uniform(np.log(60), np.log(2_000_000), count)).astype(np.int64)
@@ -35,7 +45,7 @@ def make_flows(count: int = 2000, incast: int = 256, seed: int = 1, load: float 
     sizes = sizes[np.argsort(np.argsort(tags, kind="stable"), kind="stable")]
     ideal = 10 + sizes * 8 / 100_000
     delay = 1 + random.exponential(0.4 * load, total) * (1 + 6 * load * (tags == "incast"))
-    finish = np.where(random.random(total) < 0.01, np.nan, start + ideal * delay)
+    finish = np.where(random.random(total) < unfinished, np.nan, start + ideal * delay)
     frame = pl.DataFrame(
         {
             "flow_id": np.arange(total),
@@ -158,6 +168,7 @@ COUNTERS = RunCounters(
     kernel_drops=0,
     bts=BtsCounts(sent=510, suppressed=2210, cache_hits=153, max_suppression_entries=61, max_cache_entries=4),
     pfc=PfcCounts(sent=0),
+    resent=ResentCounts(packets=0, timeout=0, trimmed=0, loss=0, reordering=0),
     host_lateness=Lateness(90_000, 2_400_000, 5_100_000),
     switch_lateness=Lateness(30_000, 700_000, 3_000_000),
     host_spacing=Spacing(count=300_000, p50_ns=20_000, p99_ns=1_100_000, max_ns=4_000_000, ideal_ns=850_000),
@@ -176,6 +187,7 @@ def make_run_folder(tmp_path: Path) -> FolderMaker:
         *,
         load: float = 1.0,
         peak_bytes: float = 3e6,
+        unfinished: float = 0.0,
         flows: pl.DataFrame | None = None,
         config: Mapping[str, Any] | None = None,
         counters: dict[str, object] | None = None,
@@ -183,7 +195,7 @@ def make_run_folder(tmp_path: Path) -> FolderMaker:
         folder = root / f"hadoop-50-{scheme}-{len(list(root.iterdir()))}"
         folder.mkdir()
         frames = {
-            "flows": make_flows(load=load) if flows is None else flows,
+            "flows": make_flows(load=load, unfinished=unfinished) if flows is None else flows,
             "queues": make_queues(peak_bytes),
             "signals": make_signals() if scheme.startswith("sfc") else SIGNALS.empty(),
         }

@@ -19,7 +19,7 @@ import typer
 
 from cli.app import _guarded
 from cli.output import EXIT_CODES
-from cli.planning import end_by_outcome
+from cli.planning import end_by_outcome, end_by_results
 from testbed.errors import Interrupted
 from testbed.execution.execute import StoredRun
 from tests.appearing import await_file, comes_true, found
@@ -197,7 +197,7 @@ def test_an_interrupted_report_leaves_no_incomplete_page(library: str, folder: P
 
 @pytest.mark.parametrize("verdict", ["faithful", "degraded", "invalid"])
 def test_the_status_of_an_interrupted_run_does_not_depend_on_its_verdict(verdict: str) -> None:
-    figures: Any = SimpleNamespace(interrupted=True, verdict=verdict)
+    figures: Any = SimpleNamespace(interrupted=True, verdict=verdict, did_finish=True)
     interrupted, whole = (StoredRun(Path("here"), figures, Path("page"), interrupted=each) for each in (True, False))
     with pytest.raises(Interrupted, match="what was measured until then is in here"):
         end_by_outcome([interrupted])
@@ -206,6 +206,16 @@ def test_the_status_of_an_interrupted_run_does_not_depend_on_its_verdict(verdict
             end_by_outcome([whole])
     else:
         end_by_outcome([whole])
+
+
+@pytest.mark.parametrize(("verdict", "code"), [("faithful", 5), ("degraded", 5), ("invalid", 3)])
+def test_unfinished_work_has_an_exit_code_unless_the_run_is_invalid(verdict: str, code: int) -> None:
+    good: Any = SimpleNamespace(verdict="faithful", did_finish=True)
+    dead: Any = SimpleNamespace(verdict=verdict, did_finish=False)
+    end_by_results([good, good])
+    with pytest.raises(typer.Exit) as ended:
+        end_by_results([good, dead])
+    assert ended.value.exit_code == code
 
 
 def test_help_and_readme_show_the_exit_codes_of_the_code() -> None:

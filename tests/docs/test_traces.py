@@ -203,6 +203,7 @@ FIELDS: Mapping[str, type[Figures]] = {
     "lateness": stored.LatenessFigures,
     "packets": stored.PacketCounts,
     "pfc": stored.PfcCounts,
+    "resent": stored.ResentCounts,
     "signals": SignalFigures,
     "spacing": stored.SpacingFigures,
 }
@@ -211,7 +212,7 @@ FIELDS: Mapping[str, type[Figures]] = {
 def test_every_field_of_the_result_is_explained(result: dict[str, Any]) -> None:
     """Nested fields are explained too, and no field is listed that does not exist."""
     described = {name: rest for first, rest in _rows(_section("result.json")) for name in _CODE.findall(first)}
-    assert {*described, "schema", "schema_version"} == {*result, "bfc"}
+    assert {*described, "schema", "schema_version"} == {*result, "bfc", "has_fixed_duration", "setting_warnings"}
     for name, model in FIELDS.items():
         missing = set(model.model_fields) - set(_CODE.findall(described[name]))
         assert not missing, f"{name}: {sorted(missing)}"

@@ -106,6 +106,8 @@ class CongestionControl:
     """Whether data packets are sent as ECN-capable (ECT(0)), so that switches mark them."""
     wants_telemetry: ClassVar[bool] = False
     """Whether data packets request INT records from switches, so that samples have `hops`."""
+    needs_one_path: ClassVar[bool] = False
+    """Whether the control compares telemetry of successive packets, which is wrong if they pass different switches."""
     wants_delay: ClassVar[bool] = False
     """Whether data packets carry a time stamp, so that samples have `one_way_delay_ns`."""
     obeyed_cause: ClassVar[BtsCause | None] = None

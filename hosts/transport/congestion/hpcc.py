@@ -59,6 +59,7 @@ class Hpcc(CongestionControl):
     )  # fmt: skip
 
     wants_telemetry = True
+    needs_one_path = True
 
     Parameters = HpccParameters
 

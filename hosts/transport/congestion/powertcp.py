@@ -52,6 +52,7 @@ class Powertcp(CongestionControl):
     )  # fmt: skip
 
     wants_telemetry = True
+    needs_one_path = True
 
     Parameters = PowertcpParameters
 

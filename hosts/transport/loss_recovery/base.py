@@ -123,6 +123,10 @@ class LossRecovery:
     Order: ClassVar[type[PacketOrder]] = PacketOrder
     is_pulled: ClassVar[bool] = False
     """Whether receivers answer complete and trimmed packets with pulls, which are passed to `on_pull`."""
+    tolerates_reordering: ClassVar[bool] = False
+    """Whether packets that take different paths may overtake one another without being sent again."""
+    resends_successors: ClassVar[bool] = False
+    """Whether a lost packet and all packets sent after it are sent again, because receivers keep no early packets."""
 
     @classmethod
     def resolve(cls, parameters: Any, path: PathContext) -> Any:

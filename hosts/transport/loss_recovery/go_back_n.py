@@ -57,6 +57,7 @@ class GoBackN(LossRecovery):
 
     Parameters = GoBackNParameters
     Order = InOrderOnly
+    resends_successors = True
 
     def __init__(self, parameters: GoBackNParameters, path: PathContext, rto_ns: int, first_index: int) -> None:
         super().__init__(parameters, path, rto_ns, first_index)

@@ -48,6 +48,7 @@ class Ndp(LossRecovery):
     Parameters = NdpParameters
     Order = KeepingOrder
     is_pulled = True
+    tolerates_reordering = True
 
     @classmethod
     def resolve(cls, parameters: NdpParameters, path: PathContext) -> NdpParameters:

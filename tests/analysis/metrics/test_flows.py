@@ -48,7 +48,7 @@ THREE = flow_trace(
 
 
 def test_slowdown_by_class_by_hand() -> None:
-    """Unfinished flows count in `flows` only. A slowdown below 1 is kept and counted."""
+    """A slowdown below 1 is kept and counted."""
     summaries = slowdown_by_class(THREE)
     assert list(summaries) == ["all", "incast", "web"]
     web = summaries["web"]
@@ -58,6 +58,20 @@ def test_slowdown_by_class_by_hand() -> None:
     assert web.p95 is None
     assert (summaries["incast"].flows, summaries["incast"].completed) == (1, 0)
     assert summaries["incast"].mean is None
+
+
+def test_an_unfinished_flow_is_slower_than_all_others() -> None:
+    """With 1 of 200 flows unfinished the P99 is known; with 3 it is not, and a mean over the others would mislead."""
+    rows = [("web", 1000, 0.0, float(number), 1.0) for number in range(1, 201)]
+    cut = [(*row[:3], None, row[4]) for row in rows]
+    whole, one, three = (slowdown_figures(flow_trace(*rows[: 200 - n], *cut[200 - n :])) for n in (0, 1, 3))
+    assert (whole.p50, whole.max) == (100.5, 200)
+    assert whole.p99 == pytest.approx(198.01)
+    assert (one.p50, one.p99, one.p99_interval) == (whole.p50, whole.p99, None)
+    assert (three.completed, three.p50, three.p95) == (197, whole.p50, whole.p95)
+    assert (three.p99, three.mean, three.max) == (None, None, None)
+    dead = slowdown_figures(flow_trace(*rows[:13], *cut[13:]))
+    assert (dead.flows, dead.completed, dead.p50) == (200, 13, None)
 
 
 def test_a_flow_that_takes_the_ideal_is_not_faster() -> None:

@@ -102,3 +102,25 @@ def test_shared_runs_are_reported_only_for_schemes_that_share(make_run_folder: F
     (tmp_path / "sweep" / TABLE_FILE).write_bytes(b"PAR1")
     with pytest.raises(ResultError, match="the sweep is not readable"):
         write_sweep_page(tmp_path / "sweep")
+
+
+def test_unfinished_runs_are_first_in_the_summary_and_crosses_in_the_plot(
+    make_run_folder: FolderMaker, tmp_path: Path
+) -> None:
+    """The run that finished least has neither a P99 nor the lowest peak buffer."""
+    rows = []
+    for degree, peak, unfinished in ((8, 2e6, 0.0), (16, 4e6, 0.0), (32, 1e5, 0.9)):
+        result = read_result(make_run_folder("irn", peak_bytes=peak, unfinished=unfinished))
+        rows.append({"job": f"irn,{degree}", "axis.degree": degree, **result_row(result)})
+    folder = tmp_path / "sweep"
+    folder.mkdir()
+    pl.DataFrame(rows).write_parquet(folder / TABLE_FILE)
+    (folder / SWEEP_FILE).write_text('{"name": "degrees", "scenario": "incast", "seeds": [1]}')
+    completed = rows[2]["flows_completed"]
+    text = of_sweep(read_sweep_results(folder))
+    assert text.startswith(f"1 of 3 runs did not finish all flows (irn, degree 32: {completed} of 2,256 flows). ")
+    assert "P99 slowdown of the 2 runs that finished: " in text
+    assert "Peak buffer of the 2 runs that finished: 1.68 MB (irn, degree 8) to 3.35 MB (irn, degree 16)." in text
+    page = write_sweep_page(folder).read_text()
+    assert f"<td>{completed} / 2,256</td>" in page
+    assert "A cross marks runs that did not finish all flows; they have no figures." in page

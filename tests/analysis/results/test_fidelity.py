@@ -164,10 +164,8 @@ def test_an_incomplete_packet_balance_does_not_affect_the_verdict(received: int)
     assert not [reason for reason in verdict.reasons if "accounted for" in reason or "drop counter" in reason]
 
 
-def test_unfinished_flows_are_noted_and_do_not_affect_the_verdict() -> None:
-    verdict = judged(completed=4)
-    assert verdict.level == "faithful"
-    assert verdict.reasons[-1] == "6 of 10 flows did not finish."
+def test_unfinished_flows_are_no_reason_to_distrust_a_run() -> None:
+    assert judged(completed=4) == judged(completed=10)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +190,7 @@ def test_events_of_misbehaving_hosts_are_judged(event: str, level: str, reason: 
 def test_the_worst_reason_comes_first() -> None:
     verdict = judged(completed=4, interrupted=True, received=995)
     assert verdict.level == "invalid"
-    assert [reason.split()[0] for reason in verdict.reasons] == ["5", "The", "6"]
+    assert [reason.split()[0] for reason in verdict.reasons] == ["5", "The"]
 
 
 @pytest.mark.parametrize("change", [{"base_rtt_us": 0.0}, {"dilation": 0}])

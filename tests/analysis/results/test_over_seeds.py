@@ -162,3 +162,20 @@ def test_half_of_an_interval_has_the_unit_of_its_mean() -> None:
 def test_a_comparison_needs_a_run() -> None:
     with pytest.raises(ValueError, match="no runs to compare"):
         compare([])
+
+
+def test_a_mean_over_the_seeds_that_finished_does_not_hide_the_others(make_run_folder: FolderMaker) -> None:
+    """One of three seeds of a scheme left most flows unfinished, so the scheme has neither a mean nor a ratio."""
+    whole = read_result(make_run_folder("irn"))
+    dead = read_result(make_run_folder("irn", unfinished=0.9))
+    runs = [whole.model_copy(update={"scheme": scheme, "seed": seed}) for seed in (1, 2) for scheme in ("irn", "sfc")]
+    runs += [whole.model_copy(update={"seed": 3}), dead.model_copy(update={"scheme": "sfc", "seed": 3})]
+    irn, sfc = compare(runs).over_seeds
+    assert irn.figures["p99_slowdown"] and irn.figures["p99_slowdown"].runs == 3
+    assert (sfc.figures["p99_slowdown"], sfc.ratios["p99_slowdown"]) == (None, None)
+    assert sfc.figures["max_buffer_bytes"]
+    assert (irn.flows_unfinished, sfc.flows_unfinished) == (0, dead.unfinished)
+    [sentence] = compare(runs).meaning
+    assert sentence.startswith(f"sfc did not finish {dead.unfinished:,} of 6,768 flows (irn finished all flows).")
+    reverse = compare([*runs[1::2], *runs[::2]])
+    assert reverse.over_seeds[1].ratios["p99_slowdown"] is None

@@ -61,7 +61,7 @@ def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     assert result["interrupted"] is True
     reasons = [reason for reason in result["verdict_reasons"] if not running.is_of_lateness(reason)]
     assert reasons[0].startswith("The run was interrupted")
-    assert all(reason.endswith("flows did not finish.") for reason in reasons[1:])
+    assert len(reasons) == 1
     assert result["verdict"] in ("degraded", "invalid")  # "invalid" if the run was also late
     assert result["unexplained_loss"] == 0
     assert result["packets"]["sent"] > 0

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tests for warnings about settings that a transport is not made for."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosts.transport.congestion import CONGESTION_CONTROLS
+from hosts.transport.loss_recovery import LOSS_RECOVERIES
+from tests.testbed.incasts import plan_incast
+
+
+@pytest.mark.parametrize(
+    ("scheme", "warned"),
+    [("gbn", ["go-back-n"]), ("irn", ["irn"]), ("sfc+powertcp", ["irn", "powertcp"]), ("ndp", []), ("ndp+dcqcn", [])],
+)
+def test_spraying_is_warned_of_unless_the_transport_tolerates_it(scheme: str, warned: list[str]) -> None:
+    warnings = plan_incast(scheme, "switch.spraying=true").config.setting_warnings
+    assert [name in warning for name, warning in zip(warned, warnings, strict=True)] == [True] * len(warned)
+    assert all(warning.startswith("switch.spraying=true: ") for warning in warnings)
+    assert plan_incast(scheme, "switch.spraying=false").config.setting_warnings == ()
+
+
+def test_spraying_over_a_single_path_is_no_spraying() -> None:
+    assert plan_incast("irn+hpcc", "switch.spraying=true", "topology.spines=1").config.setting_warnings == ()
+
+
+def test_a_fault_that_reorders_is_warned_of() -> None:
+    [warning] = plan_incast("irn+hpcc", faults=("reorder:tor2-spine1,rate=1%",)).config.setting_warnings
+    assert warning.startswith("fault reorder:tor2-spine1") and "loss recovery irn" in warning
+    assert plan_incast("irn", faults=("loss:tor2-spine1,rate=1%",)).config.setting_warnings == ()
+
+
+def test_algorithms_declare_what_they_tolerate() -> None:
+    """The warnings do not name schemes: a new loss recovery or congestion control declares it in its class."""
+    assert {name for name, recovery in LOSS_RECOVERIES.items() if recovery.tolerates_reordering} == {"ndp"}
+    needing = {name for name, control in CONGESTION_CONTROLS.items() if control.needs_one_path}
+    assert needing == {name for name, control in CONGESTION_CONTROLS.items() if control.wants_telemetry}
