@@ -253,7 +253,9 @@ def share_legend(figure: Figure, *, columns: int = 6) -> None:
     A legend of many lines would leave no room for the panels, so only its first entries are drawn.
     """
     entries = {
-        label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        visible(label, keep="\n"): handle
+        for axes in figure.axes
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
     for ncols in range(min(columns, len(entries)), 0, -1):
         shown = dict(list(entries.items())[: _LEGEND_LINES * ncols])

@@ -11,6 +11,7 @@ from analysis.formatting import (
     NOTHING,
     format_bytes,
     format_count,
+    format_interval,
     format_number,
     format_ratio,
     format_share,
@@ -71,7 +72,11 @@ def run_cards(result: RunResult) -> list[Card]:
     suppressed = f"{format_share(bts.suppressed / asked)} suppressed" if bts and asked else ""
     return [
         Card("Peak buffer", format_bytes(result.max_buffer_bytes), hottest or ""),
-        Card("P99 FCT slowdown", format_number(slowdown.p99 if slowdown else None), name),
+        Card(
+            "P99 FCT slowdown",
+            format_number(slowdown.p99 if slowdown else None),
+            name + format_interval(slowdown.p99_interval if slowdown else None),
+        ),
         Card("P50 FCT slowdown", format_number(slowdown.p50 if slowdown else None), name),
         Card("Flows completed", f"{result.flows.completed:,}", f"of {result.flows.total:,}"),
         Card("Throughput", f"{format_number(result.throughput_gbps)} Gb/s", "all receivers, model rate"),
@@ -92,9 +97,13 @@ def _reasons(result: RunResult) -> Mapping[str, int]:
     return result.resent.reasons if result.resent else {}
 
 
+def _took(figures: CompletionFigures | None) -> str:
+    return NOTHING if figures is None else format_us(figures.took_us)
+
+
 def _completion_card(tag: str, figures: CompletionFigures) -> Card:
     """Return the card with the total completion time of a tag's dependent messages."""
-    took = NOTHING if figures.took_us is None else format_us(figures.took_us)
+    took = _took(figures)
     slowdown = "" if figures.slowdown is None else f", slowdown {format_number(figures.slowdown)}"
     return Card(f"Completion of {tag}", took, f"ideal {format_us(figures.ideal_us)}{slowdown}")
 
@@ -230,11 +239,15 @@ _SLOWDOWN_HEADINGS = ("completed / flows", "P50", "P95", "P99", "P99.9", "mean",
 def _slowdown_table(result: RunResult) -> DataTable:
     return DataTable(
         "FCT slowdown by traffic class",
-        ("class", *_SLOWDOWN_HEADINGS, "below 1"),
-        [(name, *_slowdown_cells(figures), f"{figures.below_one:,}") for name, figures in result.fct_slowdown.items()],
+        ("class", *_SLOWDOWN_HEADINGS, "below 1", "completion"),
+        [
+            (name, *_slowdown_cells(figures), f"{figures.below_one:,}", _took(result.completion.get(name)))
+            for name, figures in result.fct_slowdown.items()
+        ],
         "FCT over the ideal FCT of an idle network, not clamped. In parentheses: 95 % bootstrap interval. A flow that "
         f"did not finish is slower than all others. {NOTHING}: the figure depends on such a flow, or there are too few "
-        "flows (P50 needs 2, P95 20, P99 100, P99.9 1000).",
+        "flows (P50 needs 2, P95 20, P99 100, P99.9 1000). Completion: time from the first start to the last finish, if "
+        "all flows completed.",
     )
 
 
@@ -372,8 +385,7 @@ def _overview_table(comparison: Comparison) -> DataTable:
             "ratio",
             *incast,
             "Gb/s",
-            "drops",
-            "sent again",
+            "drops / resent",
             "BTS sent",
             "PFC sent",
             "wall s",
@@ -396,8 +408,7 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
         format_ratio(row.ratios["max_buffer_bytes"]),
         *map(format_number, incast),
         format_number(row.throughput_gbps),
-        format_number(row.drops),
-        format_number(row.resent),
+        f"{format_number(row.drops)} / {format_number(row.resent)}",
         format_number(row.bts_sent),
         format_number(row.pfc_sent),
         NOTHING if row.wall_s is None else f"{row.wall_s:.1f}",

@@ -72,7 +72,7 @@ def test_every_class_is_in_the_table_of_a_comparison(make_run_folder: FolderMake
     flows = make_flows().with_columns(tag=third)
     results = [read_result(make_run_folder(scheme, flows=flows)) for scheme in ("irn", "sfc")]
     lines = printed(comparison_table(compare(results))).splitlines()
-    rows = [line.split() for line in lines if line.split()[:1] == ["rpc"]]
+    rows = [line.split() for line in lines if line.split()[:1] == ["rpc"] and "finish" not in line]
     slowdown = results[0].fct_slowdown["rpc"]
     percentiles = [format_number(value) for value in (slowdown.p50, slowdown.p95, slowdown.p99)]
     interval = format_interval(slowdown.p99_interval).split()
