@@ -246,8 +246,8 @@ def _slowdown_table(result: RunResult) -> DataTable:
         ],
         "FCT over the ideal FCT of an idle network, not clamped. In parentheses: 95 % bootstrap interval. A flow that "
         f"did not finish is slower than all others. {NOTHING}: the figure depends on such a flow, or there are too few "
-        "flows (P50 needs 2, P95 20, P99 100, P99.9 1000). Completion: time from the first start to the last finish, if "
-        "all flows completed.",
+        "flows (P50 needs 2, P95 20, P99 100, P99.9 1000). Completion: time from the first start to the last finish, "
+        "if all flows completed.",
     )
 
 
