@@ -49,6 +49,7 @@ _IDENTITY = (
     "base_rtt_us",
     "retry_of",
     "measured_window_us",
+    "overridden",
 )
 """Fields that come from config.json."""
 _COUNTED = (

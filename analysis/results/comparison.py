@@ -274,6 +274,7 @@ def result_row(result: RunResult) -> dict[str, object]:
     """Return the figures of a run for a table of many runs."""
     traffic_class = headline_class(result)
     slowdown = result.fct_slowdown.get(traffic_class)
+    completion = result.completion.get(traffic_class)
     identity = ("scenario", "scheme", "scale", "clock", "dilation", "seed", "verdict")
     figures = ("p50", "p95", "p99", "p99_9", "mean")
     return {
@@ -284,6 +285,9 @@ def result_row(result: RunResult) -> dict[str, object]:
         **{f"slowdown_{name}": getattr(slowdown, name) if slowdown else None for name in figures},
         "max_buffer_bytes": result.max_buffer_bytes,
         "throughput_gbps": result.throughput_gbps,
+        "completion_us": completion.took_us if completion else None,
+        "completion_ideal_us": completion.ideal_us if completion else None,
+        "completion_slowdown": completion.slowdown if completion else None,
         "drops": result.dropped,
         "bts_sent": count_of(result.bts, "sent"),
         "bts_suppressed": count_of(result.bts, "suppressed"),

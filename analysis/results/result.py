@@ -169,6 +169,8 @@ class RunResult(Figures):
     scheme: str
     program: str | None = None
     """The name of the P4 program; None for the testbed's own."""
+    overridden: tuple[str, ...] = ()
+    """The settings that the scheme's name states and that `--set` changed. The file omits an empty list."""
     scale: str
     switch: str
     clock: ClockName
@@ -215,12 +217,22 @@ class RunResult(Figures):
     @model_serializer(mode="wrap")
     def _without_zero_bfc(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)
-        return {name: value for name, value in fields.items() if name != "bfc" or self.bfc != BfcFigures()}
+        omitted = {
+            name
+            for name, is_empty in (("bfc", self.bfc == BfcFigures()), ("overridden", not self.overridden))
+            if is_empty
+        }
+        return {name: value for name, value in fields.items() if name not in omitted}
 
     @property
     def variant(self) -> str:
         """The name of the scheme, and of the P4 program unless it is the testbed's own."""
         return variant_of(self.scheme, self.program)
+
+    @property
+    def title(self) -> str:
+        """The scenario, the variant, and the settings that make the run another one than the scheme's name says."""
+        return ", ".join([f"{self.scenario} · {self.variant}", *self.overridden])
 
     @property
     def warnings(self) -> tuple[str, ...]:

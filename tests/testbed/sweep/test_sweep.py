@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from analysis.results.swept import shared_runs
+from scenarios.traffic.sizes import DATA
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
 from testbed.jobs.job import Job, JobFinished
@@ -270,6 +271,11 @@ NAME = "name: {} cannot name the folder of the results: use at most 100"
     [
         ({"schemes": []}, "schemes: must have at least 1 entry, not 0"),
         ({"seeds": []}, "seeds: must have at least 1 entry, not 0"),
+        ({"seeds": "3..1"}, "seeds: '3..1': 3..1 goes down"),
+        ({"seeds": "1,1"}, "seeds: '1,1': a seed is repeated"),
+        ({"scenario": None}, "scenario: is missing; only a sweep with `flows: FILE` needs none"),
+        ({"flows": "none.csv", "scenario": None}, "none.csv: cannot be read as a flow list: no such file"),
+        ({"settings": {"topology.host_rate_bps": "400KB"}}, "must be a rate such as 400G or 25Gbps, not '400KB'"),
         ({"name": None}, "name: is missing"),
         ({"nam": "one"}, "nam: there is no such setting; nearest: name"),
         ({"colour": "red"}, "colour: there is no such setting"),
@@ -290,6 +296,26 @@ def test_a_wrong_file_is_one_clear_line(changes: dict[str, object], message: str
         jobs_of(read_sweep(_sweep(tmp_path, text)))
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_files_beside_the_sweep_and_ranges_of_seeds_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sizes.csv").write_text((DATA / "rpc.csv").read_text())
+    (tmp_path / "list.csv").write_text("src,dst,size_bytes,start_ns,tag\nh1,h2,20000,0,x\n")
+    monkeypatch.chdir("/")
+    sizes = {
+        "name": "one",
+        "scenario": "datacentre",
+        "schemes": ["sfc"],
+        "seeds": "1..3",
+        "settings": {"sizes": "sizes.csv"},
+    }
+    jobs = jobs_of(read_sweep(_sweep(tmp_path, json.dumps(sizes))))
+    assert [job.request.seed for job in jobs] == [1, 2, 3]
+    assert {job.request.settings["sizes"] for job in jobs} == {str(tmp_path / "sizes.csv")}
+    listed = {"name": "two", "flows": "list.csv", "topology": "star", "schemes": ["irn", "sfc"], "seeds": 7}
+    jobs = jobs_of(read_sweep(_sweep(tmp_path, json.dumps(listed))))
+    assert {job.request.flow_file for job in jobs} == {tmp_path / "list.csv"}
+    assert {(job.request.topology, job.request.seed) for job in jobs} == {("star", 7)}
 
 
 @pytest.mark.parametrize(("text", "message"), [("", "a sweep is a mapping"), ("name: [", "not YAML")])
