@@ -22,6 +22,7 @@ import typer
 from typer import TyperException
 
 from cli.failure import unexpected
+from cli.once import OnceCommand
 from cli.output import (
     EXIT_BAD_INPUT,
     EXIT_CODES,
@@ -73,7 +74,7 @@ def app_for(words: Sequence[str]) -> typer.Typer:
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=_exit_codes())
     for name, summary in VERBS.items():
         function = _guarded(import_module(f"cli.verbs.{name}").verb) if name in words else _not_typed
-        app.command(name, help=summary)(function)
+        app.command(name, cls=OnceCommand, help=summary)(function)
     gc.freeze()  # modules stay until the process ends
     return app
 

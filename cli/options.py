@@ -12,6 +12,7 @@ import typer
 from cli.listing import words
 from scenarios.listed import LISTED
 from testbed.errors import UsageError
+from wire.input.quantities import in_unit
 
 
 def folder_of(text: str | Path) -> Path:
@@ -52,7 +53,29 @@ ScaleName = Annotated[
     str, typer.Option(help="Size of the network and the traffic: ci, laptop or paper.", autocompletion=words.scales)
 ]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
-Duration = Annotated[float | None, typer.Option(metavar="MS", help="Longest simulated time in ms.", show_default=False)]
+
+
+def _milliseconds(text: str | float) -> float:
+    """Return a time in ms; the default unit is ms. Options that are not given arrive as None, not here."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return in_unit(str(text), "ms")
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+Duration = Annotated[
+    float | None,
+    typer.Option(
+        metavar="TIME",
+        parser=_milliseconds,
+        help="Longest simulated time, such as 4ms; a number is in ms.",
+        show_default=False,
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

@@ -8,6 +8,7 @@ All text goes through `TextConsole`, so that no caller has to know who wrote the
 from __future__ import annotations
 
 import io
+import json
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -113,6 +114,11 @@ def complain(text: str, style: str = "") -> None:
 def warn(text: str) -> None:
     """Print one line on stderr about something that the user should know before using the results."""
     complain(f"! {text}", "yellow")
+
+
+def with_fields(text: str, **more: Any) -> str:
+    """Return a JSON document with additional last fields, such as the folder of its run."""
+    return json.dumps({**json.loads(text), **more}, indent=2, ensure_ascii=False) + "\n"
 
 
 def say_json(text: str) -> None:

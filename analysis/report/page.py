@@ -127,7 +127,7 @@ def setting_rows(result: RunResult) -> list[tuple[str, str]]:
     window = result.measured_window_us
     return [
         ("scenario", result.scenario),
-        ("scheme", result.scheme),
+        ("scheme", ", ".join([result.scheme, *result.overridden])),
         ("scale", result.scale),
         ("switch", result.switch),
         ("clock", result.clock),

@@ -47,7 +47,7 @@ _OUTCOME_STYLES = {HOLDS: "bold green", FAILS: "bold red", DEPENDS: "bold yellow
 
 def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
     """Show a run: unfinished work, verdict, reasons, warnings, network and limits, key figures, slowdown by class."""
-    title = f"{result.scenario} · {result.variant}"
+    title = result.title
     verdict = Text.assemble((result.verdict, VERDICT_STYLES[result.verdict]))
     for reason in result.verdict_reasons:
         verdict.append(f"\n  {reason}")
@@ -377,7 +377,7 @@ def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[Life
 
 def _flow_title(result: RunResult, flow: Mapping[str, Any]) -> str:
     size = format_bytes(flow["size_bytes"])
-    run = f"{result.scenario} · {result.variant} · {result.clock} clock"
+    run = f"{result.title} · {result.clock} clock"
     return f"flow {flow['flow_id']} ({flow['tag']}): {size} from {flow['src']} to {flow['dst']} · {run}"
 
 

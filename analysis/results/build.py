@@ -51,6 +51,7 @@ _IDENTITY = (
     "measured_window_us",
     "has_fixed_duration",
     "setting_warnings",
+    "overridden",
 )
 """Fields that come from config.json."""
 _COUNTED = (

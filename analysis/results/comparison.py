@@ -354,6 +354,7 @@ def result_row(result: RunResult) -> dict[str, object]:
     """Return the figures of a run for a table of many runs."""
     traffic_class = headline_class(result)
     slowdown = result.fct_slowdown.get(traffic_class)
+    completion = result.completion.get(ALL_CLASSES) or next(iter(result.completion.values()), None)
     identity = ("scenario", "scheme", "scale", "clock", "dilation", "seed", "verdict")
     figures = ("p50", "p95", "p99", "p99_9", "mean")
     return {
@@ -365,6 +366,9 @@ def result_row(result: RunResult) -> dict[str, object]:
         **{f"slowdown_{name}": getattr(slowdown, name) if slowdown else None for name in figures},
         "max_buffer_bytes": result.max_buffer_bytes,
         "throughput_gbps": result.throughput_gbps,
+        "completion_us": completion.took_us if completion else None,
+        "completion_ideal_us": completion.ideal_us if completion else None,
+        "completion_slowdown": completion.slowdown if completion else None,
         "drops": result.dropped,
         "resent": result.flows.packets_resent,
         **{f"resent_{reason}": count_of(result.resent, reason) for reason in RESENT_REASONS},

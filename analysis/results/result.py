@@ -197,6 +197,8 @@ class RunResult(Figures):
     scheme: str
     program: str | None = None
     """The name of the P4 program; None for the testbed's own."""
+    overridden: tuple[str, ...] = ()
+    """The settings that the scheme's name states and that `--set` changed. The file omits an empty list."""
     scale: str
     switch: str
     clock: ClockName
@@ -249,7 +251,7 @@ class RunResult(Figures):
     @model_serializer(mode="wrap")
     def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)
-        omitted = {"bfc": BfcFigures(), "has_fixed_duration": False, "setting_warnings": ()}
+        omitted = {"bfc": BfcFigures(), "has_fixed_duration": False, "setting_warnings": (), "overridden": ()}
         return {
             name: value for name, value in fields.items() if name not in omitted or getattr(self, name) != omitted[name]
         }
@@ -258,6 +260,11 @@ class RunResult(Figures):
     def variant(self) -> str:
         """The name of the scheme, and of the P4 program unless it is the testbed's own."""
         return variant_of(self.scheme, self.program)
+
+    @property
+    def title(self) -> str:
+        """The scenario, the variant, and the settings that make the run another one than the scheme's name says."""
+        return ", ".join([f"{self.scenario} · {self.variant}", *self.overridden])
 
     @property
     def dependent_completion(self) -> dict[str, CompletionFigures]:

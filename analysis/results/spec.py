@@ -185,6 +185,8 @@ class RunConfig(RunSpec):
     """The parameters of the workload; empty if the flows come from a file."""
     switch_settings: dict[str, Any]
     transport_settings: dict[str, Any]
+    overridden: tuple[str, ...] = ()
+    """The settings that the scheme's name states and that `--set` changed, such as `transport.congestion=hpcc`."""
     thresholds_bytes: dict[str, int]
     """Thresholds in the queue plot, such as {"Q_th": 250000, "Q_tg": 125000}."""
     fault_spans: tuple[FaultSpan, ...] = ()

@@ -36,7 +36,7 @@ from cli.options import (
     TopologyName,
     scenario_of,
 )
-from cli.output import EXIT_CLAIM, console, say, say_json
+from cli.output import EXIT_CLAIM, console, say, say_json, with_fields
 from cli.planning import checked, clock_of, dilation_of, end_by_outcome
 from cli.retrying import execute_retrying
 from cli.seeds import chosen_seeds, named
@@ -126,7 +126,7 @@ def verb(
     with interruptible():  # everything is stored by now
         comparison = compare([run.result for run in runs], missing, held)
         if json:
-            say_json(comparison.to_json())
+            say_json(with_fields(comparison.to_json(), folders=[str(run.folder) for run in runs]))
         else:
             console.print(comparison_table(comparison))
             if page is not None:

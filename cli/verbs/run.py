@@ -36,7 +36,7 @@ from cli.options import (
     TopologyName,
     scenario_of,
 )
-from cli.output import console, say, say_json
+from cli.output import console, say, say_json, with_fields
 from cli.planning import (
     checked,
     clock_of,
@@ -116,7 +116,7 @@ def verb(
         run = execute_plan(plan, out, quiet=json, clock=clock_of_ranks)
     with interruptible():  # everything is stored by now
         if json:
-            say_json(run.result.to_json())
+            say_json(with_fields(run.result.to_json(), folder=str(run.folder)))
         else:
             from analysis.report.tables import run_table  # loads slowly; the packets need not wait for it
 

@@ -13,12 +13,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from scenarios.model.scenario import ScenarioError
 from topologies.model import Link, Topology
+from wire.input.quantities import in_unit
 from wire.input.validation import shown
 from wire.units import NS_PER_MS, NS_PER_S, NS_PER_US
 
 _UNITS_NS = {"ns": 1, "us": NS_PER_US, "ms": NS_PER_MS, "s": NS_PER_S}
 _LONGEST_NS = 3_600 * NS_PER_S
-_DURATION = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)(ns|us|ms|s)")
 _LINK = re.compile(r"([^-#]+)-([^-#]+)(?:#([0-9]{1,4}))?")
 
 
@@ -29,10 +29,7 @@ class FaultError(ScenarioError):
 def _read_duration(value: object) -> object:
     if not isinstance(value, str):
         return value
-    match = _DURATION.fullmatch(value)
-    if match is None:
-        raise ValueError(f"must be a time with its unit such as 200us, not {shown(value)}")
-    duration_ns = round(float(match[1]) * _UNITS_NS[match[2]])
+    duration_ns = round(in_unit(value, "ns"))
     if duration_ns > _LONGEST_NS:
         raise ValueError(f"must be at most an hour, not {value}")
     return duration_ns

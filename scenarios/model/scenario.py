@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from scenarios.model.flow import FlowRequest
 from topologies.model import Topology
-from wire.input.validation import STRICT
+from wire.input.validation import STRICT, shown
 
 # In scenarios/, NumPy is imported only where random numbers are drawn, so that listing scenarios stays fast.
 if TYPE_CHECKING:
@@ -72,6 +72,20 @@ class Scenario:
     summary: str
     workload: type[Workload]
     scales: Mapping[ScaleName, Scale]
+
+
+def check_host(name: str, topology: Topology) -> None:
+    """Raise ScenarioError if a network has no host of this name."""
+    if name not in topology.host:
+        raise ScenarioError(
+            f"no host {shown(name)} in this network (h1 to h{len(topology.hosts)}); {more_hosts(topology)}"
+        )
+
+
+def more_hosts(topology: Topology) -> str:
+    """Return the end of a message about too few hosts: the options that add some."""
+    settings = [f"topology.{name}" for name in ("hosts_per_tor", "left_hosts", "hosts") if name in topology.parameters]
+    return f"use --set {settings[0]}=NUMBER, or another --topology" if settings else "use another --topology"
 
 
 def random_stream(seed: int, name: str) -> np.random.Generator:

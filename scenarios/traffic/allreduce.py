@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import ScenarioError
+from scenarios.model.scenario import ScenarioError, more_hosts
 from scenarios.traffic.incast import Incast
 from topologies.model import Host, Topology
 
@@ -96,7 +96,9 @@ class AllReduce(Incast):
             racks = [topology.hosts_of(switch.name) for switch in topology.switches if switch.is_tor]
             hosts = [host for turn in zip_longest(*racks) for host in turn if host is not None]
         if self.ranks > len(hosts):
-            raise ScenarioError(f"ranks {self.ranks} is above the {len(hosts)} hosts of this network")
+            raise ScenarioError(
+                f"ranks {self.ranks} is above the {len(hosts)} hosts of this network; {more_hosts(topology)}"
+            )
         return hosts[: self.ranks]
 
     def _receiver(self, topology: Topology) -> Host:

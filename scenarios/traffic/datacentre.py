@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from scenarios.model.flow_table import FlowTable, flow_table, joined
-from scenarios.model.scenario import ScenarioError, Workload
+from scenarios.model.scenario import ScenarioError, Workload, more_hosts
 from scenarios.traffic.arrivals import IncastEvents, all_to_all, even_times_ns, poisson_times_ns
 from scenarios.traffic.incast import TAG as INCAST
 from scenarios.traffic.sizes import load_sizes
@@ -88,7 +88,8 @@ class DataCentre(Workload):
         if self.incast_load:
             if self.incast_degree >= len(hosts):
                 raise ScenarioError(
-                    f"incast_degree {self.incast_degree} needs more than the {len(hosts)} hosts of this network"
+                    f"incast_degree {self.incast_degree} needs more than the {len(hosts)} hosts of this network; "
+                    f"{more_hosts(topology)}"
                 )
             events = IncastEvents(self.incast_degree, self.incast_bytes, self.incast_window_us * 1000)
             gap_ns = events.mean_gap_ns(self.incast_load, sum(rates_bps))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from operator import attrgetter
@@ -20,11 +20,12 @@ from typing import Any, TextIO
 
 from scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
 from scenarios.model.flow_table import flow_table
-from scenarios.model.scenario import ScenarioError
+from scenarios.model.scenario import ScenarioError, check_host
 from scenarios.model.waiting import any_waits, in_order_of_start
 from scenarios.traffic.hpcc_files import parse_hpcc_flows
 from topologies.model import Topology
 from wire.input.bounded_file import FileRefused, read_bounded_text
+from wire.input.quantities import has_unit, in_unit, unit_of
 from wire.input.validation import shortened, shown
 
 FILE_NAME = "flows-input.csv"
@@ -91,46 +92,75 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
         raise ScenarioError(f"{path}: cannot be read as a flow list: it {error}") from error
     try:
         is_hpcc = bool(lines) and _WHOLE_LINE.fullmatch(lines[0]) is not None
-        flow_list = FlowList(tuple(parse_hpcc_flows(lines))) if is_hpcc else _parse(lines)
+        window = None if is_hpcc else _measured_window_us(lines)
+        requests = tuple(_checked(parse_hpcc_flows(lines) if is_hpcc else _parse(lines), topology))
+        if any_waits(requests):
+            in_order_of_start(requests)
     except (ValueError, csv.Error) as error:
         raise ScenarioError(f"{path}: {error}") from error
-    if not flow_list.requests:
+    if not requests:
         raise ScenarioError(f"{path}: the file has no flows")
-    for flow in flow_list.requests:
-        _check(flow, topology, path)
-    try:
-        if any_waits(flow_list.requests):
-            in_order_of_start(flow_list.requests)
-    except ScenarioError as error:
-        raise ScenarioError(f"{path}: {error}") from error
-    return flow_list
+    return FlowList(requests, window)
 
 
-def _parse(lines: Sequence[str]) -> FlowList:
-    window = None
-    for line in lines:
-        if line.startswith(_WINDOW):
-            window = _measured_window_us(line.removeprefix(_WINDOW))
-    for number, line in enumerate(lines, start=1):
-        if len(line) > _LONGEST_LINE:
-            raise ValueError(f"line {number} has more than {_LONGEST_LINE} characters")
-    rows = csv.reader(line for line in lines if line and not line.startswith("#"))
+def _checked(numbered: Iterable[tuple[int, FlowRequest]], topology: Topology) -> Iterator[FlowRequest]:
+    """Yield the flows of numbered lines. Raises ScenarioError that names the line of a flow that is impossible here."""
+    for number, flow in numbered:
+        try:
+            _check(flow, topology)
+        except ScenarioError as error:
+            raise ScenarioError(f"line {number}: {error}") from error
+        yield flow
+
+
+def _parse(lines: Sequence[str]) -> Iterator[tuple[int, FlowRequest]]:
+    """Yield the flows of a CSV text with their line numbers. Raises ValueError that names an invalid line."""
+    number = 0
+
+    def rows_of_table() -> Iterator[str]:
+        nonlocal number
+        for number, line in enumerate(lines, start=1):
+            if len(line) > _LONGEST_LINE:
+                raise ValueError(f"line {number} has more than {_LONGEST_LINE} characters")
+            if line and not line.startswith("#"):
+                yield line
+
+    rows = csv.reader(rows_of_table(), skipinitialspace=True)
     columns = tuple(next(rows, ()))
     extra = columns[len(COLUMNS) :]
     if columns[: len(COLUMNS)] != COLUMNS or extra != tuple(name for name in OPTIONAL_COLUMNS if name in extra):
         optional = ", ".join(OPTIONAL_COLUMNS)
         raise ValueError(f"the first row must be {','.join(COLUMNS)}, optionally followed by {optional}")
-    requests = []
     for row in rows:
-        if len(row) != len(columns):
-            raise ValueError(f"not a row of {len(columns)} values: {shortened(','.join(row))}")
-        size_bytes, start_ns = _whole("size_bytes", row[2]), _whole("start_ns", row[3])
-        more = {name: _MORE[name](name, text) for name, text in zip(extra, row[len(COLUMNS) :], strict=True)}
-        requests.append(FlowRequest(row[0], row[1], size_bytes, start_ns, row[4], **more))
-    return FlowList(tuple(requests), window)
+        try:
+            yield number, _request(row, columns)
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from error
 
 
-def _measured_window_us(text: str) -> tuple[float, float]:
+def _request(row: Sequence[str], columns: Sequence[str]) -> FlowRequest:
+    if len(row) != len(columns):
+        raise ValueError(f"not a row of {len(columns)} values: {shortened(','.join(row))}")
+    size_bytes, start_ns = _whole("size_bytes", row[2]), _whole("start_ns", row[3])
+    more = zip(columns[len(COLUMNS) :], row[len(COLUMNS) :], strict=True)
+    return FlowRequest(
+        row[0], row[1], size_bytes, start_ns, row[4], **{name: _MORE[name](name, text) for name, text in more}
+    )
+
+
+def _measured_window_us(lines: Sequence[str]) -> tuple[float, float] | None:
+    """Return the window that a comment states, or None."""
+    window = None
+    for number, line in enumerate(lines, start=1):
+        if line.startswith(_WINDOW):
+            try:
+                window = _window_us(line.removeprefix(_WINDOW))
+            except ValueError as error:
+                raise ValueError(f"line {number}: {error}") from error
+    return window
+
+
+def _window_us(text: str) -> tuple[float, float]:
     try:
         begin_us, end_us = (float(bound) for bound in text.split(","))
     except ValueError as error:
@@ -141,10 +171,19 @@ def _measured_window_us(text: str) -> tuple[float, float]:
 
 
 def _whole(name: str, text: str) -> int:
-    """Parse a whole number of ASCII digits, a stricter syntax than that of int()."""
-    if not _WHOLE.fullmatch(text):
+    """Parse a whole number of ASCII digits, a stricter syntax than that of int(), or a quantity with a unit."""
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    unit = unit_of(name)
+    value: int | float | None = None
+    if unit is not None and has_unit(text):
+        try:
+            value = in_unit(text, unit)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+    if not isinstance(value, int):
         raise ValueError(f"{name}: must be a whole number, not {shown(text)}")
-    return int(text)
+    return value
 
 
 def _wholes(name: str, text: str) -> tuple[int, ...]:
@@ -158,10 +197,9 @@ _MORE: Mapping[str, Callable[[str, str], Any]] = {
 }
 
 
-def _check(flow: FlowRequest, topology: Topology, path: Path) -> None:
+def _check(flow: FlowRequest, topology: Topology) -> None:
     for name in (flow.src, flow.dst):
-        if name not in topology.host:
-            raise ScenarioError(f"{path}: no host {shown(name)} in this network (h1 to h{len(topology.hosts)})")
+        check_host(name, topology)
     for name, value, least, most, unit in (
         ("size_bytes", flow.size_bytes, 1, MAX_SIZE_BYTES, " B"),
         ("start_ns", flow.start_ns, 0, MAX_START_NS, " ns"),
@@ -170,14 +208,10 @@ def _check(flow: FlowRequest, topology: Topology, path: Path) -> None:
     ):
         if not least <= value <= most:
             bound = f"at least {least}" if value < least else f"at most {most}"
-            raise ScenarioError(f"{path}: {name}: must be {bound}{unit}, not {value}")
+            raise ScenarioError(f"{name}: must be {bound}{unit}, not {value}")
     if flow.delay_ns and not flow.after:
-        raise ScenarioError(
-            f"{path}: delay_ns: {flow.delay_ns} ns needs a flow to wait for, but {AFTER_COLUMN} is empty"
-        )
+        raise ScenarioError(f"delay_ns: {flow.delay_ns} ns needs a flow to wait for, but {AFTER_COLUMN} is empty")
     if not 1 <= len(flow.tag) <= MAX_TAG_CHARACTERS or not flow.tag.isprintable():
-        raise ScenarioError(
-            f"{path}: tag: must be 1 to {MAX_TAG_CHARACTERS} printable characters, not {shown(flow.tag)}"
-        )
+        raise ScenarioError(f"tag: must be 1 to {MAX_TAG_CHARACTERS} printable characters, not {shown(flow.tag)}")
     if flow.src == flow.dst:
-        raise ScenarioError(f"{path}: not a flow: {flow.src} to {flow.dst}, {flow.size_bytes} B at {flow.start_ns} ns")
+        raise ScenarioError(f"not a flow: {flow.src} to {flow.dst}, {flow.size_bytes} B at {flow.start_ns} ns")

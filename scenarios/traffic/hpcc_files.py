@@ -28,21 +28,22 @@ _PORTS = 1 << 16
 _MOST_DIGITS = 30
 
 
-def parse_hpcc_flows(lines: Sequence[str]) -> Iterator[FlowRequest]:
-    """Parse the lines of a flow file. ValueError names an invalid line or a count that does not match."""
-    rows = [line.split() for line in lines[1:] if line.strip()]
+def parse_hpcc_flows(lines: Sequence[str]) -> Iterator[tuple[int, FlowRequest]]:
+    """Yield the flows of a flow file with their line numbers. ValueError names an invalid line, or a wrong count."""
+    rows = [(number, line.split()) for number, line in enumerate(lines[1:], start=2) if line.strip()]
     announced = lines[0].strip()
     if announced.lstrip("0") != str(len(rows)).lstrip("0"):
         raise ValueError(f"line 1 announces {shortened(announced)} flows, but the file has {len(rows)}")
-    for number, row in enumerate(rows, start=2):
+    for number, row in rows:
         try:
             src, dst, _, port, size, start = row
             start_ns = _start_ns(Decimal(start))
             tag = "incast" if int(port) == INCAST_PORT else "background"
-            yield FlowRequest(f"h{int(src) + 1}", f"h{int(dst) + 1}", int(size), start_ns, tag)
+            flow = FlowRequest(f"h{int(src) + 1}", f"h{int(dst) + 1}", int(size), start_ns, tag)
         except (ValueError, InvalidOperation) as error:
             text = shortened(" ".join(row))
             raise ValueError(f"line {number} is not `src dst pg dport bytes start_s`: {text}") from error
+        yield number, flow
 
 
 def _start_ns(start_s: Decimal) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import ScenarioError, Workload
+from scenarios.model.scenario import ScenarioError, Workload, check_host, more_hosts
 from topologies.model import Host, Topology
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ class Incast(Workload):
     def _receiver(self, topology: Topology) -> Host:
         if self.receiver is None:
             return topology.hosts[-1]
-        if self.receiver not in topology.host:
-            raise ScenarioError(f"receiver: no host {self.receiver!r} in this network (h1 to h{len(topology.hosts)})")
+        check_host(self.receiver, topology)
         return topology.host[self.receiver]
 
     def _senders(self, topology: Topology, receiver: Host, random: np.random.Generator) -> list[Host]:
@@ -74,7 +73,8 @@ class Incast(Workload):
         if self.degree > candidates:
             raise ScenarioError(
                 f"degree {self.degree} is above the {candidates} hosts that can send to {receiver.name} "
-                f"with placement {self.placement!r}"
+                f"with placement {self.placement!r}; {more_hosts(topology)}"
+                + ("" if is_only_tor or self.placement == "spread" else ", or --set placement=spread")
             )
         shuffled = [[hosts[i] for i in random.permutation(len(hosts))] for hosts in by_tor]
         dealt = [hosts[turn] for turn in range(max(map(len, shuffled))) for hosts in shuffled if turn < len(hosts)]

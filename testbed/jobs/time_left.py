@@ -38,7 +38,7 @@ class TimeLeft:
         done_s = self._done_s(running)
         wall_s = time.monotonic() - self._began
         wall_per_second = (_PRIOR_S / self._parallel + wall_s) / (_PRIOR_S + done_s)
-        return (self._total_s - done_s) * wall_per_second
+        return max(0.0, self._total_s - done_s) * wall_per_second
 
     def _done_s(self, running: Mapping[int, float]) -> float:
         return self._ended_s + sum(self._seconds[number] * share for number, share in running.items())

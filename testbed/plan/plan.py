@@ -23,6 +23,7 @@ from scenarios.faults.fault import Fault
 from scenarios.listed import LISTED
 from scenarios.model.flow_table import FlowTable
 from scenarios.model.scenario import Scale, Scenario
+from scenarios.schemes import Scheme
 from telemetry.captures.flow_packets import FlowFilter
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
@@ -151,6 +152,7 @@ def plan_run(spec: RunSpec) -> RunPlan:
         **traffic.recorded,
         "scenario": scenario.name,
         "scheme": scheme.name,
+        "overridden": _overridden(scheme, settings),
         "fault_spans": _fault_spans(faults),
         "setting_warnings": setting_warnings(network.switch, network.transport, topology, faults),
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
@@ -216,6 +218,17 @@ def _provisional_dilation(spec: RunSpec, topology: Topology, switch: SwitchSetti
 
 def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings) -> Waits:
     return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=transport.line_rate_bps)
+
+
+_NAMED_BY_SCHEMES = ("congestion", "flow_control", "loss_recovery")
+"""The settings of the transport of which a scheme's name says the value."""
+
+
+def _overridden(scheme: Scheme, settings: SettingsByPart) -> tuple[str, ...]:
+    """Return the settings that contradict the scheme's name, as words for --set."""
+    defaults = {**asdict(TransportSettings()), **scheme.transport}
+    changed = {name: settings.transport[name] for name in _NAMED_BY_SCHEMES if name in settings.transport}
+    return settings_words({f"transport.{name}": value for name, value in changed.items() if value != defaults[name]})
 
 
 def _fault_spans(faults: Sequence[Fault]) -> tuple[FaultSpan, ...]:

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Settings of a run by key: words of `--set key=value`, and the part that each key belongs to.
 
-The value of a word is JSON if possible, else text. The models check types and bounds later: this module only refuses
-values that no setting can have.
+The value of a word is JSON if possible, else text. A text such as 250KB becomes a number if the key states its unit.
+The models check types and bounds later: this module only refuses values that no setting can have.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from testbed.errors import UsageError
+from wire.input.quantities import has_unit, in_unit, unit_of
 from wire.input.validation import shortened, shown
 
 # The limit for a number that is typed as digits. The largest setting has 19 digits.
@@ -46,12 +47,14 @@ class SettingsByPart:
 
 def parse_settings(words: Iterable[str]) -> dict[str, Any]:
     """Parse words such as `degree=8` or `switch.q_th_bytes=250000`. Raises UsageError for invalid ones."""
-    settings = {}
+    settings: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key or not value:
             raise UsageError(f"--set {shown(word)} is not of the form key=value")
         _part_of(key)
+        if key in settings:
+            raise UsageError(f"--set {shortened(key)}: given twice")
         settings[key] = parse_value(key, value)
     return settings
 
@@ -83,17 +86,42 @@ def _part_of(key: str) -> tuple[str, str]:
 
 
 def parse_value(key: str, text: str) -> Any:
-    """Return a JSON value if the text is one (numbers, true, null, lists), else the text itself."""
+    """Return the value of a text: JSON (numbers, true, null, lists), a quantity with a unit, or the text itself."""
     try:
-        value = json.loads(text, parse_int=_whole, parse_float=_number, parse_constant=_no_number)
+        value = _json_value(text)
         check_depth(value)
-    except json.JSONDecodeError:
-        return text
+        return _in_units(key, value)
     except RecursionError as error:
         raise UsageError(f"--set {shortened(key)}: nested too deeply") from error
     except ValueError as error:
         raise UsageError(f"--set {shortened(key)}: {error}") from error
-    return value
+
+
+def _json_value(text: str) -> Any:
+    try:
+        return json.loads(
+            text, parse_int=_whole, parse_float=_number, parse_constant=_no_number, object_pairs_hook=_mapping
+        )
+    except json.JSONDecodeError:
+        return text
+
+
+def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        repeated = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+        raise ValueError(f"{shortened(repeated)} is given twice")
+    return mapping
+
+
+def _in_units(name: str, value: Any) -> Any:
+    """Return a value whose texts with units, such as 250KB, are numbers of the unit that their name states."""
+    if isinstance(value, dict):
+        return {key: _in_units(key, item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_in_units(name, item) for item in value]
+    unit = unit_of(name)
+    return in_unit(value, unit) if unit is not None and isinstance(value, str) and has_unit(value) else value
 
 
 def checked_value(key: str, value: Any) -> Any:

@@ -26,10 +26,12 @@ from analysis.results.comparison import result_row
 from analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
 from analysis.results.spec import ClockName, P4Program, RunSpec
 from analysis.results.swept import AXIS
+from scenarios.listed import LISTED
 from testbed.errors import UsageError
 from testbed.jobs.effort import Effort, effort_of
 from testbed.plan.dilations import MAX_DILATION
 from testbed.plan.plan import plan_run
+from testbed.plan.seeds import parse_seeds
 from testbed.plan.settings import checked_value
 from testbed.sweep.effect import effect_digest
 from testbed.sweep.yaml_file import read_yaml
@@ -44,6 +46,8 @@ _MOST_READABLE = 120
 """Maximum length of a folder's name before the digests, in characters. File systems allow 255 bytes."""
 _LONGEST_NAME = 100
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}")
+_SIZES = "sizes"
+"""The setting that may name a file."""
 _MOST_NAMED = 3
 """Maximum number of values of an axis in the label of a shared run."""
 
@@ -57,9 +61,13 @@ class SweepFile(BaseModel):
     model_config = STRICT
 
     name: str
-    scenario: str
+    scenario: str = LISTED.name
     schemes: tuple[str, ...] = Field(min_length=1, strict=False)
     seeds: tuple[int, ...] = Field((1,), min_length=1, strict=False)
+    """A list, or a text such as 1..5."""
+    flows: str | None = None
+    """A flow list, which replaces the flows of the scenario. The path is relative to the YAML file."""
+    topology: str | None = None
     axes: dict[str, Annotated[tuple[Any, ...], Field(min_length=1, strict=False)]] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
     faults: tuple[str, ...] = Field((), strict=False)
@@ -68,6 +76,11 @@ class SweepFile(BaseModel):
     switch: str = "auto"
     dilation: Annotated[int, Field(ge=1, le=MAX_DILATION)] | None = None
     duration_ms: float | None = None
+
+    @field_validator("seeds", mode="before")
+    @classmethod
+    def _read_seeds(cls, seeds: object) -> object:
+        return parse_seeds(str(seeds)) if isinstance(seeds, str | int) else seeds
 
     @field_validator("name")
     @classmethod
@@ -119,9 +132,22 @@ def read_sweep(path: Path) -> SweepFile:
         sweep = SweepFile.model_validate(content)
     except ValidationError as error:
         raise UsageError(f"{path}: {refusal(error, SweepFile.model_fields)}") from error
-    axes = {key: tuple(checked_value(key, value) for value in values) for key, values in sweep.axes.items()}
-    settings = {key: checked_value(key, value) for key, value in sweep.settings.items()}
-    return sweep.model_copy(update={"axes": axes, "settings": settings})
+    if sweep.flows is None and "scenario" not in sweep.model_fields_set:
+        raise UsageError(f"{path}: scenario: is missing; only a sweep with `flows: FILE` needs none")
+
+    def value_of(key: str, value: Any) -> Any:
+        return _beside(path, value) if key == _SIZES else checked_value(key, value)
+
+    axes = {key: tuple(value_of(key, value) for value in values) for key, values in sweep.axes.items()}
+    settings = {key: value_of(key, value) for key, value in sweep.settings.items()}
+    flows = None if sweep.flows is None else _beside(path, sweep.flows)
+    return sweep.model_copy(update={"axes": axes, "settings": settings, "flows": flows})
+
+
+def _beside(path: Path, name: Any) -> Any:
+    """Return the absolute path of a file that is named relative to the folder of `path`; other values unchanged."""
+    beside = path.parent / name if isinstance(name, str) else path
+    return str(beside.resolve()) if beside != path and beside.is_file() else name
 
 
 def jobs_of(sweep: SweepFile, program: P4Program | None = None) -> list[SweepJob]:
@@ -145,6 +171,8 @@ def jobs_of(sweep: SweepFile, program: P4Program | None = None) -> list[SweepJob
                 scale=sweep.scale,
                 seed=seed,
                 duration_ms=sweep.duration_ms,
+                topology=sweep.topology,
+                flow_file=None if sweep.flows is None else Path(sweep.flows),
                 faults=sweep.faults,
                 settings={**sweep.settings, **place},
                 program=program,

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,8 @@ from testbed.sweep.sweep import jobs_of, read_sweep
 from tests.conftest import Refused
 from tests.tree import ROOT
 
-RUN = ("run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000")
+PLAIN = ("run", "incast", "--clock", "virtual")
+RUN = (*PLAIN, "--set", "degree=2", "--set", "message_bytes=2000")
 SWEEP = "name: small\nscenario: incast\nschemes: [irn]\nsettings: {message_bytes: 2000}\n"
 HEADER = "src,dst,size_bytes,start_ns,tag\n"
 WAITS = "src,dst,size_bytes,start_ns,tag,after\n"
@@ -73,7 +76,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     ids=lambda value: value[:60],
 )
 def test_a_wrong_setting_is_refused(setting: str, expected: str, refused: Refused) -> None:
-    refused([*RUN, "--set", setting], expected)
+    refused([*PLAIN, "--set", setting], expected)
 
 
 @pytest.mark.parametrize(
@@ -426,7 +429,34 @@ def test_an_unexpected_error_is_one_line_if_no_file_can_be_written(
     assert "could not be saved" in line
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--set", "degree=3"), "--set degree: given twice"),
+        (("--clock", "virtual"), "--clock: given 2 times"),
+        (("--seed", "1", "--seed", "2", "--seed", "3"), "--seed: given 3 times"),
+        (("--pcap", "h1", "--pcap", "h2"), "--pcap: given 2 times; separate its values by commas"),
+        (("--duration", "4m"), "must be a time such as 20us or 1.5ms, not '4m'"),
+        (("--set", "window_us=2KB"), "--set window_us: must be a time such as 20us or 1.5ms, not '2KB'"),
+        (("--set", 'transport.congestion_parameters={"a": 1, "a": 2}'), "a is given twice"),
+    ],
+)
+def test_a_value_that_another_would_replace_silently_is_refused(
+    words: Sequence[str], expected: str, refused: Refused
+) -> None:
+    refused([*RUN, *words], expected)
+
+
+def test_quantities_have_units(tmp_path: Path) -> None:
+    sized = ("--set", "message_bytes=2KB", "--set", "topology.host_rate_bps=400G", "--duration", "500us")
+    assert main([*PLAIN, *sized, "--set", "topology.host_rates_bps=[]"]) == 0
+    config = json.loads(next(tmp_path.glob("runs/*/config.json")).read_text())
+    assert config["workload"]["message_bytes"] == 2_000
+    assert config["topology_parameters"]["host_rate_bps"] == 400_000_000_000
+    assert config["duration_ms"] == 0.5
+
+
 @pytest.mark.parametrize("text", ["2e0", "2", "20e-1"])
 def test_a_whole_number_may_have_an_exponent(text: str, tmp_path: Path) -> None:
-    assert main([*RUN, "--set", f"degree={text}"]) == 0
+    assert main([*PLAIN, "--set", "message_bytes=2000", "--set", f"degree={text}"]) == 0
     assert '"degree": 2,' in next(tmp_path.glob("runs/*/config.json")).read_text()

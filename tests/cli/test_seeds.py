@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,9 @@ def test_seed_and_seeds_cannot_be_combined() -> None:
 def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fault = ("--fault", "loss:all,rate=1%", "--duration", "5")
     assert main([*SMALL, *fault, "--seeds", "3,5", "--schemes", "sfc", "--json", "--out", str(tmp_path)]) == 0
-    comparison = Comparison.model_validate_json(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
+    assert all((Path(folder) / "result.json").exists() for folder in printed.pop("folders"))
+    comparison = Comparison.model_validate(printed)
     assert [(row.scheme, row.seeds) for row in comparison.over_seeds] == [("sfc", (3, 5))]
     drops = comparison.over_seeds[0].figures["drops"]
     assert drops and drops.runs == 2 and drops.interval and drops.mean > 0

@@ -17,7 +17,7 @@ class FileRefused(ValueError):
 
 
 def read_bounded_text(path: Path, most_bytes: int) -> str:
-    """Return the text of a file of at most `most_bytes`.
+    """Return the text of a file of at most `most_bytes`, without the byte order mark with which spreadsheets begin it.
 
     Raise FileNotFoundError if the file does not exist, and FileRefused if it is too long, not UTF-8 or no regular file.
     """
@@ -38,6 +38,6 @@ def read_bounded_text(path: Path, most_bytes: int) -> str:
     if len(content) > most_bytes:
         raise FileRefused(f"has more than {most_bytes} B")
     try:
-        return content.decode()
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileRefused(f"is not UTF-8 text (byte {error.start})") from error

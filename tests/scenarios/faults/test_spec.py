@@ -63,7 +63,7 @@ def test_a_fault_names_all_parallel_links_or_one_of_them() -> None:
         ("link:tor1-spine1#3,down=1us", "there are 2 links between tor1 and spine1"),
         ("link:tor1-spine1#0,down=1us", "there are 2 links between tor1 and spine1"),
         ("link:tor1-spine1", "down is missing; it is written link:A-B,down=TIME"),
-        ("link:tor1-spine1,down=200", "down: must be a time with its unit such as 200us, not '200'"),
+        ("link:tor1-spine1,down=200", "down: must be a time such as 20us or 1.5ms, not '200'"),
         ("link:tor1-spine1,down=-1us", "down: must be a time"),
         ("link:tor1-spine1,down=2h", "down: must be a time"),
         ("link:tor1-spine1,down=99999s", "down: must be at most an hour"),

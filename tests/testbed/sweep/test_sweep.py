@@ -17,7 +17,9 @@ import polars as pl
 import psutil
 import pytest
 
+from analysis.results.comparison import result_row
 from analysis.results.swept import shared_runs
+from scenarios.traffic.sizes import DATA
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
 from testbed.jobs.job import Job, JobFinished
@@ -26,7 +28,9 @@ from testbed.jobs.task import Shares, Task, TaskEnd, ignore
 from testbed.sweep.run import run_sweep
 from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, labels_of_runs, read_sweep, results_table, unfinished
 from tests.appearing import await_file
+from tests.testbed.incasts import run_incast
 from tests.testbed.running import are_gone, children_of, dask_cluster, started
+from tests.tree import ROOT
 from wire.input.validation import shown
 
 FILE = """
@@ -270,6 +274,11 @@ NAME = "name: {} cannot name the folder of the results: use at most 100"
     [
         ({"schemes": []}, "schemes: must have at least 1 entry, not 0"),
         ({"seeds": []}, "seeds: must have at least 1 entry, not 0"),
+        ({"seeds": "3..1"}, "seeds: '3..1': 3..1 goes down"),
+        ({"seeds": "1,1"}, "seeds: '1,1': a seed is repeated"),
+        ({"scenario": None}, "scenario: is missing; only a sweep with `flows: FILE` needs none"),
+        ({"flows": "none.csv", "scenario": None}, "none.csv: cannot be read as a flow list: no such file"),
+        ({"settings": {"topology.host_rate_bps": "400KB"}}, "must be a rate such as 400G or 25Gbps, not '400KB'"),
         ({"name": None}, "name: is missing"),
         ({"nam": "one"}, "nam: there is no such setting; nearest: name"),
         ({"colour": "red"}, "colour: there is no such setting"),
@@ -290,6 +299,38 @@ def test_a_wrong_file_is_one_clear_line(changes: dict[str, object], message: str
         jobs_of(read_sweep(_sweep(tmp_path, text)))
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_the_columns_of_the_table_are_documented(tmp_path: Path) -> None:
+    columns = result_row(run_incast(tmp_path, "irn").result).keys()
+    table = (
+        (ROOT / "docs" / "workloads.md")
+        .read_text()
+        .partition("| column of `results.parquet` |")[2]
+        .partition("\n\n")[0]
+    )
+    named = re.findall(r"`(\w+)`", "\n".join(line.split("|")[1] for line in table.splitlines()[2:]))
+    assert named == ["job", *columns]
+
+
+def test_files_beside_the_sweep_and_ranges_of_seeds_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sizes.csv").write_text((DATA / "rpc.csv").read_text())
+    (tmp_path / "list.csv").write_text("src,dst,size_bytes,start_ns,tag\nh1,h2,20000,0,x\n")
+    monkeypatch.chdir("/")
+    sizes = {
+        "name": "one",
+        "scenario": "datacentre",
+        "schemes": ["sfc"],
+        "seeds": "1..3",
+        "settings": {"sizes": "sizes.csv"},
+    }
+    jobs = jobs_of(read_sweep(_sweep(tmp_path, json.dumps(sizes))))
+    assert [job.request.seed for job in jobs] == [1, 2, 3]
+    assert {job.request.settings["sizes"] for job in jobs} == {str(tmp_path / "sizes.csv")}
+    listed = {"name": "two", "flows": "list.csv", "topology": "star", "schemes": ["irn", "sfc"], "seeds": 7}
+    jobs = jobs_of(read_sweep(_sweep(tmp_path, json.dumps(listed))))
+    assert {job.request.flow_file for job in jobs} == {tmp_path / "list.csv"}
+    assert {(job.request.topology, job.request.seed) for job in jobs} == {("star", 7)}
 
 
 @pytest.mark.parametrize(("text", "message"), [("", "a sweep is a mapping"), ("name: [", "not YAML")])
