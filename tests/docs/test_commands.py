@@ -57,6 +57,8 @@ PARSED: Mapping[str, str] = {
     r"runner.py validate": "live and virtual runs for minutes: tests/testbed/validation/test_run.py",
     r"sudo ./runner.py doctor --calibrate": "a minute: tests/testbed/calibration/test_calibration_live.py",
     r"sudo ./runner.py clean": "ends processes of killed runs: tests/testbed/live/test_clean_live.py",
+    r"python mine.py": "a live network: tests/examples/test_examples.py runs it",
+    r"sudo mnexec -a": "a live network: tests/testbed/prompt/test_prompt_live.py",
     r"runner.py cli": "a live prompt: tests/testbed/prompt/test_prompt_live.py",
     r"--hosts docker:": "needs root and Docker: tests/testbed/live/test_containers_live.py",
     r"run incast .*--switch bmv2": "needs root and BMv2: tests/testbed/targets/bmv2/test_bmv2_live.py",
