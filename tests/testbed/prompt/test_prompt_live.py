@@ -261,6 +261,20 @@ def test_pauses_are_those_of_the_current_flow_control(tmp_path: Path) -> None:
     _type(tmp_path, PAUSES, *SMALL, *pfc, "--switch", "soft")
 
 
+def test_commands_of_the_page_on_the_data_plane_change_switches(tmp_path: Path) -> None:
+    """docs/data-plane.md lists commands for classes without p4c."""
+    page = (running.ROOT / "docs" / "data-plane.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\| `((?:p4|dpctl) .*?)` \|", page, re.MULTILINE)
+    lines = [*commands, "p4 tor2 table_dump bts_trigger", "incast h8 7 250KB wait", "bts"]
+    assert len(commands) > 5
+    done = _execute(tmp_path, "".join(f"{line}\n" for line in lines))
+    assert done.returncode == 0, done.stdout
+    first, *_, last, _, counts = re.split(r"^mininet> .*\n", done.stdout, flags=re.MULTILINE)[1:]
+    assert first.startswith("entry 0: 3 => SfcIngress.bts.ingress_bts 250000 125000\n")
+    assert last.startswith("entry 0: 3 => SfcIngress.bts.no_bts\n")
+    assert counts == "tor1: none\ntor2: none\nspine1: none\nspine2: none\n"
+
+
 def _check_captures(tmp_path: Path) -> None:
     """Check that both captures contain both directions and the clock of the model."""
     [folder] = (tmp_path / "runs").glob("cli-*/pcaps")
