@@ -89,8 +89,9 @@ format: $(READY)  ## format the Python and the C
 	.venv/bin/ruff check --fix .
 	.venv/bin/clang-format -i $(C_SOURCES)
 
-p4: $(READY)  ## recompile switch-bmv2/sfc.p4 (with p4c from the PATH, or else its Docker image)
+p4: $(READY)  ## recompile switch-bmv2/sfc.p4 and its variants (with p4c from the PATH, or else its Docker image)
 	$(PYTHON) -m tools.compile_p4
+	$(PYTHON) -m tools.p4_variants
 
 bench: engine  ## measure packet paths, and print rates and ratios
 	$(PYTHON) -m bench

@@ -52,9 +52,19 @@ def switch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> st
     if action == "stop" or (action == "reboot" and controlled.is_up):
         controlled.halt()
     if action == "stop":
-        return f"{name} is stopped; the packets that it held are lost"
+        return f"{name} is stopped; the packets that it held are lost. {_without(session, name)}"
     session.start_switch(name)
     return f"{name} forwards"
+
+
+def _without(session: LiveSession, switch: str) -> str:
+    """Return what a stopped switch means for the network, and how to route around it."""
+    peers = between(session, switch)
+    hosts = [peer for peer in peers if peer in session.topology.host]
+    if hosts:
+        return f"Its hosts are cut off until `switch {switch} start`: {', '.join(hosts)}"
+    downs = ", ".join(f"`link {peer} {switch} down`" for peer in peers)
+    return f"No route changes, so packets are still sent to it and lost; to route around it: {downs}"
 
 
 def reboot_all(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:

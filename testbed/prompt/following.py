@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import shutil
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from math import inf
 
 from rich.live import Live
 from rich.text import Text
@@ -13,6 +15,7 @@ from rich.text import Text
 from analysis.life.stored import REQUESTS
 from hosts.protocol import Signal
 from testbed.live.session import switches as reading
+from testbed.live.session.journal import Journal
 from testbed.live.session.session import LiveSession
 from testbed.prompt import looking
 from testbed.prompt.curve import curve, curve_columns, kilobytes
@@ -21,6 +24,8 @@ from testbed.prompt.verb import Verb
 from testbed.prompt.words import seconds
 
 _FOLLOW_EVERY_S = 0.1
+_HOLD_NS = 300_000_000
+"""The wall time for which a signal waits for earlier ones. Agents report every 50 ms, each at its own time."""
 _WATCH_EVERY_S = 0.02
 _DRAW_EVERY = 5
 _ROWS = 10
@@ -30,19 +35,46 @@ _MOST_COLUMNS = 200
 def bts(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     if words[:1] != ["-f"]:
         return looking.counted(session, words)
-    count, _ = session.journal.signals_since(1 << 62)
-    first = count
-    for _ in terminal.until_key(seconds(words[1]) if words[1:] else None, _FOLLOW_EVERY_S):
-        count, signals = session.journal.signals_since(count)
-        for signal in sorted(signals, key=lambda record: record.received_us):
+    for_s = seconds(words[1]) if words[1:] else None
+    signals = SignalsInOrder(session.journal)
+    hold_us = session.dilation.model_us(_HOLD_NS)
+
+    def show(until_us: float) -> None:
+        for signal in signals.received_until(until_us):
             terminal.say(_signal_line(session, signal))
-    return f"{count - first} BTS"
+
+    for _ in terminal.until_key(for_s, _FOLLOW_EVERY_S):
+        show(session.now_us - hold_us)
+    session.look()  # the agents report everything before they answer
+    show(inf)
+    return f"{signals.count} BTS"
+
+
+class SignalsInOrder:
+    """The signals that hosts receive from now on, in order of time: agents report theirs one after the other."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.count = 0
+        """The number of signals returned so far."""
+        self._journal = journal
+        self._read, _ = journal.signals_since(0)
+        self._waiting: list[Signal] = []
+
+    def received_until(self, until_us: float) -> list[Signal]:
+        """Return the signals that hosts received until a time, oldest first, without those returned before."""
+        self._read, new_signals = self._journal.signals_since(self._read)
+        self._waiting = sorted([*self._waiting, *new_signals], key=lambda signal: signal.received_us)
+        end = bisect_right(self._waiting, until_us, key=lambda signal: signal.received_us)
+        due, self._waiting = self._waiting[:end], self._waiting[end:]
+        self.count += len(due)
+        return due
 
 
 def watch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     switch = session.switch(words[0])
     rest = list(words[1:])
-    for_s = seconds(rest.pop()) if rest and rest[-1].endswith("s") and rest[-1] not in session.topology.switch else None
+    has_time = len(rest) > 1 or (bool(rest) and rest[0].endswith("s") and rest[0] not in session.topology.switch)
+    for_s = seconds(rest.pop()) if has_time else None
     if rest:
         port = session.port(switch.name, rest[0])
         title = f"{switch.name} port {port.number} to {port.peer.node}"

@@ -13,6 +13,7 @@ from testbed.live.session.session import LiveSession
 from testbed.prompt.terminal import Terminal
 from testbed.prompt.verb import Verb
 from wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA, CLASS_DEFAULT
+from wire.counters import BfcEvent, Role
 
 _CLASS_NAMES = {CLASS_BTS: "BTS", CLASS_CONTROL: "control", CLASS_DATA: "data", CLASS_DEFAULT: "default"}
 
@@ -69,10 +70,11 @@ def cache(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
 
 
 def show_tables(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    chosen = [word for word in words if word != "all"]
+    is_complete = words[-1:] == ["all"]
+    chosen = words[:-1] if is_complete else words
     switch = session.switch(chosen[0]) if chosen else next(iter(session.switches.values()))
     all_tables = reading.tables(switch)
-    selected = all_tables if "all" in words else [row for row in all_tables if not reading.is_compiler_made(row[0])]
+    selected = all_tables if is_complete else [row for row in all_tables if not reading.is_compiler_made(row[0])]
     names = [name for name, _ in all_tables]
     lines = [line.replace(name, f"{reading.short_name(name, names):<24}", 1) for name, line in selected]
     if len(selected) < len(all_tables):
@@ -107,6 +109,11 @@ def counted(session: LiveSession, words: Sequence[str]) -> str:
         counts = switch.counts()
         labels = [f"{event.label} {count}" for event, count in counts.bts.items() if count]
         labels += [f"pause_{event.label} {count}" for event, count in counts.pfc.items() if count]
+        labels += [
+            f"queue_{event.label} {count}"
+            for event, count in counts.by_table[BfcEvent].items()
+            if count and event.role is Role.GENERATED
+        ]
         return [f"{switch.name}: {', '.join(labels) or 'none'}"]
 
     return _of_switches(session, words, lines)

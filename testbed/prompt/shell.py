@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,12 +27,17 @@ from testbed.prompt.terminal import Terminal
 from testbed.prompt.verb import Completions, Verb
 from testbed.prompt.words import VerbError
 
+_WITHOUT_WORDS = ("nodes", "net", "dump", "intfs", "ports", "exit", "quit", "EOF")
+"""Verbs of Mininet that take no arguments; Mininet ignores any."""
 _STATUS = "_sfc_status"
 _IGNORE = "-"
+_IPERF_CLIENT = re.compile(r"(?P<program>iperf3?) (.* )?-c (?P<server>\S+)")
 
 
 class Shell(CLI):  # type: ignore[misc]
     """The prompt of a session. `failed` is whether the latest line failed."""
+
+    helpStr = f"{CLI.helpStr}A shell of h1 in another terminal: sudo mnexec -a $(pgrep -nf 'mininet:h1$') bash\n\n"
 
     def __init__(self, session: LiveSession, terminal: Terminal, stdin: IO[str]) -> None:
         """Prepare the prompt; `run` then reads lines from `stdin`."""
@@ -48,7 +54,11 @@ class Shell(CLI):  # type: ignore[misc]
         """Execute one line and report any error in one line; return whether the prompt should end."""
         self.failed = False
         try:
-            return bool(super().onecmd(self.precmd(line)))
+            line = self.precmd(line)
+            verb, words, _ = self.parseline(line)
+            if verb in _WITHOUT_WORDS and words:
+                raise VerbError(f"usage: {verb}, without {words!r}")
+            return bool(super().onecmd(line))
         except SwitchEnded as error:
             self.fail(f"{error}; `switch {error.switch} start` starts it again")
         except (ValueError, UsageError, RunError) as error:
@@ -82,6 +92,11 @@ class Shell(CLI):  # type: ignore[misc]
         self.waitForNode(node)
         status = node.cmd(f"echo ${_STATUS}").strip() if has_status else "0"
         self.failed = status != "0"
+        match = _IPERF_CLIENT.match(arguments)
+        if self.failed and match and match["server"] in self.mn:
+            server = match["server"]
+            start = f"`{server} {match['program']} -s -D` starts one"
+            self.terminal.say(f"if {server} has no server yet, {start}; `iperf {name} {server}` brings its own")
 
     def do_source(self, line: str) -> None:
         """source FILE: reads commands from a file"""
@@ -100,7 +115,7 @@ class Shell(CLI):  # type: ignore[misc]
 
     def do_py(self, line: str) -> None:
         """py EXPRESSION: evaluates Python; node names, `net` (Mininet's network) and `session` may be used"""
-        result = eval(line, {}, self.getLocals())
+        result = eval(line, self.getLocals())  # one name space, which comprehensions see too
         if result is not None:
             output(f"{result}\n" if isinstance(result, str) else f"{result!r}\n")
 

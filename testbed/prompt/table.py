@@ -10,11 +10,12 @@ from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 from testbed.live.session import switches as reading
 from testbed.live.session.session import LiveSession
-from testbed.prompt import changing, following, hosts, judging, looking, traffic
+from testbed.prompt import changing, following, hosts, judging, looking, pauses, traffic
 from testbed.prompt.verb import Completions, Verb
 
 VERBS: Mapping[str, Verb] = {
     **traffic.VERBS,
+    **pauses.VERBS,
     **looking.VERBS,
     **following.VERBS,
     **changing.VERBS,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hosts.protocol import FlowSent, HostState, MessageState
+from hosts.protocol import FlowSent, HostState, MessageState, ProgramFlowState
 from testbed.live.session.journal import Message
 from testbed.live.session.session import LiveSession
 from testbed.prompt.terminal import Terminal
@@ -27,6 +27,8 @@ def send(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
 def incast(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     waits = [word for word in words[3:] if word == "wait"]
     sync = [word for word in words[3:] if word != "wait"]
+    if len(waits) > 1:
+        raise VerbError(f"usage: {VERBS['incast'].usage('incast')}")
     dst, count, size = words[:3]
     if not count.isdecimal():
         raise VerbError(f"{count!r} is not a number of senders")
@@ -55,27 +57,6 @@ def flows(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
         lines.insert(0, f"at {session.now_us:.1f} us; sizes are payload, without headers")
     lines += _program_lines(session, hosts.values())
     return "\n".join(lines) or "no flows yet: try `send` or `incast`, or a program such as `h1 iperf3 -s`"
-
-
-def pauses(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    lines: list[str] = []
-    flow = {message.flow.flow_id: message.flow for message in session.journal.messages()}
-    for host in session.look().hosts.values():
-        src = host.statistics.host
-        for message in host.messages:
-            if message.paused_for_us and message.flow_id in flow:
-                dst = flow[message.flow_id].dst
-                lines.append(f"{src} to {dst}, message {message.flow_id}: {message.paused_for_us:.1f} us more")
-        for program in host.programs:
-            if program.paused_for_us:
-                dst = _name(session, program.destination_ip)
-                lines.append(f"{src} to {dst}, program: {program.paused_for_us:.1f} us more")
-        if host.class_paused_for_us:
-            lines.append(f"{src}: data class paused by 802.1Qbb, {host.class_paused_for_us:.1f} us more")
-    _, signals = session.journal.signals_since(0)
-    obeyed = sum(signal.obeyed for signal in signals)
-    lines.append(f"{len(lines)} pauses now; since the start, hosts received {len(signals)} BTS and obeyed {obeyed}")
-    return "\n".join(lines)
 
 
 def _followed(session: LiveSession, messages: list[Message], words: Sequence[str], description: str) -> str:
@@ -125,16 +106,25 @@ def _program_lines(session: LiveSession, hosts: Iterable[HostState]) -> list[str
     lines = []
     for host in hosts:
         for program in host.programs:
+            if is_idle(host, program):
+                continue
             kind = _PROTOCOLS.get(program.protocol, f"protocol {program.protocol}")
             pause = f", paused for {program.paused_for_us:.1f} us more" if program.paused_for_us else ""
             lines.append(
-                f"program: {host.statistics.host}:{program.source_port} to {_name(session, program.destination_ip)}:"
+                f"program: {host.statistics.host}:{program.source_port} to "
+                f"{host_name(session, program.destination_ip)}:"
                 f"{program.destination_port} ({kind}): {program.held_bytes} B waiting in the NIC{pause}"
             )
     return lines
 
 
-def _name(session: LiveSession, address: str) -> str:
+def is_idle(host: HostState, program: ProgramFlowState) -> bool:
+    """Return whether a program's flow has no packets and no pause of its own, but is in a class that is paused."""
+    return not program.held_bytes and program.paused_for_us == host.class_paused_for_us
+
+
+def host_name(session: LiveSession, address: str) -> str:
+    """Return the name of the host with an address, or the address if no host has it."""
     return next((host.name for host in session.topology.hosts if str(host.ip) == address), address)
 
 
@@ -149,5 +139,4 @@ VERBS = {
     ),
     "wait": Verb(("",), "waits until all messages are done", wait),
     "flows": Verb(("[all]",), "shows messages and flows of programs: done, under way or paused", flows),
-    "pauses": Verb(("",), "shows which flows are paused now, and for how much longer", pauses),
 }

@@ -47,8 +47,8 @@ _BY_ARGPARSE: Mapping[str, str] = {
 }
 """Modules that parse their arguments with argparse, and the modules with their `main`."""
 _SYSTEM_PROGRAMS = (
-    *("apt-get", "chmod", "cp", "dask", "debootstrap", "dockerd", "export", "mkdir", "openssl", "sed", "tar"),
-    *("/usr/bin/python3", "switch/bin/pip", "shell/bin/pip", "shell/bin/python"),
+    *("apt-get", "chmod", "cp", "dask", "debootstrap", "dockerd", "export", "mkdir", "mnexec", "openssl", "sed"),
+    *("tac", "tar", "/usr/bin/python3", "switch/bin/pip", "shell/bin/pip", "shell/bin/python"),
 )
 _POSITIONAL: Mapping[str, int] = {"softswitch": 1, "softswitch.stf": 2}
 """Modules with positional arguments, and their minimum number."""

@@ -44,6 +44,22 @@ def test_example_prints_its_result_and_leaves_nothing_behind(name: str, tmp_path
     assert running.left_since(before) == {}
 
 
+@running.needs_mininet
+def test_script_of_the_page_runs_in_any_folder(tmp_path: Path) -> None:
+    """The environment's Python needs no path to the tree."""
+    [script] = re.findall(r"```python\n(.*?)```", (running.ROOT / "docs" / "prompt.md").read_text(), re.DOTALL)
+    (tmp_path / "mine.py").write_text(script)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "mine.py"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=200
+    )
+    assert done.returncode == 0, done.stderr
+    queues, slowdowns = done.stdout.splitlines()
+    assert "QueueDepth(switch='tor2', " in queues
+    assert re.fullmatch(r"\[[\d.]+(, [\d.]+){6}\]", slowdowns)
+
+
 @pytest.mark.skipif(importlib.util.find_spec("mininet") is None, reason="Mininet is not installed")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example_without_root_is_refused_in_one_line(name: str, tmp_path: Path) -> None:

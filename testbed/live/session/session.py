@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 
 from analysis.results.spec import RunSpec
-from hosts.protocol import Adopt
+from hosts.protocol import Adopt, Signal
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
 from testbed.control_plane.commands import change_commands
 from testbed.control_plane.rerouting import Rerouting
@@ -72,6 +72,8 @@ class LiveSession:
         self._rerouting = Rerouting(self.topology)
         self._rates_gbps: dict[tuple[str, int], float] = {}
         self._random = random.Random(request.seed)
+        self._earlier_signals = 0
+        """The number of signals that hosts received before the current scheme began."""
         self._hub = self._start_hub(interrupt)
 
     @property
@@ -122,6 +124,10 @@ class LiveSession:
         if not are_done and self._hub.failure is not None:
             raise RunError(self._hub.failure)
         return are_done
+
+    def signals_of_scheme(self) -> list[Signal]:
+        """Return the signals that hosts have received since the current scheme began."""
+        return self.journal.signals_since(self._earlier_signals)[1]
 
     def look(self) -> Sight:
         """Return the current state of every host."""
@@ -182,6 +188,24 @@ class LiveSession:
         zero_ns = self.network.epoch_ns + controlled.clock_lag_ns
         return reading.pause_cache(self.topology, controlled, self.dilation, zero_ns)
 
+    def paused_ports(self, switch: str) -> list[tuple[SwitchPort, int | None]]:
+        """Return the ports of a switch that a switch at the other end pauses now, under PFC or BFC.
+
+        With each port comes the number of its paused flow queues, or None if the whole data class is paused.
+        """
+        ports = [port for port in self.topology.ports[self.switch(switch).name] if not port.peer_is_host]
+        if self.plan.switch_settings.pfc:
+            peers = [self.switch(port.peer.node) for port in ports]
+            return [
+                (port, None)
+                for port, peer in zip(ports, peers, strict=True)
+                if peer.is_up and reading.pauses_class(peer, port.peer.number)
+            ]
+        if self.plan.switch_settings.bfc_queues is None:
+            return []
+        counts = [(port, reading.paused_queues(self.switch(switch), port.number)) for port in ports]
+        return [(port, queues) for port, queues in counts if queues]
+
     def set_rate(self, switch: str, port: SwitchPort, gbps: float) -> None:
         """Change the rate of a switch port."""
         if not 0 < gbps <= 100_000:
@@ -201,6 +225,7 @@ class LiveSession:
                 controlled.command(line)
         self._hub.tell(Adopt(plan.transport.as_dict()))
         self.plan = plan
+        self._earlier_signals, _ = self.journal.signals_since(0)
         for (switch, number), gbps in self._rates_gbps.items():
             self.set_rate(switch, self.port(switch, str(number)), gbps)
 

@@ -20,6 +20,7 @@ from wire.constants import (
     CACHE_RING_PLACES,
     CLASS_BITS,
     CLASS_COUNT,
+    CLASS_DATA,
     DSCP_MASK,
 )
 from wire.dilation import Dilation
@@ -96,6 +97,16 @@ def pause_cache(topology: Topology, switch: Commanded, dilation: Dilation, clock
         dscp = key >> CACHE_KEY_DSCP_SHIFT & DSCP_MASK
         entries.append(CachedPause(address, host, dscp, dilation.model_us(end_ns - now_ns)))
     return PauseCache(tuple(entries), register(switch, "cache_max_entries", 0))
+
+
+def pauses_class(switch: Commanded, port: int) -> bool:
+    """Return whether a switch has paused the data class of its neighbour at a port (PFC)."""
+    return bool(register(switch, "pfc_is_paused", port << CLASS_BITS | CLASS_DATA))
+
+
+def paused_queues(switch: Commanded, port: int) -> int:
+    """Return how many of a switch's flow queues at a port are paused by its neighbour (BFC)."""
+    return register(switch, "bfc_paused_queues", port).bit_count()
 
 
 def register(switch: Commanded, name: str, index: int) -> int:

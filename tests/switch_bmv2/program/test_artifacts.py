@@ -9,12 +9,15 @@ import re
 import subprocess
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.switch_bmv2.program.recompile import needs_p4c
 from tools.compile_p4 import PROGRAMS, ROOT, SOURCES, compiler_command, source_hash, without_indentation
 from tools.counters import DOCUMENT, P4_FILE, document_text, p4_text
+from tools.p4_variants import FOLDER, VARIANTS, Variant, compiled, variants_hash, without_positions
+from tools.p4_variants import HASH_FILE as VARIANTS_HASH_FILE
 from wire import constants, int_slots
 from wire.counters import COUNTERS, EVENT_BITS, PEAKS, Counter, Peak
 from wire.roce.packets import ACKNOWLEDGE
@@ -44,6 +47,43 @@ def test_compiling_again_gives_the_same_program(program: str, tmp_path: Path) ->
     for document in (fresh, committed):
         document.pop("__meta__")
     assert fresh == committed
+
+
+def test_variants_were_compiled_from_this_source() -> None:
+    """If this fails, run `make p4`. If that fails, correct the changed place in tools/p4_variants.py."""
+    assert (ROOT / VARIANTS_HASH_FILE).read_text().strip() == variants_hash()
+    for variant in VARIANTS:
+        assert (ROOT / FOLDER / f"{variant.name}.diff").read_text() == variant.diff()
+
+
+@needs_p4c
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_compiling_a_variant_again_gives_the_same_program(variant: Variant, tmp_path: Path) -> None:
+    fresh, committed = json.loads(compiled(variant, tmp_path)), _variant(variant.name)
+    assert fresh.pop("__meta__") and committed.pop("__meta__")
+    assert fresh == committed
+
+
+def _variant(name: str) -> dict[str, Any]:
+    program: dict[str, Any] = json.loads((ROOT / FOLDER / f"{name}.json").read_text())
+    return program
+
+
+def test_edited_json_of_the_page_has_the_actions_of_the_compiled_variant() -> None:
+    """docs/data-plane.md doubles pauses with sed, except in p4c's copies for the limit of a pause."""
+    [command] = re.findall(r"^tac .*", (ROOT / "docs" / "data-plane.md").read_text(), re.MULTILINE)
+    edited = subprocess.run(
+        ["bash", "-c", command.removesuffix(" > mine.json")], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    programs = [edited.stdout, (ARTIFACTS / "sfc.json").read_text()]
+    ours, before = (json.loads(without_positions(text))["actions"] for text in programs)
+    assert ours == _variant("long_pause")["actions"]
+    assert ours != before
+
+
+def test_page_describes_the_variants() -> None:
+    page = (ROOT / "docs" / "data-plane.md").read_text()
+    assert [f"| `{variant.name}` | {variant.meaning} |" in page for variant in VARIANTS] == [True] * len(VARIANTS)
 
 
 def test_p4c_in_docker_writes_to_the_requested_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
