@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,9 @@ def test_variants_decide_otherwise_than_the_program(tmp_path: Path, capsys: pyte
     programs = ["built-in", *(str(ROOT / FOLDER / f"{variant.name}.json") for variant in VARIANTS)]
     words = [word for program in programs for word in ("--p4", program)]
     assert main(["compare", *INCAST, *words, "--json", "--out", str(tmp_path)]) == 0
-    comparison = Comparison.model_validate_json(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
+    del printed["folders"]
+    comparison = Comparison.model_validate(printed)
     assert all(row.verdict == "faithful" for row in comparison.rows)
     measured = {row.label: (row.max_buffer_bytes or 0, row.bts_sent or 0) for row in comparison.rows}
     buffer_bytes, bts_sent = measured["sfc"]
