@@ -17,13 +17,32 @@ import sys
 from pathlib import Path
 
 from softswitch.p4c import COMPILER, LANGUAGE
-from testbed.program.sources import ARTIFACTS, HASH_FILE, ROOT, SOURCES, source_hash
+from testbed.program.sources import ARTIFACTS, HASH_FILE, HOW_TO_GET_IT, ROOT, SOURCES, source_hash
 from tools import counters
 
 __all__ = ["PROGRAMS", "ROOT", "SOURCES", "compiler_command", "main", "source_hash", "without_indentation"]
 
 PROGRAMS = ("sfc", "wire")
 IMAGE = "p4lang/p4c:latest"
+
+
+def missing_compiler() -> str | None:
+    """Return one line that says why neither p4c nor its Docker image can be used; None if one can."""
+    if shutil.which(COMPILER):
+        return None
+    if not shutil.which("docker"):
+        reason = "docker is not there either"
+    else:
+        for words in (("image", "inspect"), ("pull", "--quiet")):
+            done = subprocess.run(["docker", *words, IMAGE], capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                return None
+        details = done.stderr.strip().splitlines() or ["no reason given"]
+        reason = f"Docker cannot get {IMAGE} ({details[-1]})"
+    return (
+        f"{COMPILER} is not on the PATH, and {reason}. `tools/provision.sh p4` installs p4c where it is available; "
+        f"{HOW_TO_GET_IT}, and docs/data-plane.md#without-p4c what can be changed without it."
+    )
 
 
 def compiler_command(output: Path, program: str = "sfc", root: Path = ROOT) -> list[str] | None:
@@ -48,12 +67,14 @@ def without_indentation(text: str) -> str:
 
 
 def main() -> int:
+    missing = missing_compiler()
+    if missing is not None:
+        print(missing, file=sys.stderr)
+        return 2
     counters.main()
     for program in PROGRAMS:
         command = compiler_command(ARTIFACTS, program)
-        if command is None:
-            print("p4c is needed: neither p4c-bm2-ss nor docker is on the PATH", file=sys.stderr)
-            return 2
+        assert command is not None
         if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
             return 1
         path = ROOT / ARTIFACTS / f"{program}.json"

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from testbed.program.sources import ROOT, SOURCES, source_hash
-from tools.compile_p4 import compiler_command, without_indentation
+from tools.compile_p4 import compiler_command, missing_compiler, without_indentation
 
 FOLDER = Path("examples/p4")
 HASH_FILE = FOLDER / "sources.sha256"
@@ -88,8 +88,7 @@ def compiled(variant: Variant, folder: Path) -> str:
     file = folder / SOURCES / variant.file
     file.write_text(variant.changed(file.read_text()))
     command = compiler_command(folder, root=folder)
-    if command is None:
-        raise RuntimeError("p4c is needed: neither p4c-bm2-ss nor docker is on the PATH")
+    assert command is not None
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0 or "warning" in done.stdout + done.stderr:
         raise RuntimeError(f"{variant.name}: {done.stderr}")
@@ -108,6 +107,10 @@ def _stripped(value: Any) -> Any:
 
 
 def main() -> int:
+    missing = missing_compiler()
+    if missing is not None:
+        print(missing, file=sys.stderr)
+        return 2
     for variant in VARIANTS:
         with TemporaryDirectory() as folder:
             try:
