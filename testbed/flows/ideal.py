@@ -3,7 +3,8 @@
 """FCT of a flow in an otherwise idle network at line rate: the divisor of the FCT slowdown (paper section 5.1).
 
 The network is store-and-forward. All frames leave the host back to back. The last frame crosses every further link
-behind the frame before it, and its acknowledgment returns on the same path. Times are model time.
+behind the frame before it, and its acknowledgment returns on the same path. If switches spray packets, the last frame
+may take another path, and need not wait for the frame before it between switches. Times are model time.
 """
 
 from __future__ import annotations
@@ -22,13 +23,20 @@ from topologies.routes import Paths
 from wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
 
 _BITS_NS = 8_000_000_000
+_LINKS_IN_A_RACK = 2
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 def ideal_fct_ns(
-    path: Sequence[Link], size_bytes: int, payload_bytes: int, switches_ns: int = 0, *, nic_bps: int | None = None
+    path: Sequence[Link],
+    size_bytes: int,
+    payload_bytes: int,
+    switches_ns: int = 0,
+    *,
+    nic_bps: int | None = None,
+    is_sprayed: bool = False,
 ) -> float:
     """Return the idle FCT over a path of links in ns. `switches_ns` is the time in all switches, one way.
 
@@ -36,7 +44,8 @@ def ideal_fct_ns(
     a slower link.
     """
     ways = _Ways.over(path, nic_bps)
-    return float(_over_path(ways, np.array([size_bytes]), payload_bytes, switches_ns).acknowledged[0])
+    sizes_bytes = np.array([size_bytes])
+    return float(_over_path(ways, sizes_bytes, payload_bytes, switches_ns, is_sprayed=is_sprayed).acknowledged[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class _Ways:
 
 
 def ideal_times_ns(
-    topology: Topology, flows: FlowTable, payload_bytes: int, *, nic_bps: int | None = None
+    topology: Topology, flows: FlowTable, payload_bytes: int, *, nic_bps: int | None = None, is_sprayed: bool = False
 ) -> IdealTimes:
     """Return the ideal times of all flows, whose hosts are in the order of the topology.
 
@@ -89,7 +98,7 @@ def ideal_times_ns(
         path = paths.between(src, dst)
         sizes_bytes = flows.size_bytes[members]
         ways = _Ways.over(path, nic_bps)
-        times = _over_path(ways, sizes_bytes, payload_bytes, passes_ns(topology, path))
+        times = _over_path(ways, sizes_bytes, payload_bytes, passes_ns(topology, path), is_sprayed=is_sprayed)
         columns[:, members] = times.sent, times.delivered, times.acknowledged
     return IdealTimes(*columns)
 
@@ -100,8 +109,11 @@ def _groups(ordered: Integers, members: Integers) -> list[tuple[int, Integers]]:
     return list(zip(numbers.tolist(), np.split(members, begins[1:]), strict=True)) if numbers.size else []
 
 
-def _over_path(ways: _Ways, sizes_bytes: Integers, payload_bytes: int, switches_ns: int) -> IdealTimes:
+def _over_path(
+    ways: _Ways, sizes_bytes: Integers, payload_bytes: int, switches_ns: int, *, is_sprayed: bool
+) -> IdealTimes:
     path = ways.forward
+    has_choice = is_sprayed and len(path) > _LINKS_IN_A_RACK
     full, rest = np.divmod(sizes_bytes, payload_bytes)
     last_bytes = _last_frame_bytes(np.where(rest > 0, rest, payload_bytes))
     frames_before = np.where(rest > 0, full, full - 1)
@@ -114,7 +126,13 @@ def _over_path(ways: _Ways, sizes_bytes: Integers, payload_bytes: int, switches_
         crossing = here.delay_ns + full_ns + (frames_before - 1) * max(0.0, full_ns - slowest_ns)
         before = np.where(frames_before > 0, before + crossing, before)
         slowest_ns = max(slowest_ns, full_ns)
-        last = np.maximum(last + here.delay_ns, before) + last_bytes * _BITS_NS / onward.rate_bps
+        last_ns = last_bytes * _BITS_NS / onward.rate_bps
+        if not has_choice:
+            last = np.maximum(last + here.delay_ns, before) + last_ns
+        elif onward is path[-1]:
+            last = np.maximum(last + here.delay_ns + last_ns, before)  # whichever of the two frames arrives later
+        else:
+            last = last + here.delay_ns + last_ns
     returning = sum(_wire_ns(ACK_FRAME_BYTES, link) + link.delay_ns for link in ways.back)
     delivered = last + path[-1].delay_ns
     return IdealTimes(sent, delivered + switches_ns, delivered + returning + 2 * switches_ns)

@@ -12,21 +12,26 @@ import polars as pl
 from hosts.transport.settings import TransportSettings
 from scenarios.model.flow_table import FlowTable
 from telemetry.flow_parts import PLANNED
-from testbed.flows.ideal import ideal_times_ns
+from testbed.flows.ideal import IdealTimes, ideal_times_ns
 from topologies.model import Topology
 
 PART_FLOWS = 1 << 17
 """Flows whose planned rows are in memory at a time."""
 
 
-def planned_parts(topology: Topology, flows: FlowTable, transport: TransportSettings) -> Iterator[pl.DataFrame]:
+def planned_parts(
+    topology: Topology, flows: FlowTable, transport: TransportSettings, *, is_sprayed: bool
+) -> Iterator[pl.DataFrame]:
     """Yield the planned columns of at most PART_FLOWS flows at a time."""
     for begin in range(0, len(flows), PART_FLOWS):
-        yield _planned(topology, flows.part(begin, begin + PART_FLOWS), transport, begin + 1)
+        part = flows.part(begin, begin + PART_FLOWS)
+        ideal = ideal_times_ns(
+            topology, part, transport.payload_bytes, nic_bps=transport.line_rate_bps, is_sprayed=is_sprayed
+        )
+        yield _planned(part, ideal, begin + 1)
 
 
-def _planned(topology: Topology, flows: FlowTable, transport: TransportSettings, first_id: int) -> pl.DataFrame:
-    ideal = ideal_times_ns(topology, flows, transport.payload_bytes, nic_bps=transport.line_rate_bps)
+def _planned(flows: FlowTable, ideal: IdealTimes, first_id: int) -> pl.DataFrame:
     hosts, tags = (pl.Series(names, dtype=pl.String) for names in (flows.hosts, flows.tags))
     waits = np.isin(np.arange(len(flows)), list(flows.waits))
     columns = {

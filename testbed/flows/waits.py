@@ -40,11 +40,13 @@ class Waits:
         return replace(flows, start_ns=starts)
 
 
-def ideal_waits(topology: Topology, table: FlowTable, payload_bytes: int, *, nic_bps: int | None) -> Waits:
+def ideal_waits(
+    topology: Topology, table: FlowTable, payload_bytes: int, *, nic_bps: int | None, is_sprayed: bool = False
+) -> Waits:
     """Compute the ideal times of a flow list, whose flows are numbered by position from 1."""
     if not table.waits:
         return Waits({}, {})
-    times = ideal_times_ns(topology, table, payload_bytes, nic_bps=nic_bps)
+    times = ideal_times_ns(topology, table, payload_bytes, nic_bps=nic_bps, is_sprayed=is_sprayed)
     flows = list(table)
     tags = {flow.tag for flow in flows if flow.after}
     start_ns = _Schedule(flows, times, tags).run()

@@ -78,7 +78,7 @@ class RunPlan:
     @cached_property
     def columns(self) -> FlowTable:
         """The flows, with the start times of an idle network for flows that wait for others."""
-        return _waits(self.topology, self.flows, self.transport).expected(self.flows)
+        return _waits(self.topology, self.flows, self.transport, self.switch_settings).expected(self.flows)
 
     @cached_property
     def captured(self) -> tuple[Port, ...]:
@@ -145,7 +145,7 @@ def plan_run(spec: RunSpec) -> RunPlan:
     check_faults(target, faults, topology)
     captured_flows(spec.captures, flows)
     captured_ports(spec.captures, topology, flows)
-    waits = _waits(topology, flows, network.transport)
+    waits = _waits(topology, flows, network.transport, network.switch)
     typed = spec.dilation if spec.retry is None else spec.retry.dilation
     dilation = typed or _provisional_dilation(spec, topology, network.switch)
     fields_of_run = {
@@ -216,8 +216,9 @@ def _provisional_dilation(spec: RunSpec, topology: Topology, switch: SwitchSetti
     return VIRTUAL_DILATION if spec.clock == "virtual" else min(NETWORK_DILATION, largest_fitting(topology, switch))
 
 
-def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings) -> Waits:
-    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=transport.line_rate_bps)
+def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings, switch: SwitchSettings) -> Waits:
+    nic_bps = transport.line_rate_bps
+    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=nic_bps, is_sprayed=switch.spraying)
 
 
 _NAMED_BY_SCHEMES = ("congestion", "flow_control", "loss_recovery")

@@ -45,7 +45,7 @@ class Recorder:
         self.problems: tuple[str, ...] = ()
         """Sentences about data that could not be written to the traces. Set by `close`."""
         planned = SegmentWriter(self._journal.segments(PLANNED), PLANNED, segment_rows=PART_FLOWS)
-        for part in planned_parts(plan.topology, plan.flows, plan.transport):
+        for part in planned_parts(plan.topology, plan.flows, plan.transport, is_sprayed=plan.switch_settings.spraying):
             planned.append_frame(part)
         planned.flush()
 

@@ -335,7 +335,7 @@ class LiveSession:
                 raise UsageError(f"a message has between 1 and {MAX_SIZE_BYTES} bytes")
         begin_ns = time.monotonic_ns() + _ASK_MARGIN_NS - self._hub.start_ns
         messages = []
-        nics = self.plan.transport
+        nics, is_sprayed = self.plan.transport, self.plan.switch_settings.spraying
         for src, dst, size_bytes, delay_ns in requests:
             number = self._next_flow
             self._next_flow += 1
@@ -343,7 +343,9 @@ class LiveSession:
             flow = Flow(src, dst, size_bytes, start_ns, _TAG, number, number, number)
             path = self._paths.between(src, dst)
             switches_ns = passes_ns(self.topology, path)
-            ideal_ns = ideal_fct_ns(path, size_bytes, nics.payload_bytes, switches_ns, nic_bps=nics.line_rate_bps)
+            ideal_ns = ideal_fct_ns(
+                path, size_bytes, nics.payload_bytes, switches_ns, nic_bps=nics.line_rate_bps, is_sprayed=is_sprayed
+            )
             messages.append(Message(flow, ideal_ns / 1000))
         self.journal.add(messages)
         self._hub.add([message.flow for message in messages], {host.name: host.ip for host in self.topology.hosts})
