@@ -22,7 +22,7 @@ from analysis.metrics.buffers import BufferFigures
 from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
-from analysis.results.spec import ClockName
+from analysis.results.spec import CONFIG_FILE, ClockName
 from telemetry.atomic_file import replace_text
 from telemetry.journal import has_journal
 from wire.input.bounded_file import FileRefused, read_bounded_text
@@ -336,19 +336,24 @@ def write_result(folder: Path, result: RunResult) -> Path:
     return path
 
 
+def _why_missing(folder: Path) -> str:
+    """Return a sentence that says why a folder has no result."""
+    if not folder.is_dir():
+        return f"{folder}: no such folder"
+    if has_journal(folder):
+        return f"{folder}: the run has not ended, or its runner was killed: then `runner.py report` finishes it"
+    if (folder / "pcaps").is_dir() and not (folder / CONFIG_FILE).exists():
+        return f"{folder}: a prompt's folder has captures only, for Wireshark; name the folder of a run"
+    return f"{folder / RESULT_FILE}: no such file; the run ended before it had a result"
+
+
 def read_result(folder: Path) -> RunResult:
     """Return the result in a run folder. Raises ResultError with the file and the reason if it cannot be read."""
     path = folder / RESULT_FILE
     try:
         content = json.loads(read_bounded_text(path, MAX_FILE_BYTES))
     except FileNotFoundError as error:
-        if not folder.is_dir():
-            raise ResultError(f"{folder}: no such folder") from error
-        if has_journal(folder):
-            raise ResultError(
-                f"{folder}: the run has not ended, or its runner was killed: then `runner.py report` finishes it"
-            ) from error
-        raise ResultError(f"{path}: no such file; the run ended before it had a result") from error
+        raise ResultError(_why_missing(folder)) from error
     except FileRefused as error:
         raise ResultError(f"{path}: it {error}") from error
     except RecursionError as error:

@@ -144,3 +144,11 @@ def test_unreadable_results_are_reported_in_one_line(tmp_path: Path, content: st
         read_result(tmp_path)
     assert str(tmp_path / "result.json") in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_captures_of_a_prompt_are_no_run(tmp_path: Path) -> None:
+    (tmp_path / "pcaps").mkdir()
+    with pytest.raises(
+        ResultError, match="a prompt's folder has captures only, for Wireshark; name the folder of a run"
+    ):
+        read_result(tmp_path)

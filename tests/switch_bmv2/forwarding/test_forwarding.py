@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+from softswitch.control import CommandError
 from testbed.control_plane.commands import pipeline_commands
 from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
@@ -74,3 +75,11 @@ def test_switches_in_a_row_choose_independently() -> None:
                 ports[_deliver(spine, frame, 1)[0][0]] += 1
     assert len(ports) == 2
     assert min(ports.values()) > 0.25 * sum(ports.values())
+
+
+def test_an_unknown_table_is_answered_with_the_tables_of_the_source() -> None:
+    """The compiler turns statements into tables, too. Nobody can use them."""
+    with bench_switch(CLOS, "tor1", PLAIN) as switch, pytest.raises(CommandError) as refused:
+        switch.engine.command("table_dump nosuch")
+    assert "SfcIngress.forwarding.ipv4_lpm" in str(refused.value)
+    assert "tbl_" not in str(refused.value)

@@ -30,13 +30,21 @@ static bool ends_in(const char *name, const char *suffix)
     return length > wanted && name[length - wanted - 1] == '.' && strcmp(name + length - wanted, suffix) == 0;
 }
 
+/* Whether p4c made the object: it turns statements into tables such as tbl_sfc81, which belong to no control. */
+static bool is_hidden(const char *name)
+{
+    return strncmp(name, "tbl_", 4) == 0 && strchr(name, '.') == NULL;
+}
+
 static int fail(struct sw_command *command, const struct names *names, const char *word, const char *problem)
 {
     struct sw_text known = {0};
     int result;
 
-    for (uint32_t i = 0; i < names->count; i++)
-        sw_text_add(&known, "%s%s", i ? ", " : "", name_at(names, i));
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (!is_hidden(name_at(names, i)))
+            sw_text_add(&known, "%s%s", known.length ? ", " : "", name_at(names, i));
+    }
     result = sw_command_fail(command, "%s %s '%s', there are: %s", problem, names->kind, word,
                              known.length ? known.bytes : "none");
     sw_text_free(&known);
