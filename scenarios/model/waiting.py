@@ -15,6 +15,15 @@ from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError
 
 
+class WaitingError(ScenarioError):
+    """A flow that waits for others in an invalid way; the message is one line."""
+
+    def __init__(self, place: int, message: str) -> None:
+        super().__init__(message)
+        self.place = place
+        """The position of the flow in its list, from 0."""
+
+
 def any_waits(requests: Sequence[FlowRequest]) -> bool:
     """Whether any message in the list waits for another message."""
     return any(request.after for request in requests)
@@ -48,14 +57,16 @@ def _dependents(requests: Sequence[FlowRequest]) -> list[list[int]]:
     for place, request in enumerate(requests):
         for number in set(request.after):
             if not 1 <= number <= len(requests):
-                raise ScenarioError(
-                    f"flow {place + 1} waits for flow {number}, which does not exist; flows are 1 to {len(requests)}"
+                raise WaitingError(
+                    place,
+                    f"flow {place + 1} waits for flow {number}, which does not exist; flows are 1 to {len(requests)}",
                 )
             other = requests[number - 1]
             if request.src not in (other.src, other.dst):
-                raise ScenarioError(
+                raise WaitingError(
+                    place,
                     f"flow {place + 1} waits for flow {number}, but its source {request.src} is neither source nor "
-                    f"destination of that flow, which goes from {other.src} to {other.dst}"
+                    f"destination of that flow, which goes from {other.src} to {other.dst}",
                 )
             dependents[number - 1].append(place)
     return dependents
@@ -76,12 +87,12 @@ def _earliest(requests: Sequence[FlowRequest], dependents: Sequence[Sequence[int
             if not missing[later]:
                 ready.append(later)
     if any(missing):
-        raise ScenarioError(_circle(requests, missing))
+        raise _circle(requests, missing)
     return earliest_ns, generation
 
 
-def _circle(requests: Sequence[FlowRequest], missing: Sequence[int]) -> str:
-    """Describe one cycle among the messages that still wait for others."""
+def _circle(requests: Sequence[FlowRequest], missing: Sequence[int]) -> WaitingError:
+    """Return the error about one cycle among the messages that still wait for others."""
     place = next(place for place, count in enumerate(missing) if count)
     path: dict[int, int] = {}
     while place not in path:
@@ -90,7 +101,7 @@ def _circle(requests: Sequence[FlowRequest], missing: Sequence[int]) -> str:
     circle = [f"flow {member + 1}" for member in (*list(path)[path[place] :], place)]
     if len(circle) > 6:
         circle[3:-2] = ["..."]
-    return f"messages wait for one another in a circle: {' waits for '.join(circle)}"
+    return WaitingError(place, f"messages wait for one another in a circle: {' waits for '.join(circle)}")
 
 
 def _check_queue_pairs(requests: Sequence[FlowRequest], order: Sequence[int], rank: dict[int, int]) -> None:
@@ -103,9 +114,10 @@ def _check_queue_pairs(requests: Sequence[FlowRequest], order: Sequence[int], ra
         pair = (request.src, request.dst, request.queue_pair)
         before = last.get(pair)
         if before is not None and not _is_ready_later(requests, rank, before, place):
-            raise ScenarioError(
+            raise WaitingError(
+                place,
                 f"flow {place + 1} may be ready before flow {before + 1}, which precedes it on queue pair "
-                f"{request.queue_pair} from {request.src} to {request.dst}: let flow {place + 1} wait for it too"
+                f"{request.queue_pair} from {request.src} to {request.dst}: let flow {place + 1} wait for it too",
             )
         last[pair] = place
 

@@ -21,7 +21,7 @@ from typing import Any, TextIO
 from scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
 from scenarios.model.flow_table import flow_table
 from scenarios.model.scenario import ScenarioError, check_host
-from scenarios.model.waiting import any_waits, in_order_of_start
+from scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
 from scenarios.traffic.hpcc_files import parse_hpcc_flows
 from topologies.model import Topology
 from wire.input.bounded_file import FileRefused, read_bounded_text
@@ -96,11 +96,19 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
         requests = tuple(_checked(parse_hpcc_flows(lines) if is_hpcc else _parse(lines), topology))
         if any_waits(requests):
             in_order_of_start(requests)
+    except WaitingError as error:
+        raise ScenarioError(f"{path}: line {_line_of(error.place, lines)}: {error}") from error
     except (ValueError, csv.Error) as error:
         raise ScenarioError(f"{path}: {error}") from error
     if not requests:
         raise ScenarioError(f"{path}: the file has no flows")
     return FlowList(requests, window)
+
+
+def _line_of(place: int, lines: Sequence[str]) -> int:
+    """Return the number of the line of a flow, by its position from 0."""
+    rows = [number for number, line in enumerate(lines, start=1) if line and not line.startswith("#")]
+    return rows[place + 1]
 
 
 def _checked(numbered: Iterable[tuple[int, FlowRequest]], topology: Topology) -> Iterator[FlowRequest]:
@@ -153,6 +161,8 @@ def _measured_window_us(lines: Sequence[str]) -> tuple[float, float] | None:
     window = None
     for number, line in enumerate(lines, start=1):
         if line.startswith(_WINDOW):
+            if window is not None:
+                raise ValueError(f"line {number}: measured_window_us is given twice")
             try:
                 window = _window_us(line.removeprefix(_WINDOW))
             except ValueError as error:

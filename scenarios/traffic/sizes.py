@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from scenarios.model.flow import MAX_SIZE_BYTES, MAX_TAG_CHARACTERS
 from wire.input.bounded_file import FileRefused, read_bounded_text
+from wire.input.quantities import in_unit
 from wire.input.validation import shortened, shown
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Knot:
     size_bytes: int
     percent: float
     steps: int = 1
+    line: int | None = None
+    """The number of the row's line in its file."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,13 @@ def from_knots(name: str, knots: Sequence[Knot]) -> SizeDistribution:
     """Build a distribution from rows of the format. SizeError names the row that is invalid or does not rise."""
     if len(knots) < 2 or knots[0].percent != 0 or knots[-1].percent != 100:
         raise SizeError(f"sizes {name}: a distribution needs at least two rows, from 0 to 100 percent")
-    for number, (lower, upper) in enumerate(pairwise(knots), start=1):
+    places = [f"row {row}" if knot.line is None else f"line {knot.line}" for row, knot in enumerate(knots, start=1)]
+    for number, (lower, upper) in enumerate(pairwise(knots)):
         if upper.size_bytes < lower.size_bytes or upper.percent < lower.percent:
-            raise SizeError(f"sizes {name}: row {number + 1} is below row {number}; both columns must rise")
+            place, before = places[number + 1], places[number]
+            raise SizeError(f"sizes {name}: {place} is below {before}; both columns must rise")
         if lower.steps < 1 or (lower.steps > 1 and lower.size_bytes == 0):
-            raise SizeError(f"sizes {name}: row {number} has an invalid number of steps")
+            raise SizeError(f"sizes {name}: {places[number]} has an invalid number of steps")
     if not 1 <= knots[-1].size_bytes <= MAX_SIZE_BYTES:
         raise SizeError(f"sizes {name}: the largest size must be 1 B to {MAX_SIZE_BYTES} B, not {knots[-1].size_bytes}")
     if sum(knot.steps for knot in knots) > MAX_POINTS:
@@ -108,16 +113,17 @@ def _between(lower: Knot, upper: Knot) -> Iterator[tuple[int, float]]:
 
 def parse_sizes(name: str, lines: Iterable[str]) -> SizeDistribution:
     """Parse the CSV format. SizeError names the invalid line."""
-    rows = [line for line in lines if line.strip() and not line.startswith("#")]
-    if not rows or rows[0].strip() != ",".join(COLUMNS):
-        raise SizeError(f"sizes {name}: the first row must be {','.join(COLUMNS)}")
+    numbered = _numbered(lines)
+    first, header = next(numbered, (1, ""))
+    if header.strip() != ",".join(COLUMNS):
+        raise SizeError(f"sizes {name}: line {first}: the first row must be {','.join(COLUMNS)}")
     knots = []
-    for row in rows[1:]:
+    for number, row in numbered:
         try:
             size, percent, steps = row.split(",")
-            knots.append(Knot(_whole(size), _number(percent), _whole(steps)))
+            knots.append(Knot(_size_bytes(size.strip()), _number(percent), _whole(steps), number))
         except ValueError as error:
-            raise SizeError(f"sizes {name}: not a row of three numbers: {shown(row)}") from error
+            raise SizeError(f"sizes {name}: line {number}: not a row of three numbers: {shown(row)}") from error
     return from_knots(name, knots)
 
 
@@ -133,23 +139,31 @@ def load_sizes(name: str) -> SizeDistribution:
         ) from error
     except FileRefused as error:
         raise SizeError(f"sizes {shortened(name)}: the file {error}") from error
-    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    _, first = next(_numbered(lines), (1, ""))
     return parse_sizes(name, lines) if "," in first else parse_hpcc_cdf(name, lines)
 
 
 def parse_hpcc_cdf(name: str, lines: Iterable[str]) -> SizeDistribution:
     """Parse the HPCC simulator's CDF file: `size cumulative_percent` on each line."""
     knots = []
-    for line in lines:
-        words = line.split()
-        if not words or words[0].startswith("#"):
-            continue
+    for number, line in _numbered(lines):
         try:
-            size, percent = map(_number, words)
+            size, percent = map(_number, line.split())
         except ValueError as error:
-            raise SizeError(f"sizes {name}: not `size percent`: {shown(line.strip())}") from error
-        knots.append(Knot(int(size), percent))
+            raise SizeError(f"sizes {name}: line {number}: not `size percent`: {shown(line.strip())}") from error
+        knots.append(Knot(int(size), percent, line=number))
     return from_knots(name, knots)
+
+
+def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are neither empty nor comments, with their numbers."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield number, line
+
+
+def _size_bytes(text: str) -> int:
+    return _whole(text if _WHOLE.fullmatch(text) else str(in_unit(text, "bytes")))
 
 
 def _whole(text: str) -> int:

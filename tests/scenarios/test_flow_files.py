@@ -64,7 +64,23 @@ def test_hpcc_format_is_read_back_as_written(tmp_path: Path) -> None:
         ("2\n0 1 3 100 5 2.0\n", "announces 2 flows, but the file has 1"),
         ("1\n0 1 3 100 5\n", "line 2 is not"),
         ("1\n0 1 3 100 5 soon\n", "line 2 is not"),
-        ("1\n0 9 3 100 5 2.0\n", "no host 'h10'"),
+        ("1\n0 9 3 100 5 2.0\n", "line 2: no host 'h10'"),
+        ("1\n\n0 1 3 100 5\n", "line 3 is not"),
+        (
+            "src,dst,size_bytes,start_ns,tag\n\nh1,h2,five,0,x\n",
+            "line 3: size_bytes: must be a whole number, not 'five'",
+        ),
+        ("src,dst,size_bytes,start_ns,tag\nh1,h2,5ms,0,x\n", "line 2: size_bytes: must be a size such as 250KB"),
+        ("src,dst,size_bytes,start_ns,tag\nh1,h2,5,0.5ns,x\n", "line 2: start_ns: must be a whole number, not '0.5ns'"),
+        ("src,dst,size_bytes,start_ns,tag\nh1,h9,5,0,x\n", "use --set topology.hosts_per_tor=NUMBER, or another --topology"),
+        (
+            "src,dst,size_bytes,start_ns,tag,after\n# mine\nh1,h2,5,0,x,\nh1,h2,5,0,x,9\n",
+            "line 4: flow 2 waits for flow 9, which does not exist",
+        ),
+        (
+            "# measured_window_us=0,5\n# measured_window_us=0,9\nsrc,dst,size_bytes,start_ns,tag\nh1,h2,5,0,x\n",
+            "line 2: measured_window_us is given twice",
+        ),
     ],
 )
 def test_an_invalid_file_is_refused_in_one_line(tmp_path: Path, text: str, words: str) -> None:
@@ -74,6 +90,13 @@ def test_an_invalid_file_is_refused_in_one_line(tmp_path: Path, text: str, words
         read_flows(path, NETWORK)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_file_of_a_spreadsheet_is_read(tmp_path: Path) -> None:
+    """Spreadsheets write a byte order mark and CRLF; people write units."""
+    path = tmp_path / "flows.csv"
+    path.write_bytes("\ufeffsrc,dst,size_bytes,start_ns,tag\r\nh1, h2,250KB,1.5us,x\r\n".encode())
+    assert read_flows(path, NETWORK).requests == (FlowRequest("h1", "h2", 250_000, 1_500, "x"),)
 
 
 def test_a_missing_or_binary_file_is_refused(tmp_path: Path) -> None:

@@ -94,7 +94,9 @@ def test_hpcc_cdf_is_read_back_as_written(name: str) -> None:
 def test_a_file_of_either_format_is_a_workload(tmp_path: Path) -> None:
     hpcc_file, csv_file = tmp_path / "cdf.txt", tmp_path / "mine.csv"
     hpcc_file.write_text("0 0\n1000 50\n3000 100\n")
-    csv_file.write_text("# mine\nsize_bytes,cumulative_percent,steps\n0,0,1\n1000,50,1\n3000,100,1\n")
+    csv_file.write_text(
+        "\ufeff# mine, with a byte order mark\nsize_bytes,cumulative_percent,steps\n0,0,1\n1000,50,1\n3KB,100,1\n"
+    )
     assert load_sizes(str(hpcc_file)).mean_bytes == load_sizes(str(csv_file)).mean_bytes == 1250
 
 
@@ -104,14 +106,23 @@ def test_a_file_of_either_format_is_a_workload(tmp_path: Path) -> None:
         ("", "first row must be"),
         ("size_bytes,cumulative_percent,steps\n0,0,1\n", "from 0 to 100"),
         ("size_bytes,cumulative_percent,steps\n0,0,1\n5,90,1\n", "from 0 to 100"),
-        ("size_bytes,cumulative_percent,steps\n0,0,1\n9,50,1\n5,100,1\n", "row 3 is below row 2"),
-        ("size_bytes,cumulative_percent,steps\n0,0,1\nmany,100,1\n", "many,100,1"),
-        ("size_bytes,cumulative_percent,steps\n0,0,4\n9,100,1\n", "row 1 has an invalid number of steps"),
+        ("size_bytes,cumulative_percent,steps\n0,0,1\n9,50,1\n5,100,1\n", "line 4 is below line 3"),
+        (
+            "size_bytes,cumulative_percent,steps\n0,0,1\nmany,100,1\n",
+            "line 3: not a row of three numbers: 'many,100,1'",
+        ),
+        ("# mine\n\nsize_bytes,percent\n", "line 3: the first row must be"),
+        ("size_bytes,cumulative_percent,steps\n0,0,4\n9,100,1\n", "line 2 has an invalid number of steps"),
     ],
 )
 def test_an_invalid_table_is_refused(text: str, words: str) -> None:
     with pytest.raises(SizeError, match=words):
         parse_sizes("mine", text.splitlines())
+
+
+def test_an_invalid_line_of_the_simulator_s_format_is_named() -> None:
+    with pytest.raises(SizeError, match="line 3: not `size percent`: '5'"):
+        parse_hpcc_cdf("mine", ["# mine", "0 0", "5"])
 
 
 def test_an_unknown_workload_name_lists_the_known_ones() -> None:
