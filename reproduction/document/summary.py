@@ -25,6 +25,10 @@ To run a single figure, replace `all` by the name of an experiment in the table 
 are larger. At scale laptop `signaling` runs live on Mininet, which needs root. Every experiment writes a folder with a
 page, `report.html`, and the findings, `reproduction.json`.
 """
+_PATHS = "../decisions/0012-paths-by-flow-and-seed.md"
+_PATHS_CHANGED = "20261128"
+_ONE_PATH = ("signaling", "fairness", "theory")
+"""Experiments whose flows have only one path."""
 _READING = """\
 ## How to read the results
 
@@ -96,7 +100,20 @@ def _result(summaries: Sequence[Summary]) -> str:
         f"Some of the {runs:,} runs are not faithful: {exceptions}." if unsound else f"All {runs:,} runs are faithful."
     )
     lines = [f"- {column} ({_seeds(chosen)}): {tally_of(chosen)}" for column, chosen in _by_column(summaries).items()]
-    return "\n".join(["**Outcomes of the claims:**", "", *lines, "", trust, ""])
+    return "\n".join(["**Outcomes of the claims:**", "", *lines, "", trust, *_with_former_paths(summaries), ""])
+
+
+def _with_former_paths(summaries: Sequence[Summary]) -> list[str]:
+    """Return a sentence that names the findings from before a flow's path was independent of its scheme."""
+    places: dict[str, list[str]] = {}
+    for summary in summaries:
+        if summary.made < _PATHS_CHANGED and summary.experiment not in _ONE_PATH:
+            arrivals = "" if summary.arrivals_us is None else f" {summary.arrivals_us / 1000:g} ms"
+            places.setdefault(f"{summary.column}{arrivals}", []).append(summary.experiment)
+    if not places:
+        return []
+    listed = "; ".join(f"{place}: {', '.join(names)}" for place, names in places.items())
+    return ["", f"Made before [paths depended on the seed]({_PATHS}), and not made again: {listed}."]
 
 
 def _seeds(summaries: Sequence[Summary]) -> str:
