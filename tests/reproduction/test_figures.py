@@ -43,7 +43,7 @@ FIGURES = {
 
 def _run() -> Any:
     flows, queues = make_flows(incast=60), make_queues(duration_us=400)
-    bins = [SimpleNamespace(p99=3.0)]
+    bins = [SimpleNamespace(p99=3.0, flows=2_000)]
     result = SimpleNamespace(
         fct_slowdown={"hadoop": SimpleNamespace(flows=2_000), "incast": SimpleNamespace(flows=60)},
         fct_slowdown_by_size={"hadoop": bins},

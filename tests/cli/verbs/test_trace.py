@@ -73,8 +73,9 @@ def test_the_events_of_a_packet_are_listed_hop_by_hop(
     there, back = ["sent", *["queued"] * 3, "arrived"], ["ACK sent", *["ACK queued"] * 3, "acknowledged"]
     assert [event for _, event in lines] == [*there, *back]
     nodes = [node for node, _ in lines]
-    assert nodes[:2] == ["h1", "tor1"]
-    assert nodes == nodes[::-1], "this flow and its ACKs take the same way"
+    spines = {nodes[2], nodes[7]}  # the ACK may take another spine
+    assert nodes == ["h1", "tor1", nodes[2], "tor2", "h16", "h16", "tor2", nodes[7], "tor1", "h1"]
+    assert spines <= {"spine1", "spine2"}
 
 
 def test_without_captures_the_necessary_option_is_named(

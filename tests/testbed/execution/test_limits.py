@@ -22,8 +22,9 @@ GB = 1_000_000_000
 
 
 def _plan(*settings: str, scheme: str = "gbn+none", switch: str = "bmv2", dilation: int = 1000, **more: Any) -> RunPlan:
-    words = ("degree=5", "message_bytes=1000000", "window_us=0", *settings)
-    return plan_run(RunSpec("incast", scheme, switch, settings=parse_settings(words), dilation=dilation, **more))
+    defaults = parse_settings(("degree=5", "message_bytes=1000000", "window_us=0"))
+    chosen = {**defaults, **parse_settings(settings)}
+    return plan_run(RunSpec("incast", scheme, switch, settings=chosen, dilation=dilation, **more))
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ SHORT, LONG = "message_bytes=5000", "message_bytes=1000000000"
 def _job(out: Path, *settings: str) -> Job:
     return Job(
         "label",
-        RunSpec("incast", clock="virtual", settings=parse_settings(("degree=2", *settings)), duration_ms=1_000.0),
+        RunSpec("incast", clock="virtual", settings={"degree": 2, **parse_settings(settings)}, duration_ms=1_000.0),
         out,
     )
 

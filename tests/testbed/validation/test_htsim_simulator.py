@@ -63,7 +63,7 @@ def test_finished_flows_have_whole_packets_of_the_message() -> None:
 )
 def test_what_it_does_not_simulate_is_refused(changed: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        configuration(plan_run(replace(SPEC, settings=parse_settings((*SETTINGS, changed)))))
+        configuration(plan_run(replace(SPEC, settings={**SPEC.settings, **parse_settings((changed,))})))
 
 
 def test_another_scheme_is_refused() -> None:
