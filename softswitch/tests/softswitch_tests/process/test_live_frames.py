@@ -245,3 +245,19 @@ def test_longest_frames_of_all_pass(tmp_path: Path) -> None:
         source.send(filled(DROP_PORT, "8100a064 0800", 65_535 + 4))
         switch.wait_for(lambda: switch.statistics()["drops"]["bad_length"] == 1)
         assert "port 1 (port1): cannot receive a frame of 65539 B, at most 65535 B (bad_length)" in switch.notices(1)
+
+
+def test_flooded_port_does_not_hold_up_another(tmp_path: Path) -> None:
+    """While 20,000 frames wait at port 1, one arrives at port 3. It leaves after the frames of a turn of port 1."""
+    flood, one_turn = 20_000, 256
+    with live_switch(tmp_path, ports=(1, 2, 3, 4)) as switch:
+        flooded, source, sink = switch.wires(1, 3, 4)
+        switch.process.send_signal(signal.SIGSTOP)
+        for _ in range(flood):
+            flooded.send(filled(2, "88b6"))
+        source.send(filled(4, "88b6"))
+        switch.process.send_signal(signal.SIGCONT)
+        sink.receive_from(SOURCE)
+        before = switch.statistics()["ports"]["2"]["tx_packets"]
+        switch.wait_for(lambda: switch.statistics()["ports"]["2"]["tx_packets"] == flood)
+    assert before <= 20 * one_turn

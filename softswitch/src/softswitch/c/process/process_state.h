@@ -35,6 +35,7 @@ struct sw_process_device {
     char name[IF_NAMESIZE]; /* of the interface now */
     uint32_t mtu_bytes;
     bool is_up;
+    bool is_behind;   /* frames have waited too long, see reception.h */
     unsigned noticed; /* enum sw_notice */
     int64_t last_ns;  /* receive time of the last frame; keeps the kernel's order */
     struct sw_departed departed;

@@ -11,7 +11,9 @@
 #include <time.h>
 
 #define NS_PER_S INT64_C(1000000000)
-#define MOST_BURSTS 4u /* of a turn */
+#define MOST_BURSTS 4u        /* of a turn */
+#define MOST_BURSTS_BEHIND 1u /* of a turn of a device that is behind */
+#define MOST_LAG_NS INT64_C(1000000)
 
 /* The offset between the two clocks: real time minus monotonic time. */
 struct clock_offset {
@@ -155,9 +157,10 @@ static uint32_t fill_slots(struct sw_process *process)
 
 int64_t sw_reception_turn(struct sw_process *process, struct sw_process_device *device)
 {
+    uint32_t bursts = device->is_behind ? MOST_BURSTS_BEHIND : MOST_BURSTS;
     struct clock_offset offset;
 
-    for (uint32_t burst = 0; burst < MOST_BURSTS; burst++) {
+    for (uint32_t burst = 0; burst < bursts; burst++) {
         uint32_t room = fill_slots(process);
         uint32_t received = device->ops->receive(device->state, process->slots, room);
 
@@ -165,9 +168,12 @@ int64_t sw_reception_turn(struct sw_process *process, struct sw_process_device *
         for (uint32_t i = 0; i < received; i++)
             take_frame(process, device, &process->slots[i], offset);
         process->is_busy |= received > 0;
-        if (received < room || !room)
+        if (received < room || !room) {
+            device->is_behind = false;
             return SW_NEVER;
+        }
     }
     process->has_waiting = true;
-    return device->last_ns;
+    device->is_behind = offset.monotonic_ns - device->last_ns > MOST_LAG_NS;
+    return device->is_behind ? SW_NEVER : device->last_ns;
 }

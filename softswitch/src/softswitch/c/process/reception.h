@@ -3,8 +3,11 @@
  *
  * Reads the frames that wait at a device and hands them to the core, with the kernel's receive times.
  *
- * As long as frames wait at a device after its turn, the core does not run past the time of the last frame read, so
- * that it sees the frames of all ports in the order of their times even if the process is late.
+ * A turn of a device is bounded, so that a flood at one port does not hold up the others. As long as frames wait at a
+ * device after its turn, the core does not run past the time of the last frame read, so that it sees the frames of all
+ * ports in the order of their times even if the process is late. A device whose frames have waited too long is behind:
+ * the core no longer waits for it, its turns are shorter, and its frames count as arriving when they are read. The
+ * kernel drops what exceeds the device's buffer and counts it (kernel_drops).
  */
 #ifndef SW_RECEPTION_H
 #define SW_RECEPTION_H
