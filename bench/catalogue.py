@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from bench.benchmarks.bookkeeping import BookkeepingBenchmark
 from bench.benchmarks.control import ControlBenchmark
 from bench.benchmarks.fabric import FabricBenchmark
+from bench.benchmarks.flood import FloodBenchmark
 from bench.benchmarks.growth import GrowthBenchmark
 from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
 from bench.benchmarks.loop import LoopBenchmark
@@ -30,6 +31,7 @@ BENCHMARKS: Mapping[str, type[Benchmark]] = {
         LoopBenchmark,
         ControlBenchmark,
         WireBenchmark,
+        FloodBenchmark,
         SimulationBenchmark,
         BookkeepingBenchmark,
         GrowthFlowsBenchmark,

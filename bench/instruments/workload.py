@@ -44,18 +44,23 @@ def entries(topology: Topology, settings: SwitchSettings) -> list[str]:
     return pipeline_commands(topology, SWITCH, settings, DILATION, seed=1)
 
 
-def unlimited_wires() -> list[str]:
-    """Return softswitch commands that remove the rate and the delays of both ports."""
+def unlimited_wires(ports: Sequence[int] = (IN_PORT, OUT_PORT)) -> list[str]:
+    """Return softswitch commands that remove the rate and the delays of ports."""
     commands = ("port_rate", "port_delay", "port_ingress_delay")
-    return [f"{command} {port} 0" for port in (IN_PORT, OUT_PORT) for command in commands]
+    return [f"{command} {port} 0" for port in ports for command in commands]
 
 
-def data_frames(topology: Topology, lengths: Sequence[int], dscps: Sequence[int] = (DSCP_DATA,)) -> list[bytes]:
-    """Return a RoCEv2 data frame from h1 to h2 for each length (at least FRAME_OVERHEAD).
+def data_frames(
+    topology: Topology,
+    lengths: Sequence[int],
+    dscps: Sequence[int] = (DSCP_DATA,),
+    hosts: tuple[str, str] = ("h1", "h2"),
+) -> list[bytes]:
+    """Return a RoCEv2 data frame between two hosts for each length (at least FRAME_OVERHEAD).
 
     The FLOWS flows and the DSCPs are used in turn.
     """
-    source, destination = topology.host["h1"], topology.host["h2"]
+    source, destination = (topology.host[name] for name in hosts)
     frames = []
     for index, length in enumerate(lengths):
         framer = RoceFramer(

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
  * Traffic for benchmarks. `send` sends frames at a packet rate, and reads from the kernel's counters of another
- * interface how many came through. `record` writes the arrival time of each frame on an interface.
+ * interface how many came through. `record` writes the arrival time of each frame on an interface. `probe` sends a
+ * frame at a time and writes how long each took to another interface.
  *
  * A file of frames is a sequence of (u16 length, little-endian, then the frame); `send` repeats it.
  */
@@ -264,6 +265,71 @@ static int record(char **words)
     return EXIT_SUCCESS;
 }
 
+/* The time (CLOCK_REALTIME) at which the kernel received the frame that ends in `number`; 0 if none does by `until_ns`
+ * (CLOCK_MONOTONIC). */
+static int64_t await_probe(int fd, uint64_t number, int64_t until_ns)
+{
+    static uint8_t frame[HEADER_BYTES * BURST];
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct timespec))];
+        struct cmsghdr align;
+    } control;
+    struct pollfd port = {.fd = fd, .events = POLLIN};
+
+    for (int64_t left_ns; (left_ns = until_ns - now_ns()) > 0;) {
+        struct iovec vector = {frame, sizeof(frame)};
+        struct msghdr message = {
+            .msg_iov = &vector, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+        struct timespec patience = {.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S};
+        ssize_t length;
+        uint64_t seen;
+
+        if (ppoll(&port, 1, &patience, NULL) <= 0)
+            continue;
+        length = recvmsg(fd, &message, MSG_DONTWAIT);
+        if (length < (ssize_t)sizeof(seen))
+            continue;
+        memcpy(&seen, frame + length - sizeof(seen), sizeof(seen));
+        if (seen == number)
+            return timestamp_of(&message);
+    }
+    return 0;
+}
+
+/* Send a frame, wait for it, and continue after an interval; a wait of 0 in the file stands for a lost frame. */
+static int probe(char **words)
+{
+    static struct frames frames;
+    uint64_t count = strtoull(words[4], NULL, 10);
+    int64_t interval_ns = strtoll(words[5], NULL, 10) * 1000;
+    int out = open_interface(words[0], 0), in = open_interface(words[1], ETH_P_ALL);
+    int64_t *waits_ns = calloc(count + 1, sizeof(*waits_ns));
+    FILE *file = fopen(words[3], "wbe");
+
+    read_frames(words[2], &frames);
+    if (!waits_ns || !file)
+        die(words[3]);
+    for (uint64_t i = 0; i < count; i++) {
+        struct iovec frame = frames.vectors[i % frames.count];
+        int64_t begin_ns = now_ns(), arrival_ns;
+        struct timespec sent;
+
+        memcpy((uint8_t *)frame.iov_base + frame.iov_len - sizeof(i), &i, sizeof(i));
+        clock_gettime(CLOCK_REALTIME, &sent);
+        if (send(out, frame.iov_base, frame.iov_len, 0) < 0)
+            die("send");
+        arrival_ns = await_probe(in, i, now_ns() + NS_PER_S);
+        if (arrival_ns)
+            waits_ns[i] = arrival_ns - (sent.tv_sec * NS_PER_S + sent.tv_nsec);
+        sleep_until(begin_ns + interval_ns);
+    }
+    if (fwrite(waits_ns, sizeof(*waits_ns), count, file) != count || fclose(file) != 0)
+        die(words[3]);
+    free(waits_ns);
+    puts("{}");
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -272,8 +338,11 @@ int main(int argc, char **argv)
         return send_frames(argv + 2);
     if (argc == 6 && !strcmp(argv[1], "record"))
         return record(argv + 2);
+    if (argc == 8 && !strcmp(argv[1], "probe"))
+        return probe(argv + 2);
     fprintf(stderr,
             "usage: traffic send OUT_IFACE COUNTED_IFACE FRAMES RATE_PPS COUNT    (rate 0: unpaced)\n"
-            "       traffic record IFACE FILE COUNT QUIET_MS    (16-byte records; ends after COUNT or a silence)\n");
+            "       traffic record IFACE FILE COUNT QUIET_MS    (16-byte records; ends after COUNT or a silence)\n"
+            "       traffic probe OUT_IFACE IN_IFACE FRAMES FILE COUNT INTERVAL_US    (8-byte waits in ns)\n");
     return 2;
 }

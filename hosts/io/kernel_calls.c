@@ -74,7 +74,7 @@ static long fill_lists(uint32_t received, size_t room_bytes, PyObject *frames, P
             continue;
         }
         if (!add(frames, PyBytes_FromStringAndSize(room[i], burst.messages[i].msg_len)) ||
-            !add(times_ns, PyLong_FromLongLong(sw_burst_realtime_ns(&burst, i) + to_monotonic_ns)))
+            !add(times_ns, PyLong_FromLongLong(sw_burst_notes(&burst, i).realtime_ns + to_monotonic_ns)))
             return -1;
     }
     return cut;
@@ -96,7 +96,7 @@ static PyObject *calls_receive(PyObject *module, PyObject *const *arguments, Py_
     if (room_bytes > LONGEST_FRAME_BYTES)
         return PyErr_Format(PyExc_ValueError, "%zu B are more than the longest frame needs", room_bytes);
     for (uint32_t i = 0; i < SW_BURST_FRAMES; i++)
-        burst.vectors[i] = (struct iovec){room[i], room_bytes};
+        burst.vectors[i][0] = (struct iovec){room[i], room_bytes};
     received = sw_burst_receive(&burst, fd, SW_BURST_FRAMES);
     if (received < 0 && received != -EAGAIN && received != -EINTR) {
         errno = -received;
@@ -128,8 +128,8 @@ static Py_ssize_t fill_burst(PyObject *leaving, Py_ssize_t begin)
             PyErr_SetString(PyExc_TypeError, "send takes pairs of a time and a frame");
             return -1;
         }
-        burst.vectors[i] = (struct iovec){PyBytes_AS_STRING(PyTuple_GET_ITEM(pair, 1)),
-                                          (size_t)PyBytes_GET_SIZE(PyTuple_GET_ITEM(pair, 1))};
+        burst.vectors[i][0] = (struct iovec){PyBytes_AS_STRING(PyTuple_GET_ITEM(pair, 1)),
+                                             (size_t)PyBytes_GET_SIZE(PyTuple_GET_ITEM(pair, 1))};
     }
     return n;
 }

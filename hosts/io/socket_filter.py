@@ -22,6 +22,7 @@ _SO_ATTACH_FILTER = 26
 _INSTRUCTION = struct.Struct("=HBBI")
 _PROGRAM = struct.Struct("@HP")
 
+_LOAD_WORD = 0x20
 _LOAD_HALF = 0x28
 _LOAD_BYTE = 0x30
 _LOAD_HALF_INDEXED = 0x48
@@ -30,6 +31,8 @@ _JUMP_EQUAL = 0x15
 _JUMP_SET = 0x45
 _RETURN = 0x06
 
+_HAS_VLAN_TAG = 0xFFFFF000 + 48
+"""The place of SKF_AD_VLAN_TAG_PRESENT: the kernel has already taken the tag off the frame."""
 _FRAGMENT_BITS = 0x1FFF
 _WHOLE_FRAME = 0x40000
 _SMALL_BUFFER_BYTES = 4096
@@ -39,6 +42,8 @@ Program = list[tuple[int, int, int, int]]
 _NO_FRAMES: Program = [(_RETURN, 0, 0, 0)]
 
 NIC_FRAMES: Program = [
+    (_LOAD_WORD, 0, 0, _HAS_VLAN_TAG),
+    (_JUMP_EQUAL, 0, 13, 0),
     (_LOAD_HALF, 0, 0, 12),
     (_JUMP_EQUAL, 10, 0, ETHERTYPE_MAC_CONTROL),
     (_JUMP_EQUAL, 0, 10, ETHERTYPE_IPV4),
@@ -54,9 +59,14 @@ NIC_FRAMES: Program = [
     (_RETURN, 0, 0, _WHOLE_FRAME),
     (_RETURN, 0, 0, 0),
 ]
-"""A filter for Ethernet sockets that accepts MAC control frames and IPv4 UDP to the RoCEv2, telemetry and BTS ports."""
+"""A filter for Ethernet sockets that accepts MAC control frames and IPv4 UDP to the RoCEv2, telemetry and BTS ports.
+
+Frames with a VLAN tag are no IPv4 frames, as on the virtual clock.
+"""
 
 HOST_FRAMES: Program = [
+    (_LOAD_WORD, 0, 0, _HAS_VLAN_TAG),
+    (_JUMP_EQUAL, 0, 4, 0),
     (_LOAD_HALF, 0, 0, 12),
     (_JUMP_EQUAL, 1, 0, ETHERTYPE_MAC_CONTROL),
     (_JUMP_EQUAL, 0, 1, ETHERTYPE_IPV4),

@@ -30,6 +30,7 @@ from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.live.container import HostContainer, HostContainers
 from testbed.live.container_node import ContainerTerminal
+from testbed.live.link_watch import LinkWatch
 from testbed.live.shells import WatchedShell
 from testbed.system.namespace import disable_ipv6, in_network_of, private_network
 from testbed.targets.common.interfaces import HOST_INTERFACE, interface_of
@@ -108,6 +109,7 @@ class Emulation:
         self._interrupt = interrupt
         self._mtu_bytes = mtu_bytes
         self._wires = {wire.link: wire for wire in wires}
+        self._watch: LinkWatch | None = None
         self.net = Mininet(controller=None, switch=P4SwitchNode, host=HostNode, build=False, waitConnected=False)
         try:
             self._build()
@@ -123,10 +125,26 @@ class Emulation:
         """Raise KeyboardInterrupt if an interruption was requested while the network starts."""
         self._interrupt.stop_if_requested()
 
+    def watch_links(self) -> None:
+        """Let `troubles` name the links that are lost from now on, when the switches have their interfaces."""
+        self._stop_watching()
+        self._watch = LinkWatch(self._watched())
+
+    def _stop_watching(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
+
     def troubles(self) -> list[str]:
-        """Return one line for each host whose shell has ended."""
+        """Return one line for each link that was lost and for each host whose shell has ended."""
+        lost = [] if self._watch is None else self._watch.troubles()
         ended = [node for node in self.net.hosts if node.shell is not None and node.shell.poll() is not None]
-        return [_obituary(node) for node in ended]
+        return [*lost, *(_obituary(node) for node in ended)]
+
+    def allow_down(self, interface: str) -> None:
+        """Let the testbed take an interface down without a line in `troubles`."""
+        if self._watch is not None:
+            self._watch.allow(interface)
 
     def shell(self, node: str, script: str) -> str:
         """Return the output of a script in the network namespace of a node.
@@ -139,6 +157,7 @@ class Emulation:
 
     def close(self) -> None:
         """Remove all links at once, then the nodes; all shells get a hangup before the first one is waited for."""
+        self._stop_watching()
         with Links() as links:
             links.remove_pairs()
         self.net.links.clear()
@@ -177,6 +196,15 @@ class Emulation:
                 self._address(host)
         except OSError as error:
             raise RunError(f"cannot wire the network: {error.strerror}") from error
+
+    def _watched(self) -> dict[str, str]:
+        """Return the interfaces of links in this namespace, with the names of their links."""
+        watched = {}
+        for link in self.topology.links:
+            ends = [interface_of(self.topology, end) for end in (link.a, link.b) if end.node not in self.topology.host]
+            middle = self._wires[link].interfaces if link in self._wires else ()
+            watched.update(dict.fromkeys((*ends, *middle), f"{link.a.node}-{link.b.node}"))
+        return watched
 
     def _add_hosts(self) -> None:
         """Add the hosts, several at a time, since Mininet waits for the answer of each shell."""

@@ -140,6 +140,7 @@ def run_on(
 ) -> ClockOutcome:
     """Run the network's plan on the network; its switches have ended afterwards. `programs`: see `start_agents`."""
     plan = network.plan
+    network.emulation.watch_links()
     pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
     agents = start_agents(
         plan,

@@ -18,6 +18,7 @@ from bench.benchmarks import control, growth_flows
 from bench.benchmarks.bookkeeping import BookkeepingBenchmark, Costs
 from bench.benchmarks.control import ControlBenchmark
 from bench.benchmarks.fabric import FabricBenchmark
+from bench.benchmarks.flood import FloodBenchmark, flood_figures
 from bench.benchmarks.growth import GrowthBenchmark
 from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
 from bench.benchmarks.loop import LoopBenchmark, Pace
@@ -178,6 +179,22 @@ def test_wire_figures_show_a_wire_that_is_too_fast() -> None:
 def test_wire_benchmark_loses_no_frame_on_a_live_softswitch() -> None:
     figures = {figure.name: figure for figure in WireBenchmark(seconds=0.2).run()}
     assert figures["frames lost"].value == 0
+
+
+def test_flood_figures_report_each_case_and_lost_frames() -> None:
+    """A lost frame has waited for ever, so it raises the tail but has no finite wait."""
+    waits_us = {None: np.array([20.0, 30.0, 40.0]), 0: np.array([200.0, 300.0, np.inf])}
+    figures = {figure.name: figure for figure in flood_figures(waits_us)}
+    assert figures["wait p50, no flood"].value == 30
+    assert figures["wait p50, flood without limit"].value == 300
+    assert figures["wait p99, flood without limit"].note == "1 of 3 frames lost"
+
+
+@pytest.mark.root
+def test_flood_benchmark_loses_no_frame_of_the_idle_pair() -> None:
+    figures = FloodBenchmark(probes=5, rounds=1, rates_pps=(None, 0)).run()
+    assert len(figures) == 4
+    assert all(figure.value > 0 and not figure.note for figure in figures)
 
 
 @pytest.mark.root

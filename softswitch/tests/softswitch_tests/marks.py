@@ -26,6 +26,11 @@ def use_no_wall_time() -> None:
     settings.load_profile("no wall time")
 
 
+def needs_namespaces() -> list[pytest.MarkDecorator]:
+    """Return the marks of tests that use interfaces in network namespaces of their own."""
+    return [pytest.mark.root, pytest.mark.skipif(not _can_make_namespaces(), reason="needs network namespaces")]
+
+
 def needs_tc(test: Callable[..., None]) -> Callable[..., None]:
     """Mark a test that uses `tc` in a network namespace of its own."""
     skip = pytest.mark.skipif(not _can_shape_links(), reason="needs root, network namespaces and tc")
@@ -35,6 +40,11 @@ def needs_tc(test: Callable[..., None]) -> Callable[..., None]:
 
 @cache
 def _can_shape_links() -> bool:
-    if os.geteuid() != 0 or shutil.which("tc") is None:
+    return shutil.which("tc") is not None and _can_make_namespaces()
+
+
+@cache
+def _can_make_namespaces() -> bool:
+    if os.geteuid() != 0:
         return False
     return subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode == 0

@@ -42,6 +42,7 @@ def set_link(emulation: Emulation, link: Link, *, up: bool) -> None:
 
 def set_end(emulation: Emulation, end: Port, *, up: bool) -> None:
     """Bring the interface at one end of a link up or down."""
+    emulation.allow_down(interface_of(emulation.topology, end))
     with _links_at(emulation, end) as links:
         links.set_state(interface_of(emulation.topology, end), up=up)
 

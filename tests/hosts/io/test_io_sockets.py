@@ -12,7 +12,7 @@ import pytest
 from hosts.io import packet_socket
 from hosts.io.namespaces import network_namespace
 from hosts.io.packet_socket import PacketSocket
-from hosts.io.socket_filter import silence_kernel
+from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES, Program, silence_kernel
 from tests.hosts.namespaces import Station, bts_frame, raw_socket
 from tests.wire.test_bts import EXAMPLE
 from wire.addresses import parse_ip, parse_mac
@@ -81,6 +81,26 @@ def test_only_frames_of_other_hosts_for_the_nic_pass_the_filter(stations: tuple[
     assert receiver.receive() == ([], [])
     assert len(wait_for(sender, 1)) == 1
     assert (receiver.kernel_drops(), sender.send_failures) == (0, 0)
+    sender.close()
+    receiver.close()
+
+
+@pytest.mark.parametrize("frame_filter", [NIC_FRAMES, HOST_FRAMES])
+def test_frames_with_a_vlan_tag_are_no_frames_for_the_nic(
+    stations: tuple[Station, Station], frame_filter: Program
+) -> None:
+    """The kernel takes the tag off a frame before the filter sees it; the next frame must not be taken for it."""
+    left, right = stations
+    frame, last = roce_frame(left, right), roce_frame(left, right, b"last")
+    tags = ("8100a064", "8100a000", "88a8000a", "88a8000a8100000b")
+    with network_namespace(right.pid):
+        receiver = PacketSocket(right.interface, frame_filter)
+    with network_namespace(left.pid):
+        sender = PacketSocket(left.interface)
+    for tag in tags:
+        assert sender.send(frame[:12] + bytes.fromhex(tag) + frame[12:])
+    assert sender.send(last)
+    assert [arrived for _, arrived in wait_for(receiver, 1)] == [last]
     sender.close()
     receiver.close()
 

@@ -141,3 +141,16 @@ def test_a_stopped_shell_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     with emulation(STAR) as network:
         os.kill(network.host_pid("h1"), signal.SIGSTOP)
     assert _descendants() == before
+
+
+def test_lost_links_are_named_unless_the_testbed_takes_them_down() -> None:
+    with emulation(STAR) as network:
+        network.watch_links()
+        for words in ("set s1-eth1 mtu 1400", "set s1-eth2 down", "add other0 type veth", "delete other0"):
+            network.shell("s1", f"ip link {words}")
+        assert network.troubles() == ["link h2-s1 was lost: s1-eth2 was taken down, deleted or moved away"]
+        network.shell("s1", "ip link delete s1-eth3")
+        assert [line.split()[1] for line in network.troubles()] == ["h2-s1", "h3-s1"]
+        network.allow_down("s1-eth1")
+        network.shell("s1", "ip link set s1-eth1 down")
+        assert len(network.troubles()) == 2

@@ -101,6 +101,26 @@ def test_a_part_that_ends_makes_the_run_invalid(
         assert result["packets"]["sent"] > 0
 
 
+@pytest.mark.parametrize(
+    ("command", "link"),
+    [
+        ("link delete tor1-eth1", "h1-tor1 was lost: tor1-eth1"),
+        ("link set tor2-eth5 down", "h13-tor2 was lost: tor2-eth5"),
+    ],
+)
+def test_a_link_that_is_lost_is_named_at_once(command: str, link: str, tmp_path: Path) -> None:
+    """The run does not wait for the messages that can no longer complete."""
+    child = running.start(tmp_path, "incast", *LONG)
+    switch = _await(child.pid, "tor1.control")
+    running.wait_until_measuring(tmp_path)
+    inside = ["nsenter", f"--net=/proc/{switch.pid}/ns/net", "ip", *command.split()]
+    subprocess.run(inside, check=True)
+    assert child.wait(150) == 3
+    [path] = (tmp_path / "runs").glob("*/result.json")
+    result = json.loads(path.read_text())
+    assert result["verdict_reasons"][0] == f"during the run link {link} was taken down, deleted or moved away."
+
+
 @pytest.mark.parametrize("number", ["KILL", "TERM", "STOP"])
 def test_a_lost_capture_degrades_the_run(number: str, tmp_path: Path) -> None:
     """The measurements are complete, but a requested file is not: the verdict says so, without an error."""

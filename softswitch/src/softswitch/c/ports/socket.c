@@ -56,23 +56,28 @@ static uint32_t socket_receive(void *device, struct sw_receive_slot *slots, uint
 
     for (; received < n; received++) {
         struct sw_receive_slot *slot = &slots[received];
-        ssize_t length =
-            recv(self->fd, slot->packet->buffer + slot->packet->head, slot->packet->len, MSG_DONTWAIT | MSG_TRUNC);
+        struct iovec parts[] = {{slot->packet->buffer + slot->packet->head, slot->packet->len},
+                                {slot->rest, SW_REST_BYTES}};
+        struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+        ssize_t length = recvmsg(self->fd, &message, MSG_DONTWAIT | MSG_TRUNC);
 
         if (length <= 0)
             break;
         slot->length = (uint32_t)length;
+        slot->stored = slot->length < slot->packet->len ? slot->length : slot->packet->len;
         slot->realtime_ns = 0;
+        slot->offload = (struct sw_offload){0};
     }
     return received;
 }
 
 /* Waits a moment for a slow reader; a message is never sent in part. */
-static uint32_t socket_send(void *device, struct sw_packet *const *packets, uint32_t n)
+static uint32_t socket_send(void *device, struct sw_packet *const *packets, uint32_t n, int *error)
 {
     struct socket_device *self = device;
     uint32_t sent = 0;
 
+    *error = 0;
     while (sent < n) {
         const struct sw_packet *packet = packets[sent];
         struct pollfd writable = {.fd = self->fd, .events = POLLOUT};
@@ -83,8 +88,10 @@ static uint32_t socket_send(void *device, struct sw_packet *const *packets, uint
         }
         if (errno == EINTR)
             continue;
+        *error = errno;
         if (errno != EAGAIN || poll(&writable, 1, SEND_WAIT_MS) != 1 || !(writable.revents & POLLOUT))
             break;
+        *error = 0;
     }
     return sent;
 }

@@ -6,14 +6,14 @@
  */
 #include "process/link_shapes.h"
 
+#include "process/netlink.h"
+
 #include <errno.h>
 #include <linux/pkt_sched.h>
-#include <linux/rtnetlink.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ANSWER_BYTES 32768 /* the kernel sends no longer messages */
 #define BITS 8u
 
 /* The parts of a tree that decide the shape. */
@@ -22,32 +22,6 @@ struct tree {
     uint32_t class_; /* the class of packets that no filter classifies; 0: none */
     struct sw_link_shape shape;
 };
-
-static int open_socket(uint32_t groups)
-{
-    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
-    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | (groups ? SOCK_NONBLOCK : 0), NETLINK_ROUTE), error;
-
-    if (fd < 0)
-        return -errno;
-    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-        return fd;
-    error = -errno;
-    close(fd);
-    return error;
-}
-
-/* Sets places[type] to the attributes of these types. */
-static void sort_attributes(const struct rtattr *first, size_t bytes, const struct rtattr **places, unsigned n)
-{
-    int left = (int)bytes;
-
-    memset(places, 0, n * sizeof(*places));
-    for (const struct rtattr *at = first; RTA_OK(at, left); at = RTA_NEXT(at, left)) {
-        if ((at->rta_type & NLA_TYPE_MASK) < n)
-            places[at->rta_type & NLA_TYPE_MASK] = at;
-    }
-}
 
 /* Copies the contents of an attribute; false if it is absent or short. */
 static bool take(const struct rtattr *attribute, void *to, size_t bytes)
@@ -72,7 +46,7 @@ static void read_htb(const struct tcmsg *message, const struct rtattr *options, 
     const struct rtattr *parts[TCA_HTB_MAX + 1];
     struct tc_htb_glob global;
 
-    sort_attributes(RTA_DATA(options), RTA_PAYLOAD(options), parts, TCA_HTB_MAX + 1);
+    sw_netlink_sort(RTA_DATA(options), RTA_PAYLOAD(options), parts, TCA_HTB_MAX + 1);
     if (take(parts[TCA_HTB_INIT], &global, sizeof(global)) && global.defcls)
         tree->class_ = TC_H_MAJ(message->tcm_handle) | TC_H_MIN(global.defcls);
 }
@@ -90,7 +64,7 @@ static void read_tbf(const struct rtattr *options, struct tree *tree)
     const struct rtattr *parts[TCA_TBF_MAX + 1];
     struct tc_tbf_qopt bucket;
 
-    sort_attributes(RTA_DATA(options), RTA_PAYLOAD(options), parts, TCA_TBF_MAX + 1);
+    sw_netlink_sort(RTA_DATA(options), RTA_PAYLOAD(options), parts, TCA_TBF_MAX + 1);
     if (take(parts[TCA_TBF_PARMS], &bucket, sizeof(bucket)))
         tree->shape.rate_bps = rate_bps(&bucket.rate, parts[TCA_TBF_RATE64]);
 }
@@ -103,7 +77,7 @@ static void read_netem(const struct rtattr *options, struct tree *tree)
 
     if (RTA_PAYLOAD(options) < header)
         return;
-    sort_attributes((const struct rtattr *)(const void *)((const uint8_t *)RTA_DATA(options) + header),
+    sw_netlink_sort((const struct rtattr *)(const void *)((const uint8_t *)RTA_DATA(options) + header),
                     RTA_PAYLOAD(options) - header, parts, TCA_NETEM_MAX + 1);
     if (take(parts[TCA_NETEM_LATENCY64], &delay_ns, sizeof(delay_ns)) && delay_ns >= 0)
         tree->shape.delay_ns = delay_ns;
@@ -117,7 +91,7 @@ static void read_class(const struct tcmsg *message, const char *kind, const stru
 
     if (message->tcm_handle != tree->class_)
         return;
-    sort_attributes(RTA_DATA(options), RTA_PAYLOAD(options), parts, TCA_HTB_MAX + 1);
+    sw_netlink_sort(RTA_DATA(options), RTA_PAYLOAD(options), parts, TCA_HTB_MAX + 1);
     if (strcmp(kind, "htb") == 0 && take(parts[TCA_HTB_PARMS], &htb, sizeof(htb)))
         tree->shape.rate_bps = rate_bps(&htb.rate, parts[TCA_HTB_RATE64]);
     else if (strcmp(kind, "hfsc") == 0 && take(parts[TCA_HFSC_FSC], &curve, sizeof(curve)))
@@ -132,7 +106,7 @@ static void read_message(const struct nlmsghdr *header, struct tree *tree)
 
     if (header->nlmsg_len < NLMSG_LENGTH(sizeof(*message)) || message->tcm_ifindex != (int)tree->index)
         return;
-    sort_attributes(TCA_RTA(message), NLMSG_PAYLOAD(header, sizeof(*message)), parts, TCA_MAX + 1);
+    sw_netlink_sort(TCA_RTA(message), NLMSG_PAYLOAD(header, sizeof(*message)), parts, TCA_MAX + 1);
     if (!parts[TCA_KIND] || !parts[TCA_OPTIONS])
         return;
     kind = RTA_DATA(parts[TCA_KIND]);
@@ -151,7 +125,7 @@ static void read_message(const struct nlmsghdr *header, struct tree *tree)
 /* Reads every message of the answer to one dump; returns 0 or a negative errno. */
 static int read_answer(int fd, struct tree *tree)
 {
-    _Alignas(struct nlmsghdr) uint8_t buffer[ANSWER_BYTES];
+    _Alignas(struct nlmsghdr) uint8_t buffer[SW_NETLINK_BYTES];
 
     for (;;) {
         ssize_t bytes = recv(fd, buffer, sizeof(buffer), 0);
@@ -187,7 +161,7 @@ static int dump(int fd, uint16_t type, struct tree *tree)
 int sw_link_shape_read(unsigned index, struct sw_link_shape *shape)
 {
     struct tree tree = {.index = index};
-    int fd = open_socket(0), result;
+    int fd = sw_netlink_open(0), result;
 
     if (fd < 0)
         return fd;
@@ -198,40 +172,4 @@ int sw_link_shape_read(unsigned index, struct sw_link_shape *shape)
     if (result == 0)
         *shape = tree.shape;
     return result;
-}
-
-int sw_link_shapes_watch(void)
-{
-    return open_socket(RTMGRP_TC);
-}
-
-static bool is_among(unsigned index, const unsigned *indexes, uint32_t n)
-{
-    while (n > 0 && indexes[n - 1] != index)
-        n--;
-    return n > 0;
-}
-
-bool sw_link_shapes_changed(int watch, const unsigned *indexes, uint32_t n)
-{
-    _Alignas(struct nlmsghdr) uint8_t buffer[ANSWER_BYTES];
-    bool changed = false;
-
-    for (;;) {
-        ssize_t bytes = recv(watch, buffer, sizeof(buffer), 0);
-        unsigned left = bytes > 0 ? (unsigned)bytes : 0;
-
-        if (bytes < 0 && errno == ENOBUFS) {
-            changed = true; /* the kernel lost some messages */
-            continue;
-        }
-        if (bytes <= 0)
-            return changed;
-        for (struct nlmsghdr *at = (void *)buffer; NLMSG_OK(at, left); at = NLMSG_NEXT(at, left)) {
-            const struct tcmsg *message = NLMSG_DATA(at);
-
-            if (at->nlmsg_len >= NLMSG_LENGTH(sizeof(*message)))
-                changed |= is_among((unsigned)message->tcm_ifindex, indexes, n);
-        }
-    }
 }

@@ -9,11 +9,6 @@
 
 #include "switch/switch.h"
 
-/* Opens a socket that is readable when a queueing discipline has changed; returns it or a negative errno. */
-int sw_link_shapes_watch(void);
-/* Reads all waiting changes; returns whether one concerns an interface of `indexes`. */
-bool sw_link_shapes_changed(int watch, const unsigned *indexes, uint32_t n);
-
 /* Reads the shape of an interface, by its index; without queueing disciplines of a known kind, no limit and no delay.
  * Returns 0 or a negative errno. */
 int sw_link_shape_read(unsigned index, struct sw_link_shape *shape);

@@ -7,25 +7,21 @@
 #include "process/process_state.h"
 
 #include "control/control.h"
-#include "process/link_shapes.h"
+#include "process/interfaces.h"
 #include "traffic/telemetry.h"
 
 #include <errno.h>
-#include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LEAST_FRAME_BYTES 1518u
-#define LINK_HEADER_BYTES 18u
 
 /* Writes a one-line error. */
 struct complaint {
@@ -90,22 +86,6 @@ static const struct sw_device_ops *driver_of(const char **address)
     return &sw_packet_device;
 }
 
-/* A frame may be as long as the interface's MTU plus its header. */
-static void make_room(struct sw_process *process, const char *interface)
-{
-    struct ifreq request = {0};
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
-    if (fd >= 0 && ioctl(fd, SIOCGIFMTU, &request) == 0 && request.ifr_mtu > 0 &&
-        (uint32_t)request.ifr_mtu + LINK_HEADER_BYTES > process->frame_bytes)
-        process->frame_bytes = (uint32_t)request.ifr_mtu + LINK_HEADER_BYTES;
-    if (process->frame_bytes > SW_FRAME_MAX_BYTES)
-        process->frame_bytes = SW_FRAME_MAX_BYTES;
-    if (fd >= 0)
-        close(fd);
-}
-
 static int open_device(struct sw_process *process, uint32_t index, struct complaint complaint)
 {
     const struct sw_port_option *option = &process->options->ports[index];
@@ -114,15 +94,15 @@ static int open_device(struct sw_process *process, uint32_t index, struct compla
     const struct sw_device_ops *ops = driver_of(&address);
 
     device->port = option->port;
+    device->address = address;
+    snprintf(device->name, sizeof(device->name), "%s", option->address);
     device->last_ns = INT64_MIN;
     if (ops->open(address, &device->state, complaint.text, complaint.bytes) < 0)
         return -1;
     device->ops = ops;
     process->device_of_port[option->port] = index;
-    if (ops == &sw_packet_device) {
-        make_room(process, address);
-        device->interface = if_nametoindex(address);
-    }
+    if (ops == &sw_packet_device)
+        sw_interfaces_note(process, device, address);
     if (sw_switch_attach_port(process->sw, option->port, option->address) < 0 ||
         watch(process, ops->fd(device->state), SW_EVENT_DEVICE, index) < 0) {
         snprintf(complaint.text, complaint.bytes, "cannot use port %u", option->port);
@@ -136,41 +116,41 @@ static int open_devices(struct sw_process *process, struct complaint complaint)
     uint32_t n = process->options->n_ports;
 
     process->devices = calloc(n + 1, sizeof(*process->devices));
-    if (!process->devices || sw_index_heap_init(&process->held_due, n + 1) < 0) {
+    process->rests = calloc(SW_BURST, SW_REST_BYTES);
+    if (!process->devices || !process->rests || sw_index_heap_init(&process->held_due, n + 1) < 0) {
         snprintf(complaint.text, complaint.bytes, "no memory");
         return -1;
     }
+    for (uint32_t i = 0; i < SW_BURST; i++)
+        process->slots[i].rest = process->rests + (size_t)i * SW_REST_BYTES;
     process->n_devices = n;
     for (uint32_t i = 0; i < n; i++) {
         if (open_device(process, i, complaint) < 0)
             return -1;
     }
+    if (process->options->follows_links)
+        sw_process_follow_links(process);
     return 0;
 }
 
-/* Reads the shapes of the links now, and watches their changes. */
-static int open_links(struct sw_process *process, struct complaint complaint)
+/* The interfaces are watched before they are opened. */
+static int watch_interfaces(struct sw_process *process, struct complaint complaint)
 {
-    int result;
+    bool has_interface = false;
+    int result = 0;
 
-    if (!process->options->follows_links)
-        return 0;
-    process->interfaces = calloc(process->n_devices, sizeof(*process->interfaces));
-    if (!process->interfaces) {
-        snprintf(complaint.text, complaint.bytes, "no memory");
-        return -1;
+    for (uint32_t i = 0; i < process->options->n_ports; i++) {
+        const char *address = process->options->ports[i].address;
+
+        has_interface |= driver_of(&address) == &sw_packet_device;
     }
-    for (uint32_t i = 0; i < process->n_devices; i++)
-        process->interfaces[i] = process->devices[i].interface;
-    result = process->link_fd = sw_link_shapes_watch();
-    if (result >= 0)
+    if (has_interface)
+        result = sw_interfaces_watch(process);
+    if (has_interface && result == 0)
         result = watch(process, process->link_fd, SW_EVENT_LINKS, 0);
-    if (result < 0) {
-        snprintf(complaint.text, complaint.bytes, "cannot follow links: %s", strerror(-result));
-        return -1;
-    }
-    sw_process_follow_links(process);
-    return 0;
+    if (result < 0)
+        snprintf(complaint.text, complaint.bytes, "cannot follow interfaces: %s", strerror(-result));
+    return result;
 }
 
 static int run_command_lines(struct sw_process *process, FILE *file, struct complaint complaint)
@@ -310,8 +290,8 @@ struct sw_process *sw_process_open(const struct sw_program *program, const struc
     process->options = options;
     process->epoll_fd = process->signal_fd = process->link_fd = -1;
     process->frame_bytes = LEAST_FRAME_BYTES;
-    if (open_core(process, program, complaint) < 0 || open_devices(process, complaint) < 0 ||
-        open_links(process, complaint) < 0 || run_commands(process, complaint) < 0 ||
+    if (open_core(process, program, complaint) < 0 || watch_interfaces(process, complaint) < 0 ||
+        open_devices(process, complaint) < 0 || run_commands(process, complaint) < 0 ||
         open_files(process, complaint) < 0) {
         sw_process_close(process);
         return NULL;
@@ -390,7 +370,7 @@ int sw_process_close(struct sw_process *process)
             process->devices[i].ops->close(process->devices[i].state);
     }
     free(process->devices);
-    free(process->interfaces);
+    free(process->rests);
     sw_index_heap_free(&process->held_due);
     sw_switch_destroy(process->sw);
     if (process->link_fd >= 0)

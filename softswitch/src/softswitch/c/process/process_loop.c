@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The event loop of a switch's process. A round reads the clock, reads every frame that the kernel received by then,
- * runs the core up to that time and sends the frames that are due. The core sees the kernel's receive times, merged
- * over all ports. Its schedule therefore follows the ideal wire even if the process runs late. Lateness occurs only
- * when frames are sent; it is measured there and never accumulates.
+ * The event loop of a switch's process. A round reads the clock, gives each device with waiting frames a turn, runs the
+ * core up to that time and sends the frames that are due. The core sees the kernel's receive times, merged over all
+ * ports. Its schedule therefore follows the ideal wire even if the process runs late. Lateness occurs only when frames
+ * are sent; it is measured there and never accumulates.
  *
  * A departure is known one serialization time and one propagation delay before it is due. So the process need not wake
  * for every event, which lets many switches share few cores. While frames flow, it collects them for a quarter of the
@@ -14,7 +14,10 @@
 #define _GNU_SOURCE
 #include "process/process_state.h"
 
+#include "process/interfaces.h"
 #include "process/link_shapes.h"
+#include "process/notices.h"
+#include "process/reception.h"
 #include "traffic/telemetry.h"
 
 #include <errno.h>
@@ -32,110 +35,7 @@
 #define CHORE_INTERVAL_NS (NS_PER_S / 10)
 #define MOST_SLACK_NS INT64_C(10000000) /* control commands wait as long */
 #define SLACK_SHARE 4
-#define MOST_BURSTS 4u
 #define MOST_EVENTS 64
-
-/* The offset between the two clocks: real time minus monotonic time. */
-struct clock_offset {
-    int64_t ns;
-    int64_t monotonic_ns;
-};
-
-static int64_t read_clock(clockid_t clock)
-{
-    struct timespec time;
-
-    clock_gettime(clock, &time);
-    return time.tv_sec * NS_PER_S + time.tv_nsec;
-}
-
-/* Reads both clocks, keeping the closest pair of three tries: frame timestamps are in real time, the schedule is in
- * monotonic time. */
-static struct clock_offset measure_offset(void)
-{
-    struct clock_offset best = {0};
-    int64_t closest_ns = INT64_MAX;
-
-    for (int i = 0; i < 3 && closest_ns > 1000; i++) {
-        int64_t before_ns = read_clock(CLOCK_MONOTONIC);
-        int64_t real_ns = read_clock(CLOCK_REALTIME);
-        int64_t after_ns = read_clock(CLOCK_MONOTONIC);
-
-        if (after_ns - before_ns < closest_ns) {
-            closest_ns = after_ns - before_ns;
-            best.ns = real_ns - (before_ns + closest_ns / 2);
-        }
-        best.monotonic_ns = after_ns;
-    }
-    return best;
-}
-
-/* Passes on only whole frames; a frame that the kernel has truncated is counted as a drop. */
-static void capture_received(struct sw_process_device *device, const struct sw_receive_slot *slot,
-                             struct clock_offset offset)
-{
-    int64_t realtime_ns = slot->realtime_ns ? slot->realtime_ns : offset.monotonic_ns + offset.ns;
-
-    if (device->capture && slot->length <= slot->packet->len)
-        sw_port_capture_frame(device->capture, SW_RECEIVED, realtime_ns, slot->packet->buffer + slot->packet->head,
-                              slot->length);
-}
-
-/* Gives one received frame to the core, which takes ownership of the packet; the slot stays empty until the next burst.
- */
-static void take_frame(struct sw_process *process, struct sw_process_device *device, struct sw_receive_slot *slot,
-                       struct clock_offset offset)
-{
-    int64_t time_ns = slot->realtime_ns ? slot->realtime_ns - offset.ns : offset.monotonic_ns;
-    struct sw_packet *packet = slot->packet;
-
-    if (time_ns > offset.monotonic_ns)
-        time_ns = offset.monotonic_ns;
-    if (time_ns < device->last_ns)
-        time_ns = device->last_ns;
-    device->last_ns = time_ns;
-    sw_lateness_record(sw_switch_ingress_lateness(process->sw), offset.monotonic_ns - time_ns);
-    /* The kernel truncates a frame longer than the interface's maximum: an empty frame is passed on and counted as
-     * bad_length. */
-    packet->len = slot->length <= packet->len ? slot->length : 0;
-    slot->packet = NULL;
-    sw_switch_receive_packet(process->sw, device->port, packet, time_ns);
-}
-
-static uint32_t fill_slots(struct sw_process *process)
-{
-    uint32_t ready = 0;
-
-    for (; ready < SW_BURST; ready++) {
-        struct sw_receive_slot *slot = &process->slots[ready];
-
-        if (!slot->packet)
-            slot->packet = sw_switch_acquire(process->sw, process->frame_bytes);
-        if (!slot->packet)
-            break;
-    }
-    return ready;
-}
-
-/* Reads the waiting frames of a device; returns the time up to which the core may run without missing later frames of
- * this device. */
-static int64_t drain_device(struct sw_process *process, struct sw_process_device *device)
-{
-    for (uint32_t burst = 0; burst < MOST_BURSTS; burst++) {
-        uint32_t room = fill_slots(process);
-        uint32_t received = device->ops->receive(device->state, process->slots, room);
-        struct clock_offset offset = measure_offset();
-
-        for (uint32_t i = 0; i < received; i++) {
-            capture_received(device, &process->slots[i], offset);
-            take_frame(process, device, &process->slots[i], offset);
-        }
-        process->is_busy |= received > 0;
-        if (received < room)
-            return SW_NEVER;
-    }
-    return device->last_ns;
-}
 
 /* Records a departure: how late or early it was, and its distance from the frame before it. */
 static void measure_departure(struct sw_process *process, struct sw_process_device *device,
@@ -151,26 +51,51 @@ static void measure_departure(struct sw_process *process, struct sw_process_devi
 
 static void capture_sent(struct sw_process_device *device, struct sw_packet *const *burst, uint32_t n)
 {
-    int64_t realtime_ns = device->capture ? read_clock(CLOCK_REALTIME) : 0;
+    int64_t realtime_ns = device->capture ? sw_read_clock(CLOCK_REALTIME) : 0;
 
     for (uint32_t i = 0; device->capture && i < n; i++)
         sw_port_capture_frame(device->capture, SW_SENT, realtime_ns, burst[i]->buffer + burst[i]->head, burst[i]->len);
 }
 
+/* Hands frames to the device until it refuses one; returns how many it took. */
+static uint32_t send_run(struct sw_process *process, struct sw_process_device *device, struct sw_packet **frames,
+                         uint32_t n, int64_t now_ns, int *error)
+{
+    uint32_t sent = device->ops->send(device->state, frames, n, error);
+
+    capture_sent(device, frames, sent);
+    for (uint32_t i = 0; i < sent; i++)
+        measure_departure(process, device, frames[i],
+                          (struct sw_departed){.due_ns = sw_frame_of(frames[i])->time_ns, .sent_ns = now_ns});
+    return sent;
+}
+
+/* Whether the kernel refused a frame for what it is, so that the next one may leave. */
+static bool is_own_fault(int error)
+{
+    return error == EMSGSIZE || error == EINVAL;
+}
+
 static void send_burst(struct sw_process *process, struct sw_process_device *device, struct sw_packet **burst,
                        uint32_t n, int64_t now_ns)
 {
-    uint32_t sent = device->ops->send(device->state, burst, n);
+    int error = 0;
 
-    capture_sent(device, burst, sent);
-    for (uint32_t i = 0; i < n; i++) {
-        if (i < sent)
-            measure_departure(process, device, burst[i],
-                              (struct sw_departed){.due_ns = sw_frame_of(burst[i])->time_ns, .sent_ns = now_ns});
-        else
-            sw_switch_count_drop(process->sw, device->port, SW_DROP_TRANSMIT);
-        sw_switch_release(process->sw, burst[i]);
+    for (uint32_t done = 0; done < n;) {
+        if (!error || is_own_fault(error))
+            done += send_run(process, device, burst + done, n - done, now_ns, &error);
+        if (done == n)
+            break;
+        if (error == EMSGSIZE)
+            sw_notice_once(device, SW_NOTICE_OVER_MTU,
+                           "cannot send a frame of %" PRIu32 " B: the MTU of %" PRIu32 " B is too small (transmit); "
+                           "ip link set %s mtu N",
+                           burst[done]->len, device->mtu_bytes, device->name);
+        sw_switch_count_drop(process->sw, device->port, SW_DROP_TRANSMIT);
+        done++;
     }
+    for (uint32_t i = 0; i < n; i++)
+        sw_switch_release(process->sw, burst[i]);
     process->is_busy = true;
 }
 
@@ -189,11 +114,11 @@ static void send_due(struct sw_process *process, uint32_t index, int64_t until_n
 
 static void send_all_due(struct sw_process *process)
 {
-    int64_t now_ns = read_clock(CLOCK_MONOTONIC), early_ns = process->options->window_ns / 2;
+    int64_t now_ns = sw_read_clock(CLOCK_MONOTONIC), early_ns = process->options->window_ns / 2;
 
     while (sw_index_heap_next_ns(&process->held_due) <= now_ns + early_ns) {
         send_due(process, sw_index_heap_first(&process->held_due), now_ns + early_ns, now_ns);
-        now_ns = read_clock(CLOCK_MONOTONIC);
+        now_ns = sw_read_clock(CLOCK_MONOTONIC);
     }
 }
 
@@ -216,7 +141,7 @@ void sw_process_follow_links(struct sw_process *process)
 
         if (device->interface && sw_link_shape_read(device->interface, &shape) == 0 &&
             sw_switch_follow_link(process->sw, device->port, &shape))
-            print_link(process, device->port, process->options->ports[i].address);
+            print_link(process, device->port, device->name);
     }
     fflush(stdout);
 }
@@ -232,8 +157,12 @@ void sw_process_do_chores(struct sw_process *process)
     for (uint32_t i = 0; i < process->n_devices; i++) {
         struct sw_process_device *device = &process->devices[i];
         int64_t delay_ns = sw_switch_delay_ns(process->sw, device->port);
+        uint64_t drops = device->ops->kernel_drops(device->state);
 
-        sw_switch_count_kernel_drops(process->sw, device->port, device->ops->kernel_drops(device->state));
+        sw_switch_count_kernel_drops(process->sw, device->port, drops);
+        if (drops)
+            sw_notice_once(device, SW_NOTICE_KERNEL_DROPS,
+                           "frames arrive faster than the switch reads them; the kernel drops them (kernel_drops)");
         shortest_ns = delay_ns < shortest_ns ? delay_ns : shortest_ns;
     }
     process->slack_ns = shortest_ns / SLACK_SHARE;
@@ -267,12 +196,12 @@ static struct timespec to_timespec(int64_t ns)
 /* Sleeps until there is work. */
 static void wait_for_work(struct sw_process *process)
 {
-    int64_t now_ns = read_clock(CLOCK_MONOTONIC);
+    int64_t now_ns = sw_read_clock(CLOCK_MONOTONIC);
     int64_t deadline_ns = next_deadline_ns(process);
     struct epoll_event ignored;
     struct timespec time;
 
-    if (deadline_ns <= now_ns)
+    if (process->has_waiting || deadline_ns <= now_ns)
         return;
     if (process->is_busy && process->slack_ns) {
         if (deadline_ns > now_ns + process->slack_ns)
@@ -298,17 +227,17 @@ static void read_signals(struct sw_process *process)
 static void run_round(struct sw_process *process)
 {
     struct epoll_event events[MOST_EVENTS];
-    int64_t horizon_ns = read_clock(CLOCK_MONOTONIC);
+    int64_t horizon_ns = sw_read_clock(CLOCK_MONOTONIC);
     int n = epoll_wait(process->epoll_fd, events, MOST_EVENTS, 0);
 
-    process->is_busy = false;
+    process->is_busy = process->has_waiting = false;
     for (int i = 0; i < n; i++) {
         uint32_t kind = (uint32_t)(events[i].data.u64 >> 32), which = (uint32_t)events[i].data.u64;
         int64_t limit_ns;
 
         if (kind != SW_EVENT_DEVICE)
             continue;
-        limit_ns = drain_device(process, &process->devices[which]);
+        limit_ns = sw_reception_turn(process, &process->devices[which]);
         horizon_ns = limit_ns < horizon_ns ? limit_ns : horizon_ns;
     }
     sw_switch_advance(process->sw, horizon_ns);
@@ -323,7 +252,7 @@ static void run_round(struct sw_process *process)
         if (kind == SW_EVENT_SIGNAL)
             read_signals(process);
         if (kind == SW_EVENT_LINKS)
-            process->links_changed |= sw_link_shapes_changed(process->link_fd, process->interfaces, process->n_devices);
+            sw_interfaces_follow(process);
         if (kind != SW_EVENT_CONTROL)
             continue;
         sw_process_do_chores(process);

@@ -16,6 +16,8 @@
 #include "process/telemetry_writer.h"
 #include "traffic/packet_pool.h"
 
+#include <net/if.h>
+
 /* The upper half of an epoll event's data. */
 enum sw_event_kind {
     SW_EVENT_DEVICE, /* lower half: index into devices */
@@ -28,8 +30,14 @@ struct sw_process_device {
     const struct sw_device_ops *ops;
     void *state;
     uint32_t port;
-    unsigned interface; /* its index; 0: not an interface */
-    int64_t last_ns;    /* receive time of the last frame; keeps the kernel's order */
+    const char *address;    /* without its scheme */
+    unsigned interface;     /* its index; 0: not an interface, or the interface is gone */
+    char name[IF_NAMESIZE]; /* of the interface now */
+    uint32_t mtu_bytes;
+    bool is_up;
+    bool is_behind;   /* frames have waited too long, see reception.h */
+    unsigned noticed; /* enum sw_notice */
+    int64_t last_ns;  /* receive time of the last frame; keeps the kernel's order */
     struct sw_departed departed;
     struct sw_frame_list held;       /* departures not yet due, in order of time */
     struct sw_port_capture *capture; /* NULL: no capture */
@@ -43,10 +51,10 @@ struct sw_process {
     uint32_t device_of_port[SW_PORT_COUNT];
     struct sw_index_heap held_due; /* by device: due time of the next departure */
     struct sw_receive_slot slots[SW_BURST];
-    uint32_t frame_bytes; /* size of a slot: the largest MTU plus an Ethernet and a VLAN header */
+    uint8_t *rests;       /* the memory of the slots for longer frames */
+    uint32_t frame_bytes; /* size of a slot: the largest MTU plus an Ethernet header and two VLAN tags */
     int epoll_fd, signal_fd;
-    int link_fd;          /* readable when the shape of a link may have changed; -1: links are not followed */
-    unsigned *interfaces; /* the index of each device's interface, for the changes of links */
+    int link_fd; /* readable when an interface or its link may have changed, see interfaces.h; -1: no interface */
     bool links_changed;
     struct sw_control_server *control;
     struct sw_writer *writer;
@@ -54,7 +62,8 @@ struct sw_process {
     struct sw_log_lines log_lines;
     int64_t slack_ns; /* how long the next core event may wait to share a wake-up, see process_loop.c */
     int64_t next_chore_ns;
-    bool is_busy; /* the last round moved frames */
+    bool is_busy;     /* the last round moved frames */
+    bool has_waiting; /* the last round left frames in the kernel */
     bool stops;
 };
 
