@@ -25,7 +25,7 @@ from pathlib import Path
 from softswitch.p4c import COMPILER, CompileError, program_json
 from softswitch.stf.program import ProgramNames
 from softswitch.stf.runner import TestFailure, run
-from softswitch.stf.statements import StfError, parse
+from softswitch.stf.statements import CommandRefused, StfError, parse
 from tools import bmv2_target
 
 PASSED, FAILED, REFUSED, CRASHED, LATE = "passed", "failed", "refused", "crashed", "late"
@@ -34,7 +34,7 @@ _STATUSES = {0: PASSED, 1: FAILED, 2: REFUSED}
 GENERATOR = "p4testgen"
 SEED = 1000
 """The seed of P4Testgen. The compiler's own test suite uses the same seed."""
-_ERROR = re.compile(r"error: (?!In file)|Unimplemented .* support|Bug:")
+_ERROR = re.compile(r"(?<!overlimit\] )error: (?!In file)|syntax error|Unimplemented .* support|Bug:")
 """A message of P4Testgen or the compiler. `In file` is followed by a place in their own sources."""
 _MOST_TESTS = 5
 _INTERRUPTED = 130
@@ -162,7 +162,8 @@ def _compared(name: str, json_path: Path, tests: Sequence[Path]) -> Iterator[Row
         theirs = NOT_RUN
         if status != PASSED and bmv2_target.missing() is None:
             theirs, their_reason = _on_bmv2(json_path, test)
-            reason += f" | BMv2: {their_reason}" if their_reason else ""
+            place = "not run on BMv2" if theirs == NOT_RUN else "BMv2"
+            reason += f" | {place}: {their_reason}" if their_reason else ""
         yield Row(name, test.name, status, theirs, reason)
 
 
@@ -178,15 +179,20 @@ def _on_softswitch(json_path: Path, tests: Sequence[Path]) -> tuple[str, str]:
 
 
 def _on_bmv2(json_path: Path, test: Path) -> tuple[str, str]:
-    """Return the status of a test on BMv2, and the first line of the reason if it does not pass."""
+    """Return the status of a test on BMv2, and the first line of the reason if it does not pass.
+
+    A test or program that our own readers refuse is not run: BMv2 never sees it.
+    """
     try:
         statements, names = parse(test.read_text(encoding="utf-8")), ProgramNames.load(json_path)
         with bmv2_target.Bmv2Target(json_path) as target:
             run(statements, names, target)
     except TestFailure as failure:
         return FAILED, str(failure).splitlines()[0]
-    except StfError as error:
+    except CommandRefused as error:
         return REFUSED, str(error)
+    except StfError as error:
+        return NOT_RUN, str(error)
     except TimeoutError as error:
         return LATE, str(error)
     except ConnectionError as error:

@@ -62,10 +62,12 @@ def test_failed_tests_run_on_bmv2(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(bmv2_target, "Bmv2Target", EngineTarget)
     different = "line 2: port 1, after the packet of line 1: byte 4 is aa, not ab"
     wrong = "line 1: port '' is not a number"
+    ghost = "line 1: refused: mc_node_associate 9 0: mc_node_associate: the node or the group does not exist"
     for text, ours, theirs, reason in (
         (GOOD, "passed", "", ""),
         (BAD, "failed", "failed", f"{different} | BMv2: {different}"),
-        ("packet\n", "refused", "refused", f"softswitch.stf: {wrong} | BMv2: {wrong}"),
+        ("packet\n", "refused", "", f"softswitch.stf: {wrong} | not run on BMv2: {wrong}"),
+        ("mc_node_associate 9 0\n", "refused", "refused", f"softswitch.stf: {ghost} | BMv2: {ghost}"),
     ):
         [row] = packet_tests.results(Path(program(tmp_path, "again", text)), None)
         assert (row.softswitch, row.bmv2, row.reason) == (ours, theirs, reason)
@@ -124,6 +126,12 @@ def test_p4testgen_makes_the_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "no tests",
         "Unimplemented P4Testgen support: some.p4(3): extern method: increment",
     )
+    generator.write_text(
+        "#!/bin/sh\necho 'x.p4(4):syntax error, unexpected ;' >&2\n echo ' ^^' >&2\n"
+        "echo '[--Werror=overlimit] error: 1 errors encountered' >&2\nexit 1\n"
+    )
+    assert packet_tests.results(path, 2)[0].reason == "x.p4(4):syntax error, unexpected ;"
+    generator.write_text(P4TESTGEN)
     for name, text in (("again_1", GOOD), ("again_2", BAD), ("again_3", GOOD)):
         (tests / f"{name}.stf").write_text(text)
     made = packet_tests.results(path, 3)

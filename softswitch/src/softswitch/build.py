@@ -140,7 +140,13 @@ class _Builder:
         def make(part: Path) -> None:
             _run((*self.compiler, *self.flags, f"-I{SOURCE_DIR}", "-c", "-o", str(part), str(source)))
 
-        return kept_file(self.cache, name, ".o", make)
+        try:
+            return kept_file(self.cache, name, ".o", make)
+        except BuildError as error:
+            if SOURCE_DIR in source.parents:
+                raise
+            first = next((line for line in str(error).splitlines() if ": error: " in line), str(error))
+            raise BuildError(f"a fault of softswitch: the C code of this program does not compile: {first}") from error
 
 
 def _digest(*parts: str) -> str:

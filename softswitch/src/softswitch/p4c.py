@@ -21,7 +21,11 @@ COMPILER = "p4c-bm2-ss"
 LANGUAGE = ("--std", "p4-16")
 _PLAIN = re.compile(r"[\w./+@%:=,-]+", re.ASCII)
 """The file names that are safe for p4c, which passes them to its preprocessor through a shell (docs/security.md)."""
-_ERROR = re.compile(r"\berror:")
+_ERROR = re.compile(r"\berror:|\bsyntax error\b|Compiler Bug|Unimplemented")
+_NO_REASON = re.compile(r"--Werror=overlimit|Preprocessor returned exit code|compilation terminated|---- Actual error:")
+"""Lines that say only that there were errors."""
+_NO_PROGRAM = re.compile(r"--Wwarn=missing")
+"""The warning with which p4c ends without a JSON for a source without a `main`."""
 _SHOWN_LINES = 3
 _DIGITS = 24
 
@@ -90,11 +94,11 @@ def _run_compiler(words: list[str], folder: Path) -> subprocess.CompletedProcess
 def _error_summary(process: subprocess.CompletedProcess[str]) -> str:
     """Return the first lines of p4c's output from the first error on, as one line without the lines of carets.
 
-    p4c prints its warnings before that error.
+    p4c prints its warnings before that error. A syntax error is a line `FILE(LINE):syntax error, REASON`.
     """
     lines = [" ".join(line.split()) for line in (process.stderr + process.stdout).splitlines()]
-    messages = [line for line in lines if line.strip(" ^")]
-    first = next((number for number, line in enumerate(messages) if _ERROR.search(line)), 0)
-    messages = messages[first:]
+    messages = [line for line in lines if line.strip(" ^|~") and not _NO_REASON.search(line)]
+    found = (n for pattern in (_ERROR, _NO_PROGRAM) for n, line in enumerate(messages) if pattern.search(line))
+    messages = messages[next(found, 0) :]
     summary = "; ".join(messages[:_SHOWN_LINES]) or f"exit status {process.returncode} without a message"
     return f"{COMPILER}: {summary}"

@@ -7,7 +7,6 @@ It does not compile or run the C that it writes.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from softswitch.codegen.emit.actions import emit_actions
@@ -20,7 +19,9 @@ from softswitch.codegen.emit.program import emit_program
 from softswitch.codegen.emit.tables import emit_tables
 from softswitch.codegen.emit.types import emit_types
 from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.source import CodegenError
+from softswitch.codegen.load.document import read_document
 from softswitch.codegen.load.program import load_program
 
 # Warnings that generated code may cause, because it contains parts that a program does not use.
@@ -40,13 +41,17 @@ def generate(json_path: Path, *, logs: bool = False) -> str:
 
     With `logs` the code logs the way of every packet; it needs SW_PACKET_LOG (src/runtime/packet_log.h).
     """
-    try:
-        document = json.loads(json_path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise CodegenError(f"{json_path} is not JSON: {error}") from error
-    program = load_program(document, json_path.stem)
+    program = load_program(read_document(json_path.read_bytes(), str(json_path)), json_path.stem)
     out = Writer(logs=logs)
-    out.comment(f"Generated from {json_path.name}. Do not edit.")
+    try:
+        _emit(program, out)
+    except CodegenError as error:
+        raise CodegenError(f"{error}{program.version_note}") from error
+    return out.text()
+
+
+def _emit(program: Program, out: Writer) -> None:
+    out.comment(f"Generated from {program.name}.json. Do not edit.")
     out.line('#include "runtime/runtime.h"')
     out.line()
     out.lines(f'#pragma GCC diagnostic ignored "-W{name}"' for name in _TOLERATED)
@@ -62,4 +67,3 @@ def generate(json_path: Path, *, logs: bool = False) -> str:
     emit_deparser(program, out)
     emit_passes(program, out)
     emit_program(program, out)
-    return out.text()

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,8 +17,10 @@ from grpc import StatusCode
 from softswitch.build import BuildError, build_executable, build_library
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.source import CodegenError
+from softswitch.codegen.load.document import read_document
 from softswitch.codegen.load.program import load_program
 from softswitch.control import Commands
+from softswitch.line_log import LineLog
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.entities import Entities
 from softswitch.p4runtime.info import Info
@@ -28,8 +29,7 @@ from softswitch.p4runtime.status import Refusal, invalid
 from softswitch.system.cache import CacheRefused
 
 _NAME = "pipeline.json"
-_MALFORMED = (ValueError, TypeError, LookupError, AttributeError, AssertionError, RecursionError)
-"""The errors of the loader and the generator for JSON of another form than p4c's."""
+_LOG = LineLog("simple_switch_grpc")
 
 
 class Config:
@@ -41,7 +41,7 @@ class Config:
         self.message = message
         self.source = _json_of(message.p4_device_config)
         with _refusing_programs():
-            self.program: Program = load_program(json.loads(self.source), _NAME)
+            self.program: Program = load_program(read_document(self.source, "the device config"), _NAME)
         self.info = Info(message.p4info, self.program)
 
     def executable(self, *, logs: bool) -> Path:
@@ -63,7 +63,10 @@ class Config:
                 with _refusing_programs():
                     return build(path)
             except (BuildError, CacheRefused, OSError) as error:
-                raise Refusal(StatusCode.INTERNAL, f"cannot build the switch: {error}") from None
+                # A compiler quotes its input, and paths say where files of root are. Neither is for a client.
+                _LOG.write(f"cannot build the switch: {error}")
+                reason = error.strerror if isinstance(error, OSError) else "the server's log has the reason"
+                raise Refusal(StatusCode.INTERNAL, f"cannot build the switch: {reason}") from None
 
 
 class Pipeline:
@@ -107,13 +110,11 @@ class SavedPipeline:
 
 @contextmanager
 def _refusing_programs() -> Iterator[None]:
-    """Raise Refusal for a program that the generator does not support, or that no compiler has written."""
+    """Raise Refusal for a program that the generator does not support."""
     try:
         yield
     except CodegenError as error:
         raise invalid(f"softswitch does not support the program: {error}") from None
-    except _MALFORMED as error:
-        raise invalid(f"the device config is not a program: {type(error).__name__}: {error}") from None
 
 
 def _json_of(device_config: bytes) -> bytes:

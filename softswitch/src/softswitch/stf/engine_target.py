@@ -22,6 +22,7 @@ _REASONS = {
     "bad_length": "because it is empty or too long",
     "link_down": "because a link is down",
     "queue_full": "because its queue was full",
+    "step_limit": "because the program does not leave a loop",
 }
 """The drop reasons that a test can cause, as text; other reasons keep their name in the statistics."""
 

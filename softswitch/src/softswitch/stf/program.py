@@ -8,13 +8,14 @@ switch.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from softswitch.codegen.ir.source import CodegenError, Json
+from softswitch.codegen.load.document import read_document
 from softswitch.stf.statements import ActionCall, Add, SetDefault, StfError
 
 MOST_PRIORITY = 10_000
@@ -48,22 +49,29 @@ class Table:
 class ProgramNames:
     """The tables, counters and registers of a BMv2 JSON."""
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
-        types = {t["name"]: {f[0]: f[1] for f in t["fields"]} for t in root["header_types"]}
-        widths = {h["name"]: types[h["header_type"]] for h in root["headers"]}
-        parameters = {a["id"]: tuple(p["name"] for p in a["runtime_data"]) for a in root["actions"]}
-        self.tables = {
-            t["name"]: _table(t, widths, parameters) for pipeline in root["pipelines"] for t in pipeline["tables"]
-        }
-        self.counters = [c["name"] for c in root["counter_arrays"]]
-        self.registers = [r["name"] for r in root["register_arrays"]]
+    def __init__(self, document: Any) -> None:
+        root = Json(document)
+        types = {t["name"].text(): {f[0].text(): f[1] for f in t.items("fields")} for t in root["header_types"].items()}
+        widths = {h["name"].text(): types.get(h["header_type"].text(), {}) for h in root.items("headers")}
+        parameters: dict[int | str, tuple[str, ...]] = {}
+        for action in root.items("actions"):
+            names = tuple(p["name"].text() for p in action.items("runtime_data"))
+            parameters[action["id"].integer()] = names
+            if action.get("name") is not None:
+                parameters[action["name"].text()] = names
+        tables = [_table(t, widths, parameters) for p in root.items("pipelines") for t in p.items("tables")]
+        self.tables = {table.name: table for table in tables}
+        self.counters = [c["name"].text() for c in root.items("counter_arrays")]
+        self.registers = [r["name"].text() for r in root.items("register_arrays")]
 
     @staticmethod
     def load(path: Path) -> ProgramNames:
         """Read a BMv2 JSON. Raise StfError if it is not a program, OSError if it cannot be read."""
         try:
-            return ProgramNames(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, KeyError, TypeError) as error:
+            document = read_document(path.read_bytes(), path.name)
+            with Json(document).locating():
+                return ProgramNames(document)
+        except CodegenError as error:
             raise StfError(f"{path} is not a BMv2 program: {error}") from None
 
     def table(self, name: str) -> Table:
@@ -85,26 +93,34 @@ class ProgramNames:
         return " ".join(["table_set_default", table.name, action, *arguments])
 
 
-Widths: TypeAlias = Mapping[str, Mapping[str, int]]
-"""The width of each field in bits, by header and field."""
+Widths: TypeAlias = Mapping[str, Mapping[str, Json]]
+"""The width of each field, by header and field."""
 
 
-def _key(item: Mapping[str, Any], widths: Widths) -> Key:
+def _key(item: Json, widths: Widths) -> Key:
     """Return a key; a validity flag has 1 bit."""
-    target = item["target"]
-    is_field = isinstance(target, list)
-    bits = int(widths[target[0]][target[1]]) if is_field and target[1] != "$valid$" else 1
-    return Key(item.get("name") or (".".join(target) if is_field else str(target)), item["match_type"], bits)
+    target, name = item["target"], item.get("name")
+    kind = item["match_type"].text()
+    if not isinstance(target.value, list):
+        return Key(target.text() if name is None else name.text(), kind, 1)
+    header, field = target[0].text(), target[1].text()
+    width = widths.get(header, {}).get(field)
+    if width is None and field != "$valid$":
+        raise target.error(f"no field '{header}.{field}'")
+    return Key(f"{header}.{field}" if name is None else name.text(), kind, 1 if width is None else width.width())
 
 
-def _table(item: Mapping[str, Any], widths: Widths, parameters: Mapping[int, tuple[str, ...]]) -> Table:
-    actions = {name: parameters[number] for name, number in zip(item["actions"], item["action_ids"], strict=True)}
+def _table(item: Json, widths: Widths, parameters: Mapping[int | str, tuple[str, ...]]) -> Table:
+    """Return a table; `parameters` are those of each action, by id and by name. Old versions have no ids."""
+    names = [name.text() for name in item.items("actions")]
+    numbers = None if item.get("action_ids") is None else [number.integer() for number in item.items("action_ids")]
+    own = map(parameters.__getitem__, names if numbers is None else numbers)
     return Table(
-        name=item["name"],
-        keys=tuple(_key(key, widths) for key in item["key"]),
-        actions=actions,
-        has_priority=item["match_type"] in ("ternary", "range"),
-        is_const="entries" in item,
+        name=item["name"].text(),
+        keys=tuple(_key(key, widths) for key in item.items("key")),
+        actions=dict(zip(names, own, strict=True)),
+        has_priority=item["match_type"].text() in ("ternary", "range"),
+        is_const=item.get("entries") is not None,
     )
 
 

@@ -19,6 +19,7 @@ from softswitch.stf.program import ProgramNames, find
 from softswitch.stf.statements import (
     Add,
     Check,
+    CommandRefused,
     Direct,
     Expect,
     NoPacket,
@@ -66,7 +67,8 @@ _CONDITIONS: dict[str, Callable[[int, int], bool]] = {
 
 
 def run(statements: Iterable[Statement], names: ProgramNames, target: Target) -> None:
-    """Run a test to its end. Raise TestFailure at the first difference, StfError for bad input."""
+    """Run a test to its end. Raise TestFailure at the first difference, StfError for bad input, and CommandRefused if
+    the switch refuses a command."""
     _Run(names, target).run(statements)
 
 
@@ -86,7 +88,8 @@ class _Run:
             try:
                 self._statement(statement)
             except (StfError, ValueError) as error:
-                raise StfError(f"line {statement.line}: {error}") from None
+                kind = CommandRefused if isinstance(error, CommandRefused) else StfError
+                raise kind(f"line {statement.line}: {error}") from None
         self._settle()
         self._nothing_waits("the end")
 
@@ -127,7 +130,7 @@ class _Run:
         try:
             return self._target.command(line)
         except ValueError as error:
-            raise StfError(f"refused: {line}: {error}") from None
+            raise CommandRefused(f"refused: {line}: {error}") from None
 
     def _add(self, statement: Add) -> None:
         answer = self._command(self._names.add_command(statement))

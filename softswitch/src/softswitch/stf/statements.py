@@ -57,6 +57,10 @@ class StfError(ValueError):
     """Bad input; the message is one line that names the error, with the line number if there is one."""
 
 
+class CommandRefused(StfError):
+    """The switch under test refuses a command of the test."""
+
+
 @dataclass(frozen=True)
 class Packet:
     """A frame that is sent to a port."""

@@ -5,15 +5,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from softswitch.codegen.ir.blocks import Array, Calculation, Profile, Table
 from softswitch.codegen.ir.nodes import Action
-from softswitch.codegen.ir.source import CodegenError
+from softswitch.codegen.ir.source import Json
+from softswitch.codegen.load.document import read_document
 from softswitch.codegen.load.program import load_program
 from softswitch.thrift.refusals import INVALID_RESOURCE_NAME, INVALID_RESOURCE_TYPE, ArrayCode, Refused, TableCode
 
@@ -22,11 +21,8 @@ class Program:
     """A program's objects, and its JSON for clients that request it. Raises CodegenError for invalid JSON."""
 
     def __init__(self, source: bytes, name: str) -> None:
-        try:
-            self.text = source.decode()
-            document = json.loads(self.text)
-        except ValueError as error:
-            raise CodegenError(f"{name} is not JSON: {error}") from error
+        document = read_document(source, name)
+        self.text = source.decode(errors="backslashreplace")
         self.md5 = hashlib.md5(source, usedforsecurity=False).digest()
         compiled = load_program(document, name)
         self.tables = {table.name: table for table in compiled.tables}
@@ -40,7 +36,7 @@ class Program:
         """The name and the field widths of each digest, by number."""
         self.value_sets = {name: value_set.bits for name, value_set in compiled.value_sets.items()}
         """The width of each parser value set in bits, by name."""
-        self._ids = _ids(document)
+        self._ids = _ids(Json(document))
 
     @classmethod
     def read(cls, path: Path) -> Program:
@@ -102,12 +98,12 @@ def action_of(actions: tuple[Action, ...], name: str) -> Action:
     raise Refused(TableCode.INVALID_ACTION_NAME, f"no action {name!r} there")
 
 
-def _ids(document: Mapping[str, Any]) -> tuple[dict[str, int], ...]:
+def _ids(root: Json) -> tuple[dict[str, int], ...]:
     """Return the ids by name for each kind of object, in the order of BMv2's resource types."""
-    pipelines = document["pipelines"]
+    pipelines = list(root.items("pipelines"))
     kinds = (
-        [table for pipeline in pipelines for table in pipeline["tables"]],
-        [profile for pipeline in pipelines for profile in pipeline.get("action_profiles", [])],
-        *(document.get(key, []) for key in ("counter_arrays", "meter_arrays", "register_arrays", "learn_lists")),
+        [table for pipeline in pipelines for table in pipeline.items("tables")],
+        [profile for pipeline in pipelines for profile in pipeline.items("action_profiles")],
+        *(root.items(key) for key in ("counter_arrays", "meter_arrays", "register_arrays", "learn_lists")),
     )
-    return tuple({item["name"]: item["id"] for item in items} for items in kinds)
+    return tuple({item["name"].text(): item["id"].integer() for item in items} for items in kinds)

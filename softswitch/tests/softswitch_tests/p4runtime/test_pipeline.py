@@ -8,14 +8,18 @@ import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
+import grpc
 import pytest
 
+from softswitch.build import BuildError
 from softswitch.p4runtime.messages import config, tmp, v1
 from softswitch.p4runtime.pipeline import Config
 from softswitch.p4runtime.session import NO_CONFIG
 from softswitch.p4runtime.status import Refusal
+from softswitch_tests.codegen.documents import changed
 from softswitch_tests.p4runtime.controller import INSERT, Controller, Names, exact, refused, update
 from softswitch_tests.p4runtime.frames import EXACT, arrives, frame
 from softswitch_tests.p4runtime.other_server import VARIABLE
@@ -151,6 +155,57 @@ def test_wrong_configs_leave_the_switch_as_it_was(
         assert refused(primary.set_pipeline, program, action, device_config=source) == ["INVALID_ARGUMENT"]
     assert arrives(server, 2, EXACT, 1)
     assert primary.read(table_entry=v1.TableEntry(table_id=entry.table_id)) == [entry]
+
+
+SECRET = "root:x:0:0"
+"""A part of a file that the C compiler would quote if a name of a program could include the file."""
+INCLUDING = ("zz\r#include </etc/passwd>\r", 'zz\n#include "/etc/passwd"\n', "zz*/\n#include </etc/passwd>\n/*")
+
+
+@pytest.mark.parametrize("name", INCLUDING)
+def test_a_name_cannot_make_the_compiler_read_a_file(name: str, primary: Controller, names: Names) -> None:
+    assert SECRET in Path("/etc/passwd").read_text()
+    document = json.loads(CONTROLLED)
+    for item in (*document["actions"], *document["header_types"][2:], *document["counter_arrays"]):
+        item["name"] += name
+    try:
+        primary.set_pipeline("controlled", "VERIFY", device_config=json.dumps(document).encode())
+    except grpc.RpcError as error:
+        assert SECRET not in str(error)
+        assert "include <" not in error.details()
+
+
+def test_no_text_of_a_compiler_reaches_a_client(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], names: Names
+) -> None:
+    """Whatever the reason for which a build fails, it is in the server's log."""
+
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise BuildError(f"cc failed:\npipeline.c:1: error: {SECRET}")
+
+    monkeypatch.setattr("softswitch.p4runtime.pipeline.build_library", fail)
+    message = v1.ForwardingPipelineConfig(p4info=names.p4info, p4_device_config=CONTROLLED)
+    with pytest.raises(Refusal) as caught:
+        Config(message).library()
+    assert str(caught.value) == "cannot build the switch: the server's log has the reason"
+    assert SECRET in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (("header_types", 2, "fields", 0, 1), 1 << 40, "the width is 1099511627776; the limits are 0 and 2048"),
+        (("register_arrays", 0, "bitwidth"), 1 << 33, "the width is 8589934592"),
+        (("register_arrays", 0, "size"), 1 << 40, "the size of register"),
+        (("actions", 0, "name"), "\ud800", "is not valid Unicode"),
+    ],
+)
+def test_sizes_are_refused_with_their_path(place: tuple[str | int, ...], value: Any, words: str, names: Names) -> None:
+    document = changed(json.loads(CONTROLLED), place, value)
+    message = v1.ForwardingPipelineConfig(p4info=names.p4info, p4_device_config=json.dumps(document).encode())
+    with pytest.raises(Refusal, match=words) as caught:
+        Config(message)
+    assert f" at $.{place[0]}[" in str(caught.value)
 
 
 def mutated(generator: random.Random) -> Any:

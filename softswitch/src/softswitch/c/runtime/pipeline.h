@@ -18,7 +18,7 @@
 #include "arithmetic/crc.h"
 #include "runtime/packet_log.h"
 
-#define SW_PROGRAM_ABI 7u
+#define SW_PROGRAM_ABI 8u
 
 /* v1model instance types, with BMv2's numbers. */
 enum sw_instance_type {
@@ -40,6 +40,7 @@ enum sw_instance_type {
 struct sw_standard_metadata {
     uint64_t ingress_global_timestamp;
     uint64_t egress_global_timestamp;
+    uint64_t enq_time; /* enq_timestamp for a program with a field of more than 32 bits, which sets it itself */
     uint32_t ingress_port;
     uint32_t egress_spec;
     uint32_t egress_port;
@@ -60,11 +61,15 @@ struct sw_standard_metadata {
 
 /* The requests of a pass to the target. Field lists are program-wide ids; -1 preserves no field. Places are positions
  * in the P4 source as text, for drop reports. */
+#define SW_STEP_LIMIT 10000u
+
 struct sw_requests {
     bool clone;
     bool resubmit;
     bool recirculate;
     bool truncate;
+    bool endless; /* the pass did not end within SW_STEP_LIMIT turns of its loops; dropped_at is a place in the loop */
+    uint32_t steps; /* turns of loops that the program might not leave */
     int32_t clone_fields;
     int32_t resubmit_fields;
     int32_t recirculate_fields;

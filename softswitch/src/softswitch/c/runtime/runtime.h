@@ -69,6 +69,18 @@ int sw_pipeline_install(struct sw_pipeline *p, const struct sw_const_default *de
 /* A random number from low to high, both included; low if high < low. */
 uint64_t sw_random_between(struct sw_pipeline *p, uint64_t low, uint64_t high);
 
+/* Counts a turn of a loop of the program. After SW_STEP_LIMIT turns in a pass it returns true, and the target drops the
+ * packet. `where` is a place in the loop. */
+static inline bool sw_is_endless(struct sw_packet *packet, const char *where)
+{
+    if (++packet->requests.steps <= SW_STEP_LIMIT)
+        return false;
+    packet->requests.endless = true;
+    packet->requests.dropped_at = where;
+    packet->requests.dropped_in = NULL;
+    return true;
+}
+
 /* Sets `n` bytes to zero, with a call: GCC's own code for a few hundred bytes (`rep stos`) starts slowly. */
 void sw_clear(void *bytes, size_t n);
 

@@ -7,7 +7,8 @@
  * rx_packets, rx_bytes, tx_packets, tx_bytes   over all ports
  * drops                {reason: packets} over all ports, with every reason: ingress and egress (by the program),
  *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit,
- *                      link_down, link_loss, link_udp_loss, link_corrupted, restart, receive_ring, queue_full
+ *                      link_down, link_loss, link_udp_loss, link_corrupted, restart, receive_ring, queue_full,
+ *                      step_limit
  * duplicated           frames duplicated by impaired links
  * kernel_drops         frames that the kernel dropped for lack of room before the switch saw them
  * malformed            packets whose parser ended with an error (the program still ran)
@@ -48,6 +49,7 @@ static const char *const drop_names[SW_DROP_COUNT] = {
     [SW_DROP_RESTART] = "restart",
     [SW_DROP_RECEIVE_RING] = "receive_ring",
     [SW_DROP_QUEUE_FULL] = "queue_full",
+    [SW_DROP_STEP_LIMIT] = "step_limit",
 };
 
 const char *sw_drop_name(enum sw_drop reason)

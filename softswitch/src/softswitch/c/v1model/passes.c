@@ -304,6 +304,10 @@ void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame)
     clear_requests(frame);
     sw_pipeline_set_time(target->pipeline, sw_target_us(target));
     target->program->ingress(target->pipeline, packet);
+    if (packet->requests.endless) {
+        sw_target_drop(target, frame, frame->port, SW_DROP_STEP_LIMIT);
+        return;
+    }
     keep_size(frame);
     if (packet->std.parser_error)
         target->counters.malformed++;
@@ -414,6 +418,11 @@ void sw_v1model_egress(struct sw_target *target, uint32_t port)
     clear_requests(frame);
     sw_pipeline_set_time(target->pipeline, sw_target_us(target));
     target->program->egress(target->pipeline, packet);
+    if (packet->requests.endless) {
+        sw_tm_occupy(&target->tm, port, target->now_ns, 0);
+        sw_target_drop(target, frame, port, SW_DROP_STEP_LIMIT);
+        return;
+    }
     keep_size(frame);
 
     dropped = packet->std.egress_spec == SW_DROP_PORT;

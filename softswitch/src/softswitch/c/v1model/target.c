@@ -59,13 +59,14 @@ static const char *const drop_words[SW_DROP_COUNT] = {
     [SW_DROP_BAD_LENGTH] = "because it is empty or too long",
     [SW_DROP_LINK_DOWN] = "because the link is down",
     [SW_DROP_QUEUE_FULL] = "because the queue is full",
+    [SW_DROP_STEP_LIMIT] = "because the program does not leave a loop",
 };
 
 void sw_target_drop(struct sw_target *target, struct sw_frame *frame, uint32_t port, enum sw_drop reason)
 {
     struct sw_drop_note note = {.reason = reason, .port = port};
 
-    if (reason == SW_DROP_INGRESS || reason == SW_DROP_EGRESS) {
+    if (reason == SW_DROP_INGRESS || reason == SW_DROP_EGRESS || reason == SW_DROP_STEP_LIMIT) {
         note.at = frame->packet.requests.dropped_at;
         note.in = frame->packet.requests.dropped_in;
     }

@@ -42,6 +42,7 @@ enum sw_drop {
     SW_DROP_RESTART,         /* held by a switch that lost its power, or arrived while it had none */
     SW_DROP_RECEIVE_RING,    /* the receive ring of its port was full while the switch was stalled */
     SW_DROP_QUEUE_FULL,      /* its queue had reached the depth of set_queue_depth */
+    SW_DROP_STEP_LIMIT,      /* the program did not leave a loop */
     SW_DROP_COUNT,
 };
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from softswitch.codegen.emit.messages import emit_log_msg
 from softswitch.codegen.emit.writer import Writer, literal
 from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.limits import MOST_OBJECTS
 from softswitch.codegen.ir.names import Scope
 from softswitch.codegen.ir.nodes import Action, Const, Named, Param, Primitive
 from softswitch.codegen.lower.expressions import Expressions
@@ -17,7 +18,6 @@ from softswitch.codegen.primitives.emit import DROPPING, emit_primitive
 
 CONTEXT_PARAMS = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv, union local *local"
 CONTEXT = "pipeline, packet, phv, local"
-_TAKEN = ("pipeline", "packet", "phv", "local", "index", "at", "true", "false")
 _JUMPS = ("_jump", "_jump_if_zero")
 
 
@@ -62,7 +62,7 @@ def constant_arguments(action: Action, args: Sequence[int]) -> str:
 
 def can_exit(action: Action) -> bool:
     """Whether the action may stop the pipeline."""
-    return any(p.op == "exit" for p in action.primitives)
+    return any(p.op == "exit" for p in action.primitives) or bool(_loop_heads(action.primitives))
 
 
 def can_drop(action: Action) -> bool:
@@ -73,11 +73,12 @@ def can_drop(action: Action) -> bool:
 def emit_actions(program: Program, out: Writer) -> None:
     """Emit all actions as static inline functions `action_<name>`."""
     for action in program.actions.values():
-        scope = Scope(_TAKEN)
-        names = [scope.unique(p.name) for p in action.params]
+        scope = Scope("p")
+        names = [scope.unique() for _ in action.params]
         params = "".join(f", {_param_type(p)}{n}" for p, n in zip(action.params, names, strict=True))
         sources = [w.source for w in (action.where, *(p.where for p in action.primitives)) if w.source]
-        out.comment(", ".join([f"action {action.name}", *sources[:1]]))
+        shown = f"action {action.name}({', '.join(p.name for p in action.params)})"
+        out.comment(", ".join([shown, *sources[:1]]))
         expressions = Expressions(program, tuple(zip(action.params, names, strict=True)))
         with out.block(f"static inline void action_{action.c_name}({CONTEXT_PARAMS}{params})"):
             out.log("trace", f"{literal(action.where.log_place)}Action {literal(action.name)}")
@@ -88,29 +89,38 @@ def emit_actions(program: Program, out: Writer) -> None:
 def emit_primitives(program: Program, expressions: Expressions, primitives: Sequence[Primitive], out: Writer) -> None:
     """Emit a list of primitives; BMv2's jumps between them become gotos."""
     targets = {_jump_target(p) for p in primitives if p.op in _JUMPS}
+    loop_heads = _loop_heads(primitives)
     source = ""
     for index, primitive in enumerate(primitives):
         if index in targets:
             out.label(f"step_{index}")
+        if index in loop_heads:
+            out.count_turn("a loop in an action", primitive.where.source, "phv->pass.exiting = true;", "return;")
         if primitive.where.source != source:
             source = primitive.where.source
             out.comment(source)
         fragment = literal(primitive.where.fragment or "(no source info)")
         out.log("trace", f"{literal(primitive.where.log_place)}Primitive {fragment}")
-        if primitive.op == "log_msg":
-            emit_log_msg(expressions, primitive, out)
-        elif primitive.op in _JUMPS:
-            out.lines(_jump(expressions, primitive))
-        else:
-            out.lines(emit_primitive(program, expressions, primitive))
+        with primitive.where.locating():
+            if primitive.op == "log_msg":
+                emit_log_msg(expressions, primitive, out)
+            elif primitive.op in _JUMPS:
+                out.lines(_jump(expressions, primitive))
+            else:
+                out.lines(emit_primitive(program, expressions, primitive))
     for index in sorted(t for t in targets if t >= len(primitives)):
         out.label(f"step_{index}")
 
 
+def _loop_heads(primitives: Sequence[Primitive]) -> set[int]:
+    """Return the places of an action to which a jump leads back."""
+    return {_jump_target(p) for index, p in enumerate(primitives) if p.op in _JUMPS and _jump_target(p) <= index}
+
+
 def _jump_target(primitive: Primitive) -> int:
-    to = primitive.args[-1]
-    if not isinstance(to, Const):
-        raise primitive.where.error("a jump to a computed place is not supported")
+    to = primitive.args[-1] if primitive.args else None
+    if not isinstance(to, Const) or not 0 <= to.value <= MOST_OBJECTS:
+        raise primitive.where.error("a jump to a computed place, or to a place outside the action, is not supported")
     return to.value
 
 
@@ -119,5 +129,6 @@ def _jump(expressions: Expressions, primitive: Primitive) -> list[str]:
     if primitive.op == "_jump":
         return [goto]
     condition = primitive.args[0]
-    assert not isinstance(condition, Named)
+    if isinstance(condition, Named):
+        raise primitive.where.error("a jump if a string is 0 is not supported")
     return [f"if (!{expressions.boolean(condition)})", f"    {goto}"]

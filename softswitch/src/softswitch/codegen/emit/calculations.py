@@ -51,7 +51,8 @@ def emit_calculations(program: Program, out: Writer) -> None:
     """Emit a function `calculate_<name>` for each calculation and selector."""
     selectors = [p.selector for p in program.profiles if p.selector is not None]
     for calculation in [*program.calculations.values(), *selectors]:
-        _emit_calculation(program, calculation, out)
+        with calculation.where.locating():
+            _emit_calculation(program, calculation, out)
 
 
 def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -> None:
@@ -168,13 +169,15 @@ def emit_checksums(program: Program, out: Writer) -> None:
         out.line("bool right = true;")
         for checksum in program.checksums:
             if checksum.verify:
-                _emit_verify(program, checksum, out)
+                with checksum.where.locating():
+                    _emit_verify(program, checksum, out)
         out.line("return right;")
     out.line()
     with out.block(f"static void update_checksums({CONTEXT_PARAMS})"):
         for checksum in program.checksums:
             if checksum.update:
-                _emit_update(program, checksum, out)
+                with checksum.where.locating():
+                    _emit_update(program, checksum, out)
     out.line()
 
 

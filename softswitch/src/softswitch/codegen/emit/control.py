@@ -8,12 +8,18 @@ of them. A node that is also reached from another place gets a label to jump to.
 
 from __future__ import annotations
 
+from functools import reduce
+from graphlib import TopologicalSorter
+
 from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS, can_drop, can_exit
 from softswitch.codegen.emit.tables import emit_fixed, is_fixed
 from softswitch.codegen.emit.writer import Writer, literal
 from softswitch.codegen.ir.blocks import Call, Conditional, Node, Pipeline, Program, Table
+from softswitch.codegen.ir.loops import back_edges
 from softswitch.codegen.ir.names import c_comment, c_string
 from softswitch.codegen.lower.expressions import Expressions
+
+_DEEPEST_BLOCK = 100
 
 
 def emit_control(program: Program, pipeline: Pipeline, out: Writer) -> None:
@@ -56,13 +62,22 @@ class _ControlEmitter:
         self.out = out
         self.jumped_to = jumped_to
         self.emitted: set[str] = set()
-        self.meetings = _Meetings(self.nodes)
+        self.later: list[str] = []
+        """Nodes that are emitted at the end, because blocks would nest too deep."""
+        edges = back_edges(self.nodes, lambda name: [n for n in successors(self.nodes[name]) if n is not None])
+        self.loop_heads = {head for _, head in edges}
+        self.meetings = _Meetings(self.nodes, edges)
         self.branch = ""
         """The last decision before the current node, as text for drop reports; empty if several paths lead here."""
 
     def emit(self) -> None:
         with self.out.block(f"static void control_{self.pipeline.name}({CONTEXT_PARAMS})"):
             self._run(self.pipeline.start, None)
+            while self.later:
+                name = self.later.pop()
+                if name not in self.emitted:
+                    self.out.line("return;")
+                    self._run(name, None)
         self.out.line()
 
     def _run(self, name: str | None, stop: str | None) -> None:
@@ -71,21 +86,22 @@ class _ControlEmitter:
             if name is None:
                 self.out.line("return;")
                 return
-            if name in self.emitted:
+            node = self.nodes[name]
+            is_deep = self.out.depth > _DEEPEST_BLOCK
+            if name in self.emitted or is_deep:
                 self.jumped_to.add(name)
-                self.out.line(f"goto node_{self._node(name).c_name};")
+                self.later += [name] if is_deep else []
+                self.out.line(f"goto node_{node.c_name};")
                 return
             self.emitted.add(name)
-            node = self._node(name)
             if name in self.jumped_to:
                 self.out.label(f"node_{node.c_name}")
                 self.branch = ""
-            name = self._emit_node(node)
-
-    def _node(self, name: str) -> Node:
-        if name not in self.nodes:
-            raise next(iter(self.nodes.values())).where.error(f"unknown control node '{name}'")
-        return self.nodes[name]
+            if name in self.loop_heads:
+                kind = "table" if isinstance(node, Table) else "node"
+                self.out.count_turn(f"{kind} {name}", node.where.source, "return;")
+            with node.where.locating():
+                name = self._emit_node(node)
 
     def _emit_node(self, node: Node) -> str | None:
         """Emit a node and its branches; return the node where the branches meet."""
@@ -205,34 +221,29 @@ def _in_parentheses(text: str) -> str:
 
 
 class _Meetings:
-    """The nodes where the branches of each node meet again: the immediate post-dominators."""
+    """The nodes where the branches of each node meet again: the immediate post-dominators. Edges that lead back to the
+    head of a loop do not count."""
 
-    def __init__(self, nodes: dict[str, Node]) -> None:
-        self._nodes = nodes
-        self._after: dict[str | None, frozenset[str | None]] = {None: frozenset([None])}
+    def __init__(self, nodes: dict[str, Node], back: set[tuple[str, str]]) -> None:
+        self._meeting: dict[str | None, str | None] = {None: None}
         self._depth: dict[str | None, int] = {None: 0}
-        for name in nodes:
-            self._visit(name)
+        graph = {
+            name: [n for n in successors(node) if n is None or (name, n) not in back] for name, node in nodes.items()
+        }
+        for name in TopologicalSorter({name: filter(None, after) for name, after in graph.items()}).static_order():
+            meeting = reduce(self._common, graph[name] or [None])
+            self._meeting[name] = meeting
+            self._depth[name] = self._depth[meeting] + 1
 
     def of(self, name: str) -> str | None:
         """Return the node where the branches of node `name` meet."""
-        common = self._after[name] - {name}
-        return max(common, key=lambda n: self._depth[n])
+        return self._meeting[name]
 
-    def _visit(self, start: str) -> None:
-        """Compute post-dominators depth first, without recursion because control flow may be long."""
-        stack = [start]
-        while stack:
-            name = stack[-1]
-            following = successors(self._nodes[name])
-            missing = [n for n in following if n not in self._after and n is not None]
-            if missing and name not in self._after:
-                unknown = [n for n in missing if n not in self._nodes]
-                if unknown:
-                    raise self._nodes[name].where.error(f"unknown control node '{unknown[0]}'")
-                stack += missing
-                continue
-            stack.pop()
-            common = frozenset.intersection(*(self._after[n] for n in following))
-            self._after[name] = common | {name}
-            self._depth[name] = 1 + max(self._depth[n] for n in following)
+    def _common(self, one: str | None, other: str | None) -> str | None:
+        """Return the first node that is on all ways from two nodes to the end."""
+        while one != other:
+            if self._depth[one] >= self._depth[other]:
+                one = self._meeting[one]
+            else:
+                other = self._meeting[other]
+        return one

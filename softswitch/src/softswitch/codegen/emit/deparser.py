@@ -17,8 +17,9 @@ from softswitch.codegen.lower.wire import piece_of, store_fields
 def emit_deparser(program: Program, out: Writer) -> None:
     """Emit `deparse`, which drops a packet whose buffer cannot grow enough."""
     with out.block(f"static void deparse({CONTEXT_PARAMS})"):
-        out.line("uint32_t n_bytes = 0;")
         out.log("debug", "Deparser 'deparser': start")
+        emit_primitives(program, Expressions(program), program.deparser_primitives, out)  # may make headers valid
+        out.line("uint32_t n_bytes = 0;")
         for header in program.deparser_order:
             place = place_of(header)
             out.line(f"n_bytes += {place.valid} ? {fixed_bytes(place)} : 0;")
@@ -26,7 +27,6 @@ def emit_deparser(program: Program, out: Writer) -> None:
         with out.block("if (!to)"):
             out.line("packet->std.egress_spec = SW_DROP_PORT;")
             out.line("return;")
-        emit_primitives(program, Expressions(program), program.deparser_primitives, out)
         for header in program.deparser_order:
             with out.block(f"if ({place_of(header).valid})"):
                 out.log("debug", f"Deparsing header '{literal(header.name)}'")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from softswitch.codegen.emit.writer import Writer, literal
-from softswitch.codegen.ir.names import c_string
+from softswitch.codegen.ir.names import c_message
 from softswitch.codegen.ir.nodes import Expr, Named, Primitive
 from softswitch.codegen.lower.expressions import Expressions
 from softswitch.codegen.lower.values import Kind
@@ -33,7 +33,7 @@ def emit_log_msg(expressions: Expressions, primitive: Primitive, out: Writer) ->
         form, parts = _printed(expressions, value)
         line += form + text
         arguments += parts
-    out.line(f"sw_log_message({', '.join(['pipeline', c_string(line), *arguments])});")
+    out.line(f"sw_log_message({', '.join(['pipeline', c_message(line), *arguments])});")
 
 
 def _printed(expressions: Expressions, expr: Expr) -> tuple[str, list[str]]:

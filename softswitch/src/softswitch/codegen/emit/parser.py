@@ -14,6 +14,9 @@ from softswitch.codegen.emit.messages import emit_log_msg
 from softswitch.codegen.emit.value_sets import Piece, mask_pieces, packed_words, piece_places
 from softswitch.codegen.emit.writer import Writer, literal
 from softswitch.codegen.ir.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
+from softswitch.codegen.ir.lifetimes import parts
+from softswitch.codegen.ir.limits import MOST_NUMBER
+from softswitch.codegen.ir.loops import endless_states
 from softswitch.codegen.ir.names import c_comment
 from softswitch.codegen.ir.nodes import Const, Expr, Field, FieldRef, Header, Lookahead, Primitive, Stack, key_bits
 from softswitch.codegen.lower.expressions import Expressions
@@ -39,7 +42,8 @@ class _ParserEmitter:
     def __init__(self, program: Program, out: Writer) -> None:
         self.program = program
         self.out = out
-        self.expressions = Expressions(program)
+        self.expressions = Expressions(program, in_parser=True)
+        self.endless = endless_states(program.states)
 
     def emit(self) -> None:
         out = self.out
@@ -78,9 +82,13 @@ class _ParserEmitter:
         sources = [w for w in (state.where.source, *map(_source, state.ops)) if w]
         self.out.comment(", ".join([f"state {state.name}", *sources[:1]]))
         self.out.log("debug", f"Parser 'parser' entering state '{literal(state.name)}'")
-        for op in state.ops:
-            self._op(op)
-        self._select(state)
+        if state.name in self.endless:
+            self.out.count_turn(f"state {state.name}", state.where.source, "goto accept;")
+        with state.where.locating():
+            for op in state.ops:
+                self._lookahead_room(op)
+                self._op(op)
+            self._select(state)
 
     def _op(self, op: ParserOp) -> None:
         if isinstance(op, Extract):
@@ -163,13 +171,13 @@ class _ParserEmitter:
 
     def _set(self, op: ParserSet) -> None:
         self.out.comment(op.where.source)
-        self._lookahead_room([op.value])
         self.out.line(store(self.expressions, field_target(self.program, op.target), op.value))
         name = literal(f"{op.target.header.name}.{op.target.field.name}")
         self.out.log("debug", f"Parser set: setting field '{name}'")
 
-    def _lookahead_room(self, values: list[Expr]) -> None:
-        ends = [v.offset + v.bits for v in values if isinstance(v, Lookahead)]
+    def _lookahead_room(self, part: object) -> None:
+        """Emit a check that the frame is long enough for the lookaheads of a part of a state."""
+        ends = [v.offset + v.bits for v in parts((part,)) if isinstance(v, Lookahead)]
         if ends:
             self._need(str((max(ends) + 7) // 8))
 
@@ -180,7 +188,7 @@ class _ParserEmitter:
             self.out.line("goto accept;")
 
     def _advance(self, op: Advance) -> None:
-        if isinstance(op.bits, Const) and op.bits.value % 8 == 0:
+        if isinstance(op.bits, Const) and op.bits.value % 8 == 0 and 0 <= op.bits.value <= MOST_NUMBER:
             self._need(str(op.bits.value // 8))
             self.out.line(f"at += {op.bits.value // 8};")
             return
@@ -193,7 +201,7 @@ class _ParserEmitter:
     def _select(self, state: State) -> None:
         default = next((t for t in state.transitions if t.match is None), None)
         cases = [t for t in state.transitions if t.match is not None]
-        self._lookahead_room(list(state.key))
+        self._lookahead_room(state.key)
         if self.out.logs:
             self._log_key(state)
         is_masked = any(mask is not None for case in cases for _, mask in (case.match or ()))

@@ -7,14 +7,33 @@ Owns the order of v1model's blocks. It must not know their contents.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import FieldList, Program
+from softswitch.codegen.ir.lifetimes import used_fields
+from softswitch.codegen.ir.loops import endless_states
 from softswitch.codegen.ir.names import c_comment
 from softswitch.codegen.lower.places import field_lvalue, std_member
+from softswitch.codegen.lower.values import bits_mask
 from softswitch.codegen.lower.wire import Piece, piece_of, store_fields
 
 _SIGNATURE = "struct sw_pipeline *pipeline, struct sw_packet *packet"
+_SET_BEFORE_INGRESS = {"ingress_port": 9, "ingress_global_timestamp": 48, "instance_type": 32, "packet_length": 32}
+"""The widths of the values that the target stores before ingress, by member of struct sw_standard_metadata."""
+_SET_BEFORE_EGRESS = {
+    **{"egress_port": 9, "instance_type": 32, "packet_length": 32, "egress_rid": 16, "qid": 3},
+    **{
+        "egress_global_timestamp": 48,
+        "enq_timestamp": 32,
+        "enq_time": 48,
+        "enq_qdepth": 19,
+        "deq_timedelta": 32,
+        "deq_qdepth": 19,
+    },
+}
+"""The widths of the values that the target stores before egress."""
 
 
 def emit_passes(program: Program, out: Writer) -> None:
@@ -22,7 +41,7 @@ def emit_passes(program: Program, out: Writer) -> None:
     if program.digests:
         _emit_digests(program, out)
     _emit_ingress(program, out)
-    _emit_egress(out)
+    _emit_egress(program, out)
     _emit_parse(out)
     _emit_copy_fields(program, out)
     _emit_copy_headers(out)
@@ -31,8 +50,12 @@ def emit_passes(program: Program, out: Writer) -> None:
 def _emit_ingress(program: Program, out: Writer) -> None:
     with out.block(f"static void program_ingress({_SIGNATURE})"):
         _emit_context("ingress", out)
+        _emit_cuts(program, _SET_BEFORE_INGRESS, out)
         out.line("phv->pass.ingress_bytes = sw_packet_bytes(packet);")
         out.line(f"packet->std.parser_error = parse({CONTEXT});")
+        if endless_states(program.states):
+            out.line("if (packet->requests.endless)")
+            out.line("    return;")
         out.line(f"packet->std.checksum_error = !verify_checksums({CONTEXT});")
         out.log("debug", "Pipeline 'ingress': start")
         out.line(f"control_ingress({CONTEXT});")
@@ -51,9 +74,21 @@ def _emit_context(pass_: str, out: Writer) -> None:
     out.line(f"sw_clear(&local->{pass_}, sizeof local->{pass_});")
 
 
-def _emit_egress(out: Writer) -> None:
+def _emit_cuts(program: Program, widths: Mapping[str, int], out: Writer) -> None:
+    """Cut what the target stores to the width of the program's field, as in BMv2; P4_14 programs choose the widths."""
+    used = used_fields(program)
+    for (header, name), member in program.std_fields.items():
+        field = next((f for f in program.headers[header].type.fields if f.name == name), None)
+        if field is not None and (header, name) in used and field.bits < widths.get(member, 0):
+            out.line(f"packet->std.{member} &= {bits_mask(field.bits):#x};")
+
+
+def _emit_egress(program: Program, out: Writer) -> None:
     with out.block(f"static void program_egress({_SIGNATURE})"):
         _emit_context("egress", out)
+        if "enq_time" in program.std_fields.values():
+            out.line("packet->std.enq_time = packet->std.egress_global_timestamp - packet->std.deq_timedelta;")
+        _emit_cuts(program, _SET_BEFORE_EGRESS, out)
         out.log("debug", "Pipeline 'egress': start")
         out.line(f"control_egress({CONTEXT});")
         out.log("debug", "Pipeline 'egress': end")

@@ -36,7 +36,8 @@ def emit_tables(program: Program, out: Writer) -> None:
     """Emit `apply_<name>` for every table that can have entries or another default action."""
     for table in program.tables:
         if not is_fixed(table):
-            _emit_table(program, table, out)
+            with table.where.locating():
+                _emit_table(program, table, out)
 
 
 def _emit_table(program: Program, table: Table, out: Writer) -> None:

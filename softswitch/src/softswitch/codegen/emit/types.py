@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.names import c_comment
 from softswitch.codegen.ir.nodes import Field, Header, HeaderType
 from softswitch.codegen.lower.places import c_type, std_member
 
@@ -28,11 +29,10 @@ def emit_types(program: Program, out: Writer) -> None:
         _emit_metadata(program, singles, None, out)
         out.line("uint8_t headers[0];")
         for header in plain:
-            out.line(f"struct hdr_{header.type.c_name} {header.place};")
+            out.line(f"struct hdr_{header.type.c_name} {header.place}; {c_comment(header.name)}")
         for array, header_type, size in program.arrays:
-            out.line(
-                f"struct hdr_{header_type.c_name} {array}[{size + 1}]; /* the last one absorbs what is out of bounds */"
-            )
+            # The last element absorbs accesses that are out of bounds.
+            out.line(f"struct hdr_{header_type.c_name} {array}[{size + 1}]; {c_comment(header_type.name)}")
     out.line()
     with out.block("union local", ";"):
         for pass_ in ("ingress", "egress"):
@@ -50,11 +50,12 @@ def _emit_metadata(program: Program, headers: list[Header], pass_: str | None, o
         own = [field for field in header.type.fields if std_member(program, header, field) is None]
         members = [field for field in own if program.local_fields.get((header.name, field.name)) == pass_]
         if header.metadata and members:
-            with out.block("struct", f" {header.place};"):
+            with out.block("struct", f" {header.place}; {c_comment(header.name)}"):
                 out.lines(map(_member, members))
 
 
 def _emit_struct(header_type: HeaderType, out: Writer) -> None:
+    out.comment(header_type.name)
     with out.block(f"struct hdr_{header_type.c_name}", ";"):
         for field in header_type.fields:
             out.line(_member(field))
@@ -65,12 +66,13 @@ def _emit_struct(header_type: HeaderType, out: Writer) -> None:
 
 def _member(field: Field) -> str:
     if field.varbit:
-        return f"struct {{ uint16_t n_bytes; uint8_t bytes[{max((field.bits + 7) // 8, 1)}]; }} {field.c_name};"
+        bytes_ = max((field.bits + 7) // 8, 1)
+        return f"struct {{ uint16_t n_bytes; uint8_t bytes[{bytes_}]; }} {field.c_name}; {c_comment(field.name)}"
     name = c_type(field.bits, field.signed)
-    bits = f" /* {field.bits} bits */"
+    comment = c_comment(f"{field.name}, {field.bits} bits")
     if name is None:
-        return f"uint8_t {field.c_name}[{(field.bits + 7) // 8}];{bits}"
-    return f"{name} {field.c_name};{bits}"
+        return f"uint8_t {field.c_name}[{(field.bits + 7) // 8}]; {comment}"
+    return f"{name} {field.c_name}; {comment}"
 
 
 def _emit_validity(program: Program, plain: list[Header], out: Writer) -> None:

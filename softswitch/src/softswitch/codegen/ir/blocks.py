@@ -160,7 +160,6 @@ class Array:
 
     id: int
     name: str
-    c_name: str
     count: int
     bits: int = 0
     direct: bool = False
@@ -260,6 +259,8 @@ class Program:
     """A whole program."""
 
     name: str
+    version_note: str = ""
+    """What to add to the reason why the program is refused: advice about its old version, or nothing."""
     types: dict[str, HeaderType] = field(default_factory=dict)
     headers: dict[str, Header] = field(default_factory=dict)
     stacks: dict[str, Stack] = field(default_factory=dict)

@@ -20,13 +20,23 @@ FieldName = tuple[str, str]
 
 def pass_of_fields(program: Program) -> dict[FieldName, str]:
     """Return the pass, "ingress" or "egress", of each metadata field that only this pass uses."""
+    ingress, egress, copied = _uses_of_passes(program)
+    only_ingress, only_egress = ingress - egress - copied, egress - ingress - copied
+    return {name: "ingress" for name in only_ingress} | {name: "egress" for name in only_egress}
+
+
+def used_fields(program: Program) -> set[FieldName]:
+    """Return the metadata fields that any part of the program uses."""
+    return set().union(*_uses_of_passes(program))
+
+
+def _uses_of_passes(program: Program) -> tuple[set[FieldName], set[FieldName], set[FieldName]]:
+    """Return the metadata fields that ingress uses, that egress uses, and that are copied between packets."""
     verified = [checksum for checksum in program.checksums if checksum.verify]
     updated = [checksum for checksum in program.checksums if checksum.update]
     ingress = _uses(program, (program.states, verified, program.ingress, program.digests))
     egress = _uses(program, (program.egress, updated, program.deparser_primitives))
-    copied = _uses(program, (program.field_lists,))
-    only_ingress, only_egress = ingress - egress - copied, egress - ingress - copied
-    return {name: "ingress" for name in only_ingress} | {name: "egress" for name in only_egress}
+    return ingress, egress, _uses(program, (program.field_lists,))
 
 
 def parts(roots: Iterable[object]) -> Iterator[object]:

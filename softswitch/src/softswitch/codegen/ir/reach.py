@@ -12,6 +12,9 @@ UNBOUNDED = 0xFFFF_FFFF
 _MOST_PLACES = 10_000
 """Number of distinct places in a parser after which its reach counts as unbounded."""
 
+_DEEPEST = 200
+"""Number of states one after the other after which the reach of a parser counts as unbounded."""
+
 _Used = tuple[tuple[str, int], ...]
 """The number of elements extracted so far, by stack."""
 
@@ -32,15 +35,18 @@ class _Reach:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._bytes: dict[tuple[str, _Used], int] = {}
+        self._depth = 0
 
     def of(self, name: str | None, used: _Used) -> int:
         if name is None:
             return 0
         if (name, used) not in self._bytes:
-            if len(self._bytes) > _MOST_PLACES:
+            if len(self._bytes) > _MOST_PLACES or self._depth > _DEEPEST:
                 return UNBOUNDED
             self._bytes[name, used] = UNBOUNDED  # if the state is reached again before it has ended
+            self._depth += 1
             self._bytes[name, used] = self._through(self._program.states[name], dict(used))
+            self._depth -= 1
         return self._bytes[name, used]
 
     def _through(self, state: State, used: dict[str, int]) -> int:
@@ -48,7 +54,7 @@ class _Reach:
         for op in state.ops:
             farthest = max(farthest, position + _lookahead_bytes(op))
             if isinstance(op, Advance):
-                if not isinstance(op.bits, Const):
+                if not isinstance(op.bits, Const) or op.bits.value < 0:
                     return UNBOUNDED
                 position += op.bits.value // 8
             elif isinstance(op, Extract):

@@ -17,18 +17,22 @@ from softswitch.codegen.ir.blocks import (
     Program,
     Table,
 )
+from softswitch.codegen.ir.limits import MOST_CASES, MOST_ENTRIES, MOST_NUMBER, MOST_PACKED_BYTES
 from softswitch.codegen.ir.names import Scope
-from softswitch.codegen.ir.nodes import VALID, FieldRef, HeaderRef
+from softswitch.codegen.ir.nodes import VALID, Action, FieldRef, HeaderRef
 from softswitch.codegen.ir.source import Json
 from softswitch.codegen.load.expressions import ExpressionLoader
+from softswitch.codegen.load.state_size import StateSize
 
-MOST_ENTRIES = 1 << 24
+_ENTRY_BYTES = 64
+"""An entry without its key and arguments, with its places in the index of the table."""
+_MEMBER_BYTES = 128
 _HIT, _MISS = "__HIT__", "__MISS__"
 
 
-def load_pipelines(root: Json, program: Program) -> None:
+def load_pipelines(root: Json, program: Program, state: StateSize) -> None:
     """Load the program's profiles, tables, ingress and egress."""
-    loader = _PipelineLoader(program)
+    loader = _PipelineLoader(program, state)
     for item in root.items("pipelines"):
         name = item["name"].text()
         if name not in ("ingress", "egress"):
@@ -41,15 +45,16 @@ def load_pipelines(root: Json, program: Program) -> None:
 
 
 class _PipelineLoader:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, state: StateSize) -> None:
         self.program = program
         self.expressions = ExpressionLoader(program)
-        self.scope = Scope()
+        self.scope = Scope("n")
+        self.state = state
         self.profiles: dict[str, Profile] = {}
 
     def load(self, item: Json) -> Pipeline:
         for profile in item.items("action_profiles"):
-            self._profile(profile)
+            self._profile(profile, profile["name"].text())
         nodes: dict[str, Node] = {}
         for member, load in (
             ("tables", self._table),
@@ -58,50 +63,67 @@ class _PipelineLoader:
         ):
             for element in item.items(member):
                 node = load(element)
+                if node.name in nodes:
+                    raise element.error(f"more than one table or condition is named '{node.name}'")
                 nodes[node.name] = node
         start = item.get("init_table")
-        return Pipeline(item["name"].text(), None if start is None else start.text(), nodes)
+        if start is not None and start.text() not in nodes:
+            raise start.error(f"unknown table or condition '{start.text()}'")
+        for node in nodes.values():
+            for name in _following(node):
+                if name is not None and name not in nodes:
+                    raise node.where.error(f"unknown table or condition '{name}' after '{node.name}'")
+        return Pipeline(item["name"].text(), _next(item, "init_table"), nodes)
 
-    def _profile(self, item: Json) -> None:
-        name = item["name"].text()
-        c_name = self.scope.unique(name)
+    def _profile(self, item: Json, name: str) -> Profile:
+        """Load a profile, or the profile of one table that old versions describe in the table."""
+        c_name = self.scope.unique()
         selector = item.get("selector")
         calculation = None if selector is None else self.expressions.calculation(selector, name, c_name)
-        profile = Profile(len(self.program.profiles), name, c_name, item["max_size"].integer(), calculation)
+        most = item["max_size"].integer(0, MOST_ENTRIES, f"the size of action profile '{name}'")
+        self.state.add(item, most, _MEMBER_BYTES)
+        profile = Profile(len(self.program.profiles), name, c_name, most, calculation)
         self.profiles[name] = profile
         self.program.profiles.append(profile)
+        return profile
 
     def _conditional(self, item: Json) -> Node:
         name = item["name"].text()
         condition = self.expressions.expression(item["expression"])
         return Conditional(
-            name, self.scope.unique(name), condition, _next(item, "true_next"), _next(item, "false_next"), item
+            name, self.scope.unique(), condition, _next(item, "true_next"), _next(item, "false_next"), item
         )
 
     def _call(self, item: Json) -> Node:
         name = item["name"].text()
-        action = self.program.actions[item["action_id"].integer()]
-        return Call(name, self.scope.unique(name), action, _next(item, "next_node"), item)
+        action = self._action(item["action_id"])
+        if action.params:
+            raise item.error(f"action '{action.name}', which has parameters, is called without arguments")
+        return Call(name, self.scope.unique(), action, _next(item, "next_node"), item)
 
     def _table(self, item: Json) -> Node:
         name = item["name"].text()
         keys = tuple(self._key(k) for k in item.items("key"))
-        actions = tuple(self.program.actions[i.integer()] for i in item.items("action_ids"))
+        if sum((key.ref.field.bits + 7) // 8 for key in keys) > MOST_PACKED_BYTES:
+            raise item["key"].error(f"the key of table '{name}' has more than {MOST_PACKED_BYTES} bytes")
+        actions = self._actions(item)
         ids = {a.name: a.id for a in actions}
-        following = item["next_tables"].value
+        following = {
+            action: None if node.value is None else node.text() for action, node in item["next_tables"].members()
+        }
         next_default = _next(item, "base_default_next")
         by_hit = _HIT in following or _MISS in following
         default = item.get("default_entry")
-        entries = tuple(self._entry(e, keys) for e in item.items("entries"))
+        entries = tuple(self._entry(e, keys) for e in item.items("entries", MOST_CASES))
         if entries and item["type"].text() != "simple":
             raise item["entries"].error(f"entries of table '{name}', which has an action profile, are not supported")
         table = Table(
             id=len(self.program.tables),
             name=name,
-            c_name=self.scope.unique(name),
+            c_name=self.scope.unique(),
             keys=keys,
             actions=actions,
-            max_entries=self._max_entries(item, len(entries)),
+            max_entries=self._max_entries(item, len(entries), keys, actions),
             profile=self._table_profile(item),
             counter=self._counter(item, name) if item.flag("with_counters") else None,
             meter=self._named_meter(item),
@@ -119,16 +141,38 @@ class _PipelineLoader:
         self.program.tables.append(table)
         return table
 
-    def _max_entries(self, item: Json, entries: int) -> int:
+    def _actions(self, item: Json) -> tuple[Action, ...]:
+        """Return the actions of a table. Old versions name them, without their ids."""
+        if item.get("action_ids") is not None:
+            return tuple(map(self._action, item.items("action_ids")))
+        by_name = {action.name: action for action in self.program.actions.values()}
+        actions = []
+        for name in item.items("actions"):
+            if name.text() not in by_name:
+                raise name.error(f"unknown action '{name.text()}'")
+            actions.append(by_name[name.text()])
+        return tuple(actions)
+
+    def _action(self, number: Json) -> Action:
+        action = self.program.actions.get(number.integer())
+        if action is None:
+            raise number.error(f"unknown action {number.integer()}")
+        return action
+
+    def _max_entries(self, item: Json, entries: int, keys: tuple[Key, ...], actions: tuple[Action, ...]) -> int:
         size = item.get("max_size")
-        most = max(entries, 0 if size is None else size.integer(), 1)
-        if most > MOST_ENTRIES:
-            raise item["max_size"].error(f"table of {most} entries is larger than {MOST_ENTRIES}")
+        what = f"the size of table '{item['name'].text()}'"
+        most = max(entries, 0 if size is None else size.integer(0, MOST_ENTRIES, what), 1)
+        words = sum(2 + key.ref.field.bits // 32 for key in keys)
+        words += max((sum(1 + param.bits // 64 for param in action.params) for action in actions), default=0)
+        self.state.add(item, most if keys else 1, _ENTRY_BYTES + 8 * words)
         return most
 
     def _table_profile(self, item: Json) -> Profile | None:
         if item["type"].text() == "simple":
             return None
+        if item.get("action_profile") is None and item.get("act_prof_name") is not None:
+            return self._profile(item, item["act_prof_name"].text())
         name = item["action_profile"].text()
         if name not in self.profiles:
             raise item["action_profile"].error(f"unknown action profile '{name}'")
@@ -158,7 +202,8 @@ class _PipelineLoader:
             operand = self.expressions.expression(
                 Json({"type": "header", "value": target.value}, target.path, target.source)
             )
-            assert isinstance(operand, HeaderRef)
+            if not isinstance(operand, HeaderRef):
+                raise target.error("a match on the validity of this is not supported")
             ref = FieldRef(operand.header, VALID)
             kind = "exact"
         elif not isinstance(target.value, list):
@@ -172,23 +217,26 @@ class _PipelineLoader:
         if ref.field.varbit:
             raise item.error("match on a varbit is not supported")
         text = name.text() if name is not None else f"{ref.header.name}.{ref.field.name}"
-        return Key(text, kind, ref, None if mask is None else mask.hexstr())
+        return Key(text, kind, ref, None if mask is None else mask.hexstr() & ((1 << ref.field.bits) - 1))
 
     def _action_call(self, item: Json) -> ActionCall:
-        number = item["action_id"].integer()
-        if number not in self.program.actions:
-            raise item["action_id"].error(f"unknown action {number}")
-        action = self.program.actions[number]
-        args = tuple(
-            a.hexstr() & ((1 << p.bits) - 1) for a, p in zip(item.items("action_data"), action.params, strict=True)
-        )
+        action = self._action(item["action_id"])
+        data = list(item.items("action_data"))
+        if len(data) != len(action.params):
+            raise item.error(f"{len(data)} arguments for action '{action.name}' with {len(action.params)} parameters")
+        args = tuple(a.hexstr() & ((1 << p.bits) - 1) for a, p in zip(data, action.params, strict=True))
         return ActionCall(action, args)
 
     def _entry(self, item: Json, keys: tuple[Key, ...]) -> ConstEntry:
-        values = tuple(_match(m, k) for m, k in zip(item.items("match_key"), keys, strict=True))
+        matches = list(item.items("match_key"))
+        if len(matches) != len(keys):
+            raise item.error(f"an entry with {len(matches)} values for {len(keys)} keys")
+        values = tuple(_match(m, k) for m, k in zip(matches, keys, strict=True))
         priority = item.get("priority")
         return ConstEntry(
-            values, self._action_call(item["action_entry"]), 0 if priority is None else priority.integer()
+            values,
+            self._action_call(item["action_entry"]),
+            0 if priority is None else priority.integer(-MOST_NUMBER, MOST_NUMBER, "the priority"),
         )
 
 
@@ -202,10 +250,19 @@ def _match(item: Json, key: Key) -> tuple[int, int]:
         return item["start"].hexstr() & everything, item["end"].hexstr() & everything
     value = item["key"].hexstr() & everything
     if kind == "lpm":
-        return value, item["prefix_length"].integer()
+        return value, item["prefix_length"].integer(0, key.ref.field.bits, "the length of the prefix")
     if kind in ("ternary", "optional"):
         return value, item["mask"].hexstr() & everything
     return value, everything
+
+
+def _following(node: Node) -> list[str | None]:
+    """Return all nodes that a node names as its next."""
+    if isinstance(node, Conditional):
+        return [node.next_true, node.next_false]
+    if isinstance(node, Call):
+        return [node.next_node]
+    return [*node.next_by_action.values(), *(node.next_by_hit or ()), node.next_default]
 
 
 def _next(item: Json, key: str) -> str | None:

@@ -7,69 +7,48 @@ Owns the location of each header in the phv (its place). It must not know expres
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.limits import MOST_HEADER_BITS, MOST_MEMBERS, MOST_OBJECTS, MOST_PHV_BYTES
 from softswitch.codegen.ir.names import Scope
 from softswitch.codegen.ir.nodes import Field, Header, HeaderType, Stack, Union, UnionStack
 from softswitch.codegen.ir.source import Json
 
-WIDEST_FIELD_BITS = 2048
-
-# The fields of standard_metadata_t with the names of struct sw_standard_metadata; the target stores them.
-STANDARD_FIELDS = [
-    "ingress_global_timestamp",
-    "egress_global_timestamp",
-    "ingress_port",
-    "egress_spec",
-    "egress_port",
-    "instance_type",
-    "packet_length",
-    "enq_timestamp",
-    "enq_qdepth",
-    "deq_timedelta",
-    "deq_qdepth",
-    "mcast_grp",
-    "egress_rid",
-    "checksum_error",
-    "parser_error",
-    "priority",
-    "qid",
-]
-OWN_METADATA = "softswitch_metadata_h"
-"""The type of a header in a program's metadata whose fields are softswitch's own. p4c keeps the names of header types,
-but not of metadata. The header is never valid, and BMv2 ignores it."""
-OWN_FIELDS = ["egress_queue"]
-
 
 def load_types(root: Json, program: Program) -> None:
-    """Load the program's types, headers, stacks, unions and the mapping of standard metadata."""
-    scope = Scope()
+    """Load the program's types, headers, stacks and unions."""
+    scope = Scope("t")
     for item in root.items("header_types"):
         header_type = _header_type(item, scope)
         program.types[header_type.name] = header_type
     _Headers(root, program).load()
-    _standard_metadata(root, program)
 
 
 def _header_type(item: Json, scope: Scope) -> HeaderType:
     name = item["name"].text()
     if item.get("length_exp") is not None:
         raise item["length_exp"].error(f"P4_14 header length expression of '{name}' is not supported")
-    fixed = sum(f[1].integer() for f in item.items("fields") if f[1].value != "*")
-    members = Scope()
-    fields = []
-    for f in item.items("fields"):
-        field_name = f[0].text()
-        signed = len(f.value) > 2 and bool(f[2].value)
-        varbit = f[1].value == "*"
-        bits = item["max_length"].integer() * 8 - fixed if varbit else f[1].integer()
-        if not varbit and bits > WIDEST_FIELD_BITS:
-            raise f.error(f"field '{name}.{field_name}' of {bits} bits is wider than {WIDEST_FIELD_BITS}")
-        fields.append(Field(field_name, members.unique(field_name), bits, signed, varbit))
-    if sum(f.varbit for f in fields) > 1:
+    rows = list(item.items("fields"))
+    signs = [row[1].value != "*" and len(row.value) > 2 and bool(row[2].value) for row in rows]
+    widths = [None if r[1].value == "*" else r[1].width(least=int(s)) for r, s in zip(rows, signs, strict=True)]
+    if any(len(row.value) > 3 and row[3].value for row in rows):
+        raise item.error(f"header type '{name}' has a saturating field, which is not supported")
+    fixed = sum(bits for bits in widths if bits is not None)
+    if fixed > MOST_HEADER_BITS:
+        raise item.error(f"header type '{name}' of {fixed} bits; the limit is {MOST_HEADER_BITS}")
+    if widths.count(None) > 1:
         raise item.error(f"header type '{name}' has more than one varbit")
-    return HeaderType(name, scope.unique(name), tuple(fields))
+    members = Scope("f")
+    fields = []
+    for row, sign, bits in zip(rows, signs, widths, strict=True):
+        room = 8 * item["max_length"].integer(0, MOST_HEADER_BITS // 8) - fixed if bits is None else bits
+        if room < 0:
+            raise item["max_length"].error(f"header type '{name}' is longer than its largest size")
+        fields.append(Field(row[0].text(), members.unique(), room, sign, bits is None))
+    return HeaderType(name, scope.unique(), tuple(fields))
 
 
 class _Headers:
@@ -78,22 +57,27 @@ class _Headers:
     def __init__(self, root: Json, program: Program) -> None:
         self.root = root
         self.program = program
-        self.scope = Scope()
+        self.scope = Scope("h")
         self.by_id: dict[int, Header] = {}
         self.items = {item["id"].integer(): item for item in root.items("headers")}
+        self.phv_bytes = 0
 
     def load(self) -> None:
         unions = {u["id"].integer(): u for u in self.root.items("header_unions")}
+        names = Counter(item["name"].text() for item in self.items.values())
+        for item in self.items.values():
+            if names[item["name"].text()] > 1:
+                raise item.error(f"more than one header is named '{item['name'].text()}'")
         for item in self.root.items("header_stacks"):
             self._stack(item)
         stacked: set[int] = set()
         for item in self.root.items("header_union_stacks"):
-            ids = [i.integer() for i in item.items("header_union_ids")]
-            stacked.update(ids)
-            self._union_stack(item, [unions[i] for i in ids])
+            members = [_of_id(unions, i, "header union") for i in item.items("header_union_ids")]
+            stacked.update(u["id"].integer() for u in members)
+            self._union_stack(item, members)
         for header_id, item in self.items.items():
             if header_id not in self.by_id:
-                self._header(item, header_id, self.scope.unique(item["name"].text()))
+                self._header(item, header_id, self.scope.unique())
         for union_id, item in unions.items():
             if union_id not in stacked:
                 self._union(item)
@@ -108,32 +92,52 @@ class _Headers:
 
     def _header(self, item: Json, header_id: int, place: str) -> Header:
         header_type = self._type(item)
-        metadata = item.flag("metadata")
+        metadata = item.flag("metadata") and "[" not in place  # an element of a stack has a validity of its own
         if not metadata and header_type.fixed_bits % 8:
             raise item.error(f"header '{item['name'].text()}' is not a whole number of bytes")
         header = Header(item["name"].text(), header_type, metadata, place)
+        if header_id in self.by_id:
+            raise item.error(f"header '{header.name}' is an element of two stacks or unions")
         self.by_id[header_id] = header
+        self._count(item, header_type)
         return header
 
-    def _array(self, name: str, header_type: HeaderType, size: int) -> str:
-        array = self.scope.unique(name)
+    def _count(self, item: Json, header_type: HeaderType) -> None:
+        """Count a header's bytes in the phv. Raise CodegenError above the limit."""
+        self.phv_bytes += sum((field.bits + 7) // 8 + 2 * field.varbit for field in header_type.fields)
+        if self.phv_bytes > MOST_PHV_BYTES:
+            raise item.error(f"the headers of the program up to here have more than {MOST_PHV_BYTES} bytes")
+
+    def _array(self, header_type: HeaderType, size: int) -> str:
+        array = self.scope.unique()
         self.program.arrays.append((array, header_type, size))
         return array
 
     def _stack(self, item: Json) -> None:
         name = item["name"].text()
-        ids = [i.integer() for i in item.items("header_ids")]
+        elements = self._elements(item, MOST_OBJECTS)
         header_type = self._type(item)
-        array = self._array(name, header_type, len(ids))
-        headers = [self._header(self.items[i], i, f"{array}[{n}]") for n, i in enumerate(ids)]
+        array = self._array(header_type, len(elements))
+        headers = [
+            self._header(element, element["id"].integer(), f"{array}[{n}]") for n, element in enumerate(elements)
+        ]
+        for header, element in zip(headers, elements, strict=True):
+            if header.type is not header_type:
+                raise element.error(f"header '{header.name}' has another type than its stack '{name}'")
         self.program.stacks[name] = Stack(name, header_type, array, tuple(headers))
+
+    def _elements(self, item: Json, most: int = MOST_MEMBERS) -> list[Json]:
+        """Return the headers of a stack or union."""
+        return [_of_id(self.items, i, "header") for i in item.items("header_ids", most)]
 
     def _union(self, item: Json) -> Union:
         name = item["name"].text()
-        ids = [i.integer() for i in item.items("header_ids")]
+        ids = [element["id"].integer() for element in self._elements(item)]
         places = [self.by_id[i].place for i in ids]
         for i in ids:
             header = self.by_id[i]
+            if header.metadata:
+                raise item.error(f"metadata '{header.name}' in header union '{name}' is not supported")
             self.by_id[i] = replace(header, union=tuple(p for p in places if p != header.place))
         union = Union(name, tuple(self.by_id[i] for i in ids))
         self.program.unions[name] = union
@@ -143,15 +147,17 @@ class _Headers:
         name = item["name"].text()
         if not union_items:
             raise item.error(f"header union stack '{name}' is empty")
-        member_ids = [[i.integer() for i in u.items("header_ids")] for u in union_items]
-        types = tuple(self._type(self.items[i]) for i in member_ids[0])
-        arrays = tuple(self._array(f"{name}_{n}_{t.name}", t, len(union_items)) for n, t in enumerate(types))
-        for position, ids in enumerate(member_ids):
-            for member, i in enumerate(ids):
-                self._header(self.items[i], i, f"{arrays[member]}[{position}]")
-        unions = tuple(self._union(u) for u in union_items)
         members = self._member_names(item["union_type"])
-        self.program.union_stacks[name] = UnionStack(name, self.scope.unique(name), members, types, arrays, unions)
+        types = tuple(map(self._type, self._elements(union_items[0])))
+        arrays = tuple(self._array(t, len(union_items)) for t in types)
+        for position, union_item in enumerate(union_items):
+            elements = self._elements(union_item)
+            if [self._type(element) for element in elements] != list(types) or len(members) != len(types):
+                raise union_item.error(f"the unions of stack '{name}' have different members")
+            for array, element in zip(arrays, elements, strict=True):
+                self._header(element, element["id"].integer(), f"{array}[{position}]")
+        unions = tuple(self._union(u) for u in union_items)
+        self.program.union_stacks[name] = UnionStack(name, self.scope.unique(), members, types, arrays, unions)
 
     def _member_names(self, union_type: Json) -> tuple[str, ...]:
         for item in self.root.items("header_union_types"):
@@ -168,15 +174,9 @@ class _Headers:
             self.program.unions[name] = replace(union, members=tuple(headers[h.name] for h in union.members))
 
 
-def _standard_metadata(root: Json, program: Program) -> None:
-    """Map header fields, by name or by alias, to members of struct sw_standard_metadata."""
-    for name in STANDARD_FIELDS:
-        program.std_fields["standard_metadata", name] = name
-    for alias in root.items("field_aliases"):
-        outside = alias[0].text().rsplit(".", 1)[-1]
-        header, member = alias[1][0].text(), alias[1][1].text()
-        if outside in STANDARD_FIELDS:
-            program.std_fields[header, member] = outside
-    for instance in program.headers.values():
-        if instance.type.name == OWN_METADATA:
-            program.std_fields.update({(instance.name, member): member for member in OWN_FIELDS})
+def _of_id(items: Mapping[int, Json], number: Json, kind: str) -> Json:
+    """Return the item with an id."""
+    item = items.get(number.integer())
+    if item is None:
+        raise number.error(f"no {kind} has the id {number.integer()}")
+    return item

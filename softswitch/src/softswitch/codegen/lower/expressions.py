@@ -83,7 +83,7 @@ class Expressions(Operands):
         if isinstance(expr.left, FieldRef) and expr.left.field.varbit:
             return self._varbit_comparison(expr, expr.left)
         left, right = self.value(expr.left), self.value(expr.right)
-        kind = Kind.holding(min(left.low, right.low), max(left.high, right.high))
+        kind = self._kind(expr, min(left.low, right.low), max(left.high, right.high))
         a, b = converted(left, kind), converted(right, kind)
         if kind is Kind.WIDE:
             return f"(sw_wide_compare({a}, {b}) {expr.op} 0)"
@@ -99,6 +99,8 @@ class Expressions(Operands):
         """Return C for BMv2's comparison: headers are equal if both are valid and all fields are equal."""
         assert expr.left is not None
         left, right = self.header(expr.left), self.header(expr.right)
+        if left.metadata or right.metadata or left.type.fields != right.type.fields:
+            raise self._refuse(expr, "a comparison of these headers")
         tests = [left.valid, right.valid]
         for field in left.type.fields:
             a, b = f"{left.fields}.{field.c_name}", f"{right.fields}.{field.c_name}"
@@ -147,8 +149,7 @@ class Expressions(Operands):
     def _operation(self, expr: Op) -> Value:
         if expr.op == "access_field" and isinstance(expr.right, Const) and expr.left is not None:
             place = self.header(expr.left)
-            fields = (*place.type.fields, VALID)
-            return self._member(place, fields[expr.right.value])
+            return self._member(place, self.field_of(expr, (*place.type.fields, VALID)))
         if expr.op == "last_stack_index" and isinstance(expr.right, StackRef):
             return Value(f"(uint64_t)(phv->next.{expr.right.stack.array} - 1)", 0, bits_mask(32), Kind.U64)
         if expr.op == "size_stack" and isinstance(expr.right, StackRef):
@@ -170,7 +171,7 @@ class Expressions(Operands):
         assert expr.left is not None and expr.cond is not None
         left, right = self.value(expr.left), self.value(expr.right)
         low, high = min(left.low, right.low), max(left.high, right.high)
-        kind = Kind.holding(low, high)
+        kind = self._kind(expr, low, high)
         text = f"({self.boolean(expr.cond)} ? {converted(left, kind)} : {converted(right, kind)})"
         return Value(text, low, high, kind)
 
@@ -187,7 +188,7 @@ class Expressions(Operands):
             call = f"sw_sign{container}" if container else "sw_wide_sign"
             return Value(f"{call}({text}, {width})", low, high, Kind.of_width(width, True))
         assert value is not None
-        kind = Kind.holding(min(value.low, low, -1), max(value.high, high))
+        kind = self._kind(expr, min(value.low, low, -1), max(value.high, high))
         ends = ", ".join(converted(constant(end), kind) for end in (low, high))
         call = {Kind.I64: "sw_clamp64", Kind.I128: "sw_clamp128", Kind.WIDE: "sw_wide_clamp"}[kind]
         clamped = Value(f"{call}({converted(value, kind)}, {ends})", low, high, kind)
@@ -208,7 +209,7 @@ class Expressions(Operands):
     def _shift_right(self, expr: Op) -> Value:
         assert expr.left is not None
         left, by = self.value(expr.left), self.value(expr.right)
-        least, most = max(by.low, 0), by.high
+        least, most = max(by.low, 0), max(by.high, 0)
         nearest, farthest = min(least, WIDE_BITS), min(most, WIDE_BITS)
         ends = [end >> distance for end in (left.low, left.high) for distance in (nearest, farthest)]
         if least == most < 64 and left.kind is Kind.U64:
@@ -220,7 +221,7 @@ class Expressions(Operands):
     def _shift_left(self, expr: Op) -> Value:
         assert expr.left is not None
         left, by = self.value(expr.left), self.value(expr.right)
-        most = by.high
+        most = max(by.high, 0)
         if most > WIDE_BITS:
             raise self._refuse(expr, f"a left shift by up to {most} bits whose result is not cut")
         low, high = min(left.low << most, left.low), max(left.high << most, left.high)

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.limits import LONGEST_INDEX
 from softswitch.codegen.ir.nodes import (
     HEADERS_OF_STACK,
     VALID,
@@ -28,7 +29,7 @@ from softswitch.codegen.ir.nodes import (
     UnionRef,
     UnionStackRef,
 )
-from softswitch.codegen.ir.source import CodegenError
+from softswitch.codegen.ir.source import CodegenError, shown
 from softswitch.codegen.lower.places import (
     HeaderPlace,
     field_lvalue,
@@ -45,6 +46,7 @@ class Operands(ABC):
 
     program: Program
     params: tuple[tuple[Param, str], ...] = ()
+    in_parser: bool = False
     _known: dict[int, tuple[Expr, Value | None]] = field(default_factory=dict, compare=False, repr=False)
 
     @abstractmethod
@@ -67,9 +69,13 @@ class Operands(ABC):
 
     def _union_header(self, expr: Op, member: int) -> HeaderPlace:
         union = expr.left
-        if isinstance(union, UnionRef):
+        if isinstance(union, UnionRef) and 0 <= member < len(union.union.members):
             return place_of(union.union.members[member])
-        if isinstance(union, Op) and isinstance(union.left, UnionStackRef):
+        if (
+            isinstance(union, Op)
+            and isinstance(union.left, UnionStackRef)
+            and 0 <= member < len(union.left.stack.arrays)
+        ):
             return union_stack_place(union.left.stack, member, self.index(union.right))
         raise self._refuse(expr, "a header union operand")
 
@@ -86,7 +92,17 @@ class Operands(ABC):
 
     def index(self, expr: Expr) -> str:
         """Return C for a 64-bit index; a negative index becomes far out of bounds."""
-        return lowered(self.value(expr), 64)
+        text = lowered(self.value(expr), 64)
+        if len(text) > LONGEST_INDEX:
+            raise self._refuse(expr, f"an index of more than {LONGEST_INDEX} characters of C")
+        return text
+
+    def field_of(self, expr: Op, fields: tuple[Field, ...]) -> Field:
+        """Return the field that an `access_field` selects by its number."""
+        assert isinstance(expr.right, Const)
+        if not 0 <= expr.right.value < len(fields):
+            raise self._refuse(expr, f"field {shown(expr.right.value)} of a header with {len(fields)} fields")
+        return fields[expr.right.value]
 
     def _field(self, ref: FieldRef) -> Value:
         if ref.field.hidden or ref.field.varbit:
@@ -107,6 +123,8 @@ class Operands(ABC):
         return field_value(name, param.bits, False)
 
     def _lookahead(self, expr: Lookahead) -> Value:
+        if not self.in_parser:
+            raise CodegenError("a lookahead outside a parser state is not supported")
         if expr.bits > 128:
             text = f"sw_wide_from_wire(at, {expr.offset}, {expr.bits})"
             return Value(text, 0, bits_mask(expr.bits), Kind.WIDE)

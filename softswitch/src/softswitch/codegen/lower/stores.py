@@ -42,7 +42,7 @@ def target(expressions: Expressions, expr: Expr, where: Json) -> Target:
         return _member_target(stack_place(expr.stack, last_index(expr.stack.array)), expr.field)
     if isinstance(expr, Op) and expr.op == "access_field" and isinstance(expr.right, Const) and expr.left is not None:
         place = expressions.header(expr.left)
-        return _member_target(place, place.type.fields[expr.right.value])
+        return _member_target(place, expressions.field_of(expr, place.type.fields))
     raise where.error("an assignment to this is not supported")
 
 
@@ -102,6 +102,8 @@ def copy_header(to: HeaderPlace, source: HeaderPlace, where: Json) -> list[str]:
     """Return C that assigns a header together with its validity."""
     if to.type is not source.type and to.type.fields != source.type.fields:
         raise where.error(f"assignment of a '{source.type.name}' to a '{to.type.name}'")
+    if to.metadata or source.metadata:
+        raise where.error("assignment of a header to metadata, or of metadata to a header, is not supported")
     copy = f"memmove(&{to.fields}, &{source.fields}, sizeof {to.fields});"
     lines = [f"if ({source.valid})", f"    {copy}"]
     if to.siblings:

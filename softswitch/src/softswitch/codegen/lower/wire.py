@@ -54,6 +54,8 @@ def _load_integer(base: str, offset_bits: int, bits: int) -> str:
     """Return C for an unsigned integer whose low `bits` bits are the field."""
     first, skip = divmod(offset_bits, 8)
     at = f"{base} + {first}" if first else base
+    if bits == 0:
+        return "0ull"
     span = (skip + bits + 7) // 8 * 8
     if span <= 64:
         shift = span - skip - bits

@@ -8,6 +8,7 @@ from softswitch.codegen.ir.nodes import (
     Const,
     FieldRef,
     HeaderRef,
+    HeaderType,
     Op,
     Stack,
     StackRef,
@@ -22,8 +23,8 @@ from softswitch.codegen.primitives.call import Call
 
 def assign_vl(call: Call) -> list[str]:
     to, source = call.target(0), call.target(1)
-    if not (to.varbit and source.varbit):
-        raise call.refuse("fields that are not varbits")
+    if not (to.varbit and source.varbit) or to.bits != source.bits:
+        raise call.refuse("fields that are not varbits of the same size")
     return [f"memmove(&{to.lvalue}, &{source.lvalue}, sizeof {to.lvalue});"]
 
 
@@ -56,7 +57,10 @@ def _union_places(call: Call, index: int) -> list[HeaderPlace]:
 
 
 def assign_union(call: Call) -> list[str]:
-    pairs = zip(_union_places(call, 0), _union_places(call, 1), strict=True)
+    to_places, source_places = _union_places(call, 0), _union_places(call, 1)
+    if len(to_places) != len(source_places):
+        raise call.refuse("unions of different types")
+    pairs = zip(to_places, source_places, strict=True)
     return [line for to, source in pairs for line in _copy_member(to, source, call)]
 
 
@@ -70,6 +74,8 @@ def _copy_member(to: HeaderPlace, source: HeaderPlace, call: Call) -> list[str]:
 
 def assign_header_stack(call: Call) -> list[str]:
     to, source = _stack(call, 0), _stack(call, 1)
+    if _form(to) != _form(source):
+        raise call.refuse("stacks of different types")
     return [line for a, b in zip(_arrays(to), _arrays(source), strict=True) for line in _copy_array(a, b)] + [
         f"phv->next.{_counter(to)} = phv->next.{_counter(source)};"
     ]
@@ -112,6 +118,13 @@ def _stack(call: Call, index: int) -> Stack | UnionStack:
     return expr.stack
 
 
+def _form(stack: Stack | UnionStack) -> tuple[int, tuple[HeaderType, ...]]:
+    """Return the number of elements of a stack and the types of its arrays."""
+    if isinstance(stack, Stack):
+        return len(stack.headers), (stack.type,)
+    return len(stack.unions), stack.types
+
+
 def _arrays(stack: Stack | UnionStack) -> tuple[str, ...]:
     return (stack.array,) if isinstance(stack, Stack) else stack.arrays
 
@@ -124,8 +137,8 @@ def _shift(call: Call) -> tuple[Stack | UnionStack, int, int]:
     """Return the stack of a push or pop, its size, and the number of elements to shift."""
     stack, amount = _stack(call, 0), call.expr(1)
     size = len(stack.headers) if isinstance(stack, Stack) else len(stack.unions)
-    if not isinstance(amount, Const):
-        raise call.refuse("an amount that is not constant")
+    if not isinstance(amount, Const) or amount.value < 0:
+        raise call.refuse("an amount that is not constant or below 0")
     return stack, size, min(amount.value, size)
 
 
