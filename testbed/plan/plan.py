@@ -225,8 +225,8 @@ _NAMED_BY_SCHEMES = ("congestion", "flow_control", "loss_recovery")
 """The settings of the transport of which a scheme's name says the value."""
 _SWITCH_FEATURES = frozenset(
     name
-    for scheme in (*SCHEMES.values(), *RATE_CONTROLS.values())
-    for name, value in scheme.switch.items()
+    for features in (*(scheme.switch for scheme in SCHEMES.values()), *(rate.switch for rate in RATE_CONTROLS.values()))
+    for name, value in features.items()
     if isinstance(value, (bool, str))
 )
 """The mechanisms of switches that some scheme selects, such as `bts` and `spraying`."""
