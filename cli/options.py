@@ -13,6 +13,7 @@ from cli.listing import words
 from scenarios.listed import LISTED
 from testbed.errors import UsageError
 from wire.input.quantities import in_unit
+from wire.input.validation import shown
 
 
 def folder_of(text: str | Path) -> Path:
@@ -37,6 +38,15 @@ def scenario_of(scenario: str | None, flows: Path | None) -> str:
     if flows is None:
         raise UsageError("no scenario: give one that `list` shows, or a flow list with --flows FILE")
     return LISTED.name
+
+
+def scheme_names(text: str) -> tuple[str, ...]:
+    """Return the schemes of `--schemes`. UsageError for a repeated one."""
+    names = tuple(name.strip() for name in text.split(","))
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise UsageError(f"--schemes: {shown(repeated)} is given twice")
+    return names
 
 
 SwitchName = Annotated[

@@ -18,7 +18,8 @@ from wire.input.validation import MAX_RATE_BPS, STRICT
 
 Rate = Annotated[int, Field(ge=1_000_000, le=MAX_RATE_BPS)]
 Delay = Annotated[int, Field(ge=0, le=1_000_000_000)]
-Count = Annotated[int, Field(ge=1, le=400)]
+MOST_COUNT = 400
+Count = Annotated[int, Field(ge=1, le=MOST_COUNT)]
 
 MAX_UPPER_SWITCHES = 1_000
 """The most aggregation switches and cores of a three-tier network."""

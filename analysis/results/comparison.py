@@ -337,7 +337,17 @@ def _warnings(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds:
         if result.verdict != "faithful":
             warnings.append(f"{label} is {result.verdict}: {' '.join(result.verdict_reasons)}")
     names = [result.variant for result in results] if has_seeds else labels
-    return [*warnings, *shared_warnings(zip(names, (result.warnings for result in results), strict=True))]
+    warnings_of_runs = (
+        (*_overridden(label, result), *result.warnings) for label, result in zip(labels, results, strict=True)
+    )
+    return [*warnings, *shared_warnings(zip(names, warnings_of_runs, strict=True))]
+
+
+def _overridden(label: str, result: RunResult) -> Iterator[str]:
+    """Yield a sentence for each setting that contradicts the scheme's name, unless the run's label has the setting."""
+    for word in result.overridden:
+        if word.rpartition(".")[2] not in label:
+            yield f"run with {word} instead of what the scheme's name says."
 
 
 def shared_warnings(warnings_of_runs: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:

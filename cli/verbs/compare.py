@@ -35,6 +35,7 @@ from cli.options import (
     SwitchName,
     TopologyName,
     scenario_of,
+    scheme_names,
 )
 from cli.output import EXIT_CLAIM, console, say, say_json, with_fields
 from cli.planning import checked, clock_of, dilation_of, end_by_outcome
@@ -108,7 +109,7 @@ def verb(
         check_retry(request.clock)
     chosen = chosen_seeds(seed, seeds)
     # All schemes of a seed before the next seed, so that an interruption leaves complete comparisons.
-    names = [name.strip() for name in schemes.split(",")]
+    names = scheme_names(schemes)
     programs = read_programs(p4 or ()) or [None]
     requests = [
         replace(request, scheme=name, seed=run_seed, program=program)
@@ -126,7 +127,8 @@ def verb(
     with interruptible():  # everything is stored by now
         comparison = compare([run.result for run in runs], missing, held)
         if json:
-            say_json(with_fields(comparison.to_json(), folders=[str(run.folder) for run in runs]))
+            folder = None if page is None else str(page.parent)
+            say_json(with_fields(comparison.to_json(), folder=folder, folders=[str(run.folder) for run in runs]))
         else:
             console.print(comparison_table(comparison))
             if page is not None:

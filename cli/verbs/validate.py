@@ -13,9 +13,9 @@ import typer
 from analysis.report.validation import write_validation_page
 from cli.calibration import say_dilations
 from cli.listing import words
-from cli.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers
+from cli.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers, scheme_names
 from cli.outcomes import print_peer_validation, print_validation
-from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
+from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json, with_fields
 from cli.planning import checked, dilation_of
 from cli.progress import JobProgress
 from cli.retrying import tell
@@ -84,6 +84,7 @@ def verb(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a result is out of tolerance.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
 ) -> None:
+    names = None if schemes is None else scheme_names(schemes)
     if peer is not None:
         _refuse_live(
             {
@@ -97,11 +98,11 @@ def verb(
                 "--strict": strict,
             }
         )
-        cases = _cases(peer, scenario, _names(schemes), scale, seed, settings or ())
+        cases = _cases(peer, scenario, names, scale, seed, settings or ())
         _with_peer(peer, cases, scenario, out, is_json=json)
         return
     own = (dilation_of(dilation), seed, parse_settings(settings or ()))
-    wish = Wish(scenario, _names(schemes), switch, scale, *own, program=read_program(p4))
+    wish = Wish(scenario, names, switch, scale, *own, program=read_program(p4))
     pairs, left_out = pairs_of(wish)
     if longest is not None:
         pairs, too_long = not_longer(pairs, longest)
@@ -117,7 +118,7 @@ def verb(
         )
     page = _page(stored)
     if json:
-        say_json(stored.validation.to_json())
+        say_json(with_fields(stored.validation.to_json(), folder=str(stored.folder)))
     else:
         print_validation(stored.validation, stored.folder, page, in_full=scenario != ALL)
     if stored.is_interrupted:
@@ -138,7 +139,7 @@ def _refuse_live(is_typed: Mapping[str, bool]) -> None:
 def _with_peer(peer: str, cases: Sequence[PeerCase], name: str, out: Path, *, is_json: bool) -> None:
     validation, folder = validate_with_peer(peer, cases, name, out, complain)
     if is_json:
-        say_json(validation.to_json())
+        say_json(with_fields(validation.to_json(), folder=str(folder)))
     else:
         print_peer_validation(validation, folder, in_full=name != ALL)
     if validation.failures:
@@ -156,15 +157,6 @@ def _cases(
     if schemes is not None or settings or seed is not None or scale != "ci":
         raise UsageError("--peer: without a scenario it runs the cases of docs/validation.md, which take no settings")
     return standard_cases(peer)
-
-
-def _names(schemes: str | None) -> tuple[str, ...] | None:
-    if schemes is None:
-        return None
-    names = tuple(name.strip() for name in schemes.split(","))
-    if len(set(names)) < len(names):
-        raise UsageError("--schemes: a scheme is repeated")
-    return names
 
 
 def _page(stored: StoredValidation) -> Path | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pydantic import ValidationError
 
 from scenarios.faults.fault import Fault, FaultError
-from scenarios.faults.impairments import check_overlaps
+from scenarios.faults.impairments import Impairment, check_overlaps
 from scenarios.faults.kinds import FAULTS
 from topologies.model import Topology
 from wire.input.nearest import nearest
@@ -22,7 +22,18 @@ def parse_faults(texts: Iterable[str], topology: Topology) -> tuple[Fault, ...]:
     for fault in faults:
         fault.check(topology)
     check_overlaps(faults, topology)
+    for place, fault in enumerate(faults):
+        if any(_are_same(fault, other) for other in faults[:place]):
+            raise FaultError(f"{fault.kind}:{fault.place}: two such faults overlap in time; leave one of them out")
     return faults
+
+
+def _are_same(fault: Fault, other: Fault) -> bool:
+    """Whether two faults of one kind affect the same place at the same time, so that one would end the other."""
+    if (fault.kind, fault.place) != (other.kind, other.place) or isinstance(fault, Impairment):
+        return False
+    first, second = sorted((fault.spans()[0], other.spans()[0]), key=lambda span: span.begin_ns)
+    return first.end_ns is None or second.begin_ns < first.end_ns
 
 
 def parse_fault(text: str) -> Fault:

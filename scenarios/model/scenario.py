@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 
 from scenarios.model.flow import FlowRequest
 from topologies.model import Topology
+from topologies.shapes import MOST_COUNT
 from wire.input.validation import STRICT, shown
 
 # In scenarios/, NumPy is imported only where random numbers are drawn, so that listing scenarios stays fast.
@@ -78,14 +80,31 @@ def check_host(name: str, topology: Topology) -> None:
     """Raise ScenarioError if a network has no host of this name."""
     if name not in topology.host:
         raise ScenarioError(
-            f"no host {shown(name)} in this network (h1 to h{len(topology.hosts)}); {more_hosts(topology)}"
+            f"no host {shown(name)} in this network (h1 to h{len(topology.hosts)}); "
+            f"{more_hosts(topology, _missing_for(name, topology))}"
         )
 
 
-def more_hosts(topology: Topology) -> str:
-    """Return the end of a message about too few hosts: the options that add some."""
-    settings = [f"topology.{name}" for name in ("hosts_per_tor", "left_hosts", "hosts") if name in topology.parameters]
-    return f"use --set {settings[0]}=NUMBER, or another --topology" if settings else "use another --topology"
+def _missing_for(name: str, topology: Topology) -> int | None:
+    """Return how many hosts more a network needs to have a host of this name; None if hosts never have such names."""
+    number = re.fullmatch(r"h([1-9][0-9]{0,5})", name)
+    return None if number is None else int(number[1]) - len(topology.hosts)
+
+
+def more_hosts(topology: Topology, missing: int | None = None, tors: Sequence[str] = ()) -> str:
+    """Return the end of a message about too few hosts: the option that adds `missing` under these ToRs, or all ToRs."""
+    names = tors or [switch.name for switch in topology.switches if switch.is_tor]
+    settings = [name for name in ("hosts_per_tor", "left_hosts", "hosts") if name in topology.parameters]
+    if not settings:
+        return "use another --topology"
+    setting = "right_hosts" if settings == ["left_hosts"] and list(names) == ["s2"] else settings[0]
+    present = topology.parameters[setting]
+    if not isinstance(present, int) or missing is None:
+        return f"use --set topology.{setting}=NUMBER, or another --topology"
+    needed = present - -missing // (len(names) if setting == "hosts_per_tor" else 1)
+    if needed > MOST_COUNT:
+        return "use another --topology"
+    return f"use --set topology.{setting}={needed}, or another --topology"
 
 
 def random_stream(seed: int, name: str) -> np.random.Generator:

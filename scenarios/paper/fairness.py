@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
+from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, more_hosts
 from topologies.model import Topology
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ class JoinAndLeave(Workload):
         needed = self.groups * self.senders_per_group
         *senders, receiver = (host.name for host in topology.hosts)
         if len(senders) < needed:
-            raise ScenarioError(f"{needed} senders and a receiver do not fit {len(topology.hosts)} hosts")
+            raise ScenarioError(
+                f"{needed} senders and a receiver do not fit {len(topology.hosts)} hosts; "
+                f"{more_hosts(topology, needed + 1 - len(topology.hosts))}"
+            )
         rate_bps = topology.host_link[receiver].rate_bps
         self._check_senders(topology, senders[:needed], rate_bps)
         requests = []

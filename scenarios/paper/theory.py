@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
+from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, more_hosts
 from topologies.model import Topology
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ class Joining(Workload):
         *senders, receiver = (host.name for host in topology.hosts)
         needed = 1 + self.joiners + (self.late_us is not None)
         if len(senders) < needed:
-            raise ScenarioError(f"{needed} senders and a receiver do not fit {len(topology.hosts)} hosts")
+            raise ScenarioError(
+                f"{needed} senders and a receiver do not fit {len(topology.hosts)} hosts; "
+                f"{more_hosts(topology, needed + 1 - len(topology.hosts))}"
+            )
         starts = [(0.0, "steady"), *[(self.join_us, "joiner")] * self.joiners]
         if self.late_us is not None:
             starts.append((self.late_us, LATE))

@@ -97,7 +97,8 @@ class AllReduce(Incast):
             hosts = [host for turn in zip_longest(*racks) for host in turn if host is not None]
         if self.ranks > len(hosts):
             raise ScenarioError(
-                f"ranks {self.ranks} is above the {len(hosts)} hosts of this network; {more_hosts(topology)}"
+                f"ranks {self.ranks} is above the {len(hosts)} hosts of this network; "
+                f"{more_hosts(topology, self.ranks - len(hosts))}"
             )
         return hosts[: self.ranks]
 

@@ -89,7 +89,7 @@ class DataCentre(Workload):
             if self.incast_degree >= len(hosts):
                 raise ScenarioError(
                     f"incast_degree {self.incast_degree} needs more than the {len(hosts)} hosts of this network; "
-                    f"{more_hosts(topology)}"
+                    f"{more_hosts(topology, self.incast_degree + 1 - len(hosts))}"
                 )
             events = IncastEvents(self.incast_degree, self.incast_bytes, self.incast_window_us * 1000)
             gap_ns = events.mean_gap_ns(self.incast_load, sum(rates_bps))

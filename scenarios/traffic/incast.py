@@ -64,16 +64,17 @@ class Incast(Workload):
 
     def _senders(self, topology: Topology, receiver: Host, random: np.random.Generator) -> list[Host]:
         is_only_tor = sum(switch.is_tor for switch in topology.switches) == 1
-        by_tor = [
-            [host for host in topology.hosts_of(switch.name) if host != receiver]
+        tors = [
+            switch.name
             for switch in topology.switches
             if switch.is_tor and (is_only_tor or self._may_send(switch.name, receiver))
         ]
+        by_tor = [[host for host in topology.hosts_of(tor) if host != receiver] for tor in tors]
         candidates = sum(len(hosts) for hosts in by_tor)
         if self.degree > candidates:
             raise ScenarioError(
                 f"degree {self.degree} is above the {candidates} hosts that can send to {receiver.name} "
-                f"with placement {self.placement!r}; {more_hosts(topology)}"
+                f"with placement {self.placement!r}; {more_hosts(topology, self.degree - candidates, tors)}"
                 + ("" if is_only_tor or self.placement == "spread" else ", or --set placement=spread")
             )
         shuffled = [[hosts[i] for i in random.permutation(len(hosts))] for hosts in by_tor]

@@ -23,7 +23,7 @@ from scenarios.faults.fault import Fault
 from scenarios.listed import LISTED
 from scenarios.model.flow_table import FlowTable
 from scenarios.model.scenario import Scale, Scenario
-from scenarios.schemes import Scheme
+from scenarios.schemes import RATE_CONTROLS, SCHEMES, Scheme
 from telemetry.captures.flow_packets import FlowFilter
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
@@ -223,13 +223,31 @@ def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings, s
 
 _NAMED_BY_SCHEMES = ("congestion", "flow_control", "loss_recovery")
 """The settings of the transport of which a scheme's name says the value."""
+_SWITCH_FEATURES = frozenset(
+    name
+    for features in (*(scheme.switch for scheme in SCHEMES.values()), *(rate.switch for rate in RATE_CONTROLS.values()))
+    for name, value in features.items()
+    if isinstance(value, (bool, str))
+)
+"""The mechanisms of switches that some scheme selects, such as `bts` and `spraying`."""
 
 
 def _overridden(scheme: Scheme, settings: SettingsByPart) -> tuple[str, ...]:
     """Return the settings that contradict the scheme's name, as words for --set."""
-    defaults = {**asdict(TransportSettings()), **scheme.transport}
-    changed = {name: settings.transport[name] for name in _NAMED_BY_SCHEMES if name in settings.transport}
-    return settings_words({f"transport.{name}": value for name, value in changed.items() if value != defaults[name]})
+    transport = {**asdict(TransportSettings()), **scheme.transport}
+    switch = {**SwitchSettings().model_dump(), **scheme.switch}
+    typed = [
+        *(
+            (f"transport.{name}", settings.transport.get(name, transport[name]), transport[name])
+            for name in _NAMED_BY_SCHEMES
+        ),
+        *(
+            (f"switch.{name}", value, switch[name])
+            for name, value in settings.switch.items()
+            if name in _SWITCH_FEATURES
+        ),
+    ]
+    return settings_words({key: value for key, value, own in typed if value != own})
 
 
 def _fault_spans(faults: Sequence[Fault]) -> tuple[FaultSpan, ...]:
@@ -312,7 +330,7 @@ def _values(value: object) -> tuple[str, ...]:
         case None:
             return ()
         case float():
-            return (f"{value:g}",)
+            return (f"{value:.15g}",)
         case P4Program():
             return (str(value.word),)
         case Mapping():

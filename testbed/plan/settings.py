@@ -69,7 +69,10 @@ def by_part(settings: Settings) -> SettingsByPart:
     parts = SettingsByPart()
     for key, value in settings.items():
         part, name = _part_of(key)
-        getattr(parts, part)[name] = value
+        values = getattr(parts, part)
+        if name in values:  # settings of the workload may have the prefix `workload.`
+            raise UsageError(f"--set {shortened(key)}: {part}.{shortened(name)} is given twice")
+        values[name] = value
     return parts
 
 
@@ -89,6 +92,8 @@ def parse_value(key: str, text: str) -> Any:
     """Return the value of a text: JSON (numbers, true, null, lists), a quantity with a unit, or the text itself."""
     try:
         value = _json_value(text)
+        if isinstance(value, str) and unit_of(key) is not None and "," in value:  # such as 100G,25G or [100G, 25G]
+            value = [word.strip() for word in value.removeprefix("[").removesuffix("]").split(",")]
         check_depth(value)
         return _in_units(key, value)
     except RecursionError as error:

@@ -36,7 +36,8 @@ from testbed.plan.settings import checked_value
 from testbed.sweep.effect import effect_digest
 from testbed.sweep.yaml_file import read_yaml
 from testbed.system.code import code_digest
-from wire.input.validation import STRICT, refusal, shown
+from wire.input.quantities import in_unit
+from wire.input.validation import STRICT, refusal, shortened, shown
 
 JOBS = "jobs"
 MOST_JOBS = 100_000
@@ -76,6 +77,11 @@ class SweepFile(BaseModel):
     switch: str = "auto"
     dilation: Annotated[int, Field(ge=1, le=MAX_DILATION)] | None = None
     duration_ms: float | None = None
+
+    @field_validator("duration_ms", mode="before")
+    @classmethod
+    def _read_duration(cls, duration: object) -> object:
+        return in_unit(duration, "ms") if isinstance(duration, str) else duration
 
     @field_validator("seeds", mode="before")
     @classmethod
@@ -134,6 +140,10 @@ def read_sweep(path: Path) -> SweepFile:
         raise UsageError(f"{path}: {refusal(error, SweepFile.model_fields)}") from error
     if sweep.flows is None and "scenario" not in sweep.model_fields_set:
         raise UsageError(f"{path}: scenario: is missing; only a sweep with `flows: FILE` needs none")
+
+    both = next((key for key in sweep.axes if key in sweep.settings), None)
+    if both is not None:
+        raise UsageError(f"{path}: {shortened(both)} is an axis and a setting; leave one of them out")
 
     def value_of(key: str, value: Any) -> Any:
         return _beside(path, value) if key == _SIZES else checked_value(key, value)

@@ -57,6 +57,7 @@ def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFix
     assert main([*SMALL, *fault, "--seeds", "3,5", "--schemes", "sfc", "--json", "--out", str(tmp_path)]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert all((Path(folder) / "result.json").exists() for folder in printed.pop("folders"))
+    assert (Path(printed.pop("folder")) / "report.html").exists()
     comparison = Comparison.model_validate(printed)
     assert [(row.scheme, row.seeds) for row in comparison.over_seeds] == [("sfc", (3, 5))]
     drops = comparison.over_seeds[0].figures["drops"]

@@ -213,7 +213,13 @@ FIELDS: Mapping[str, type[Figures]] = {
 def test_every_field_of_the_result_is_explained(result: dict[str, Any]) -> None:
     """Nested fields are explained too, and no field is listed that does not exist."""
     described = {name: rest for first, rest in _rows(_section("result.json")) for name in _CODE.findall(first)}
-    assert {*described, "schema", "schema_version"} == {*result, "bfc", "has_fixed_duration", "setting_warnings"}
+    assert {*described, "schema", "schema_version"} == {
+        *result,
+        "bfc",
+        "has_fixed_duration",
+        "setting_warnings",
+        "overridden",
+    }
     for name, model in FIELDS.items():
         missing = set(model.model_fields) - set(_CODE.findall(described[name]))
         assert not missing, f"{name}: {sorted(missing)}"

@@ -72,7 +72,7 @@ def test_hpcc_format_is_read_back_as_written(tmp_path: Path) -> None:
         ),
         ("src,dst,size_bytes,start_ns,tag\nh1,h2,5ms,0,x\n", "line 2: size_bytes: must be a size such as 250KB"),
         ("src,dst,size_bytes,start_ns,tag\nh1,h2,5,0.5ns,x\n", "line 2: start_ns: must be a whole number, not '0.5ns'"),
-        ("src,dst,size_bytes,start_ns,tag\nh1,h9,5,0,x\n", "use --set topology.hosts_per_tor=NUMBER, or another"),
+        ("src,dst,size_bytes,start_ns,tag\nh1,h9,5,0,x\n", "use --set topology.hosts_per_tor=5, or another"),
         (
             "src,dst,size_bytes,start_ns,tag,after\n# mine\nh1,h2,5,0,x,\nh1,h2,5,0,x,9\n",
             "line 4: flow 2 waits for flow 9, which does not exist",

@@ -43,6 +43,7 @@ def test_a_quantity_becomes_a_number_of_the_unit(text: str, unit: str, value: fl
         ("4m", "ms", "a time"),
         ("-5us", "us", "a time"),
         ("1e3us", "us", "a time"),
+        ("10GBps", "bps", "a rate"),
         ("G", "bps", "a rate"),
         ("", "bps", "a rate"),
         ("٣us", "us", "a time"),

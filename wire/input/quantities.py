@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Quantities with units as people write them, such as 250KB, 400G or 1.5ms, for every part that reads text.
 
-A KB has 1000 bytes and a KiB 1024. Upper and lower case mean the same. The value is exact: an int if it is whole.
+A KB has 1000 bytes and a KiB 1024. Upper and lower case mean the same, except for the "b" of a rate: 10GBps would be
+bytes per second and is refused. The value is exact: an int if it is whole.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def in_unit(text: str, unit: str) -> int | float:
     kind, base = _UNITS[unit]
     match = _QUANTITY.fullmatch(text)
     factor = None if match is None else kind.factors.get(match[2].lower())
-    if match is None or factor is None:
+    if match is None or factor is None or (kind is _RATE and "B" in match[2]):
         raise ValueError(f"must be {kind.example}, not {shown(text)}")
     value = Decimal(match[1]) * factor / base
     return int(value) if value == value.to_integral_value() else float(value)

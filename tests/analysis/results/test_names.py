@@ -125,3 +125,14 @@ def test_terminal_and_page_begin_with_what_differs(make_run_folder: FolderMaker,
     assert page.index("The runs differ in switch.spraying: false, true.") < page.index("spraying=true compared with")
     assert "hadoop-50, irn</h1>" in page
     assert "irn #1" not in page
+
+
+def test_a_setting_that_contradicts_the_scheme_is_a_warning_unless_the_name_has_it(result: RunResult) -> None:
+    changed = result.model_copy(update={"overridden": ("transport.congestion=swift",)})
+    sentence = "run with transport.congestion=swift instead of what the scheme's name says."
+    other = changed.model_copy(update={"scheme": "gbn"})
+    assert any(line == f"irn; gbn: {sentence}" for line in compare([changed, other]).warnings)
+    configs = [replace(CONFIG, settings={"transport.congestion": value}) for value in ("window", "swift")]
+    named = compare([result, changed], configs=configs)
+    assert [row.label for row in named.rows] == ["congestion=window", "congestion=swift"]
+    assert not any(sentence in line for line in named.warnings)

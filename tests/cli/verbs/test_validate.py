@@ -73,8 +73,10 @@ def test_json_is_alone_on_stdout(
     assert _end(stored, monkeypatch, "--json") == 0
     output = capsys.readouterr()
     assert output.err == ""
-    assert output.out == (stored.folder / "validation.json").read_text()
-    assert json.loads(output.out)["runs"][0]["metrics"][0]["difference"] == 5e5
+    printed = json.loads(output.out)
+    assert printed.pop("folder") == str(stored.folder)
+    assert printed == json.loads((stored.folder / "validation.json").read_text())
+    assert printed["runs"][0]["metrics"][0]["difference"] == 5e5
 
 
 def test_figures_outside_their_tolerance_and_failures_are_printed(

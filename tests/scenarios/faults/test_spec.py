@@ -108,3 +108,20 @@ def test_wrong_faults_are_refused_in_one_line(text: str, words: str) -> None:
         parse_faults([text], CLOS)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["link:tor1-spine1,down=1us", "link:tor1-spine1,down=1us"],
+        ["stall:h1,at=5us,for=5us", "stall:h1,at=1us,for=5us"],
+        ["restart:tor1,at=1us", "restart:tor1,at=2us"],
+    ],
+)
+def test_a_fault_that_would_end_another_is_refused(texts: list[str]) -> None:
+    with pytest.raises(FaultError, match="two such faults overlap in time; leave one of them out"):
+        parse_faults(texts, CLOS)
+
+
+def test_a_place_may_have_a_fault_after_another() -> None:
+    assert len(parse_faults(["stall:h1,at=1us,for=5us", "stall:h1,at=6us,for=5us"], CLOS)) == 2

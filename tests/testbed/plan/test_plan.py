@@ -34,10 +34,19 @@ VIRTUAL = RunSpec("incast", clock="virtual")
         ({"seed": -1}, "--seed"),
         ({"duration_ms": 0.0}, "--duration"),
         ({"duration_ms": float("nan")}, "--duration"),
-        ({"settings": ("degree=4000",)}, "degree 4000 is above the 8 hosts"),
+        ({"settings": ("degree=4000",)}, "with placement 'remote'; use another --topology"),
+        ({"settings": ("degree=9",)}, "with placement 'remote'; use --set topology.hosts_per_tor=9, or another"),
+        ({"settings": ("degree=16", "placement=spread")}, "use --set topology.hosts_per_tor=9, or another"),
+        ({"topology": "star", "settings": ("degree=9",)}, "use --set topology.hosts=10, or another"),
+        (
+            {"topology": "dumbbell", "settings": ("degree=2", "placement=local")},
+            "use --set topology.right_hosts=3, or another",
+        ),
+        ({"settings": ("degree=4", "workload.degree=5")}, "--set workload.degree: workload.degree is given twice"),
+        ({"settings": ("topology.host_rates_bps=100G,25KB",)}, "must be a rate such as 400G or 25Gbps, not '25KB'"),
         ({"settings": ("message_bytes=1e30",)}, "message_bytes"),
         ({"settings": ("window_us=lots",)}, "window_us"),
-        ({"settings": ("receiver=h99",)}, "no host 'h99'"),
+        ({"settings": ("receiver=h99",)}, "(h1 to h16); use --set topology.hosts_per_tor=50, or another"),
         ({"settings": ("degree",)}, "not of the form key=value"),
         ({"settings": ("colour=red",)}, "colour: there is no such setting"),
         ({"settings": ("engine.colour=red",)}, "a key is NAME or one of"),
@@ -66,6 +75,31 @@ def test_bad_input_is_one_clear_line(change: dict[str, Any], words: str) -> None
         plan_run(replace(VIRTUAL, **{**change, "settings": parse_settings(change.get("settings", ()))}))
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["100G,25G", "[100G, 25G]", '["100G", 25000000000]'])
+def test_a_list_may_have_units(text: str) -> None:
+    assert parse_settings([f"topology.host_rates_bps={text}"]) == {"topology.host_rates_bps": [10**11, 25 * 10**9]}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "words", "overridden"),
+    [
+        ("irn", ["transport.congestion=swift"], ("transport.congestion=swift",)),
+        ("irn", ["transport.congestion=window"], ()),
+        ("sfc", ["switch.bts=off", "switch.q_th_bytes=300KB"], ("switch.bts=off",)),
+        ("irn", ["switch.spraying=true", "switch.pfc=false"], ("switch.spraying=true",)),
+    ],
+)
+def test_settings_that_contradict_the_scheme_are_named(
+    scheme: str, words: list[str], overridden: tuple[str, ...]
+) -> None:
+    config = plan_run(replace(VIRTUAL, scheme=scheme, settings=parse_settings(words))).config
+    assert config.overridden == overridden
+
+
+def test_the_command_has_all_digits_of_the_duration() -> None:
+    assert "--duration 1234.567 " in plan_run(replace(VIRTUAL, duration_ms=1234.567)).config.command + " "
 
 
 def test_all_schemes_get_the_same_flows() -> None:

@@ -279,6 +279,8 @@ NAME = "name: {} cannot name the folder of the results: use at most 100"
         ({"scenario": None}, "scenario: is missing; only a sweep with `flows: FILE` needs none"),
         ({"flows": "none.csv", "scenario": None}, "none.csv: cannot be read as a flow list: no such file"),
         ({"settings": {"topology.host_rate_bps": "400KB"}}, "must be a rate such as 400G or 25Gbps, not '400KB'"),
+        ({"axes": {"degree": [2]}, "settings": {"degree": 3}}, "degree is an axis and a setting"),
+        ({"duration_ms": "5KB"}, "duration_ms: must be a time such as 20us or 1.5ms, not '5KB'"),
         ({"name": None}, "name: is missing"),
         ({"nam": "one"}, "nam: there is no such setting; nearest: name"),
         ({"colour": "red"}, "colour: there is no such setting"),
