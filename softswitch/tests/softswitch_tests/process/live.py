@@ -202,5 +202,5 @@ def add_pair(near: Namespace, port: int, far: Namespace | None) -> None:
     near.ip(f"link set port{port} up")
     (far or near).ip(f"link set far{port} up")
     deadline_s = time.monotonic() + PATIENCE_S
-    while "LOWER_UP" not in near.run("ip", "-o", "link", "show", f"port{port}"):
+    while " state UP " not in near.run("ip", "-o", "link", "show", f"port{port}"):
         assert time.monotonic() < deadline_s

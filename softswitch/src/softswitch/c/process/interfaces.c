@@ -102,6 +102,18 @@ static void follow_name(struct sw_process *process, struct sw_process_device *de
     sw_switch_attach_port(process->sw, device->port, name);
 }
 
+/* An interface that was made just before the switch comes up later; only a link that goes down is news. */
+static void follow_link(struct sw_process_device *device, bool is_up)
+{
+    if (device->is_up && !is_up) {
+        sw_notice(device, "the link is down");
+        device->has_lost_link = true;
+    } else if (device->has_lost_link && is_up) {
+        sw_notice(device, "the link is up");
+        device->has_lost_link = false;
+    }
+}
+
 static void follow_state(struct sw_process *process, struct sw_process_device *device)
 {
     struct state state;
@@ -112,8 +124,7 @@ static void follow_state(struct sw_process *process, struct sw_process_device *d
         sw_notice(device, "the MTU is now %" PRIu32 " B", state.mtu_bytes);
         device->noticed &= ~(unsigned)SW_NOTICE_OVER_MTU;
     }
-    if (state.is_up != device->is_up)
-        sw_notice(device, "the link is %s", state.is_up ? "up" : "down");
+    follow_link(device, state.is_up);
     take_state(process, device, &state);
 }
 

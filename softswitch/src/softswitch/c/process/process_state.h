@@ -35,9 +35,10 @@ struct sw_process_device {
     char name[IF_NAMESIZE]; /* of the interface now */
     uint32_t mtu_bytes;
     bool is_up;
-    bool is_behind;   /* frames have waited too long, see reception.h */
-    unsigned noticed; /* enum sw_notice */
-    int64_t last_ns;  /* receive time of the last frame; keeps the kernel's order */
+    bool has_lost_link; /* since the start, until it is up again */
+    bool is_behind;     /* frames have waited too long, see reception.h */
+    unsigned noticed;   /* enum sw_notice */
+    int64_t last_ns;    /* receive time of the last frame; keeps the kernel's order */
     struct sw_departed departed;
     struct sw_frame_list held;       /* departures not yet due, in order of time */
     struct sw_port_capture *capture; /* NULL: no capture */
