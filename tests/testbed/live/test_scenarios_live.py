@@ -94,7 +94,8 @@ def _check_run(
 ) -> None:
     duration_ms = _DURATION_MS * DILATION / dilation
     words = ["--scheme", scheme, "--switch", switch, "--dilation", str(dilation), "--duration", str(duration_ms)]
-    words += [word for setting in settings for word in ("--set", setting)]
+    values = dict(setting.split("=", 1) for setting in settings)
+    words += [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
     result = running.result_of(scenario, *words, "--clock", "real", "--out", str(folder))
     verdict = f"{result['verdict']}: {result['verdict_reasons']}"
     flows = result["flows"]

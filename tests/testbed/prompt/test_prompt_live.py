@@ -46,7 +46,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("wait", "2 of 2 messages are done"),
     ("-send h1 h1 1KB", "^h1 cannot send to itself$"),
     ("-send h1 h9 1KB", "unknown host 'h9'; choose from h1 to h4"),
-    ("-send h1 h2 many", "'many' is not a size such as 250KB"),
+    ("-send h1 h2 many", "'many': must be a size such as 250KB or 64KiB"),
     ("-send h1", r"^usage: send SRC DST SIZE \[wait\]$"),
     ("-incast h4 2 1KB wait wait", r"^usage: incast DST N SIZE \[wait\] \| "),
     ("set_rate tor2 h4 10", "10 Gb/s"),  # so that a queue grows even on a slow machine
@@ -73,7 +73,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ),
     ("watch tor2 h4 1", "tor2 port 2 to h4: "),
     ("watch tor2 1s", "tor2, all queues: "),
-    ("-watch tor2 h4 tor1", "^'tor1s' is not a duration such as 5s$"),
+    ("-watch tor2 h4 tor1", "^'tor1': must be a time such as 20us or 1.5ms"),
     (
         "fidelity",
         r"(?s)over the [\d.]+ us .*tor1: \d+ (frames sent|probes), late by .*"
@@ -93,7 +93,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("-dpctl dump-flows", "^'dump-flows' is for OpenFlow switches; for P4: "),
     ("set_rate tor2 h4 50", r"tor2 port 2 to h4: 50 Gb/s \(5000000 bit/s on the wall clock\)"),
     ("table_dump tor2 congested_port", "port_speed 26843546 1"),  # 1.6 us a byte in 2^-24 us
-    ("-set_rate tor2 h4 fast", "'fast' is not a rate in Gb/s"),
+    ("-set_rate tor2 h4 fast", "'fast': must be a rate such as 400G or 25Gbps"),
     ("-set_rate tor2 9 50", "unknown or ambiguous port '9' of tor2"),
     ("scheme", "^sfc; available: gbn, irn,"),
     ("scheme irn+none", r"^sfc -> irn\+none; "),
