@@ -63,6 +63,7 @@ def test_a_user_program_is_compared_with_the_testbeds(folder: Path, capsys: pyte
     assert main(["compare", *SMALL, *words, "--strict", "--json", "--out", "runs"]) == 4
     printed = json.loads(capsys.readouterr().out)
     assert len(printed.pop("folders")) == 2
+    assert Path(printed.pop("folder")).is_dir()
     comparison = Comparison.model_validate(printed)
     built_in, early_row = comparison.rows
     assert (built_in.label, early_row.label, early_row.scheme) == ("sfc", "sfc (early)", "sfc")
