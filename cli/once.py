@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A command that refuses an option with one value that is given twice, of which the last would win silently."""
+"""A command that refuses a repeated option if it takes one value: the last value would win silently."""
 
 from __future__ import annotations
 

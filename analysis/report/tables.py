@@ -180,7 +180,7 @@ def _completion_table(comparison: Comparison) -> Fitted:
 
 
 def _shown_completions(comparison: Comparison) -> Sequence[CompletionRow]:
-    """Return all completion times. Beside an incast, only those of dependent messages: its table has the others."""
+    """Return the completion times that the main table lacks: beside an incast, only those of dependent messages."""
     return comparison.decisive_completions if comparison.has_incast else comparison.completion
 
 

@@ -49,7 +49,7 @@ def completion_rows(results: Sequence[RunResult], names: RunNames, *, has_seeds:
 
 
 def decisive_rows(rows: Sequence[CompletionRow], *, has_incast: bool) -> list[CompletionRow]:
-    """Return the rows that decide how long the job takes: those of dependent messages, else those of all flows.
+    """Return the rows that decide how long the job takes: of dependent messages, or else of all flows.
 
     Beside an incast, messages that do not wait complete when the traffic ends, so none of their rows is decisive.
     """

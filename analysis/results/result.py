@@ -68,7 +68,7 @@ class ResentCounts(Figures):
     """Data packets that were sent again, by the reason (docs/traces.md#packets-sent-again)."""
 
     packets: int
-    """All of them, which is the sum of the other fields."""
+    """Number of packets sent again, the sum of the other fields."""
     timeout: int
     """Sent again after a timeout of their queue pair."""
     trimmed: int

@@ -75,7 +75,7 @@ def _run(folder: Path, requests: list[FlowRequest], scheme: str, *network: str) 
 
 @pytest.mark.parametrize("scheme", ["irn", "irn+hpcc", "ndp"])
 def test_an_all_to_all_in_steps_is_not_faster_than_its_ideal(tmp_path: Path, scheme: str) -> None:
-    """All messages of the first phase share the NICs, so those of the second are ready nearly at once."""
+    """All messages of the first phase share the NICs, so the messages of the second phase are ready nearly at once."""
     pairs = list(permutations([f"h{number}" for number in range(1, 9)], 2))
     first = [FlowRequest(src, dst, 25_000, 0, "first") for src, dst in pairs]
     numbers = {pair: number for number, pair in enumerate(pairs, start=1)}
