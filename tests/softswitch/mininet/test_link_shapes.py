@@ -37,5 +37,5 @@ def test_rate_of_tclink_is_the_rate_of_the_port(tmp_path: Path) -> None:
     assert result["depths"] == [0, *reversed(range(DEPTH))]
     assert result["drops"]["queue_full"] == FRAMES - 1 - DEPTH
     assert result["second"] == "port 2 (s1-eth2): 3000000 bits/s, 0 ns of delay, 64 packets a queue, from tc"
-    assert result["after_command"] == 2
+    assert result["after_command"] == []
     assert [line.split()[2] for line in result["ports"].splitlines()[1:]] == ["1000000", "5000000"]
