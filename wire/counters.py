@@ -21,6 +21,8 @@ class Role(Enum):
     """The switch discarded a frame; result.json lists it under `drops`."""
     GENERATED = "generated"
     """The switch created a frame."""
+    ABSORBED = "absorbed"
+    """A frame ended in the switch as intended."""
     NEUTRAL = "neutral"
     """The number of frames did not change: no frame was involved, or one frame became another."""
 
@@ -63,12 +65,22 @@ class DropReason(CounterEvent):
     HEADER_QUEUE_FULL = 10, Role.DROPPED, "the queue of headers was full for an ACK, NACK, pull or returned header"
 
 
+class CopyEvent(CounterEvent):
+    """The copies of packets that become the switch's own signals.
+
+    A signal counts as a frame from the moment its copy is made, since a restart may lose the copy before that.
+    """
+
+    MADE = 0, Role.GENERATED, "a packet was copied to make a signal"
+    UNUSED = 1, Role.ABSORBED, "a copy ended, since its BTS was no longer needed"
+
+
 class BtsEvent(CounterEvent):
     """The events in the life of a BTS and of cache entries."""
 
-    SENT_QUEUE = 0, Role.GENERATED, "BTS sent because of this switch's queue", "bts.sent"
-    SENT_CACHE = 1, Role.GENERATED, "BTS sent because of the pause cache", "bts.sent", "bts.cache_hits"
-    SENT_ESTIMATOR = 2, Role.GENERATED, "BTS sent because of the incast estimator", "bts.sent"
+    SENT_QUEUE = 0, Role.NEUTRAL, "BTS sent because of this switch's queue", "bts.sent"
+    SENT_CACHE = 1, Role.NEUTRAL, "BTS sent because of the pause cache", "bts.sent", "bts.cache_hits"
+    SENT_ESTIMATOR = 2, Role.NEUTRAL, "BTS sent because of the incast estimator", "bts.sent"
     SUPPRESSED_QUEUE = 3, Role.NEUTRAL, "BTS because of the queue, suppressed", "bts.suppressed"
     SUPPRESSED_CACHE = 4, Role.NEUTRAL, "BTS because of the cache, suppressed", "bts.suppressed", "bts.cache_hits"
     SUPPRESSED_ESTIMATOR = 5, Role.NEUTRAL, "BTS because of the estimator, suppressed", "bts.suppressed"
@@ -76,25 +88,25 @@ class BtsEvent(CounterEvent):
     CACHE_REFRESHED = 7, Role.NEUTRAL, "a passing BTS found a cache entry of its destination"
     CACHE_COLLISION = 8, Role.NEUTRAL, "a BTS was not stored: its place has another key, or the ring is full"
     NOT_NEEDED = 9, Role.NEUTRAL, "BTS not sent, because its queue had drained and its pause would be 0"
-    SENT_FEEDBACK = 10, Role.GENERATED, "QCN's feedback sent to the sender of a sampled packet", "bts.sent"
-    SENT_SUB_RTT = 11, Role.GENERATED, "Bolt's request for a smaller window sent to a sender", "bts.sent"
+    SENT_FEEDBACK = 10, Role.NEUTRAL, "QCN's feedback sent to the sender of a sampled packet", "bts.sent"
+    SENT_SUB_RTT = 11, Role.NEUTRAL, "Bolt's request for a smaller window sent to a sender", "bts.sent"
 
 
 class PfcEvent(CounterEvent):
     """The kinds of pause frames."""
 
-    XOFF = 0, Role.GENERATED, "a neighbour was paused", "pfc.sent"
-    XON = 1, Role.GENERATED, "a neighbour was resumed", "pfc.sent"
-    REFRESH = 2, Role.GENERATED, "a pause was sent again before it ended", "pfc.sent"
+    XOFF = 0, Role.NEUTRAL, "a neighbour was paused", "pfc.sent"
+    XON = 1, Role.NEUTRAL, "a neighbour was resumed", "pfc.sent"
+    REFRESH = 2, Role.NEUTRAL, "a pause was sent again before it ended", "pfc.sent"
     SFC_P = 3, Role.NEUTRAL, "a BTS was converted to a pause frame", "pfc.sent"
 
 
 class BfcEvent(CounterEvent):
     """The events of Backpressure Flow Control."""
 
-    PAUSE = 0, Role.GENERATED, "an upstream queue was paused", "bfc.sent", "bfc.pauses"
-    RESUME = 1, Role.GENERATED, "an upstream queue was resumed", "bfc.sent"
-    REFRESH = 2, Role.GENERATED, "a pause of an upstream queue was sent again before it ended", "bfc.sent"
+    PAUSE = 0, Role.NEUTRAL, "an upstream queue was paused", "bfc.sent", "bfc.pauses"
+    RESUME = 1, Role.NEUTRAL, "an upstream queue was resumed", "bfc.sent"
+    REFRESH = 2, Role.NEUTRAL, "a pause of an upstream queue was sent again before it ended", "bfc.sent"
     ASSIGNED = 3, Role.NEUTRAL, "a flow that was new to the switch got a queue", "bfc.assigned"
     QUEUE_SHARED = 4, Role.NEUTRAL, "no queue was free for such a flow, so it shares that of its hash", "bfc.collisions"
     ENTRY_SHARED = 5, Role.NEUTRAL, "a packet's entry belonged to another flow", "bfc.entries_shared"
@@ -144,6 +156,7 @@ EVENT_BITS = 4
 
 COUNTERS = (
     Counter("drops", "drop_reason_t", DropReason, "packets dropped", is_per_port=True, counts_bytes=True),
+    Counter("copy_events", "copy_event_t", CopyEvent, "copies of packets that become signals"),
     Counter("bts_events", "bts_event_t", BtsEvent, "events of BTS and of the pause cache"),
     Counter("pfc_events", "pfc_event_t", PfcEvent, "pause frames sent"),
     Counter("bfc_events", "bfc_event_t", BfcEvent, "events of Backpressure Flow Control"),

@@ -26,6 +26,14 @@ enum bit<EVENT_BITS> drop_reason_t {
 
 counter(1 << (PORT_BITS + EVENT_BITS), CounterType.packets_and_bytes) drops;
 
+// Copies of packets that become signals. Index: event.
+enum bit<EVENT_BITS> copy_event_t {
+    made = 0,   // a packet was copied to make a signal
+    unused = 1  // a copy ended, since its BTS was no longer needed
+}
+
+counter(1 << EVENT_BITS, CounterType.packets) copy_events;
+
 // Events of BTS and of the pause cache. Index: event.
 enum bit<EVENT_BITS> bts_event_t {
     sent_queue = 0,            // BTS sent because of this switch's queue

@@ -13,7 +13,7 @@ from testbed.live.session.session import LiveSession
 from testbed.prompt.terminal import Terminal
 from testbed.prompt.verb import Verb
 from wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA, CLASS_DEFAULT
-from wire.counters import BfcEvent, Role
+from wire.counters import BfcEvent
 
 _CLASS_NAMES = {CLASS_BTS: "BTS", CLASS_CONTROL: "control", CLASS_DATA: "data", CLASS_DEFAULT: "default"}
 
@@ -112,7 +112,7 @@ def counted(session: LiveSession, words: Sequence[str]) -> str:
         labels += [
             f"queue_{event.label} {count}"
             for event, count in counts.by_table[BfcEvent].items()
-            if count and event.role is Role.GENERATED
+            if count and "bfc.sent" in event.fields
         ]
         return [f"{switch.name}: {', '.join(labels) or 'none'}"]
 

@@ -48,7 +48,7 @@ def run_counters(
             received=sum(host.nic.frames_received for host in hosts),
             switch_generated=counted.generated,
             link_duplicated=sum(part.duplicated for part in parts),
-            switch_absorbed=sum(part.absorbed for part in parts),
+            switch_absorbed=counted.absorbed + sum(part.absorbed for part in parts),
             in_flight=sum(part.held for part in parts),
         ),
         drops=drops,

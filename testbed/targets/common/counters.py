@@ -76,6 +76,11 @@ class SwitchCounts:
         return sum(count for event, count in self.events() if event.role is Role.GENERATED)
 
     @property
+    def absorbed(self) -> int:
+        """The number of frames that ended in the program of this switch as intended."""
+        return sum(count for event, count in self.events() if event.role is Role.ABSORBED)
+
+    @property
     def other_events(self) -> dict[str, int]:
         """Counts of the neutral events that no other field of result.json sums up."""
         return {

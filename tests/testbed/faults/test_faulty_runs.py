@@ -78,6 +78,16 @@ def test_flows_that_a_fault_cuts_off_are_reported_as_unfinished(
     assert (result.unexplained_loss, counted(result.packets).in_flight) == (0, 0)
 
 
+@pytest.mark.parametrize("scheme", ["irn+bolt", "sfc+qcn", "egress-bts", "sfc-p+dcqcn", "bfc"])
+def test_a_restart_that_loses_signals_leaves_the_packet_balance_closed(tmp_path: Path, scheme: str) -> None:
+    """A switch needs time to make a BTS. A restart may lose the copy of a packet before it has become one."""
+    for at_us in (31, 43, 57):
+        result = run_incast(tmp_path, scheme, faults=(f"restart:tor2,at={at_us}us,down=20us",)).result
+        assert counted(result.packets).switch_generated > 0
+        assert counted(result.drops)["restart"] > 0
+        assert (result.unexplained_loss, result.verdict) == (0, "faithful")
+
+
 def test_a_run_does_not_wait_for_later_faults(tmp_path: Path) -> None:
     runs = [run_incast(tmp_path, faults=(f"link:tor2-spine1,down=20us,up={up}",)) for up in ("1s", "3000s")]
     ends = [trace(run, "queues")["time_us"].max() for run in runs]

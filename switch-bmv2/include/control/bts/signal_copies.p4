@@ -10,10 +10,12 @@
 control MirrorAtIngress(inout metadata_t meta) {
     action mirror_for_bts() {
         clone_preserving_field_list(CloneType.I2E, BTS_MIRROR_SESSION, MIRROR_FIELDS);
+        copy_events.count((bit<32>) (bit<EVENT_BITS>) copy_event_t.made);
     }
 
     action mirror_for_pause() {
         clone_preserving_field_list(CloneType.I2E, PAUSE_MIRROR_SESSION, MIRROR_FIELDS);
+        copy_events.count((bit<32>) (bit<EVENT_BITS>) copy_event_t.made);
     }
 
     apply {
@@ -28,10 +30,12 @@ control MirrorAtIngress(inout metadata_t meta) {
 control MirrorAtEgress(inout metadata_t meta) {
     action mirror_for_bts() {
         clone_preserving_field_list(CloneType.E2E, BTS_MIRROR_SESSION, MIRROR_FIELDS);
+        copy_events.count((bit<32>) (bit<EVENT_BITS>) copy_event_t.made);
     }
 
     action mirror_for_pause() {
         clone_preserving_field_list(CloneType.E2E, PAUSE_MIRROR_SESSION, MIRROR_FIELDS);
+        copy_events.count((bit<32>) (bit<EVENT_BITS>) copy_event_t.made);
     }
 
     apply {
@@ -88,6 +92,7 @@ control SignalBuilder(inout headers_t hdr, inout metadata_t meta, inout standard
         if (meta.own_signal != own_signal_t.none) {
             send_again();
         } else {
+            copy_events.count((bit<32>) (bit<EVENT_BITS>) copy_event_t.unused);
             mark_to_drop(std);
         }
     }
