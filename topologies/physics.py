@@ -179,7 +179,7 @@ def path_physics(path: Sequence[Link], passes_ns: int = 0) -> PathPhysics:
 
 def network_physics(topology: Topology) -> NetworkPhysics:
     """Return the physics of a network; a single host is measured to its switch and back."""
-    paths = list(_different_paths(topology))
+    paths = list(different_paths(topology))
     pairs = [path_physics(path, passes_ns(topology, path)) for path in paths]
     largest = max(pairs, key=_SIZE)
     rates = Counter(host.rate_bps for host in topology.hosts)
@@ -220,7 +220,7 @@ def passes_ns(topology: Topology, path: Sequence[Link]) -> int:
     return sum(topology.switch[name].pass_latency_ns for name in switches)
 
 
-def _different_paths(topology: Topology) -> Iterator[tuple[Link, ...]]:
+def different_paths(topology: Topology) -> Iterator[tuple[Link, ...]]:
     """Yield one path for each pair of ToRs and each pair of kinds of host links under them.
 
     Thousands of hosts have few kinds of links, so this is much less than one path for each pair of hosts.

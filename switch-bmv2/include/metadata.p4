@@ -52,6 +52,7 @@ struct pfc_metadata_t {
     bytes_t shareable_bytes;  // buffer without headroom and reserves
     bytes_t reserve_bytes;
     duration_us_t refresh_us;
+    port_t last_port;
 }
 
 // A packet's part in Backpressure Flow Control, which ingress determines and egress needs again.

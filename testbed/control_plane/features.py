@@ -175,6 +175,10 @@ def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     reserve = settings.pfc_reserve_bytes
     shareable = max(0, settings.buffer_bytes - sum(headroom_bytes(port, pass_ns) + reserve for port in ports))
     slowest_bps = min(link.rate_bps for link in topology.links)
+    fastest_bps = max(port.rate_bps for port in ports)
+    longest_us = _longest_pause_us(dilation.wall_bps(fastest_bps))
+    refresh_us = _require_word("a pause of 65535 quanta", longest_us, fastest_bps) // 2
+    last_port = max(port.number for port in ports)
     for port in ports:
         alpha = round(settings.pfc_alpha * ALPHA_ONE * port.rate_bps / slowest_bps)
         if alpha >= 1 << _ALPHA_BITS:
@@ -182,9 +186,7 @@ def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
                 f"pfc_alpha {settings.pfc_alpha:g} of a link of {slowest_bps} bit/s "
                 f"is too much for one of {port.rate_bps} bit/s"
             )
-        longest_us = _longest_pause_us(dilation.wall_bps(port.rate_bps))
-        refresh_us = _require_word("a pause of 65535 quanta", longest_us, port.rate_bps) // 2
-        values = f"{alpha} {settings.pfc_xon_offset_bytes} {shareable} {reserve} {refresh_us}"
+        values = f"{alpha} {settings.pfc_xon_offset_bytes} {shareable} {reserve} {refresh_us} {last_port}"
         yield f"table_add pfc lossless {port.number} {CLASS_DATA} => {values}"
 
 

@@ -4,7 +4,7 @@
 
 Rates, delays, payload, buffer and parameters are from the plan, whose scheme must be `pfc` with `+hpcc`, `+dcqcn`,
 `+dcqcn-no-window`, `+dctcp` or `+timely`: the simulator has go-back-N and PFC. It derives window and base RTT from the
-network, by itself.
+network, by itself, so a plan whose base RTT is another one is refused.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from scenarios.model.waiting import any_waits
 from scenarios.traffic.hpcc_files import START_S, format_hpcc_flows
 from testbed.plan.plan import RunPlan
 from topologies.model import Topology
+from topologies.physics import different_paths
 from wire.units import NS_PER_S
 
 NAME, VARIABLE = "HPCC simulator", "SFC_TESTBED_HPCC"
@@ -34,6 +35,8 @@ _SAMPLE_NS = 100
 _SAMPLED_NS = 100_000_000
 """The simulator samples queues this often, and writes the table only at multiples of this time."""
 _FCT_COLUMNS = 8
+_MOST_RTT_DIFFERENCE = 0.03
+"""Largest difference between the simulator's base RTT and ours, as a share of ours. Ours is rounded to two digits."""
 Keys = Callable[[Mapping[str, object]], Mapping[str, object]]
 """A function from the parameters of a congestion control to keys of the configuration."""
 
@@ -120,6 +123,9 @@ def lossless_configuration(
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     if (transport["loss_recovery"], switch["pfc"]) != ("go-back-n", True):
         raise ValueError(f"scheme {plan.config.scheme}: the {name} does what pfc does with {suffixes(controls)}")
+    settings = common_configuration(plan, name, controls)
+    if settings["HAS_WIN"]:
+        _check_base_rtt(plan, name)
     stop_s = START_S + _LONGEST_S
     begin_ns = (START_S if has_queues else 2 * stop_s) * NS_PER_S
     return {
@@ -135,8 +141,27 @@ def lossless_configuration(
         "QLEN_MON_END": begin_ns + _SAMPLED_NS,
         "SIMULATOR_STOP_TIME": stop_s,
         "ACK_HIGH_PRIO": int(transport["ack_priority"] == "control"),
-        **common_configuration(plan, name, controls),
+        **settings,
     }
+
+
+def base_rtt_of_network_ns(topology: Topology, payload_bytes: int) -> int:
+    """Return the base RTT that the simulator computes: delays both ways, and the time of one payload on each wire."""
+    return max(
+        sum(2 * link.delay_ns + payload_bytes * 8 * NS_PER_S // link.rate_bps for link in path)
+        for path in different_paths(topology)
+    )
+
+
+def _check_base_rtt(plan: RunPlan, name: str) -> None:
+    transport = plan.config.transport_settings
+    ours_ns, theirs_ns = transport["base_rtt_ns"], base_rtt_of_network_ns(plan.topology, transport["payload_bytes"])
+    if abs(theirs_ns - ours_ns) > _MOST_RTT_DIFFERENCE * ours_ns:
+        raise ValueError(
+            f"{plan.config.scenario}: the {name} computes a base RTT of {theirs_ns} ns from the network and "
+            f"a payload of {transport['payload_bytes']} B, ours is {ours_ns} ns, so the windows differ; "
+            f"add --set transport.payload_bytes=1000 or --set transport.base_rtt_ns={theirs_ns}"
+        )
 
 
 def common_configuration(plan: RunPlan, name: str, controls: Mapping[str, Keys]) -> Mapping[str, object]:

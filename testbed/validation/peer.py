@@ -76,6 +76,9 @@ _PAYLOAD = "transport.payload_bytes=1000"
 _UNIQUE_PATHS = ("topology.tors=8", "topology.hosts_per_tor=4", "topology.spines=1")
 _BUFFER = "switch.buffer_bytes=33554432"
 """32 MiB, as the paper's switches have; the simulator's buffer is in whole MiB."""
+_SMALL_BUFFER = "switch.buffer_bytes=2097152"
+_ONE_RECEIVER = ("topology.spines=1", "placement=spread", "receiver=h1")
+_INCAST_OF_64 = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", *_ONE_RECEIVER)
 _POLL_S = 0.2
 _LONGEST_S = 1_800.0
 
@@ -99,7 +102,14 @@ def standard_cases(peer: str) -> list[PeerCase]:
 
 
 def _cases_of_hpcc() -> list[PeerCase]:
-    return _cases_without_loss(hpcc_simulator.SCHEMES)
+    """Return the cases without loss, and an incast in which switches pause each other all the time."""
+    pauses = [
+        case_of(
+            "incast", scheme, "ci", (*_INCAST_OF_64, _SMALL_BUFFER), label=f"64:1 incast, 128 hosts, 2 MiB, {scheme}"
+        )
+        for scheme in hpcc_simulator.SCHEMES
+    ]
+    return [*_cases_without_loss(hpcc_simulator.SCHEMES), *pauses]
 
 
 def _cases_of_powertcp() -> list[PeerCase]:
@@ -109,9 +119,8 @@ def _cases_of_powertcp() -> list[PeerCase]:
 
 def _cases_without_loss(schemes: Sequence[str], settings: Sequence[str] = ()) -> list[PeerCase]:
     """Return incasts, and Hadoop with and without ECMP, and on the paper's network."""
-    incast = ("topology.spines=1", "placement=spread", "receiver=h1", _BUFFER)
-    small = ("topology.tors=4", "topology.hosts_per_tor=8", "degree=16", *incast)
-    large = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", *incast)
+    small = ("topology.tors=4", "topology.hosts_per_tor=8", "degree=16", *_ONE_RECEIVER, _BUFFER)
+    large = (*_INCAST_OF_64, _BUFFER)
     paper = ("arrivals_us=400", "warmup_us=0", "cooldown_us=0", _BUFFER)
     works: Sequence[tuple[str, str, str, Sequence[str]]] = (
         ("16:1 incast, 32 hosts", "incast", "ci", small),

@@ -30,7 +30,7 @@ SFC_MECHANISMS = (
     "table_add congested_port port_speed 2 => 1342177 1",
     "register_write queue_bytes 19 90000",
     "register_write queue_bytes 22 90000",
-    "table_add SfcIngress.pfc.pfc lossless 1 3 => 256 2000 10000 4000000000",
+    "table_add SfcIngress.pfc.pfc lossless 1 3 => 256 2000 10000 4000000000 4",
     "table_add SfcEgress.telemetry.int_port port_rate 2 => 100000 1 0",
     "table_add SfcEgress.ecn.ecn red 2 3 => 0 1 1",
 )

@@ -116,6 +116,18 @@ def test_a_pause_is_refreshed_while_the_queue_drains() -> None:
     assert quanta[-1] == 0
 
 
+def test_a_pause_is_refreshed_by_the_packets_of_other_ports() -> None:
+    """No packet of the paused port moves, because its queue is blocked. Its neighbour must not send again."""
+    blocked = ("port_rate 4 1",)
+    with bench_switch(STAR, "s1", PFC, blocked) as switch:
+        pauses = _pauses(switch.burst("h1", "h4", _xoff_frame() + 3))
+        assert pauses == [(1, (3, 0xFFFF))]
+        for step in range(1, 121):
+            pauses += _pauses(switch.burst("h2", "h3", 1, at_ns=step * 8_000 * US))
+    assert set(pauses) == {(1, (3, 0xFFFF))}
+    assert len(pauses) >= 3
+
+
 def test_frames_within_the_headroom_are_not_dropped() -> None:
     """A sender may still send the bytes of the headroom after Xoff. Much more than that fills the buffer."""
     with bench_switch(STAR, "s1", PFC) as switch:

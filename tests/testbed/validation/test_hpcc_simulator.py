@@ -76,6 +76,16 @@ def test_dcqcn_without_a_window_has_none_there_either() -> None:
     assert (values["HAS_WIN"], values["ACK_HIGH_PRIO"]) == (0, 0)
 
 
+def test_another_window_than_the_simulators_is_refused() -> None:
+    """The simulator's base RTT has the time of one payload on each wire; ours is that of packets of 1,000 B."""
+    large = {**SPEC.settings, "transport.payload_bytes": 4000}
+    with pytest.raises(ValueError, match=r"computes a base RTT of 10800 ns .* a payload of 4000 B, ours is 10000 ns"):
+        configuration(plan_run(replace(SPEC, settings=large)))
+    same_window = {**large, "transport.base_rtt_ns": 10800}
+    assert configuration(plan_run(replace(SPEC, settings=same_window)))["PACKET_PAYLOAD_SIZE"] == 4000
+    assert configuration(plan_run(replace(SPEC, scheme="pfc+dcqcn-no-window", settings=large)))["HAS_WIN"] == 0
+
+
 def test_dctcp_has_its_own_marking_and_a_window_that_follows_the_rate() -> None:
     values = configuration(plan_run(replace(SPEC, scheme="pfc+dctcp")))
     expected = {

@@ -4,8 +4,8 @@
 // Priority flow control (paper section 2.2) per (ingress port, class), with the thresholds of the HPCC simulator
 // (docs/sources.md#pfc). The first bytes of a port and class are its reserve, and the following ones are shared. If these
 // would exceed a dynamic Xoff threshold, the packet goes to the headroom. The neighbour is paused while bytes are in the
-// headroom or the shared ones reach Xoff, and resumed an offset below it. A pause lasts at most 65535 quanta, so it is
-// refreshed as long as needed.
+// headroom or the shared ones reach Xoff, and resumed an offset below it. A pause lasts at most 65535 quanta, so packets of
+// all ports refresh the pauses of all ports in turn: those of a paused port may wait for longer than that.
 #ifndef SFC_PFC_P4
 #define SFC_PFC_P4
 
@@ -35,9 +35,39 @@ control PfcSignal(inout metadata_t meta, in port_t port, in time_us_t now_us, in
     }
 }
 
+// Port whose pause was looked at last, one cell.
+register<bit<32>>(1) pfc_looked_at_port;
+
+// Looks at the pause of one port, the next one with every packet, and sends it again in time.
+control PfcRefresh(inout metadata_t meta, in time_us_t now_us) {
+    PfcSignal() refresh;
+    bit<32> port = 0;
+    bit<32> place = 0;
+    bit<8> is_paused = 0;
+    time_us_t sent_us = 0;
+
+    action next_port() {
+        pfc_looked_at_port.read(port, 0);
+        port = port >= (bit<32>) meta.pfc.last_port ? 1 : port + 1;
+        pfc_looked_at_port.write(0, port);
+        place = (bit<32>) ((port_t) port ++ meta.traffic_class);
+        pfc_is_paused.read(is_paused, place);
+        pfc_sent_us.read(sent_us, place);
+    }
+
+    apply {
+        if (meta.signal.wants_pause == 0) {
+            next_port();
+            if (is_paused == 1 && now_us - sent_us >= (time_us_t) meta.pfc.refresh_us) {
+                refresh.apply(meta, (port_t) port, now_us, PFC_MAX_QUANTA, pfc_event_t.refresh);
+            }
+        }
+    }
+}
+
 control PfcEnqueue(inout metadata_t meta, in standard_metadata_t std) {
     PfcSignal() xoff;
-    PfcSignal() refresh;
+    PfcRefresh() refresh;
     bit<32> place = 0;
     bytes_t held = 0;
     bytes_t headroom = 0;
@@ -46,17 +76,18 @@ control PfcEnqueue(inout metadata_t meta, in standard_metadata_t std) {
     bytes_t to_headroom = 0;
     bytes_t to_held = 0;
     bit<8> is_paused = 0;
-    time_us_t sent_us = 0;
     bit<64> xoff_bytes = 0;
 
+    // The switch refreshes pauses after `refresh_us`. `last_port` is the highest number of its ports.
     action lossless(bit<16> alpha_q8, bytes_t xon_offset_bytes, bytes_t shareable_bytes, bytes_t reserve_bytes,
-                    duration_us_t refresh_us) {
+                    duration_us_t refresh_us, port_t last_port) {
         meta.pfc.is_lossless = 1;
         meta.pfc.alpha_q8 = alpha_q8;
         meta.pfc.xon_offset_bytes = xon_offset_bytes;
         meta.pfc.shareable_bytes = shareable_bytes;
         meta.pfc.reserve_bytes = reserve_bytes;
         meta.pfc.refresh_us = refresh_us;
+        meta.pfc.last_port = last_port;
     }
 
     action lossy() {
@@ -90,7 +121,6 @@ control PfcEnqueue(inout metadata_t meta, in standard_metadata_t std) {
         pfc_headroom_bytes.write(place, headroom);
         pfc_shared_bytes.write(0, shared);
         pfc_is_paused.read(is_paused, place);
-        pfc_sent_us.read(sent_us, place);
     }
 
     apply {
@@ -100,16 +130,15 @@ control PfcEnqueue(inout metadata_t meta, in standard_metadata_t std) {
             if (is_paused == 0 && (headroom != 0 || (bit<64>) (held |-| meta.pfc.reserve_bytes) >= xoff_bytes)) {
                 pfc_is_paused.write(place, 1);
                 xoff.apply(meta, std.ingress_port, meta.now_us, PFC_MAX_QUANTA, pfc_event_t.xoff);
-            } else if (is_paused == 1 && meta.now_us - sent_us >= (time_us_t) meta.pfc.refresh_us) {
-                refresh.apply(meta, std.ingress_port, meta.now_us, PFC_MAX_QUANTA, pfc_event_t.refresh);
             }
+            refresh.apply(meta, meta.now_us);
         }
     }
 }
 
 control PfcDequeue(inout metadata_t meta, in standard_metadata_t std) {
     PfcSignal() xon;
-    PfcSignal() refresh;
+    PfcRefresh() refresh;
     bit<32> place = 0;
     bytes_t held = 0;
     bytes_t headroom = 0;
@@ -120,7 +149,6 @@ control PfcDequeue(inout metadata_t meta, in standard_metadata_t std) {
     bytes_t own_shared = 0;
     bytes_t missing = 0;
     bit<8> is_paused = 0;
-    time_us_t sent_us = 0;
     bit<64> xoff_bytes = 0;
 
     action release() {
@@ -139,7 +167,6 @@ control PfcDequeue(inout metadata_t meta, in standard_metadata_t std) {
         pfc_headroom_bytes.write(place, headroom);
         pfc_shared_bytes.write(0, shared);
         pfc_is_paused.read(is_paused, place);
-        pfc_sent_us.read(sent_us, place);
     }
 
     apply {
@@ -149,16 +176,12 @@ control PfcDequeue(inout metadata_t meta, in standard_metadata_t std) {
             if (missing != 0) {  // as in QueueLeave: wrapped bytes would pause the neighbour for ever
                 queue_events.count((bit<32>) (bit<EVENT_BITS>) queue_event_t.pfc_underflow);
             }
-            if (is_paused == 1) {
-                if (headroom == 0
-                    && (own_shared == 0 || (bit<64>) own_shared + (bit<64>) meta.pfc.xon_offset_bytes <= xoff_bytes)) {
-                    pfc_is_paused.write(place, 0);
-                    xon.apply(meta, std.ingress_port, std.egress_global_timestamp, 0, pfc_event_t.xon);
-                } else if (std.egress_global_timestamp - sent_us >= (time_us_t) meta.pfc.refresh_us) {
-                    refresh.apply(meta, std.ingress_port, std.egress_global_timestamp, PFC_MAX_QUANTA,
-                                  pfc_event_t.refresh);
-                }
+            if (is_paused == 1 && headroom == 0
+                && (own_shared == 0 || (bit<64>) own_shared + (bit<64>) meta.pfc.xon_offset_bytes <= xoff_bytes)) {
+                pfc_is_paused.write(place, 0);
+                xon.apply(meta, std.ingress_port, std.egress_global_timestamp, 0, pfc_event_t.xon);
             }
+            refresh.apply(meta, std.egress_global_timestamp);
         }
     }
 }
