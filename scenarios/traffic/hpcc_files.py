@@ -113,12 +113,13 @@ def _start(row: Row, columns: int) -> _Start:
 
 
 def _advice(row: Row) -> str:
-    """Return the end of a message about a row that has a size in packets and a stop time, as older simulators write."""
-    if len(row.words) != _OLD_COLUMNS or not all(map(is_number, row.words)):
+    """Return the end of a message about a row of numbers. Older simulators write a size in packets and a stop time."""
+    if len(row.words) not in _COLUMNS or not all(map(is_number, row.words)):
         return ""
-    if decimal(row.words[3]) < _PORTS and "." not in row.words[4]:
-        return ""
-    return "; if it is `src dst pg packets start_s stop_s`, write bytes, and leave out the stop time"
+    advice = "; all but start_s are whole numbers"
+    if len(row.words) == _OLD_COLUMNS and (decimal(row.words[3]) >= _PORTS or "." in row.words[4]):
+        advice += "; if these are `src dst pg packets start_s stop_s`, write bytes, and leave out the stop time"
+    return advice
 
 
 def _origin_s(starts_s: Sequence[Decimal]) -> tuple[Decimal, list[str]]:
