@@ -246,7 +246,10 @@ class RunResult(Figures):
     wall_s: Figure | None
     packets_per_s: Figure | None
     setting_warnings: tuple[str, ...] = ()
-    """Warnings about settings that the transport is not made for. The file omits an empty list."""
+    """Warnings about settings that the transport is not made for, and how files of other programs were read.
+
+    The file omits an empty list.
+    """
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

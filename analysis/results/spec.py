@@ -195,7 +195,7 @@ class RunConfig(RunSpec):
     has_fixed_duration: bool = False
     """Whether the scenario shows a fixed time, so that it may end before all flows are done."""
     setting_warnings: tuple[str, ...] = ()
-    """Warnings about settings that the transport is not made for."""
+    """Warnings about settings that the transport is not made for, and how files of other programs were read."""
     ideal_completion_us: dict[str, float] = field(default_factory=dict)
     """The ideal completion time of dependent messages in an idle network, by tag."""
     workers: int = 1

@@ -41,6 +41,11 @@ class Workload(BaseModel):
         """
         return None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about how a file of this workload was read, where its format leaves a choice."""
+        return ()
+
     def brief(self) -> tuple[Mapping[str, Any], float]:
         """Return parameters that shorten long traffic, and how many times as much traffic there is without them."""
         return {}, 1.0

@@ -43,6 +43,11 @@ class HeadOfLine(Workload):
         load_sizes(self.sizes)
         return self
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        note = load_sizes(self.sizes).note
+        return () if note is None else (note,)
+
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         tors = [topology.hosts_of(switch.name) for switch in topology.switches if switch.is_tor]
         rests = [[host.name for host in hosts[self.hosts_per_tor :]] for hosts in tors]

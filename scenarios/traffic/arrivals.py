@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from scenarios.model.flow import FlowRequest
 from scenarios.model.flow_table import FlowTable, table_of
+from scenarios.traffic.distribution import SizeDistribution
 from scenarios.traffic.shares import are_mixed, chance_to_be_drawn, draw_positions, others_of, pull_of_hosts
-from scenarios.traffic.sizes import SizeDistribution
 
 if TYPE_CHECKING:
     import numpy as np

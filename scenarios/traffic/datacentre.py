@@ -58,6 +58,11 @@ class DataCentre(Workload):
         return self
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        note = load_sizes(self.sizes).note
+        return () if note is None else (note,)
+
+    @property
     def tag(self) -> str:
         """The traffic class of the all-to-all messages: the name of their size distribution."""
         return load_sizes(self.sizes).tag

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Flow list files: the flows that a workload generated, stored with a run so that any scheme can replay them.
 
-The testbed's format is CSV with a header. A comment line may hold `measured_window_us`. The HPCC simulator's flow
-files can be read too. Times are model ns from the start of the run.
+The testbed's format is CSV with a header. A comment line may hold `measured_window_us`. Flow files of the HPCC and
+ConWeave simulators can be read too. Times are model ns from the start of the run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARAC
 from scenarios.model.flow_table import flow_table
 from scenarios.model.scenario import ScenarioError, check_host
 from scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
-from scenarios.traffic.hpcc_files import parse_hpcc_flows
+from scenarios.traffic.hpcc_files import is_hpcc_file, parse_hpcc_flows
+from scenarios.traffic.numbers import is_number, whole
 from topologies.model import Topology
 from wire.input.bounded_file import FileRefused, read_bounded_text
 from wire.input.quantities import has_unit, in_unit, unit_of
@@ -42,9 +43,11 @@ _WINDOW = "# measured_window_us="
 MAX_FILE_BYTES = 500_000_000
 MAX_START_NS = 3_600_000_000_000
 """The latest start: the length of the longest run."""
+_LATE_START_NS = 1_000_000_000
+"""The start of the first flow from which the times of a list probably do not count from the start of a run."""
 _LONGEST_LINE = 20_000
 _WHOLE = re.compile(r"-?[0-9]{1,30}")
-_WHOLE_LINE = re.compile(r"\s*[0-9]+\s*")
+_DELIMITERS = (",", ";", "\t")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class FlowList:
 
     requests: Sequence[FlowRequest]
     measured_window_us: tuple[float, float] | None = None
+    notes: tuple[str, ...] = ()
+    """Sentences about how a file was read, where its format leaves a choice."""
 
 
 def format_flows(flows: Sequence[FlowRequest], measured_window_us: tuple[float, float] | None) -> str:
@@ -91,9 +96,12 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
     except FileRefused as error:
         raise ScenarioError(f"{path}: cannot be read as a flow list: it {error}") from error
     try:
-        is_hpcc = bool(lines) and _WHOLE_LINE.fullmatch(lines[0]) is not None
-        window = None if is_hpcc else _measured_window_us(lines)
-        requests = tuple(_checked(parse_hpcc_flows(lines) if is_hpcc else _parse(lines), topology))
+        if is_hpcc_file(lines):
+            window, simulated = None, parse_hpcc_flows(lines)
+            requests, notes = tuple(_checked(simulated.numbered, topology)), simulated.notes
+        else:
+            window, requests = _measured_window_us(lines), tuple(_checked(_parse(lines), topology))
+            notes = _late_start(requests)
         if any_waits(requests):
             in_order_of_start(requests)
     except WaitingError as error:
@@ -102,13 +110,28 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
         raise ScenarioError(f"{path}: {error}") from error
     if not requests:
         raise ScenarioError(f"{path}: the file has no flows")
-    return FlowList(requests, window)
+    return FlowList(requests, window, (f"{path}: {'; '.join(notes)}.",) if notes else ())
+
+
+def _late_start(requests: Sequence[FlowRequest]) -> tuple[str, ...]:
+    """Return a note if the times of a list seem to begin elsewhere, such as at the 2 s of the HPCC simulator."""
+    first_ns = min((flow.start_ns for flow in requests), default=0)
+    if first_ns < _LATE_START_NS:
+        return ()
+    return (
+        f"nothing is sent before {first_ns / 1e9:g} s; subtract {first_ns} ns from start_ns if the run should not wait",
+    )
 
 
 def _line_of(place: int, lines: Sequence[str]) -> int:
     """Return the number of the line of a flow, by its position from 0."""
-    rows = [number for number, line in enumerate(lines, start=1) if line and not line.startswith("#")]
+    rows = [number for number, line in enumerate(lines, start=1) if _is_row(line)]
     return rows[place + 1]
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line is neither a comment nor empty. A spreadsheet's empty row has delimiters only."""
+    return bool(line.strip(" \t,;")) and not line.startswith("#")
 
 
 def _checked(numbered: Iterable[tuple[int, FlowRequest]], topology: Topology) -> Iterator[FlowRequest]:
@@ -130,15 +153,21 @@ def _parse(lines: Sequence[str]) -> Iterator[tuple[int, FlowRequest]]:
         for number, line in enumerate(lines, start=1):
             if len(line) > _LONGEST_LINE:
                 raise ValueError(f"line {number} has more than {_LONGEST_LINE} characters")
-            if line and not line.startswith("#"):
+            if _is_row(line):
                 yield line
 
-    rows = csv.reader(rows_of_table(), skipinitialspace=True)
-    columns = tuple(next(rows, ()))
+    lines_of_table = rows_of_table()
+    header = next(lines_of_table, "")
+    delimiter = next((delimiter for delimiter in _DELIMITERS if delimiter in header), ",")
+    columns = tuple(name.strip() for name in header.rstrip(f"{delimiter} ").split(delimiter))
     extra = columns[len(COLUMNS) :]
     if columns[: len(COLUMNS)] != COLUMNS or extra != tuple(name for name in OPTIONAL_COLUMNS if name in extra):
         optional = ", ".join(OPTIONAL_COLUMNS)
-        raise ValueError(f"the first row must be {','.join(COLUMNS)}, optionally followed by {optional}")
+        raise ValueError(
+            f"the first row must be {','.join(COLUMNS)}, optionally followed by {optional}; "
+            "or the number of flows, as in files of the HPCC simulator"
+        )
+    rows = csv.reader(lines_of_table, delimiter=delimiter, skipinitialspace=True)
     for row in rows:
         try:
             yield number, _request(row, columns)
@@ -147,12 +176,17 @@ def _parse(lines: Sequence[str]) -> Iterator[tuple[int, FlowRequest]]:
 
 
 def _request(row: Sequence[str], columns: Sequence[str]) -> FlowRequest:
-    if len(row) != len(columns):
+    if len(row) < len(columns) or any(text.strip() for text in row[len(columns) :]):
         raise ValueError(f"not a row of {len(columns)} values: {shortened(','.join(row))}")
     size_bytes, start_ns = _whole("size_bytes", row[2]), _whole("start_ns", row[3])
-    more = zip(columns[len(COLUMNS) :], row[len(COLUMNS) :], strict=True)
+    more = zip(columns[len(COLUMNS) :], row[len(COLUMNS) :], strict=False)
     return FlowRequest(
-        row[0], row[1], size_bytes, start_ns, row[4], **{name: _MORE[name](name, text) for name, text in more}
+        row[0].rstrip(),
+        row[1].rstrip(),
+        size_bytes,
+        start_ns,
+        row[4],
+        **{name: _MORE[name](name, text) for name, text in more},
     )
 
 
@@ -182,8 +216,14 @@ def _window_us(text: str) -> tuple[float, float]:
 
 def _whole(name: str, text: str) -> int:
     """Parse a whole number of ASCII digits, a stricter syntax than that of int(), or a quantity with a unit."""
+    text = text.rstrip()
     if _WHOLE.fullmatch(text):
         return int(text)
+    if is_number(text):
+        try:
+            return whole(text)
+        except ValueError as error:
+            raise ValueError(f"{name}: must be a whole number, not {shown(text)}") from error
     unit = unit_of(name)
     value: int | float | None = None
     if unit is not None and has_unit(text):
@@ -218,7 +258,8 @@ def _check(flow: FlowRequest, topology: Topology) -> None:
     ):
         if not least <= value <= most:
             bound = f"at least {least}" if value < least else f"at most {most}"
-            raise ScenarioError(f"{name}: must be {bound}{unit}, not {value}")
+            hint = f"; for a flow that lasts as long as the run, write {most}" if name == "size_bytes" else ""
+            raise ScenarioError(f"{name}: must be {bound}{unit}, not {value}{hint}")
     if flow.delay_ns and not flow.after:
         raise ScenarioError(f"delay_ns: {flow.delay_ns} ns needs a flow to wait for, but {AFTER_COLUMN} is empty")
     if not 1 <= len(flow.tag) <= MAX_TAG_CHARACTERS or not flow.tag.isprintable():

@@ -11,8 +11,10 @@ import polars as pl
 from analysis.results.spec import RunConfig
 from analysis.results.stored import load_run
 from scenarios.model.waiting import any_waits
+from scenarios.traffic.cdf_files import format_hpcc_cdf
+from scenarios.traffic.distribution import SizeError
 from scenarios.traffic.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
-from scenarios.traffic.sizes import SizeError, format_hpcc_cdf, load_sizes
+from scenarios.traffic.sizes import load_sizes
 from telemetry.atomic_file import check_no_link, replace_text
 from telemetry.reader import TraceError, read_trace
 from telemetry.schema import FLOWS

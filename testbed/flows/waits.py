@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
+from math import floor
 
 from scenarios.model.flow import Flow
 from scenarios.model.flow_table import FlowTable
@@ -53,7 +54,7 @@ def ideal_waits(
     completion_ns = {}
     for tag in sorted(tags):
         tagged = [place for place, flow in enumerate(flows) if flow.tag == tag]
-        completion_ns[tag] = round(completion_bound_ns(flows, times, tagged))
+        completion_ns[tag] = floor(completion_bound_ns(flows, times, tagged))  # a bound: never rounded up
     return Waits({place: round(at_ns) for place, at_ns in start_ns.items()}, completion_ns)
 
 

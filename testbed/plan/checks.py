@@ -94,7 +94,7 @@ def flow_list(spec: RunSpec, workload: Workload, topology: Topology) -> FlowList
         if spec.flow_file is not None:
             return read_flows(spec.flow_file, topology)
         requests = workload.flows(topology, random_stream(spec.seed, "workload"))
-        return FlowList(requests, workload.measured_window_us)
+        return FlowList(requests, workload.measured_window_us, workload.notes)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
 

@@ -118,6 +118,8 @@ class _Traffic:
     duration_ms: float
     recorded: Mapping[str, Any]
     """The fields of config.json that describe the traffic."""
+    notes: tuple[str, ...]
+    """Sentences about how the file of the traffic was read."""
 
 
 @without_garbage_collection()
@@ -154,7 +156,10 @@ def plan_run(spec: RunSpec) -> RunPlan:
         "scheme": scheme.name,
         "overridden": _overridden(scheme, settings),
         "fault_spans": _fault_spans(faults),
-        "setting_warnings": setting_warnings(network.switch, network.transport, topology, faults),
+        "setting_warnings": (
+            *traffic.notes,
+            *setting_warnings(network.switch, network.transport, topology, faults),
+        ),
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
         "command": _repeat_command(spec, dilation),
     }
@@ -208,7 +213,7 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
         "measured_window_us": listed.measured_window_us,
         "has_fixed_duration": scale.has_fixed_duration and spec.flow_file is None,
     }
-    return _Traffic(topology, flows, duration_ms, recorded)
+    return _Traffic(topology, flows, duration_ms, recorded, listed.notes)
 
 
 def _provisional_dilation(spec: RunSpec, topology: Topology, switch: SwitchSettings) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from math import isfinite
 from types import MappingProxyType
 from typing import Any
@@ -157,8 +158,9 @@ def _number(text: str) -> float:
     value = float(text)
     if not isfinite(value):
         raise ValueError(f"{shortened(text)} is too large for a number")
-    is_whole = "e" in text.lower() and value.is_integer() and abs(value) <= _MOST_EXACT
-    return int(value) if is_whole else value
+    exact = Decimal(text)  # a float would make 4096 of 4095.9999999999999999e0
+    is_whole = "e" in text.lower() and exact == exact.to_integral_value() and abs(exact) <= _MOST_EXACT
+    return int(exact) if is_whole else value
 
 
 def _no_number(text: str) -> float:

@@ -42,7 +42,7 @@ def test_hpcc_simulator_gets_the_flows_and_must_finish_them(plan: RunPlan, tmp_p
     """A program that finishes only one of the two messages is an error."""
     line = f"echo {FCT_LINE} >> fct.txt"
     assert HpccSimulator(program(tmp_path, line, line)).race(plan, tmp_path).wall_s > 0
-    flows = [flow for _, flow in parse_hpcc_flows((tmp_path / "flow.txt").read_text().splitlines())]
+    flows = [flow for _, flow in parse_hpcc_flows((tmp_path / "flow.txt").read_text().splitlines()).numbered]
     assert {(flow.src, flow.dst, flow.size_bytes) for flow in flows} == {("h1", "h4", 4000), ("h2", "h4", 4000)}
     (tmp_path / "fct.txt").unlink()
     with pytest.raises(RaceError, match=r"delivered 1 messages \(4000 bytes\) of 2 messages \(8000 bytes\)"):

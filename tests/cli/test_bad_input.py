@@ -243,7 +243,7 @@ SIZES = b"size_bytes,cumulative_percent,steps\n"
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"", "at least two rows"),
+        (b"", "at least one row"),
         (SIZES + b"0,0,1\n1\x000,100,1\n", "not a row of three numbers"),
         (SIZES + b'0,0,1\n"' + b"x" * 200_000 + b'",100,1\n', "not a row of three numbers"),
         (SIZES + b"0,0,1\n" + b"9" * 15 + b",100,1\n", "largest size must be 1 B to 10000000000 B"),
@@ -255,8 +255,8 @@ SIZES = b"size_bytes,cumulative_percent,steps\n"
         (b"0 0\n1e308 100\n", "1e308"),
         (b"0 0\n0 100\n", "largest size"),
         (b"0 0\n1_0 100\n", "1_0 100"),
-        ("0 0\n\u0661 100\n".encode(), "not `size percent`"),
-        (b"0 0\n\x1b[31mx 100\n", "not `size percent`"),
+        ("0 0\n\u0661 100\n".encode(), "not `size share`"),
+        (b"0 0\n\x1b[31mx 100\n", "not `size share`"),
         (b"\xff\xfe0 0\n1 100\n", "not UTF-8"),
         (b"0 0\n" + b"1 1\n" * 3_000_000, "more than 10000000 B"),
     ],

@@ -32,7 +32,9 @@ _WAITING_FLOWS = (
 )
 _HPCC_FLOWS = "2\n0 1 3 100 1000 0.0\n2 1 3 100 2000 0.001\n"
 _SIZES = "# ours\nsize_bytes,cumulative_percent,steps\n0,0,1\n1000,50,4\n2000,100,1\n"
+_CONWEAVE_FLOWS = "2\n0 1 3 1000 2.0\n2 1 3 2000 2.001\n\nsrc dst\n"
 _HPCC_SIZES = "0 0\n1000 50\n30000 100\n"
+_OTHER_SIZES = ("1500.5\n3 0.1\n4 0.5\n30000 1\n", "size,x,cdf\n0,1,0\n30000,1,1\n")
 _RUN = ("run", "incast", "--clock", "virtual")
 _SWEEP_KEYS = (
     "name", "scenario", "schemes", "seeds", "axes", "settings", "scale", "clock", "switch", "dilation", "duration_ms",
@@ -103,7 +105,7 @@ def _flow_lists() -> SearchStrategy[str]:
     return st.one_of(
         _flow_rows(),
         damaged(_flow_rows()),
-        damaged(st.sampled_from((FLOWS, _WAITING_FLOWS, _HPCC_FLOWS))),
+        damaged(st.sampled_from((FLOWS, _WAITING_FLOWS, _HPCC_FLOWS, _CONWEAVE_FLOWS))),
         _rows_of_numbers(6, "2", " "),
         texts(200),
     )
@@ -111,7 +113,7 @@ def _flow_lists() -> SearchStrategy[str]:
 
 def _distributions() -> SearchStrategy[str]:
     return st.one_of(
-        damaged(st.sampled_from((_SIZES, _HPCC_SIZES))),
+        damaged(st.sampled_from((_SIZES, _HPCC_SIZES, *_OTHER_SIZES))),
         _rows_of_numbers(3, _SIZES.splitlines()[1], ","),
         _rows_of_numbers(2, "", " "),
         texts(200),

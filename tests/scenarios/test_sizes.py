@@ -11,16 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios.traffic.sizes import (
-    WORKLOADS,
-    Knot,
-    SizeError,
-    format_hpcc_cdf,
-    from_knots,
-    load_sizes,
-    parse_hpcc_cdf,
-    parse_sizes,
-)
+from scenarios.traffic.distribution import Knot, SizeError, from_knots
+from scenarios.traffic.sizes import WORKLOADS, load_sizes, parse_sizes
 
 # Exact means of the linear interpolation of the published tables, in bytes.
 PUBLISHED_MEANS = {"hadoop": 120_420.75, "websearch": 1_711_250.0, "storage": 40_869.8, "rpc": 2_891.62}
@@ -83,14 +75,6 @@ def test_samples_follow_any_distribution(sizes: list[int], percents: list[float]
         assert abs((samples <= 1000 * knot.size_bytes).mean() - knot.percent / 100) < 0.05
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
-def test_hpcc_cdf_is_read_back_as_written(name: str) -> None:
-    sizes = load_sizes(name)
-    parsed = parse_hpcc_cdf(name, format_hpcc_cdf(sizes).splitlines())
-    assert parsed.sizes == sizes.sizes
-    assert parsed.percents == pytest.approx(sizes.percents, abs=1e-3)
-
-
 def test_a_file_of_either_format_is_a_workload(tmp_path: Path) -> None:
     hpcc_file, csv_file = tmp_path / "cdf.txt", tmp_path / "mine.csv"
     hpcc_file.write_text("0 0\n1000 50\n3000 100\n")
@@ -104,8 +88,9 @@ def test_a_file_of_either_format_is_a_workload(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("", "first row must be"),
-        ("size_bytes,cumulative_percent,steps\n0,0,1\n", "from 0 to 100"),
-        ("size_bytes,cumulative_percent,steps\n0,0,1\n5,90,1\n", "from 0 to 100"),
+        ("size_bytes,cumulative_percent,steps\n", "at least one row"),
+        ("size_bytes,cumulative_percent,steps\n0,0,1\n5,90,1\n", "line 3 ends at 90; the last share must be 100"),
+        ("size_bytes,cumulative_percent,steps\n0,0,1\n4095.999,100,1\n", "line 3: not a row of three numbers"),
         ("size_bytes,cumulative_percent,steps\n0,0,1\n9,50,1\n5,100,1\n", "line 4 is below line 3"),
         (
             "size_bytes,cumulative_percent,steps\n0,0,1\nmany,100,1\n",
@@ -118,11 +103,6 @@ def test_a_file_of_either_format_is_a_workload(tmp_path: Path) -> None:
 def test_an_invalid_table_is_refused(text: str, words: str) -> None:
     with pytest.raises(SizeError, match=words):
         parse_sizes("mine", text.splitlines())
-
-
-def test_an_invalid_line_of_the_simulator_s_format_is_named() -> None:
-    with pytest.raises(SizeError, match="line 3: not `size percent`: '5'"):
-        parse_hpcc_cdf("mine", ["# mine", "0 0", "5"])
 
 
 def test_an_unknown_workload_name_lists_the_known_ones() -> None:

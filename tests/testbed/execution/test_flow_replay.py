@@ -16,8 +16,9 @@ import pytest
 
 from analysis.results.spec import RunSpec
 from scenarios.listed import LISTED
+from scenarios.traffic.cdf_files import format_hpcc_cdf
 from scenarios.traffic.flow_file import FILE_NAME
-from scenarios.traffic.sizes import WORKLOADS, format_hpcc_cdf, load_sizes
+from scenarios.traffic.sizes import WORKLOADS, load_sizes
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.hpcc_export import export_hpcc

@@ -8,7 +8,7 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from analysis.results.spec import RunSpec
@@ -96,6 +96,7 @@ MESSAGES = st.lists(
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(MESSAGES)
+@example([(HOSTS, 1, 0, set()), (HOSTS, 1, 0, {0})])
 def test_no_run_is_faster_than_the_bound(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[list[str], int, int, set[int]]]
 ) -> None:

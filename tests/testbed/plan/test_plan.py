@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -222,3 +223,23 @@ def test_invalid_words_are_refused(words: list[str], expected: str) -> None:
         named_ports(words, NETWORK)
     assert str(refused.value).startswith("--pcap: ")
     assert expected in str(refused.value)
+
+
+@pytest.mark.parametrize("scheme", ["irn", "sfc"])
+def test_how_files_of_other_programs_were_read_is_a_warning(scheme: str, tmp_path: Path) -> None:
+    flows, sizes = tmp_path / "flow.txt", tmp_path / "cdf.txt"
+    flows.write_text("1\n0 1 3 100 10000 2\n1 2 3 100 10000 2\n")
+    sizes.write_text("0 0\n1000 1\n")
+    [of_flows] = plan_run(RunSpec("flows", scheme, clock="virtual", flow_file=flows)).config.setting_warnings
+    assert of_flows.startswith(f"{flows}: line 1 announces 1 flows; 1 more line is ignored; 2 s in the file")
+    settings = parse_settings((f"sizes={sizes}", "arrivals_us=1"))
+    [of_sizes] = plan_run(RunSpec("datacentre", scheme, clock="virtual", settings=settings)).config.setting_warnings
+    assert of_sizes.startswith(f"Sizes {sizes}: the shares end at 1 and are read as fractions")
+
+
+def test_a_float_that_is_nearly_whole_is_not_rounded() -> None:
+    assert parse_settings(("message_bytes=4.096e3",)) == {"message_bytes": 4096}
+    assert parse_settings(("message_bytes=4 KB",)) == {"message_bytes": 4000}
+    for text in ("4.0959999999999999999999e3", "4095.999", "4095.999B", "4.0955KB"):
+        with pytest.raises(UsageError, match="message_bytes: must be a whole number"):
+            plan_run(RunSpec("incast", clock="virtual", settings=parse_settings((f"message_bytes={text}",))))
