@@ -139,7 +139,13 @@ def test_interfaces_have_room_for_the_largest_frame(payload_bytes: int, mtu_byte
         ("sfc-est", 1, ("switch.estimator_tau_ns=5",), "too short for the estimator", "more"),
         ("sfc-est", 1_000_000, (), "estimator_tau_ns 10000 is too long", "less"),
         ("sfc", 10_000_000, (), "the time of a byte of a link of 100000000000 bit/s is too long", "less"),
-        ("pfc", 10_000_000, ("topology.host_rate_bps=1000000000",), "a pause of 65535 quanta of a link of", "less"),
+        (
+            "pfc",
+            10_000_000,
+            ("topology.host_rate_bps=1000000000", "topology.fabric_rate_bps=1000000000"),
+            "a pause of 65535 quanta of a link of",
+            "less",
+        ),
     ],
 )
 def test_the_nearest_dilation_that_fits_is_named(
