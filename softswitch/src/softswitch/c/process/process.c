@@ -191,11 +191,15 @@ static int run_commands(struct sw_process *process, struct complaint complaint)
 
 static int open_signals(struct sw_process *process)
 {
+    struct sigaction hangup;
     sigset_t signals;
 
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    /* The end of a terminal ends the switch in order, so captures are whole; `nohup` keeps it. */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaddset(&signals, SIGHUP);
     if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
         return -errno;
     process->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
