@@ -60,7 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the checked options; words after `--` are target options, as in BMv2. Exit with status 2 on an error."""
-    options, options.target = bmv2_options.parse(arguments, _general_parser(), _target_parser())
+    options, target = bmv2_options.parse(arguments, _general_parser(), _target_parser())
+    options.target = target
     bmv2_options.check(_COMMAND, options, options.target)
     if options.no_p4 == (options.program is not None):
         _refuse("give either a program or --no-p4")
