@@ -153,6 +153,9 @@ static int watch_interfaces(struct sw_process *process, struct complaint complai
     return result;
 }
 
+/* Some editors begin a file with it. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 static int run_command_lines(struct sw_process *process, FILE *file, struct complaint complaint)
 {
     struct sw_text answer = {0};
@@ -161,7 +164,9 @@ static int run_command_lines(struct sw_process *process, FILE *file, struct comp
     int result = 0;
 
     for (unsigned number = 1; result == 0 && getline(&line, &room, file) >= 0; number++) {
-        result = sw_control_execute(process->sw, line, &answer);
+        bool has_mark = number == 1 && strncmp(line, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0;
+
+        result = sw_control_execute(process->sw, has_mark ? line + strlen(BYTE_ORDER_MARK) : line, &answer);
         if (result < 0)
             snprintf(complaint.text, complaint.bytes, "%s:%u: %s", process->options->commands_path, number,
                      sw_text_string(&answer));
