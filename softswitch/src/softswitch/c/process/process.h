@@ -37,8 +37,8 @@ struct sw_process_options {
 struct sw_process;
 
 /* Opens devices and files and runs the commands file. Returns NULL with one line in `error` on failure and then leaves
- * no files or sockets behind. SIGTERM, SIGINT and SIGHUP are blocked from here on and end sw_process_run; SIGHUP remains
- * ignored if it was. */
+ * no files or sockets behind. SIGTERM, SIGINT and SIGHUP are blocked from here on and end sw_process_run; SIGHUP
+ * remains ignored if it was. */
 struct sw_process *sw_process_open(const struct sw_program *program, const struct sw_process_options *options,
                                    char *error, size_t error_bytes);
 
