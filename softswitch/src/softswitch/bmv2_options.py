@@ -80,14 +80,14 @@ def parse(
 
 def _parsed(parser: argparse.ArgumentParser, words: list[str], hint: str) -> argparse.Namespace:
     """Return the options in some words. An unknown option is reported first, since its value looks like a program."""
-    options, unknown = parser.parse_known_args(words)
+    _, unknown = parser.parse_known_args(words)
     for word in unknown:
         if word.startswith("-"):
             name = word.partition("=")[0]
             parser.error(f"{name}: {hint if name in _OF_TARGET else _UNKNOWN}")
     if unknown:
         parser.error(f"{unknown[0]}: this word is neither an option nor the program")
-    return options
+    return parser.parse_args(words)
 
 
 def _with_folder(words: Sequence[str]) -> list[str]:
