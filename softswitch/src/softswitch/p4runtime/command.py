@@ -60,10 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the checked options; words after `--` are target options, as in BMv2. Exit with status 2 on an error."""
-    words = list(arguments)
-    end = words.index("--") if "--" in words else len(words)
-    options = _general_parser().parse_args(words[:end])
-    options.target = _target_parser().parse_args(words[end + 1 :])
+    options, target = bmv2_options.parse(arguments, _general_parser(), _target_parser())
+    options.target = target
     bmv2_options.check(_COMMAND, options, options.target)
     if options.no_p4 == (options.program is not None):
         _refuse("give either a program or --no-p4")
@@ -71,8 +69,6 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
         _refuse("--commands needs a program; with --no-p4, clients set the tables")
     if options.notifications_addr:
         _say(f"--notifications-addr {options.notifications_addr}: ignored, because digests go to P4Runtime clients")
-    if options.dump_packet_data is not None:
-        _say(f"--dump-packet-data {options.dump_packet_data}: ignored; {bmv2_options.CAPTURE}")
     _check_cpu_port(options)
     _check_address(options.target)
     return options
@@ -121,7 +117,6 @@ def _general_parser() -> argparse.ArgumentParser:
         "--device-id", type=bmv2_options.number, default=0, metavar="N", help="device ID of clients; default: 0"
     )
     parser.add_argument("--notifications-addr", metavar="ADDRESS", help="accepted with a warning")
-    parser.add_argument("--dump-packet-data", type=bmv2_options.number, metavar="N", help="accepted with a warning")
     return parser
 
 
@@ -163,7 +158,7 @@ def _serve(options: argparse.Namespace) -> str:
         commands = None if options.commands is None else Path(options.commands)
         return asyncio.run(server.run(program, commands, lambda address: print(f"ready {address}", flush=True)))
     except (ServeError, DeviceError, BuildError, CacheRefused, CodegenError, CompileError, OSError) as error:
-        _refuse(str(error))
+        _refuse(bmv2_options.reason(error))
 
 
 def _device(options: argparse.Namespace) -> Device:
