@@ -31,6 +31,7 @@ _COMMAND = "simple_switch_grpc"
 _DEFAULT_ADDRESS = "127.0.0.1:9559"
 _LOOPBACK = ("127.", "localhost:", "[::1]:", "unix:")
 _MOST_CPU_PORT = 510
+_LEAST_METADATA_BYTES, _MOST_METADATA_BYTES = 8192, 16 << 20
 _SWITCH_GONE = 1
 _NEEDED = ("grpc", "p4", "thriftpy2")
 
@@ -71,6 +72,9 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
         _say(f"--notifications-addr {options.notifications_addr}: ignored, because digests go to P4Runtime clients")
     _check_cpu_port(options)
     _check_address(options.target)
+    metadata_bytes = options.target.grpc_client_metadata
+    if not _LEAST_METADATA_BYTES <= metadata_bytes <= _MOST_METADATA_BYTES:
+        _refuse(f"--grpc-client-metadata {metadata_bytes}: {_LEAST_METADATA_BYTES} to {_MOST_METADATA_BYTES} bytes")
     return options
 
 
@@ -106,7 +110,8 @@ def _general_parser() -> argparse.ArgumentParser:
     parser = bmv2_options.Parser(_COMMAND, usage=_USAGE, description=description)
     parser.epilog = (
         f"After '--': --grpc-server-addr HOST:PORT (default: {_DEFAULT_ADDRESS}), --cpu-port N, --grpc-server-ssl, "
-        "--grpc-server-cert FILE, --grpc-server-key FILE, --grpc-server-cacert FILE, --grpc-server-with-client-auth; "
+        "--grpc-server-cert FILE, --grpc-server-key FILE, --grpc-server-cacert FILE, --grpc-server-with-client-auth, "
+        f"--grpc-client-metadata BYTES (default: {_LEAST_METADATA_BYTES}); "
         f"--drop-port {bmv2_options.DROP_PORT}, --priority-queues 1 to {bmv2_options.QUEUES}, --max-mc-groups N, "
         "--max-l1-entries N, --max-l2-entries N and --disable-swap have no effect."
     )
@@ -125,6 +130,7 @@ def _target_parser() -> argparse.ArgumentParser:
     bmv2_options.add_of_target(parser)
     parser.add_argument("--grpc-server-addr", default=_DEFAULT_ADDRESS)
     parser.add_argument("--cpu-port", type=bmv2_options.number)
+    parser.add_argument("--grpc-client-metadata", type=bmv2_options.number, default=_LEAST_METADATA_BYTES)
     parser.add_argument("--grpc-server-ssl", action="store_true")
     parser.add_argument("--grpc-server-with-client-auth", action="store_true")
     for name in ("--grpc-server-cacert", "--grpc-server-cert", "--grpc-server-key"):
@@ -183,7 +189,7 @@ def _endpoints(options: argparse.Namespace) -> Endpoints:
             target.grpc_server_cacert,
             target.grpc_server_with_client_auth,
         )
-    return Endpoints(target.grpc_server_addr, tls, options.thrift_port)
+    return Endpoints(target.grpc_server_addr, target.grpc_client_metadata, tls, options.thrift_port)
 
 
 def _say(line: str) -> None:
