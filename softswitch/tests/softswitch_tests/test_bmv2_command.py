@@ -235,9 +235,11 @@ def test_command_becomes_the_switch(tmp_path: Path) -> None:
     [(signal.SIGTERM, 0), (signal.SIGINT, 0), (signal.SIGHUP, 0), (signal.SIGKILL, -signal.SIGKILL)],
 )
 def test_the_thrift_server_ends_with_the_switch_and_removes_its_socket(
-    number: signal.Signals, status: int, tmp_path: Path
+    number: signal.Signals, status: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """Python files in the current folder must not be imported by the server."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup` lets the tests and so the switch ignore it
+    request.addfinalizer(lambda: signal.signal(signal.SIGHUP, before))
     outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     (tmp_path / "asyncio.py").write_text("raise SystemExit('taken from the folder')\n")
     with socket.create_server(("127.0.0.1", 0)) as free:
