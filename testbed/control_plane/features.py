@@ -100,16 +100,20 @@ def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     for traffic_class in settings.bts_classes:
         yield f"table_add bts_trigger {action} {traffic_class} => {q_th_bytes} {settings.q_tg_bytes}"
     for port in topology.ports[switch]:
-        if settings.pause_method == "shifts":
-            values = f"{_of_rate(PAUSE_SHIFT, port.rate_bps)} {dilation.factor} {int(port.peer_is_host)}"
-            yield f"table_add congested_port port_shift {port.number} => {values}"
-            continue
-        byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
-        yield f"table_add congested_port port_speed {port.number} => {byte_us} {int(port.peer_is_host)}"
+        action, values = pause_time_action(settings, port, port.rate_bps, dilation)
+        yield f"table_add congested_port {action} {port.number} => {values}"
     yield from _suppression_commands(settings, dilation)
     yield from _grain_commands(settings, dilation)
     if settings.pause_cache:
         yield "table_set_default pause_cache cache_on"
+
+
+def pause_time_action(settings: SwitchSettings, port: SwitchPort, rate_bps: int, dilation: Dilation) -> tuple[str, str]:
+    """Return the action that computes pauses of a port at a model rate, and its parameters."""
+    if settings.pause_method == "shifts":
+        return "port_shift", f"{_of_rate(PAUSE_SHIFT, rate_bps)} {dilation.factor} {int(port.peer_is_host)}"
+    byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
+    return "port_speed", f"{byte_us} {int(port.peer_is_host)}"
 
 
 def suppression_period_us(settings: SwitchSettings, dilation: Dilation) -> int:
