@@ -28,6 +28,7 @@ from tests.switch_bmv2.prototype.one_switch import (
     tcp_packet,
 )
 from wire.constants import DSCP_DATA
+from wire.dilation import Dilation
 from wire.roce.packets import Opcode
 
 STAR = star()
@@ -133,6 +134,17 @@ def test_three_packets_in_a_period_give_one_signal_and_one_bit_in_each_row() -> 
         assert switch.counts().max_suppression_entries == 1
 
 
+@pytest.mark.parametrize(("rows", "is_signalled"), [((0,), True), ((1,), True), ((0, 1), False)])
+def test_a_packet_is_suppressed_if_both_of_its_bits_were_set(rows: tuple[int, ...], is_signalled: bool) -> None:
+    """SuppressionBankSwitch sets bits from the control plane, too."""
+    key = STAR.host[SENDER].ip.packed + STAR.host["h4"].ip.packed + bytes([DSCP_DATA])
+    places = (_crc16(key), zlib.crc32(key) >> 16)
+    with bench_switch(STAR, "s1", prototype()) as switch:
+        for row in rows:
+            switch.engine.command(f"register_write suppression_bank_row_{row} {places[row]} 1")
+        assert _triggers(switch, LATER_US) == is_signalled
+
+
 @pytest.mark.parametrize("suppression_filter", ["banks", "salted"])
 @pytest.mark.parametrize(("key", "second_flow"), [("addresses", False), ("flow", True)])
 def test_the_key_decides_whether_flows_share_a_signal(suppression_filter: str, key: str, second_flow: bool) -> None:
@@ -146,14 +158,18 @@ def test_the_key_decides_whether_flows_share_a_signal(suppression_filter: str, k
         assert not _triggers(switch, LATER_US + 4, qpn=1)
 
 
-def test_a_flow_is_signalled_again_after_the_period() -> None:
-    """SuppressionTest, later: a packet exactly at the end of the period is suppressed, the next one is not."""
-    with bench_switch(STAR, "s1", prototype()) as switch:
-        begin_us = 2 * PERIOD_US
-        assert _triggers(switch, begin_us)
-        assert not _triggers(switch, begin_us + PERIOD_US)
-        assert _triggers(switch, begin_us + PERIOD_US + 1)
-        assert not _triggers(switch, begin_us + 2 * PERIOD_US + 1)
+@pytest.mark.parametrize("dilation", [1, 1_000, 30_000])
+def test_a_flow_is_signalled_again_after_the_period(dilation: int) -> None:
+    """SuppressionTest, later: a packet exactly at the end of the period is suppressed, the next one is not.
+
+    The period is 5 us of the model at every dilation.
+    """
+    period_us = 5 * dilation
+    with bench_switch(STAR, "s1", prototype(), dilation=Dilation(dilation)) as switch:
+        assert _triggers(switch, 2 * period_us)
+        assert not _triggers(switch, 3 * period_us)
+        assert _triggers(switch, 3 * period_us + 1)
+        assert not _triggers(switch, 4 * period_us + 1)
 
 
 @pytest.mark.parametrize("kind", ["tcp", "acknowledgement", "expired"])
