@@ -78,12 +78,13 @@ class BenchSwitch:
         settings: SwitchSettings,
         extra: tuple[str, ...] = (),
         library: Path | None = None,
+        dilation: Dilation = DILATION,
     ) -> None:
         self.topology = topology
         self.name = name
         self.engine = SwitchEngine(library or build_engine())
-        lines = pipeline_commands(topology, name, settings, DILATION, seed=1)
-        for line in (*lines, *wire_commands(topology, name, DILATION), *self._no_delays(), *extra):
+        lines = pipeline_commands(topology, name, settings, dilation, seed=1)
+        for line in (*lines, *wire_commands(topology, name, dilation), *self._no_delays(), *extra):
             self.engine.command(line)
 
     def data(
@@ -167,10 +168,15 @@ def signals(departures: Iterable[Departure]) -> list[Departure]:
 
 @contextmanager
 def bench_switch(
-    topology: Topology, name: str, settings: SwitchSettings, extra: tuple[str, ...] = (), library: Path | None = None
+    topology: Topology,
+    name: str,
+    settings: SwitchSettings,
+    extra: tuple[str, ...] = (),
+    library: Path | None = None,
+    dilation: Dilation = DILATION,
 ) -> Iterator[BenchSwitch]:
     """Provide a switch that is closed at the end. Its program is `library`, by default the committed program."""
-    switch = BenchSwitch(topology, name, settings, extra, library)
+    switch = BenchSwitch(topology, name, settings, extra, library, dilation)
     try:
         yield switch
     finally:

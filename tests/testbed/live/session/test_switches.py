@@ -15,6 +15,7 @@ from testbed.live.session import switches as reading
 from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
 from tests.switch_bmv2.bts.test_pause_cache import PAUSE_US, SFC
 from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
+from tests.switch_bmv2.prototype.one_switch import prototype
 from wire.constants import CLASS_DATA
 
 
@@ -94,11 +95,24 @@ def test_a_rate_changes_wire_and_program(live: Live) -> None:
     """A model rate of 1 Gb/s is 1 Mb/s at a dilation of 1000, which sets the duration of the next frame."""
     port = next(port for port in CLOS.ports["tor1"] if port.number == 3)
     before = _entry_of(live, "congested_port", 3)
-    reading.set_rate(CLOS, live, port, 1_000_000_000, DILATION)
+    reading.set_rate(CLOS, live, port, 1_000_000_000, DILATION, SFC)
     [frame] = [frame for frame in live.bench.send(live.bench.data("h2", "h3"), 2, 10**9) if frame.port == 3]
     assert frame.due_ns == 10**9 + 1058 * 8_000
     assert before.endswith("port_speed 1342177 1")  # 0.08 us a byte at 100 Mb/s, in 2^-24 us
     assert _entry_of(live, "congested_port", 3).endswith("port_speed 134217728 1")
+
+
+def test_a_rate_keeps_the_prototypes_way_to_compute_pauses() -> None:
+    """Its shifts exist for five rates; another rate is refused before the port changes."""
+    with bench_switch(CLOS, "tor1", prototype()) as switch:
+        live = Live(switch)
+        port = next(port for port in CLOS.ports["tor1"] if port.number == 3)
+        reading.set_rate(CLOS, live, port, 25_000_000_000, DILATION, prototype())
+        assert _entry_of(live, "congested_port", 3).endswith("port_shift 1 1000 1")
+        with pytest.raises(UsageError, match="no constant for a link of 10000000000 bit/s"):
+            reading.set_rate(CLOS, live, port, 10_000_000_000, DILATION, prototype())
+        [frame] = [frame for frame in switch.send(switch.data("h2", "h3"), 2, 10**9) if frame.port == 3]
+        assert frame.due_ns == 10**9 + 1058 * 8 * 40
 
 
 def test_a_rate_without_a_code_is_refused_with_compact_telemetry() -> None:
