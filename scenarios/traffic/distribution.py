@@ -23,7 +23,7 @@ _FRACTION = 1
 _DIGITS = 10
 """The decimal places of a percentage that was a fraction, so that 0.29 is 29 % and not 28.999999999999996 %."""
 _ROUNDING = 1e-6
-"""How far the last share of a file may be from 1 or 100, because programs write rounded sums."""
+"""The largest relative error of the last share of a file: programs write rounded sums."""
 
 
 class SizeError(ValueError):

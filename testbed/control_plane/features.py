@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from testbed.control_plane.prototype import OVERFLOW_US, PAUSE_SHIFT, QUANTA_PER_US, threshold_below
+from testbed.control_plane.prototype import OVERFLOW_US, PAUSE_SHIFT, QUANTA_PER_US, no_constant, threshold_below
 from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Port, SwitchPort, Topology, port_mac
 from wire.constants import (
@@ -308,7 +308,7 @@ def _require_word(what: str, value: int, rate_bps: int) -> int:
 
 def _of_rate(constants: Mapping[int, int], rate_bps: int) -> int:
     if rate_bps not in constants:
-        raise FixedPointError(f"the prototype has no constant for a link of {rate_bps} bit/s")
+        raise FixedPointError(no_constant(rate_bps))
     return constants[rate_bps]
 
 

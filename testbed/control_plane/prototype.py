@@ -43,15 +43,17 @@ def threshold_below(depth_bytes: int) -> int:
     return depth_bytes // CELL_GROUP_BYTES * CELL_GROUP_BYTES - 1
 
 
+def no_constant(rate_bps: int) -> str:
+    """Return one line that says for which rates there are constants, but not for this one."""
+    rates = ", ".join(str(rate // _GBPS) for rate in PAUSE_SHIFT)
+    return f"the prototype has constants for links of {rates} Gb/s only, not of {rate_bps / _GBPS:g} Gb/s"
+
+
 def unknown_rate(topology: Topology, settings: SwitchSettings) -> str | None:
     """Return one line if the settings use the prototype's shifts, and a link has a rate without one."""
-    rates = ", ".join(str(rate // _GBPS) for rate in PAUSE_SHIFT)
     for name, value in (("pause_method", settings.pause_method), ("sfc_p_quanta", settings.sfc_p_quanta)):
         if value == "shifts":
             for link in topology.links:
                 if link.rate_bps not in PAUSE_SHIFT:
-                    return (
-                        f"switch.{name}=shifts has constants for links of {rates} Gb/s only, "
-                        f"not of {link.rate_bps / _GBPS:g} Gb/s; use switch.{name}=exact"
-                    )
+                    return f"switch.{name}=shifts: {no_constant(link.rate_bps)}; use switch.{name}=exact"
     return None

@@ -187,6 +187,6 @@ def test_nothing_is_cached() -> None:
 @pytest.mark.parametrize("name", ["pause_method", "sfc_p_quanta"])
 def test_a_rate_without_a_constant_is_refused(name: str) -> None:
     settings = prototype(pause_method="exact", sfc_p_quanta="exact").model_copy(update={name: "shifts"})
-    problem = f"switch.{name}=shifts has constants for links of 25, 50, 100, 200, 400 Gb/s only, not of 10 Gb/s"
+    problem = f"switch.{name}=shifts: the prototype has constants for links of 25, 50, 100, 200, 400 Gb/s only"
     with pytest.raises(UsageError, match=problem):
         check_fixed_point(star(10), settings, 1_000)

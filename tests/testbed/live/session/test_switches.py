@@ -103,13 +103,13 @@ def test_a_rate_changes_wire_and_program(live: Live) -> None:
 
 
 def test_a_rate_keeps_the_prototypes_way_to_compute_pauses() -> None:
-    """Its shifts exist for five rates; another rate is refused before the port changes."""
+    """The prototype has shifts for five rates. Another rate is refused before the port changes."""
     with bench_switch(CLOS, "tor1", prototype()) as switch:
         live = Live(switch)
         port = next(port for port in CLOS.ports["tor1"] if port.number == 3)
         reading.set_rate(CLOS, live, port, 25_000_000_000, DILATION, prototype())
         assert _entry_of(live, "congested_port", 3).endswith("port_shift 1 1000 1")
-        with pytest.raises(UsageError, match="no constant for a link of 10000000000 bit/s"):
+        with pytest.raises(UsageError, match="not of 10 Gb/s"):
             reading.set_rate(CLOS, live, port, 10_000_000_000, DILATION, prototype())
         [frame] = [frame for frame in switch.send(switch.data("h2", "h3"), 2, 10**9) if frame.port == 3]
         assert frame.due_ns == 10**9 + 1058 * 8 * 40
