@@ -20,15 +20,17 @@ from testbed.targets.common.counters import SwitchCounts, read_counts
 from topologies.model import Topology
 from topologies.shapes import shape
 from wire.addresses import parse_mac
-from wire.bts import BackToSender, unpack_payload
+from wire.bts import BackToSender, unpack_frame
 from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA
 from wire.dilation import Dilation
 from wire.queue_pause import with_queue
 from wire.roce.framer import RoceFramer
-from wire.roce.packets import BTH_OFFSET, Opcode, pack_psn_word
+from wire.roce.packets import Opcode, pack_psn_word
 
 DILATION = Dilation(1000)
 US = 1_000
+MODEL_US = 1_000 * US
+"""Wall ns in a microsecond of the model."""
 FRAME_OVERHEAD = 58
 """Headers and ICRC of a data frame without immediate."""
 FRAME = 1000 + FRAME_OVERHEAD
@@ -63,7 +65,7 @@ class Departure:
 
     @property
     def bts(self) -> BackToSender:
-        bts = unpack_payload(self.frame[BTH_OFFSET:])
+        bts = unpack_frame(self.frame)
         assert bts is not None
         return bts
 
@@ -78,12 +80,13 @@ class BenchSwitch:
         settings: SwitchSettings,
         extra: tuple[str, ...] = (),
         library: Path | None = None,
+        dilation: Dilation = DILATION,
     ) -> None:
         self.topology = topology
         self.name = name
         self.engine = SwitchEngine(library or build_engine())
-        lines = pipeline_commands(topology, name, settings, DILATION, seed=1)
-        for line in (*lines, *wire_commands(topology, name, DILATION), *self._no_delays(), *extra):
+        lines = pipeline_commands(topology, name, settings, dilation, seed=1)
+        for line in (*lines, *wire_commands(topology, name, dilation), *self._no_delays(), *extra):
             self.engine.command(line)
 
     def data(
@@ -167,10 +170,15 @@ def signals(departures: Iterable[Departure]) -> list[Departure]:
 
 @contextmanager
 def bench_switch(
-    topology: Topology, name: str, settings: SwitchSettings, extra: tuple[str, ...] = (), library: Path | None = None
+    topology: Topology,
+    name: str,
+    settings: SwitchSettings,
+    extra: tuple[str, ...] = (),
+    library: Path | None = None,
+    dilation: Dilation = DILATION,
 ) -> Iterator[BenchSwitch]:
     """Provide a switch that is closed at the end. Its program is `library`, by default the committed program."""
-    switch = BenchSwitch(topology, name, settings, extra, library)
+    switch = BenchSwitch(topology, name, settings, extra, library, dilation)
     try:
         yield switch
     finally:
