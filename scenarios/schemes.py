@@ -53,6 +53,16 @@ _NDP = {"loss_recovery": "ndp", "ack_priority": "control"}
 # The data queue length of the NDP paper (section 3.1), in packets of the run's size.
 _EIGHT_PACKETS = {"trim_queue_packets": 8}
 _INGRESS_AND_CACHE = {"bts": "ingress", "pause_cache": True}
+# docs/decisions/0013-the-prototypes-program.md
+_PROTOTYPE: Mapping[str, Any] = {
+    "bts": "ingress",
+    "queue_bit": True,
+    "suppression_key": "addresses",
+    "suppression_filter": "banks",
+    "depth_source": "departure",
+    "pause_method": "shifts",
+    "sfc_p_quanta": "shifts",
+}
 
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme
@@ -81,6 +91,18 @@ SCHEMES: Mapping[str, Scheme] = {
             "sfc-p",
             "SFC whose ToRs turn a BTS into an 802.1Qbb pause of the sender's port",
             {**_INGRESS_AND_CACHE, "sfc_p": True},
+            {"flow_control": "pfc", **_IRN},
+        ),
+        Scheme(
+            "sfc-prototype",
+            "SFC as in the public switch program of the paper's prototype: no pause cache, coarser numbers",
+            _PROTOTYPE,
+            _SFC,
+        ),
+        Scheme(
+            "sfc-prototype-p",
+            "SFC-P as in the public switch program of the paper's prototype",
+            {**_PROTOTYPE, "sfc_p": True},
             {"flow_control": "pfc", **_IRN},
         ),
         Scheme(

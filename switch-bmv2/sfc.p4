@@ -26,7 +26,11 @@
 #include "include/control/bts/bts_count.p4"
 #include "include/control/bts/model_time.p4"
 #include "include/control/bts/pause_cache.p4"
+#include "include/control/bts/suppression_key.p4"
+#include "include/control/bts/suppression_banks.p4"
 #include "include/control/bts/suppression.p4"
+#include "include/control/bts/cells.p4"
+#include "include/control/bts/departure_depth.p4"
 #include "include/control/bts/pause_time.p4"
 #include "include/control/bts/incast_estimator.p4"
 #include "include/control/bts/bts_cause.p4"
@@ -42,6 +46,7 @@
 #include "include/control/bts/signal_copies.p4"
 
 control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    BankPeriod() bank_period;
     Validity() validity;
     FlowHash() flow_hash;
     Forwarding() forwarding;
@@ -83,6 +88,7 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
         if (meta.own_signal == own_signal_t.none) {
             meta.now_us = std.ingress_global_timestamp;
         }
+        bank_period.apply(meta);
         if (meta.own_signal == own_signal_t.pause) {
             send_pause();
         } else {
@@ -134,6 +140,7 @@ control SfcEgress(inout headers_t hdr, inout metadata_t meta, inout standard_met
     PfcDequeue() pfc;
     BfcDequeue() bfc;
     EgressBts() egress_bts;
+    DepartureNote() departure_note;
     EcnMarking() ecn;
     Telemetry() telemetry;
     MirrorAtEgress() mirror;
@@ -153,6 +160,9 @@ control SfcEgress(inout headers_t hdr, inout metadata_t meta, inout standard_met
             pfc.apply(meta, std);
             bfc.apply(meta, std);
             egress_bts.apply(hdr, meta, std);
+            if (meta.bts.is_depth_noted == 1) {
+                departure_note.apply(meta);
+            }
             ecn.apply(hdr, meta, std);
             telemetry.apply(hdr, meta, std);
             mirror.apply(meta);

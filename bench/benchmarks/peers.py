@@ -66,7 +66,11 @@ WORKS = (
         incast("rounds=20", "round_interval_us=2000", scheme="pfc+hpcc", duration_ms=100),
         (HpccSimulator,),
     ),
-    Work("hadoop-50, 32 hosts", RunSpec("hadoop-50", scheme="pfc+hpcc", clock="virtual"), (HpccSimulator,)),
+    Work(
+        "hadoop-50, 32 hosts",
+        RunSpec("hadoop-50", scheme="pfc+hpcc", clock="virtual", settings={"transport.base_rtt_ns": 10_800}),
+        (HpccSimulator,),
+    ),
 )
 
 

@@ -30,7 +30,8 @@ def parse_faults(texts: Iterable[str], topology: Topology) -> tuple[Fault, ...]:
 
 def _are_same(fault: Fault, other: Fault) -> bool:
     """Whether two faults of one kind affect the same place at the same time, so that one would end the other."""
-    if (fault.kind, fault.place) != (other.kind, other.place) or isinstance(fault, Impairment):
+    places = [sorted(each.place.split("-")) for each in (fault, other)]  # a link has two names
+    if fault.kind != other.kind or places[0] != places[1] or isinstance(fault, Impairment):
         return False
     first, second = sorted((fault.spans()[0], other.spans()[0]), key=lambda span: span.begin_ns)
     return first.end_ns is None or second.begin_ns < first.end_ns

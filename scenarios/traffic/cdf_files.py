@@ -20,6 +20,7 @@ _ROW = "`size share`, or `size unused share`"
 _BYTES = "sizes are read as bytes (some files of this form count packets)"
 _TWO, _THREE = 2, 3
 _MOST_DIGITS = 15
+_PERCENT = 100
 
 
 def parse_cdf(name: str, lines: Iterable[str]) -> SizeDistribution:
@@ -40,7 +41,7 @@ def parse_cdf(name: str, lines: Iterable[str]) -> SizeDistribution:
         notes += ["the second of three columns is not used", _BYTES]
     if points and rows[-1].text.endswith("%") and points[-1][1] != 100:
         raise SizeError(f"sizes {name}: line {rows[-1].line}: the last share must be 100%, not {rows[-1].words[-1]}")
-    if points and _is_whole_share(points[-1][0]) and not _is_whole_share(points[-1][1]):
+    if points and _is_whole_share(points[-1][0]) and points[-1][1] > _PERCENT:
         raise SizeError(f"sizes {name}: line {rows[-1].line}: the share comes first; write the size first")
     fractional = sum(size != size.to_integral_value() for size, _ in points)
     if fractional:

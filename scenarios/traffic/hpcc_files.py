@@ -81,7 +81,7 @@ def _announced(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """Return the rows of flows: as many as the first row says, as the simulator reads them."""
     first = rows[0]
     if len(first.words) > 1:
-        return rows, [f"line {first.line} is a flow, not the number of flows, so all {len(rows)} rows are read"]
+        return rows, [f"line {first.line} is a flow, not the number of flows, so every row is read as a flow"]
     text, flows = first.text.lstrip("0") or "0", rows[1:]
     announced = whole(text) if len(text) <= _MOST_DIGITS else 10**_MOST_DIGITS
     if announced > len(flows) or (flows and announced < 1):

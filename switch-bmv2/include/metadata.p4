@@ -24,6 +24,8 @@ struct bts_metadata_t {
     time_us_t triggered_us;
     @field_list(MIRROR_FIELDS)
     bit<16> switch_id;
+    @field_list(MIRROR_FIELDS)
+    bit<1> is_depth_noted;    // the pause follows the depth that the last departure noted
 }
 
 // The signals to make from a packet's copy: a BTS, a pause frame, or both, one after the other.

@@ -27,6 +27,10 @@
 #define SUPPRESSION_BITS 14
 #define SUPPRESSION_CELLS (1 << SUPPRESSION_BITS)
 
+// Cells of each of the two rows of the prototype's suppression filter.
+#define BANK_BITS 16
+#define BANK_CELLS (1 << BANK_BITS)
+
 // Bits of QCN's feedback, and its upper bits that determine the interval to the next sample.
 #define FEEDBACK_BITS 6
 #define FEEDBACK_LEVEL_BITS 3

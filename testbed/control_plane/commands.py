@@ -21,6 +21,8 @@ from wire.dilation import Dilation
 _UNLIMITED_BYTES = 0xFFFF_FFFF
 _OFF = {
     "suppression": "off",
+    "suppression_key": "by_flow",
+    "suppression_period": "no_banks",
     "pause_cache": "cache_off",
     "least_cached_pause": "ignore_none",
     "dilation": "keep",

@@ -108,7 +108,7 @@ def _dead_at(time_ns: int, outages: Iterable[_Outage]) -> frozenset[Link]:
 def _node_lines(topology: Topology, faults: Sequence[Fault]) -> Iterator[tuple[int, str, str]]:
     """Yield (time since the start, switch, command). Sorting by time must be stable, to keep the order at one instant.
 
-    Overlapping faults of one kind on a switch end with the last one.
+    Adjacent faults of one kind on a switch end with the last one.
     """
     restarts = [fault for fault in faults if isinstance(fault, SwitchRestart)]
     stalls = [fault for fault in faults if isinstance(fault, Stall) and fault.place in topology.switch]

@@ -9,8 +9,9 @@ become fixed-point factors here, computed from wall rates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from testbed.control_plane.prototype import OVERFLOW_US, PAUSE_SHIFT, QUANTA_PER_US, threshold_below
 from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Port, SwitchPort, Topology, port_mac
 from wire.bts import SUB_RTT_UNIT_NS, tick_bits
@@ -34,6 +35,7 @@ ALPHA_ONE = 256
 SUPPRESSION_BY_CLOCK = "table_set_default suppression by_clock"
 """Start of the command whose last word is the lag of a switch's clock, in us modulo 2^48."""
 _Q24 = 1 << 24
+_Q32 = 1 << 32
 _WORD_BITS = 32
 _ALPHA_BITS = 16
 _PERIOD_BITS = 20
@@ -103,16 +105,25 @@ def headroom_bytes(port: SwitchPort, pass_latency_ns: int = 0) -> int:
 
 
 def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
-    action = f"{settings.bts}_bts"
+    action = f"{settings.bts}_bts{'_by_departure' if settings.depth_source == 'departure' else ''}"
+    q_th_bytes = threshold_below(settings.q_th_bytes) if settings.queue_bit else settings.q_th_bytes
     for traffic_class in settings.bts_classes:
-        yield f"table_add bts_trigger {action} {traffic_class} => {settings.q_th_bytes} {settings.q_tg_bytes}"
+        yield f"table_add bts_trigger {action} {traffic_class} => {q_th_bytes} {settings.q_tg_bytes}"
     for port in topology.ports[switch]:
-        byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
-        yield f"table_add congested_port port_speed {port.number} => {byte_us} {int(port.peer_is_host)}"
+        action, values = pause_time_action(settings, port, port.rate_bps, dilation)
+        yield f"table_add congested_port {action} {port.number} => {values}"
     yield from _suppression_commands(settings, dilation)
     yield from _pause_unit_commands(settings, dilation)
     if settings.pause_cache:
         yield "table_set_default pause_cache cache_on"
+
+
+def pause_time_action(settings: SwitchSettings, port: SwitchPort, rate_bps: int, dilation: Dilation) -> tuple[str, str]:
+    """Return the action that computes pauses of a port at a model rate, and its parameters."""
+    if settings.pause_method == "shifts":
+        return "port_shift", f"{_of_rate(PAUSE_SHIFT, rate_bps)} {dilation.factor} {int(port.peer_is_host)}"
+    byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
+    return "port_speed", f"{byte_us} {int(port.peer_is_host)}"
 
 
 def suppression_period_us(settings: SwitchSettings, dilation: Dilation) -> int:
@@ -123,6 +134,12 @@ def suppression_period_us(settings: SwitchSettings, dilation: Dilation) -> int:
 def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
     period_us = suppression_period_us(settings, dilation)
     if not period_us:
+        return
+    if settings.suppression_key == "addresses":
+        yield "table_set_default suppression_key by_addresses"
+    if settings.suppression_filter == "banks":
+        yield "table_set_default suppression banks"
+        yield f"table_set_default suppression_period swap_after {period_us}"
         return
     if settings.suppression_timer == "trigger":
         yield f"table_set_default suppression filter {period_us}"
@@ -176,6 +193,11 @@ def _sfc_p_commands(topology: Topology, switch: str, settings: SwitchSettings, d
             rate_bps = dilation.wall_bps(port.rate_bps)
             per_us = round(rate_bps * _Q24 / (PFC_QUANTUM_BITS * _US))
             mac = _mac(topology, switch, port)
+            if settings.sfc_p_quanta == "shifts":
+                per_us = (_of_rate(QUANTA_PER_US, port.rate_bps) * _Q32 + dilation.factor // 2) // dilation.factor
+                overflow_us = _require_word("an overflow", OVERFLOW_US[port.rate_bps] * dilation.factor, port.rate_bps)
+                yield f"table_add sfc_p pause_server_by_factor {port.number} => {per_us} {overflow_us} {mac}"
+                continue
             longest_us = _require_word("a pause of 65535 quanta", _longest_pause_us(rate_bps), port.rate_bps)
             yield f"table_add sfc_p pause_server {port.number} => {per_us} {longest_us} {mac}"
 
@@ -297,6 +319,12 @@ def _require_word(what: str, value: int, rate_bps: int) -> int:
     if value >= 1 << _WORD_BITS:
         raise FixedPointError(f"{what} of a link of {rate_bps} bit/s is too long for the data plane")
     return value
+
+
+def _of_rate(constants: Mapping[int, int], rate_bps: int) -> int:
+    if rate_bps not in constants:
+        raise FixedPointError(f"the prototype has no constant for a link of {rate_bps} bit/s")
+    return constants[rate_bps]
 
 
 def _longest_pause_us(rate_bps: int) -> int:

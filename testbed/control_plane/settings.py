@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
 from wire.constants import CLASS_DATA, MOST_FLOW_QUEUES
 from wire.input.validation import STRICT
 
+CELL_GROUP_BYTES: Final = 8 * 176
+"""Eight cells of the prototype's shared buffer, the step in which it compares and reads depths."""
 Bytes = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
 
 
@@ -54,6 +56,23 @@ class SwitchSettings(BaseModel):
     suppression_timer: Literal["clock", "trigger"] = Field(
         "clock", description="Start of a period: a free-running timer, or the first trigger after the last one."
     )
+    suppression_key: Literal["flow", "addresses"] = Field(
+        "flow", description="Who gets one BTS in a period: a 5-tuple, or source, destination and DSCP (prototype)."
+    )
+    suppression_filter: Literal["salted", "banks"] = Field(
+        "salted",
+        description="Three rows with new hashes in each period, or two banks of two rows of bits (prototype).",
+    )
+    queue_bit: bool = Field(
+        False,
+        description="Whether ingress knows one bit per queue, over or under Q_th in steps of 1,408 B (prototype).",
+    )
+    depth_source: Literal["current", "departure"] = Field(
+        "current", description="Depth for a pause: the current one, or as the last departure noted it (prototype)."
+    )
+    pause_method: Literal["exact", "shifts"] = Field(
+        "exact", description="Pause of a queue: the time in which it drains, or the prototype's shift for the rate."
+    )
     pause_rounding: Literal["down", "up"] = Field(
         "down", description="Rounding of pauses to whole microseconds; rounded down to 0, a pause is not requested."
     )
@@ -69,6 +88,9 @@ class SwitchSettings(BaseModel):
         None, description="The target depth for the estimated queue; null: q_tg_bytes."
     )
     sfc_p: bool = Field(False, description="Whether ToRs turn a BTS for one of their servers into an 802.1Qbb frame.")
+    sfc_p_quanta: Literal["exact", "shifts"] = Field(
+        "exact", description="Pause quanta of SFC-P: exact and continued, or the prototype's factor for the rate."
+    )
     pfc: bool = Field(
         False, description="Whether switches pause their neighbours (802.1Qbb) instead of dropping packets."
     )
@@ -118,6 +140,17 @@ class SwitchSettings(BaseModel):
     def _target_below_threshold(self) -> SwitchSettings:
         if self.bts != "off" and self.q_tg_bytes >= self.q_th_bytes:
             raise ValueError(f"q_tg_bytes ({self.q_tg_bytes}) must be below q_th_bytes ({self.q_th_bytes})")
+        return self
+
+    @model_validator(mode="after")
+    def _prototype(self) -> SwitchSettings:
+        if self.suppression_filter == "banks" and self.suppression_timer == "trigger":
+            raise ValueError("suppression_filter=banks has its own rule for periods; use suppression_timer=clock")
+        for name, is_set in (("queue_bit", self.queue_bit), ("depth_source", self.depth_source == "departure")):
+            if is_set and self.bts == "egress":
+                raise ValueError(f"{name} is for BTS from ingress; use bts=ingress")
+        if self.queue_bit and self.q_th_bytes < CELL_GROUP_BYTES:
+            raise ValueError(f"queue_bit needs a q_th_bytes of at least {CELL_GROUP_BYTES}, not {self.q_th_bytes}")
         return self
 
     @model_validator(mode="after")

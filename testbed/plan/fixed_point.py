@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from testbed.control_plane.features import FixedPointError, feature_commands
+from testbed.control_plane.prototype import unknown_rate
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from testbed.plan.dilations import MAX_DILATION
@@ -16,6 +17,8 @@ from wire.dilation import Dilation, next_step
 
 def check_fixed_point(topology: Topology, settings: SwitchSettings, dilation: int) -> None:
     """Raise UsageError unless all ratios fit at this dilation; the message names the nearest fitting dilation."""
+    if (refused := unknown_rate(topology, settings)) is not None:
+        raise UsageError(refused)
     refused = _refused(topology, settings, dilation)
     if refused is None:
         return

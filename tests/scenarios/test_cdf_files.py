@@ -105,8 +105,12 @@ def test_every_size_of_a_histogram_is_drawn_as_written(pairs: list[tuple[int, in
     [
         ("# mine\n0 0\n5\n", "line 3: not `size share`, or `size unused share`: '5'"),
         ("0 0\n15 0.47\n", "line 2 ends at 0.47; the last share must be 100 (percent) or 1 (fraction), so add a row"),
+        ("1 0\n10 0.9\n100 0.999\n", "line 3 ends at 0.999; the last share must be 100 (percent) or 1 (fraction)"),
         ("0 0\n15 99.9\n", "line 2 ends at 99.9; the last share must be 100"),
-        ("0 0\n0.29 1000\n1 3000\n", "line 3: the share comes first; write the size first"),
+        (
+            "0 0\n0.29 1000\n1 3000\n",
+            "line 3: the share comes first; write the size first",
+        ),
         ("0 0\n10 0.7\n20 0.3\n", "line 3 is below line 2; both columns must rise"),
         ("0 0 1\n1000 50 1\n3000 100 1\n", "need the first row size_bytes,cumulative_percent,steps"),
         ("0 0\n1000 0,29\n3000 1\n", "line 2: not `size share`"),

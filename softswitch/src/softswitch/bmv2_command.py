@@ -37,17 +37,16 @@ _POLL_S = 0.02
 _NO_P4RUNTIME = "simple_switch_grpc has P4Runtime; clients of --thrift-port set the tables here"
 _COMMAND = "simple_switch"
 
-REFUSED = {
-    **bmv2_options.REFUSED,
-    "--dump-packet-data": f"the switch logs no packets; {bmv2_options.CAPTURE}",
+_OWN_REFUSED = {
     "--no-p4": "a switch is compiled from its program; give one, or use simple_switch_grpc",
 }
-REFUSED_OF_TARGET = {
-    **bmv2_options.REFUSED_OF_TARGET,
+_OWN_REFUSED_OF_TARGET = {
     "--enable-swap": "a running program cannot be swapped; start another switch, or use simple_switch_grpc",
     "--grpc-server-addr": _NO_P4RUNTIME,
     "--cpu-port": _NO_P4RUNTIME,
 }
+REFUSED = bmv2_options.REFUSED | _OWN_REFUSED
+REFUSED_OF_TARGET = bmv2_options.REFUSED_OF_TARGET | _OWN_REFUSED_OF_TARGET
 _USAGE = "simple_switch [-i PORT@IFACE ...] [OPTION...] PROGRAM.json [-- OPTION...]"
 
 
@@ -64,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if options.log_file:
             bmv2_options.log_to(Path(f"{options.log_file}.txt"))
     except (BuildError, CacheRefused, CodegenError, CompileError, OSError) as error:
-        _refuse(str(error))
+        _refuse(bmv2_options.reason(error))
     if options.thrift_port is not None:
         options.control = options.control or new_socket_path(str(os.getpid()))
         _start_server(options, program)
@@ -73,10 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the checked options; words after `--` are target options, as in BMv2. Exit with status 2 on an error."""
-    words = list(arguments)
-    end = words.index("--") if "--" in words else len(words)
-    options = _general_parser().parse_args(words[:end])
-    target = _target_parser().parse_args(words[end + 1 :])
+    options, target = bmv2_options.parse(arguments, _general_parser(), _target_parser())
+    if options.program is None:
+        _refuse(f"there is no program; {_USAGE}")
     bmv2_options.check(_COMMAND, options, target)
     if options.thrift_port is not None and importlib.util.find_spec(THRIFT_LIBRARY) is None:
         _refuse(
@@ -110,22 +108,21 @@ def _general_parser() -> argparse.ArgumentParser:
         f"After '--': --drop-port {bmv2_options.DROP_PORT}, --priority-queues 1 to {bmv2_options.QUEUES}, "
         "--max-mc-groups N, --max-l1-entries N, --max-l2-entries N; they have no effect."
     )
-    parser.add_argument("program", metavar="PROGRAM.json", help="BMv2 JSON or .p4 source")
+    parser.add_argument("program", nargs="?", metavar="PROGRAM.json", help="BMv2 JSON or .p4 source")
     bmv2_options.add_general(parser)
     notifications = "socket for digests, ipc://PATH; default: ipc:///tmp/bmv2-N-notifications.ipc for device N"
     parser.add_argument("--notifications-addr", metavar="ADDRESS", help=notifications)
     parser.add_argument(
         "--device-id", type=bmv2_options.number, default=0, metavar="N", help="device ID that the Thrift server reports"
     )
-    bmv2_options.add_refused(parser, {name: REFUSED[name] for name in REFUSED.keys() - bmv2_options.REFUSED.keys()})
+    bmv2_options.add_refused(parser, _OWN_REFUSED | _OWN_REFUSED_OF_TARGET)
     return parser
 
 
 def _target_parser() -> argparse.ArgumentParser:
     parser = bmv2_options.Parser(_COMMAND, add_help=False)
     bmv2_options.add_of_target(parser)
-    own = REFUSED_OF_TARGET.keys() - bmv2_options.REFUSED_OF_TARGET.keys()
-    bmv2_options.add_refused(parser, {name: REFUSED_OF_TARGET[name] for name in own})
+    bmv2_options.add_refused(parser, _OWN_REFUSED_OF_TARGET)
     return parser
 
 
@@ -146,6 +143,7 @@ def _start_server(options: argparse.Namespace, program: Path) -> None:
         words = ["-m", THRIFT_SERVER, "--control", str(control), "--program", str(program.absolute())]
         words += ["--port", str(options.thrift_port), "--device-id", str(options.device_id)]
         words += ["--notifications", options.notifications_addr or _NOTIFICATIONS.format(options.device_id)]
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python would begin with a handler that prints a traceback
         os.chdir(ROOT)  # `-m` looks in the current folder first, which may hold untrusted files while we run as root
         os.execve(sys.executable, [sys.executable, *words], {**os.environ, "PYTHONPATH": path})
     except OSError as error:

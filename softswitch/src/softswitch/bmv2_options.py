@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,6 +23,7 @@ PACKET_LEVELS = ("trace", "debug")
 """The levels of BMv2's log that show the way of packets."""
 CAPTURE = "--pcap has every frame of every port"
 _STF = "frames come from interfaces; python -m softswitch.stf runs a program on frames from a file"
+_UNKNOWN = "there is no such option; --help lists the options"
 _DEBUGGER = "there is no debugger; the command drops_read shows where packets were dropped"
 
 REFUSED = {
@@ -37,6 +38,13 @@ REFUSED = {
 
 REFUSED_OF_TARGET = {"--load-modules": "no modules can be loaded"}
 """The target options that both commands refuse, with the reason."""
+
+_OF_TARGET = (
+    *("--drop-port", "--priority-queues", "--max-mc-groups", "--max-l1-entries", "--max-l2-entries", "--enable-swap"),
+    *("--disable-swap", "--cpu-port", "--grpc-server-addr", "--dp-grpc-server-addr", "--grpc-server-ssl"),
+    *("--grpc-server-cacert", "--grpc-server-cert", "--grpc-server-key", "--grpc-server-with-client-auth"),
+)
+"""BMv2's target options, which its commands take after `--` alone."""
 
 
 def say(command: str, line: str) -> None:
@@ -55,6 +63,38 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         refuse(self.prog, message)
+
+
+def parse(
+    words: Sequence[str], general: argparse.ArgumentParser, target: argparse.ArgumentParser
+) -> tuple[argparse.Namespace, argparse.Namespace]:
+    """Return the options before and after `--`, as BMv2 reads them. Without a program before, the first word after
+    `--` is the program."""
+    end = words.index("--") if "--" in words else len(words)
+    before, after = _with_folder(words[:end]), list(words[end + 1 :])
+    options = _parsed(general, before, "it is a target option; give it at the end, after --")
+    if options.program is None and after and not after[0].startswith("-"):
+        options.program = after.pop(0)
+    return options, _parsed(target, after, _UNKNOWN)
+
+
+def _parsed(parser: argparse.ArgumentParser, words: list[str], hint: str) -> argparse.Namespace:
+    """Return the options in some words. An unknown option is reported first, since its value looks like a program."""
+    _, unknown = parser.parse_known_args(words)
+    for word in unknown:
+        if word.startswith("-"):
+            name = word.partition("=")[0]
+            parser.error(f"{name}: {hint if name in _OF_TARGET else _UNKNOWN}")
+    if unknown:
+        parser.error(f"{unknown[0]}: this word is neither an option nor the program")
+    return parser.parse_args(words)
+
+
+def _with_folder(words: Sequence[str]) -> list[str]:
+    """Return the words with a folder for each `--pcap`. The next word may be the program, so it must be a folder."""
+    followed_by_folder = [Path(word).is_dir() for word in words[1:]] + [False]
+    pairs = zip(words, followed_by_folder[: len(words)], strict=True)
+    return ["--pcap=." if word == "--pcap" and not has_folder else word for word, has_folder in pairs]
 
 
 class _Refuse(argparse.Action):
@@ -91,7 +131,8 @@ def add_general(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--log-flush", action="store_true", help="write each line of the log at once")
     for name in ("--log-file-max-size", "--log-file-max-files", "--max-port-count"):
         parser.add_argument(name, type=number, metavar="N", help=WITHOUT_EFFECT)
-    add_refused(parser, REFUSED)
+    parser.add_argument("--dump-packet-data", type=number, metavar="N", help="accepted with a warning")
+    add_refused(parser, {**REFUSED, **REFUSED_OF_TARGET})
 
 
 def add_of_target(parser: argparse.ArgumentParser) -> None:
@@ -108,6 +149,8 @@ def check(command: str, options: argparse.Namespace, target: argparse.Namespace)
         refuse(command, "--log-console and --log-file exclude each other")
     if options.nanolog:
         say(command, f"--nanolog {options.nanolog}: ignored, because there is no event log")
+    if options.dump_packet_data:
+        say(command, f"--dump-packet-data {options.dump_packet_data}: ignored; {CAPTURE}")
     if target.drop_port != DROP_PORT:
         refuse(command, f"--drop-port {target.drop_port}: the drop port is always {DROP_PORT}")
     if target.priority_queues > QUEUES:
@@ -137,6 +180,13 @@ def end_with(command: str, parent: int) -> None:
     if os.getppid() != parent:
         refuse(command, f"--end-with {parent}: the parent is process {os.getppid()}")
     die_with_parent(parent=parent)
+
+
+def reason(error: Exception) -> str:
+    """Return the reason of an error; of a file without the system's number of the error."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def log_to(path: Path) -> None:

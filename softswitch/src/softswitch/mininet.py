@@ -158,7 +158,7 @@ class SoftSwitch(Switch):  # type: ignore[misc]
             self.commands(*self.first_commands)
             return
         try:
-            lines = Path(self.first_commands).read_text(encoding="utf-8").splitlines()
+            lines = Path(self.first_commands).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise SwitchError(f"{self.name}: cannot read commands '{self.first_commands}': {error}") from error
         for number, line in enumerate(lines, start=1):

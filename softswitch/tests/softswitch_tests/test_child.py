@@ -15,7 +15,7 @@ from softswitch_tests.pipeline.harness import PROGRAMS
     ("program", "reason"),
     [
         (PROGRAMS / "basic.json", "s1: softswitch: no interface 'nothing'"),
-        (Path("nothing.json"), "s1: simple_switch: [Errno 2] No such file or directory: 'nothing.json'"),
+        (Path("nothing.json"), "s1: simple_switch: nothing.json: No such file or directory"),
     ],
 )
 def test_failed_start_reports_the_reason(

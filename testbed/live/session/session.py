@@ -211,7 +211,9 @@ class LiveSession:
         if not 0 < gbps <= 100_000:
             raise UsageError(f"{gbps:g} Gb/s is not a valid port rate: above 0, at most 100000")
         reading.check_rates_have_codes(self.plan.transport, [gbps])
-        reading.set_rate(self.topology, self.switch(switch), port, round(gbps * 1e9), self.dilation)
+        reading.set_rate(
+            self.topology, self.switch(switch), port, round(gbps * 1e9), self.dilation, self.plan.switch_settings
+        )
         self._rates_gbps[switch, port.number] = gbps
 
     def set_scheme(self, name: str) -> None:

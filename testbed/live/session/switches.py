@@ -11,7 +11,8 @@ from ipaddress import IPv4Address
 from typing import Protocol
 
 from hosts.transport.settings import TransportSettings
-from testbed.control_plane.features import byte_time_us_q24, int_port_values
+from testbed.control_plane.features import FixedPointError, int_port_values, pause_time_action
+from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from topologies.model import SwitchPort, Topology
 from wire.constants import (
@@ -114,11 +115,24 @@ def register(switch: Commanded, name: str, index: int) -> int:
     return int(switch.command(f"register_read {name} {index}").rpartition("=")[2])
 
 
-def set_rate(topology: Topology, switch: Commanded, port: SwitchPort, rate_bps: int, dilation: Dilation) -> None:
-    """Change the model rate of a port, also in the P4 program's tables, on which pauses and telemetry depend."""
-    wall_bps = dilation.wall_bps(rate_bps)
-    switch.command(f"port_rate {port.number} {wall_bps}")
-    _modify(switch, "congested_port", port.number, f"port_speed {byte_time_us_q24(wall_bps)} {int(port.peer_is_host)}")
+def set_rate(
+    topology: Topology,
+    switch: Commanded,
+    port: SwitchPort,
+    rate_bps: int,
+    dilation: Dilation,
+    settings: SwitchSettings,
+) -> None:
+    """Change the model rate of a port, also in the P4 program's tables, on which pauses and telemetry depend.
+
+    Raise UsageError, and change nothing, for a rate for which the P4 program cannot compute pauses.
+    """
+    try:
+        pause_time = " ".join(pause_time_action(settings, port, rate_bps, dilation))
+    except FixedPointError as error:
+        raise UsageError(str(error)) from error
+    switch.command(f"port_rate {port.number} {dilation.wall_bps(rate_bps)}")
+    _modify(switch, "congested_port", port.number, pause_time)
     _modify(switch, "int_port", port.number, f"port_rate {int_port_values(topology, rate_bps, dilation)}")
 
 

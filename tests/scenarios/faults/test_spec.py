@@ -114,6 +114,7 @@ def test_wrong_faults_are_refused_in_one_line(text: str, words: str) -> None:
     "texts",
     [
         ["link:tor1-spine1,down=1us", "link:tor1-spine1,down=1us"],
+        ["link:tor1-spine1,down=1us", "link:spine1-tor1,down=2us"],
         ["stall:h1,at=5us,for=5us", "stall:h1,at=1us,for=5us"],
         ["restart:tor1,at=1us", "restart:tor1,at=2us"],
     ],

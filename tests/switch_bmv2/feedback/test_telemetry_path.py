@@ -155,7 +155,7 @@ def test_the_unit_of_time_grows_with_the_dilation(dilation: int, unit_us: int) -
     time_us = (1 << 24) * unit_us + 5 * unit_us + unit_us - 1
     with bench_switch(CLOS, "tor1", INT) as switch:
         [port] = [port for port in CLOS.ports["tor1"] if port.peer.node == "h2"]
-        set_rate(CLOS, Live(switch), port, 100_000_000_000, Dilation(dilation))
+        set_rate(CLOS, Live(switch), port, 100_000_000_000, Dilation(dilation), INT)
         shim = request(telemetry=True, stamp_us=None, is_compact=True)
         [departure] = switch.send(switch.data("h1", "h2", shim=shim), 1, time_us * US)
         [slot] = int_slots.unpack(departure.frame[42:86])

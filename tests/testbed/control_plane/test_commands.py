@@ -81,8 +81,8 @@ def test_link_rates_and_delays_are_dilated() -> None:
     assert not any(line.startswith("port_ingress_delay 5") for line in lines)
 
 
-@pytest.mark.parametrize("new", ["sfc", "irn", "pfc+dcqcn", "sfc-est+hpcc", "sfc-p", "egress-bts"])
-@pytest.mark.parametrize("old", ["sfc", "irn", "pfc+hpcc", "sfc-est", "sfc-p+dcqcn"])
+@pytest.mark.parametrize("new", ["sfc", "irn", "pfc+dcqcn", "sfc-est+hpcc", "sfc-p", "egress-bts", "sfc-prototype-p"])
+@pytest.mark.parametrize("old", ["sfc", "irn", "pfc+hpcc", "sfc-est", "sfc-p+dcqcn", "sfc-prototype"])
 @pytest.mark.parametrize("switch", ["tor1", "spine1"])
 def test_a_changed_switch_has_the_tables_of_a_new_one(switch: str, old: str, new: str) -> None:
     built = shape("clos", {}).build()

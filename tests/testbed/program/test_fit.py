@@ -32,7 +32,7 @@ def _refusal(text: str, **options: str) -> str:
 
 
 def test_the_testbeds_program_fits_every_scheme() -> None:
-    for scheme in ("irn", "pfc", "sfc-est", "sfc-p+hpcc", "ndp", "sfc+dcqcn", "sfc+qcn"):
+    for scheme in ("irn", "pfc", "sfc-est", "sfc-p+hpcc", "sfc-prototype-p", "ndp", "sfc+dcqcn", "sfc+qcn"):
         assert plan_run(_request(OURS, scheme=scheme)).spec.program is not None
 
 

@@ -18,6 +18,10 @@ from softswitch.p4runtime.status import invalid, not_found, refuse, status_of
 
 MOST_CLIENTS = 16
 """The maximum number of live clients of a role."""
+MOST_ROLES = 1024
+"""The maximum number of roles whose highest election id is remembered. The one without clients for the longest time is
+forgotten first."""
+MOST_ROLE_NAME_BYTES = 1024
 
 
 @dataclass(eq=False)
@@ -51,16 +55,22 @@ class Arbitration:
         """Handle a client's arbitration message and notify the clients. Raise Refusal to end the client's stream."""
         name = message.role.name if message.HasField("role") else ""
         election_id = _number(message.election_id) if message.HasField("election_id") else None
-        role = self._role_of(client, message, name)
+        self._check(client, message, name)
+        role = self._roles.get(name) or _Role()
         if election_id is not None and any(
             other.election_id == election_id for other in role.clients if other is not client
         ):
-            raise invalid(f"another client of role '{name}' has election id {election_id}")
+            # Clients such as finsy recognise the text. It begins as on BMv2 and goes on as in Stratum.
+            raise invalid(
+                f"Election id already exists: {election_id} is already used by another connection with the same role "
+                f"'{name}'"
+            )
         if client.role is None:
             if len(role.clients) >= MOST_CLIENTS:
                 refuse(StatusCode.RESOURCE_EXHAUSTED, f"role '{name}' has {MOST_CLIENTS} clients already")
             client.role = name
             role.clients.append(client)
+            self._keep(name, role)
         client.election_id = election_id
         self._elect(name, role, client)
 
@@ -68,11 +78,13 @@ class Arbitration:
         """Remove a client whose stream has ended."""
         if client.role is None:
             return
-        role = self._roles[client.role]
+        name, client.role = client.role, None
+        role = self._roles[name]
         role.clients.remove(client)
+        self._keep(name, role)
         if role.primary is client:
             role.primary = None
-            self._notify(client.role, role, role.clients)
+            self._notify(name, role, role.clients)
 
     def check_primary(self, request: Any) -> None:
         """Raise Refusal unless a request comes from the primary of its role."""
@@ -90,7 +102,8 @@ class Arbitration:
         """Return the primary of each role that has one."""
         return [role.primary for role in self._roles.values() if role.primary is not None]
 
-    def _role_of(self, client: Client, message: Any, name: str) -> _Role:
+    def _check(self, client: Client, message: Any, name: str) -> None:
+        """Raise Refusal for a message with another device or role, or with a role that cannot be."""
         is_new = client.role is None
         if message.device_id != self._device_id:
             code = StatusCode.NOT_FOUND if is_new else StatusCode.FAILED_PRECONDITION
@@ -99,7 +112,16 @@ class Arbitration:
             refuse(StatusCode.FAILED_PRECONDITION, f"the role of this stream is '{client.role}', not '{name}'")
         if message.role.HasField("config"):
             raise invalid("roles have no configuration here: every role may use the whole pipeline")
-        return self._roles.setdefault(name, _Role())
+        if len(name.encode()) > MOST_ROLE_NAME_BYTES:
+            raise invalid(f"the name of the role has {len(name.encode())} bytes; at most {MOST_ROLE_NAME_BYTES}")
+
+    def _keep(self, name: str, role: _Role) -> None:
+        """Remember a role as the latest one, as long as it has clients or an election id that must not fall."""
+        self._roles.pop(name, None)
+        if role.clients or role.highest_id is not None:
+            self._roles[name] = role
+        if len(self._roles) > MOST_ROLES:
+            del self._roles[next(name for name, role in self._roles.items() if not role.clients)]
 
     def _elect(self, name: str, role: _Role, client: Client) -> None:
         before = role.primary

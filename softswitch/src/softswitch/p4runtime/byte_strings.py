@@ -6,10 +6,17 @@ from __future__ import annotations
 
 from softswitch.p4runtime.status import invalid
 
+_LONGEST_SHOWN_BYTES = 32
+
 
 def encoded(value: int) -> bytes:
     """Return the shortest byte string of an unsigned number; 0 has one byte."""
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
+
+
+def shortest(raw: bytes) -> bytes:
+    """Return the shortest byte string of the unsigned number in a byte string. An empty string stays empty."""
+    return raw.lstrip(b"\0") or raw[-1:]
 
 
 def decoded(raw: bytes, bits: int, what: str) -> int:
@@ -18,7 +25,8 @@ def decoded(raw: bytes, bits: int, what: str) -> int:
         raise invalid(f"{what} is empty")
     value = int.from_bytes(raw, "big")
     if value >> bits:
-        raise invalid(f"{what} {value:#x} does not fit in {bits} bits")
+        shown = f"{value:#x}" if len(raw) <= _LONGEST_SHOWN_BYTES else f"of {len(raw)} bytes"
+        raise invalid(f"{what} {shown} does not fit in {bits} bits")
     return value
 
 
@@ -35,5 +43,6 @@ def decoded_signed(raw: bytes, bits: int, what: str) -> int:
         raise invalid(f"{what} is empty")
     number = int.from_bytes(raw, "big", signed=True)
     if not -(1 << bits - 1) <= number < 1 << bits - 1:
-        raise invalid(f"{what} {number} does not fit in {bits} bits")
+        shown = str(number) if len(raw) <= _LONGEST_SHOWN_BYTES else f"of {len(raw)} bytes"
+        raise invalid(f"{what} {shown} does not fit in {bits} bits")
     return number & (1 << bits) - 1

@@ -31,6 +31,7 @@ _COMMAND = "simple_switch_grpc"
 _DEFAULT_ADDRESS = "127.0.0.1:9559"
 _LOOPBACK = ("127.", "localhost:", "[::1]:", "unix:")
 _MOST_CPU_PORT = 510
+_LEAST_METADATA_BYTES, _MOST_METADATA_BYTES = 8192, 16 << 20
 _SWITCH_GONE = 1
 _NEEDED = ("grpc", "p4", "thriftpy2")
 
@@ -60,10 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the checked options; words after `--` are target options, as in BMv2. Exit with status 2 on an error."""
-    words = list(arguments)
-    end = words.index("--") if "--" in words else len(words)
-    options = _general_parser().parse_args(words[:end])
-    options.target = _target_parser().parse_args(words[end + 1 :])
+    options, target = bmv2_options.parse(arguments, _general_parser(), _target_parser())
+    options.target = target
     bmv2_options.check(_COMMAND, options, options.target)
     if options.no_p4 == (options.program is not None):
         _refuse("give either a program or --no-p4")
@@ -71,10 +70,11 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
         _refuse("--commands needs a program; with --no-p4, clients set the tables")
     if options.notifications_addr:
         _say(f"--notifications-addr {options.notifications_addr}: ignored, because digests go to P4Runtime clients")
-    if options.dump_packet_data is not None:
-        _say(f"--dump-packet-data {options.dump_packet_data}: ignored; {bmv2_options.CAPTURE}")
     _check_cpu_port(options)
     _check_address(options.target)
+    metadata_bytes = options.target.grpc_client_metadata
+    if not _LEAST_METADATA_BYTES <= metadata_bytes <= _MOST_METADATA_BYTES:
+        _refuse(f"--grpc-client-metadata {metadata_bytes}: {_LEAST_METADATA_BYTES} to {_MOST_METADATA_BYTES} bytes")
     return options
 
 
@@ -110,7 +110,8 @@ def _general_parser() -> argparse.ArgumentParser:
     parser = bmv2_options.Parser(_COMMAND, usage=_USAGE, description=description)
     parser.epilog = (
         f"After '--': --grpc-server-addr HOST:PORT (default: {_DEFAULT_ADDRESS}), --cpu-port N, --grpc-server-ssl, "
-        "--grpc-server-cert FILE, --grpc-server-key FILE, --grpc-server-cacert FILE, --grpc-server-with-client-auth; "
+        "--grpc-server-cert FILE, --grpc-server-key FILE, --grpc-server-cacert FILE, --grpc-server-with-client-auth, "
+        f"--grpc-client-metadata BYTES (default: {_LEAST_METADATA_BYTES}); "
         f"--drop-port {bmv2_options.DROP_PORT}, --priority-queues 1 to {bmv2_options.QUEUES}, --max-mc-groups N, "
         "--max-l1-entries N, --max-l2-entries N and --disable-swap have no effect."
     )
@@ -121,7 +122,6 @@ def _general_parser() -> argparse.ArgumentParser:
         "--device-id", type=bmv2_options.number, default=0, metavar="N", help="device ID of clients; default: 0"
     )
     parser.add_argument("--notifications-addr", metavar="ADDRESS", help="accepted with a warning")
-    parser.add_argument("--dump-packet-data", type=bmv2_options.number, metavar="N", help="accepted with a warning")
     return parser
 
 
@@ -130,6 +130,7 @@ def _target_parser() -> argparse.ArgumentParser:
     bmv2_options.add_of_target(parser)
     parser.add_argument("--grpc-server-addr", default=_DEFAULT_ADDRESS)
     parser.add_argument("--cpu-port", type=bmv2_options.number)
+    parser.add_argument("--grpc-client-metadata", type=bmv2_options.number, default=_LEAST_METADATA_BYTES)
     parser.add_argument("--grpc-server-ssl", action="store_true")
     parser.add_argument("--grpc-server-with-client-auth", action="store_true")
     for name in ("--grpc-server-cacert", "--grpc-server-cert", "--grpc-server-key"):
@@ -163,7 +164,7 @@ def _serve(options: argparse.Namespace) -> str:
         commands = None if options.commands is None else Path(options.commands)
         return asyncio.run(server.run(program, commands, lambda address: print(f"ready {address}", flush=True)))
     except (ServeError, DeviceError, BuildError, CacheRefused, CodegenError, CompileError, OSError) as error:
-        _refuse(str(error))
+        _refuse(bmv2_options.reason(error))
 
 
 def _device(options: argparse.Namespace) -> Device:
@@ -188,7 +189,7 @@ def _endpoints(options: argparse.Namespace) -> Endpoints:
             target.grpc_server_cacert,
             target.grpc_server_with_client_auth,
         )
-    return Endpoints(target.grpc_server_addr, tls, options.thrift_port)
+    return Endpoints(target.grpc_server_addr, target.grpc_client_metadata, tls, options.thrift_port)
 
 
 def _say(line: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from softswitch.codegen.ir.blocks import Array
 from softswitch.control import Commands
 from softswitch.p4runtime import messages
-from softswitch.p4runtime.indexes import selected_arrays, selected_cells, written_cells
+from softswitch.p4runtime.indexes import array_of, read_cells, written_cells
 from softswitch.p4runtime.info import Info, TableInfo
 from softswitch.p4runtime.resources import counter_data, set_counter_data
 from softswitch.p4runtime.status import invalid
@@ -26,15 +26,15 @@ class Counters:
         self._entries = entries
 
     def write(self, kind: int, message: Any) -> None:
-        [counter] = selected_arrays(self._info.counters, message.counter_id, "counter", is_write=True)
+        counter = array_of(self._info.counters, message.counter_id, "counter")
         cells = written_cells(kind, counter, message)
         if message.HasField("data"):
             for index in cells:
                 set_counter_data(self.control, counter.array, index, message.data)
 
     def read(self, message: Any) -> Iterator[Any]:
-        for counter in selected_arrays(self._info.counters, message.counter_id, "counter"):
-            for index in selected_cells(counter, message):
+        for counter, cells in read_cells(self._info.counters, message.counter_id, "counter", message):
+            for index in cells:
                 data = counter_data(self.control, counter.array, index)
                 answer = messages.v1.CounterEntry(counter_id=counter.id, data=data)
                 answer.index.index = index
@@ -50,16 +50,11 @@ class Counters:
 
     def read_direct(self, message: Any) -> Iterator[Any]:
         entry = message.table_entry
-        if entry.table_id and entry.match:
-            table, handle = self._entries.find(entry)
-            data = counter_data(self.control, _counter_of(table), handle)
-            yield messages.v1.DirectCounterEntry(table_entry=entry, data=data)
-            return
-        if entry.table_id:
+        if entry.table_id and not entry.match:
             _counter_of(self._info.table(entry.table_id))
         for table, handle, key in self._entries.select(entry):
-            if table.table.counter is not None:
-                data = counter_data(self.control, table.table.counter, handle)
+            if entry.table_id or table.table.counter is not None:
+                data = counter_data(self.control, _counter_of(table), handle)
                 yield messages.v1.DirectCounterEntry(table_entry=key, data=data)
 
 

@@ -17,6 +17,7 @@ from softswitch.p4runtime.profiles import Profiles
 from softswitch.p4runtime.registers import Registers
 from softswitch.p4runtime.replication import Replication
 from softswitch.p4runtime.status import Refusal, invalid, refusal_of, unimplemented
+from softswitch.p4runtime.storage import Storage
 from softswitch.p4runtime.tables import PendingInsert, TableEntries
 from softswitch.p4runtime.value_sets import ParserValueSets
 
@@ -26,20 +27,21 @@ Read: TypeAlias = Callable[[Any], Iterator[Any]]
 UNSUPPORTED = {
     "extern_entry": "v1model has no extern of another kind",
 }
-"""The kinds of entities that are refused, with the reason."""
+"""The kinds of entities that do not exist, with the reason."""
 
 
 class Entities:
     """The entities of a switch that runs a program."""
 
     def __init__(self, control: Commands, info: Info, is_up: Callable[[int], bool | None]) -> None:
-        self.profiles = Profiles(control, info, is_up)
-        self.tables = TableEntries(control, info, self.profiles)
+        storage = Storage()
+        self.profiles = Profiles(control, info, is_up, storage)
+        self.tables = TableEntries(control, info, self.profiles, storage)
         self.digests = Digests(control, info)
         counters = Counters(control, info, self.tables)
         meters = Meters(control, info, self.tables)
         registers = Registers(control, info)
-        replication = Replication(control)
+        replication = Replication(control, storage)
         value_sets = ParserValueSets(control, info)
         self._parts = (self.profiles, self.tables, self.digests, counters, meters, registers, replication, value_sets)
         self._methods: Mapping[str, tuple[Write, Read]] = {
@@ -54,6 +56,7 @@ class Entities:
             "register_entry": (registers.write, registers.read),
             "value_set_entry": (value_sets.write, value_sets.read),
             "digest_entry": (self.digests.write, self.digests.read),
+            "extern_entry": (_write_extern, _read_externs),
         }
 
     def write(self, update: Any) -> None:
@@ -81,7 +84,7 @@ class Entities:
                 self._run(pending, results)
                 self.write(update)
             except Refusal as refusal:
-                results[number] = refusal
+                results[number] = refusal.kept()
             except CommandError as error:
                 results[number] = refusal_of(error)
         self._run(pending, results)
@@ -113,6 +116,15 @@ def _kind(entity: Any) -> str:
     kind: str | None = entity.WhichOneof("entity")
     if kind is None:
         raise invalid("an entity is empty")
-    if kind in UNSUPPORTED:
-        raise unimplemented(UNSUPPORTED[kind])
     return kind
+
+
+def _write_extern(_kind: int, message: Any) -> None:
+    raise unimplemented(f"extern type {message.extern_type_id}: {UNSUPPORTED['extern_entry']}")
+
+
+def _read_externs(message: Any) -> Iterator[Any]:
+    """Yield the externs of all supported types, of which there are none. Raise Refusal for a single type."""
+    if message.extern_type_id:
+        _write_extern(0, message)
+    yield from ()

@@ -196,7 +196,7 @@ class Info:
     def _value_set(self, item: Any) -> ValueSetInfo:
         name, bits = item.preamble.name, sum(field.bitwidth for field in item.match)
         value_set = self._program.value_sets.get(name)
-        if value_set is None or value_set.bits != bits:
+        if value_set is None or value_set.bits != bits or any(field.bitwidth <= 0 for field in item.match):
             raise _mismatch(f"value set {name} of {bits} bits")
         return ValueSetInfo(item.preamble.id, name, item.size, tuple(item.match))
 

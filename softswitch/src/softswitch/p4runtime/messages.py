@@ -62,7 +62,7 @@ def method_handlers(servicer: object) -> Any:
         handlers[method.name] = getattr(grpc, kind)(
             getattr(servicer, method.name),
             request_deserializer=message_factory.GetMessageClass(method.input_type).FromString,
-            response_serializer=message_factory.GetMessageClass(method.output_type).SerializeToString,
+            response_serializer=_serialized_answer,
         )
     return grpc.method_handlers_generic_handler(SERVICE, handlers)
 
@@ -77,6 +77,11 @@ def client_calls(channel: Any) -> Mapping[str, Any]:
         )
         for method in _methods()
     }
+
+
+def _serialized_answer(answer: Any) -> bytes:
+    """Return the bytes of an answer, which is a message or serialized already."""
+    return answer if isinstance(answer, bytes) else bytes(answer.SerializeToString())
 
 
 def _streams(is_stream: bool) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from softswitch.codegen.ir.blocks import Array
 from softswitch.control import Commands
 from softswitch.p4runtime import messages
-from softswitch.p4runtime.indexes import selected_arrays, selected_cells, written_cells
+from softswitch.p4runtime.indexes import array_of, read_cells, written_cells
 from softswitch.p4runtime.info import Info, TableInfo
 from softswitch.p4runtime.resources import check_meter_config, meter_config, refuse_color_counts, set_meter_config
 from softswitch.p4runtime.status import invalid
@@ -26,7 +26,7 @@ class Meters:
         self._entries = entries
 
     def write(self, kind: int, message: Any) -> None:
-        [meter] = selected_arrays(self._info.meters, message.meter_id, "meter", is_write=True)
+        meter = array_of(self._info.meters, message.meter_id, "meter")
         refuse_color_counts(message, "counter_data")
         cells = written_cells(kind, meter, message)
         config = self._config(meter.p4info.spec, message)
@@ -35,8 +35,8 @@ class Meters:
 
     def read(self, message: Any) -> Iterator[Any]:
         refuse_color_counts(message, "counter_data")
-        for meter in selected_arrays(self._info.meters, message.meter_id, "meter"):
-            for index in selected_cells(meter, message):
+        for meter, cells in read_cells(self._info.meters, message.meter_id, "meter", message):
+            for index in cells:
                 config = meter_config(self.control, meter.array, index)
                 answer = messages.v1.MeterEntry(meter_id=meter.id, config=config)
                 answer.index.index = index
@@ -54,16 +54,11 @@ class Meters:
     def read_direct(self, message: Any) -> Iterator[Any]:
         refuse_color_counts(message, "counter_data")
         entry = message.table_entry
-        if entry.table_id and entry.match:
-            table, handle = self._entries.find(entry)
-            config = meter_config(self.control, _meter_of(table), handle)
-            yield messages.v1.DirectMeterEntry(table_entry=entry, config=config)
-            return
-        if entry.table_id:
+        if entry.table_id and not entry.match:
             _meter_of(self._info.table(entry.table_id))
         for table, handle, key in self._entries.select(entry):
-            if table.table.meter is not None:
-                config = meter_config(self.control, table.table.meter, handle)
+            if entry.table_id or table.table.meter is not None:
+                config = meter_config(self.control, _meter_of(table), handle)
                 yield messages.v1.DirectMeterEntry(table_entry=key, config=config)
 
     @staticmethod

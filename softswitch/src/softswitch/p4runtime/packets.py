@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from softswitch.codegen.ir.limits import MOST_HEADER_BITS, MOST_OBJECTS
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import decoded, encoded
 from softswitch.p4runtime.info import Info
 from softswitch.p4runtime.status import invalid
-
-_PADDING = "@padding"
 
 
 class PacketHeaders:
@@ -23,7 +22,10 @@ class PacketHeaders:
         self._in_bytes = (sum(field.bitwidth for field in self._in) + 7) // 8
 
     def frame(self, message: Any) -> bytes:
-        """Return the frame of a packet-out message. Raise Refusal if its metadata do not fit the header."""
+        """Return the frame of a packet-out message. Raise Refusal if its metadata do not fit the header.
+
+        Fields without metadata are 0, as on BMv2. The specification requires all of them, but ONOS omits some.
+        """
         given = {item.metadata_id: item.value for item in message.metadata}
         if len(given) != len(message.metadata):
             raise invalid("a metadata field is given twice")
@@ -31,12 +33,9 @@ class PacketHeaders:
             raise invalid(f"the packet-out header has no metadata field {unknown}")
         header = bits = 0
         for field in self._out:
-            value = 0
+            header <<= field.bitwidth
             if field.id in given:
-                value = decoded(given[field.id], field.bitwidth, f"metadata {field.name}")
-            elif _PADDING not in field.annotations:
-                raise invalid(f"metadata {field.name} is missing")
-            header = header << field.bitwidth | value
+                header |= decoded(given[field.id], field.bitwidth, f"metadata {field.name}")
             bits += field.bitwidth
         n_bytes = (bits + 7) // 8
         frame: bytes = (header << 8 * n_bytes - bits).to_bytes(n_bytes, "big") + message.payload
@@ -62,7 +61,12 @@ def _fields(info: Info, header: str) -> tuple[Any, ...]:
     """Return the fields of a header; empty if the program has no such header."""
     item = info.packet_headers.get(header)
     fields = () if item is None else tuple(item.metadata)
+    if len(fields) > MOST_OBJECTS:
+        raise invalid(f"header {header} has {len(fields)} metadata fields; at most {MOST_OBJECTS}")
     for field in fields:
         if field.bitwidth <= 0:
             raise invalid(f"metadata {field.name} of header {header} has no width")
+    bits = sum(field.bitwidth for field in fields)
+    if bits > MOST_HEADER_BITS:
+        raise invalid(f"header {header} has {bits} bits of metadata; at most {MOST_HEADER_BITS}")
     return fields

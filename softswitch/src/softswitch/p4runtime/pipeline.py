@@ -19,7 +19,7 @@ from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.load.document import read_document
 from softswitch.codegen.load.program import load_program
-from softswitch.control import Commands
+from softswitch.control import CommandError, Commands
 from softswitch.line_log import LineLog
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.entities import Entities
@@ -29,6 +29,11 @@ from softswitch.p4runtime.status import Refusal, invalid
 from softswitch.system.cache import CacheRefused
 
 _NAME = "pipeline.json"
+_MOST_SAVED_BYTES = 256 << 20
+"""The maximum memory of the commands that are recorded until a commit."""
+_BYTES_OF_A_LINE = 60
+_READING = ("table_dump ", "table_ages ", "table_num_entries ", "counter_read ", "meter_get_rates ", "register_read ")
+"""The commands that change nothing, which a commit need not repeat."""
 _LOG = LineLog("simple_switch_grpc")
 
 
@@ -43,6 +48,7 @@ class Config:
         with _refusing_programs():
             self.program: Program = load_program(read_document(self.source, "the device config"), _NAME)
         self.info = Info(message.p4info, self.program)
+        self.headers = PacketHeaders(self.info)
 
     def executable(self, *, logs: bool) -> Path:
         """Return the path of the compiled switch; this takes seconds unless the cache has it.
@@ -75,7 +81,7 @@ class Pipeline:
     def __init__(self, config: Config, control: Commands, is_up: Callable[[int], bool | None]) -> None:
         self.config = config
         self.entities = Entities(control, config.info, is_up)
-        self.headers = PacketHeaders(config.info)
+        self.headers = config.headers
 
 
 class SavedPipeline:
@@ -86,11 +92,17 @@ class SavedPipeline:
 
         self._engine = SwitchEngine(config.library())
         self._lines: list[str] = []
+        self._n_bytes = 0
         self.pipeline = Pipeline(config, self, is_up)
 
     def command(self, line: str) -> str:
+        if line.startswith(_READING):
+            return self._engine.command(line)
+        if self._n_bytes > _MOST_SAVED_BYTES:
+            raise CommandError(f"the list of writes before a commit is full: it has {self._n_bytes} bytes; commit")
         answer = self._engine.command(line)
         self._lines.append(line)
+        self._n_bytes += len(line) + _BYTES_OF_A_LINE
         return answer
 
     @property

@@ -20,9 +20,10 @@ from softswitch.operations import profiles
 from softswitch.operations.tables import Group, Member
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.actions import action_call, action_message
-from softswitch.p4runtime.byte_strings import decoded
+from softswitch.p4runtime.byte_strings import decoded, shortest
 from softswitch.p4runtime.info import Info, ProfileInfo
 from softswitch.p4runtime.status import invalid, not_found, refuse, refusing, unimplemented
+from softswitch.p4runtime.storage import Storage
 
 _PORT_BITS = 32
 
@@ -72,8 +73,9 @@ class _State:
 class Profiles:
     """The action profiles of a switch. `is_up` returns whether a port is up, or None if there is no such port."""
 
-    def __init__(self, control: Commands, info: Info, is_up: Callable[[int], bool | None]) -> None:
+    def __init__(self, control: Commands, info: Info, is_up: Callable[[int], bool | None], storage: Storage) -> None:
         self.control = control
+        self._storage = storage
         self._info = info
         self._is_up = is_up
         self._states = {number: _State(profile) for number, profile in info.profiles.items()}
@@ -133,8 +135,12 @@ class Profiles:
         if state.info.profile.selector is None:
             raise invalid(f"action profile {state.info.profile.name} has no groups")
         number = _positive(message.group_id, "group")
+        key = "group", message.action_profile_id, number
+        if kind != messages.v1.Update.DELETE:
+            self._storage.check(key, message.ByteSize())
         if kind == messages.v1.Update.INSERT:
             self._insert_group(state, number, message)
+            self._storage.set(key, message.ByteSize())
             return
         group = state.groups.get(number)
         if group is None:
@@ -143,9 +149,11 @@ class Profiles:
             if message.max_size != group.message.max_size:
                 raise invalid(f"max_size of group {number} is {group.message.max_size} and cannot be changed")
             self._fill(state, group, message)
+            self._storage.set(key, message.ByteSize())
         else:
             self._delete_group(group)
             del state.groups[number]
+            self._storage.set(key, 0)
             self._trim(state)
 
     def read_groups(self, message: Any) -> Iterator[Any]:
@@ -275,6 +283,8 @@ class Profiles:
         self._contain(group)
         group.message = messages.v1.ActionProfileGroup()
         group.message.CopyFrom(message)
+        for member in group.message.members:
+            _shorten_port(member)
         self._trim(state)
 
     def _contain(self, group: GroupState) -> None:
@@ -345,6 +355,22 @@ class Profiles:
         if self._is_up(port) is None:
             raise invalid(f"watch port {port} does not exist")
         return int(port)
+
+
+def stored_action_set(message: Any) -> Any:
+    """Return a copy of a one-shot group to read back, in which values are as short as possible."""
+    copy = messages.v1.TableAction()
+    copy.CopyFrom(message)
+    for item in copy.action_profile_action_set.action_profile_actions:
+        _shorten_port(item)
+        for param in item.action.params:
+            param.value = shortest(param.value)
+    return copy
+
+
+def _shorten_port(message: Any) -> None:
+    if message.WhichOneof("watch_kind") == "watch_port":
+        message.watch_port = shortest(message.watch_port)
 
 
 def _positive(number: int, what: str) -> int:

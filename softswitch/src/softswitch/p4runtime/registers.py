@@ -11,7 +11,7 @@ from softswitch.control import Commands
 from softswitch.operations import arrays
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import decoded, decoded_signed, encoded, encoded_signed
-from softswitch.p4runtime.indexes import selected_arrays, selected_cells, written_cells
+from softswitch.p4runtime.indexes import array_of, read_cells, written_cells
 from softswitch.p4runtime.info import ArrayInfo, Info
 from softswitch.p4runtime.status import invalid, refusing
 
@@ -24,7 +24,7 @@ class Registers:
         self._info = info
 
     def write(self, kind: int, message: Any) -> None:
-        [register] = selected_arrays(self._info.registers, message.register_id, "register", is_write=True)
+        register = array_of(self._info.registers, message.register_id, "register")
         cells = written_cells(kind, register, message)
         value = _value(register, message.data)
         with refusing():
@@ -32,8 +32,7 @@ class Registers:
                 arrays.write_register(self.control, register.array, index, value)
 
     def read(self, message: Any) -> Iterator[Any]:
-        for register in selected_arrays(self._info.registers, message.register_id, "register"):
-            cells = selected_cells(register, message)
+        for register, cells in read_cells(self._info.registers, message.register_id, "register", message):
             with refusing():
                 values = arrays.read_register(self.control, register.array, cells[0] if len(cells) == 1 else None)
             for index, value in zip(cells, values, strict=True):

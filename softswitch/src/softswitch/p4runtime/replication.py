@@ -18,8 +18,9 @@ from softswitch.control import Commands
 from softswitch.operations.mirror_sessions import MirrorSession, MirrorSessions
 from softswitch.operations.values import run
 from softswitch.p4runtime import messages
-from softswitch.p4runtime.byte_strings import decoded
+from softswitch.p4runtime.byte_strings import decoded, shortest
 from softswitch.p4runtime.status import invalid, not_found, refuse, refusing, unimplemented
+from softswitch.p4runtime.storage import Storage
 
 _RESERVED_GROUP = 1 << 15
 """The lowest id of the groups of clone sessions."""
@@ -39,8 +40,9 @@ class _Group:
 class Replication:
     """The multicast groups and clone sessions of a switch that clients of this protocol made."""
 
-    def __init__(self, control: Commands) -> None:
+    def __init__(self, control: Commands, storage: Storage) -> None:
         self.control = control
+        self._storage = storage
         self._groups: dict[int, _Group] = {}
         self._sessions: dict[int, _Group] = {}
 
@@ -78,13 +80,16 @@ class Replication:
                 assert group is not None
                 self._destroy(number, group)
                 del self._groups[number]
+                self._storage.set(("multicast group", number), 0)
                 return
+            self._storage.check(("multicast group", number), message.ByteSize())
             ports = _ports_by_instance(message.replicas)
             group = self._groups.setdefault(number, _Group(None))
             if kind == messages.v1.Update.INSERT:
                 self._create(number)
             self._fill(number, group, ports)
-        group.message = _copy(message)
+        group.message = _stored(message)
+        self._storage.set(("multicast group", number), message.ByteSize())
 
     def _write_session(self, kind: int, message: Any) -> None:
         number = message.session_id
@@ -97,7 +102,9 @@ class Replication:
                 MirrorSessions(self.control).delete(number)
                 self._destroy(_RESERVED_GROUP + number, session)
                 del self._sessions[number]
+                self._storage.set(("clone session", number), 0)
                 return
+            self._storage.check(("clone session", number), message.ByteSize())
             _check_options(message)
             ports = _ports_by_instance(message.replicas)
             if session is None:
@@ -106,7 +113,8 @@ class Replication:
             self._fill(_RESERVED_GROUP + number, session, ports)
             target = MirrorSession(group=_RESERVED_GROUP + number, most_bytes=message.packet_length_bytes)
             MirrorSessions(self.control).set(number, target)
-        session.message = _copy(message)
+        session.message = _stored(message)
+        self._storage.set(("clone session", number), message.ByteSize())
 
     def _create(self, group: int) -> None:
         run(self.control, "mc_mgrp_create", group)
@@ -168,7 +176,11 @@ def _ports_by_instance(replicas: Any) -> dict[int, list[int]]:
     return ports
 
 
-def _copy(message: Any) -> Any:
+def _stored(message: Any) -> Any:
+    """Return a copy to read back, in which ports are as short as possible."""
     copy = type(message)()
     copy.CopyFrom(message)
+    for replica in copy.replicas:
+        if replica.WhichOneof("port_kind") == "port":
+            replica.port = shortest(replica.port)
     return copy

@@ -22,6 +22,7 @@ import grpc
 from softswitch.build import build_executable
 from softswitch.line_log import LineLog
 from softswitch.p4runtime import messages
+from softswitch.p4runtime.batches import DEFAULT_METADATA_BYTES
 from softswitch.p4runtime.device import Device
 from softswitch.p4runtime.service import Service
 from softswitch.p4runtime.session import Session
@@ -31,7 +32,10 @@ from softswitch.thrift.program import Program
 from softswitch.thrift.server import TIMEOUT_S, Server
 
 _ENDING = (signal.SIGTERM, signal.SIGINT)
-_MOST_REQUEST_BYTES = 64 << 20
+_MOST_REQUEST_BYTES = 32 << 20
+"""The maximum size of a request. A message of many empty parts takes 23 times as much memory."""
+_MOST_CALLS = 128
+"""The maximum number of calls in progress, open streams included."""
 _GRACE_S = 0.5
 _OPTIONS = (("grpc.max_receive_message_length", _MOST_REQUEST_BYTES), ("grpc.so_reuseport", 0))
 
@@ -55,6 +59,8 @@ class Endpoints:
     """The addresses at which a server listens."""
 
     grpc_address: str
+    metadata_bytes: int = DEFAULT_METADATA_BYTES
+    """The metadata that all clients accept in answers."""
     tls: Tls | None = None
     thrift_port: int | None = None
 
@@ -67,7 +73,7 @@ class SwitchServer:
         self._device_id = device_id
         self._endpoints = endpoints
         self._session = Session(device, device_id, self._use_program)
-        self._service = Service(self._session)
+        self._service = Service(self._session, endpoints.metadata_bytes)
         self._calls: Calls | None = None
         self._log = LineLog("simple_switch_grpc")
         self._ended: asyncio.Future[str] | None = None
@@ -121,7 +127,7 @@ class SwitchServer:
 
     def _grpc_server(self) -> tuple[Any, str]:
         """Return a gRPC server that is bound to its address, and that address with the port."""
-        server = grpc.aio.server(options=_OPTIONS)
+        server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=_MOST_CALLS)
         server.add_generic_rpc_handlers((messages.method_handlers(self._service),))
         address = self._endpoints.grpc_address
         try:

@@ -11,56 +11,63 @@ from typing import Any, NoReturn
 from grpc import StatusCode
 
 from softswitch.p4runtime import messages
+from softswitch.p4runtime.answers import Answers, WaitingBytes
 from softswitch.p4runtime.arbitration import Client
+from softswitch.p4runtime.batches import Batch
+from softswitch.p4runtime.outbox import Outbox
 from softswitch.p4runtime.session import Session
-from softswitch.p4runtime.status import DETAILS_KEY, Refusal, batch_status, refuse, refusing
+from softswitch.p4runtime.status import DETAILS_KEY, Refusal, refuse, refusing
 
 API_VERSION = "1.4.1"
-_MOST_WAITING = 4096
-"""The maximum number of unread messages of a stream, above which packets and notifications are dropped."""
-_ENTITIES_PER_ANSWER = 256
+MOST_STREAMS = 64
+"""The maximum number of open streams of all roles, whether they have sent an arbitration or not."""
 
 
 class Service:
-    """The P4Runtime service of one device."""
+    """The P4Runtime service of one device, for clients that accept `metadata_bytes` of metadata."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, metadata_bytes: int) -> None:
         self._session = session
-        self._streams: set[asyncio.Queue[Any]] = set()
+        self._metadata_bytes = metadata_bytes
+        self._waiting = WaitingBytes()
+        self._streams: set[Outbox] = set()
 
     def end_streams(self) -> None:
         """End the streams of all clients, so that the server can stop."""
-        for outgoing in self._streams:
-            outgoing.put_nowait(None)
+        for outbox in self._streams:
+            outbox.end()
 
     async def Write(self, request: Any, context: Any) -> Any:
-        results: list[Refusal | None] = []
         try:
             self._session.check_device(request.device_id)
             self._session.arbitration.check_primary(request)
+            _ = self._session.pipeline
             if request.atomicity != messages.v1.WriteRequest.CONTINUE_ON_ERROR:
                 refuse(StatusCode.UNIMPLEMENTED, "the only atomicity is CONTINUE_ON_ERROR")
-            results = self._session.write(request.updates)
+            batch = Batch(request.updates, "updates", self._metadata_bytes)
         except Refusal as refusal:
             await _abort(context, refusal)
-        if any(results):
-            await _abort_batch(context, results, "updates")
+        for updates in batch.slices():
+            batch.results += self._session.write(updates)
+        await _abort_refused(context, batch)
         return messages.v1.WriteResponse()
 
-    async def Read(self, request: Any, context: Any) -> AsyncIterator[Any]:
-        results: list[Refusal | None] = []
+    async def Read(self, request: Any, context: Any) -> AsyncIterator[bytes]:
         try:
             self._session.check_device(request.device_id)
             _ = self._session.pipeline
+            batch = Batch(request.entities, "requests", self._metadata_bytes)
         except Refusal as refusal:
             await _abort(context, refusal)
-        for part in request.entities:
-            entities, result = self._read(part)
-            results.append(result)
-            for first in range(0, len(entities), _ENTITIES_PER_ANSWER):
-                yield messages.v1.ReadResponse(entities=entities[first : first + _ENTITIES_PER_ANSWER])
-        if any(results):
-            await _abort_batch(context, results, "requests")
+        answers = Answers(self._waiting)
+        try:
+            for parts in batch.slices():
+                batch.results += [self._read(part, answers) for part in parts]
+            for answer in answers.taken():  # only now, because Writes may change what was not read yet
+                yield answer
+        finally:
+            answers.close()
+        await _abort_refused(context, batch)
 
     async def SetForwardingPipelineConfig(self, request: Any, context: Any) -> Any:
         try:
@@ -90,20 +97,29 @@ class Service:
         return answer
 
     async def StreamChannel(self, requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
-        outgoing: asyncio.Queue[Any] = asyncio.Queue()
-        client = Client(lambda message: _enqueue(outgoing, message))
-        reading = asyncio.ensure_future(self._read_stream(requests, client, outgoing))
-        self._streams.add(outgoing)
-        try:
-            while (message := await outgoing.get()) is not None:
-                yield message
-            refusal = reading.result() if reading.done() else None
-            if refusal is not None:
-                await _abort(context, refusal)
-        finally:
+        if len(self._streams) >= MOST_STREAMS:
+            text = f"the switch has {MOST_STREAMS} streams already"
+            await _abort(context, Refusal(StatusCode.RESOURCE_EXHAUSTED, text))
+
+        def leave() -> None:
             reading.cancel()
-            self._streams.discard(outgoing)
             self._session.arbitration.leave(client)
+
+        def leave_soon() -> None:  # not while the clients of the role are being notified
+            asyncio.get_running_loop().call_soon(leave)
+
+        outbox = Outbox(leave_soon)
+        client = Client(outbox.put)
+        reading = asyncio.ensure_future(self._read_stream(requests, client, outbox))
+        self._streams.add(outbox)
+        try:
+            async for message in outbox.messages():
+                yield message
+            if outbox.refusal is not None:
+                await _abort(context, outbox.refusal)
+        finally:
+            leave()
+            self._streams.discard(outbox)
 
     async def Capabilities(self, request: Any, context: Any) -> Any:
         if request.device_id:
@@ -113,31 +129,24 @@ class Service:
                 await _abort(context, refusal)
         return messages.v1.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
 
-    def _read(self, part: Any) -> tuple[list[Any], Refusal | None]:
-        """Return the entities that a part of a request selects, or why it is refused."""
+    def _read(self, part: Any, answers: Answers) -> Refusal | None:
+        """Read the entities that a part of a request selects; return why it is refused, or None."""
         try:
             with refusing():
-                return list(self._session.read(part)), None
+                answers.add(self._session.read(part))
         except Refusal as refusal:
-            return [], refusal
+            return refusal.kept()
+        return None
 
-    async def _read_stream(
-        self, requests: AsyncIterator[Any], client: Client, outgoing: asyncio.Queue[Any]
-    ) -> Refusal | None:
-        """Handle a client's messages until its stream ends; return the refusal that ends it, if one does."""
+    async def _read_stream(self, requests: AsyncIterator[Any], client: Client, outbox: Outbox) -> None:
+        """Handle a client's messages until its stream ends or one of them is refused."""
         try:
             async for message in requests:
                 self._session.handle(client, message)
         except Refusal as refusal:
-            return refusal
+            outbox.end(refusal.kept())
         finally:
-            asyncio.get_running_loop().call_soon(outgoing.put_nowait, None)  # after this task is done
-        return None
-
-
-def _enqueue(outgoing: asyncio.Queue[Any], message: Any) -> None:
-    if outgoing.qsize() < _MOST_WAITING or message.WhichOneof("update") == "arbitration":
-        outgoing.put_nowait(message)
+            outbox.end()
 
 
 async def _abort(context: Any, refusal: Refusal) -> NoReturn:
@@ -145,10 +154,10 @@ async def _abort(context: Any, refusal: Refusal) -> NoReturn:
     raise AssertionError("abort raises")
 
 
-async def _abort_batch(context: Any, results: list[Refusal | None], parts: str) -> NoReturn:
-    """End a call with the result of each of its parts."""
-    refusals = [refusal for refusal in results if refusal is not None]
-    text = f"{len(refusals)} of {len(results)} {parts} refused, the first one because: {refusals[0]}"
-    details = batch_status(results, text).SerializeToString()
-    await context.abort(StatusCode.UNKNOWN, text, trailing_metadata=((DETAILS_KEY, details),))
-    raise AssertionError("abort raises")
+async def _abort_refused(context: Any, batch: Batch) -> None:
+    """End a call with the report on its parts if one of them was refused."""
+    report = batch.report()
+    if report is None:
+        return
+    details = () if report.details is None else ((DETAILS_KEY, report.details.SerializeToString()),)
+    await context.abort(report.code, report.text, trailing_metadata=details)

@@ -22,11 +22,14 @@ from softswitch.p4runtime import messages
 from softswitch.p4runtime.arbitration import Arbitration, Client
 from softswitch.p4runtime.device import Device, DeviceError
 from softswitch.p4runtime.pipeline import Config, Pipeline, SavedPipeline
+from softswitch.p4runtime.portions import portions
 from softswitch.p4runtime.reconciliation import copy_entities
 from softswitch.p4runtime.status import Refusal, invalid, not_found, refuse
 
 NO_CONFIG = "No forwarding pipeline config set for this device"
 """Clients such as finsy recognise this text."""
+_MOST_COPIED_BYTES = 10_000
+"""The size of a message above which an error about it has no copy of it. Packets of jumbo frames are shorter."""
 _POLL_S = 0.02
 _SLOW_POLL_S = 0.1
 
@@ -159,21 +162,28 @@ class Session:
             return
         error = messages.v1.StreamError()
         try:
-            if not self.arbitration.is_primary(client):
-                refuse(StatusCode.PERMISSION_DENIED, "Not primary")
             if kind == "packet":
-                error.packet_out.packet_out.CopyFrom(message.packet)
+                error.packet_out.SetInParent()
+                self._check_primary(client)
+                _copy_short(message.packet, error.packet_out.packet_out)
                 self._send_packet(message.packet)
             elif kind == "digest_ack":
-                error.digest_list_ack.digest_list_ack.CopyFrom(message.digest_ack)
+                error.digest_list_ack.SetInParent()
+                self._check_primary(client)
+                _copy_short(message.digest_ack, error.digest_list_ack.digest_list_ack)
                 self._send_digests(time.monotonic())  # what the client acknowledges covers digests that wait already
                 self.pipeline.entities.digests.acknowledge(message.digest_ack)
             else:
                 error.other.SetInParent()
+                self._check_primary(client)
                 refuse(StatusCode.UNIMPLEMENTED, "an unknown message on the stream")
         except Refusal as refusal:
             error.canonical_code, error.message = refusal.code.value[0], str(refusal)
             client.send(messages.v1.StreamMessageResponse(error=error))
+
+    def _check_primary(self, client: Client) -> None:
+        if not self.arbitration.is_primary(client):
+            refuse(StatusCode.PERMISSION_DENIED, "Not primary")
 
     def _send_packet(self, message: Any) -> None:
         pipeline = self._committed
@@ -215,8 +225,7 @@ class Session:
     def _send_idle(self) -> None:
         if self._committed is None or not self._committed.entities.tables.has_timeouts:
             return
-        entries = list(self._committed.entities.tables.newly_idle())
-        if entries:
+        for entries in portions(self._committed.entities.tables.newly_idle()):
             answer = messages.v1.StreamMessageResponse()
             answer.idle_timeout_notification.timestamp = time.time_ns()
             answer.idle_timeout_notification.table_entry.extend(entries)
@@ -233,3 +242,9 @@ class Session:
     def _forget_sent(self) -> None:
         if self._committed is not None:
             self._committed.entities.digests.forget_sent()
+
+
+def _copy_short(message: Any, copy: Any) -> None:
+    """Copy a message into an error about it, unless the copies of long messages would fill the memory."""
+    if message.ByteSize() <= _MOST_COPIED_BYTES:
+        copy.CopyFrom(message)

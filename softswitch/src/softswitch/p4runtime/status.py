@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -15,6 +15,9 @@ from softswitch.p4runtime import messages
 
 DETAILS_KEY = "grpc-status-details-bin"
 """The key of the trailing metadata that holds a google.rpc.Status."""
+
+MOST_TEXT_BYTES = 500
+"""The maximum length of the text of a refusal. gRPC's clients accept 8 KiB, in which a byte may take three."""
 
 _MEANINGS = {
     "already": StatusCode.ALREADY_EXISTS,
@@ -30,11 +33,24 @@ _MEANINGS = {
 
 
 class Refusal(Exception):
-    """A request, or a part of a request, is refused."""
+    """A request, or a part of a request, is refused. The middle of a long text is left out."""
 
     def __init__(self, code: StatusCode, text: str) -> None:
-        super().__init__(text)
+        super().__init__(_shortened(text))
         self.code = code
+
+    def kept(self) -> Refusal:
+        """Return the refusal without its traceback, whose frames would keep a client's whole request in memory."""
+        return Refusal(self.code, str(self))
+
+
+def _shortened(text: str) -> str:
+    """Return a text that is short enough for the answer to a call, whatever names are in it."""
+    encoded = text.encode(errors="replace")
+    if len(encoded) <= MOST_TEXT_BYTES:
+        return text
+    half = MOST_TEXT_BYTES // 2 - 10
+    return f"{encoded[:half].decode(errors='ignore')} [...] {encoded[-half:].decode(errors='ignore')}"
 
 
 def invalid(text: str) -> Refusal:
@@ -72,17 +88,6 @@ def number(code: StatusCode) -> int:
 def status_of(code: StatusCode, text: str) -> Any:
     """Return a google.rpc.Status."""
     return messages.rpc.Status(code=number(code), message=text)
-
-
-def batch_status(results: Sequence[Refusal | None], text: str) -> Any:
-    """Return the google.rpc.Status of a batch, with a p4.v1.Error for each of its parts."""
-    status = status_of(StatusCode.UNKNOWN, text)
-    for refusal in results:
-        error = messages.v1.Error(canonical_code=number(StatusCode.OK))
-        if refusal is not None:
-            error = messages.v1.Error(canonical_code=number(refusal.code), message=str(refusal), space="softswitch")
-        status.details.add().Pack(error)
-    return status
 
 
 def refuse(code: StatusCode, text: str) -> NoReturn:

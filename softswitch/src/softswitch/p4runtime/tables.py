@@ -23,7 +23,7 @@ from softswitch.p4runtime import messages
 from softswitch.p4runtime.actions import action_call, action_message
 from softswitch.p4runtime.info import Info, TableInfo
 from softswitch.p4runtime.match_fields import match_of, pairs_of
-from softswitch.p4runtime.profiles import GroupState, Profiles
+from softswitch.p4runtime.profiles import GroupState, Profiles, stored_action_set
 from softswitch.p4runtime.resources import (
     check_counter_data,
     check_meter_config,
@@ -34,12 +34,15 @@ from softswitch.p4runtime.resources import (
     set_meter_config,
 )
 from softswitch.p4runtime.status import Refusal, invalid, not_found, refuse, refusing, unimplemented
+from softswitch.p4runtime.storage import Storage
 
 EntryKey: TypeAlias = tuple[tuple[Pair, ...], int | None]
 """The match of an entry and its priority in the switch, where a lower number wins."""
 
 _MOST_PRIORITY = (1 << 31) - 1
 _NS_PER_US = 1000
+_DEFAULT_HAS_NO_RESOURCES = "a default action has no counter and no meter of its own"
+_NO_FILTER = "a read of all tables selects all entries or all default entries; name a table to select by other fields"
 _DIRECT = ("meter_config", "counter_data", "meter_counter_data")
 
 
@@ -56,6 +59,12 @@ class Remembered:
     idle_periods: int = 0
     """The number of timeouts without a hit that the client was notified of."""
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory of what the client stores with the entry."""
+        one_shot_bytes = 0 if self.one_shot_message is None else self.one_shot_message.ByteSize()
+        return len(self.metadata) + int(one_shot_bytes)
+
 
 @dataclass(frozen=True)
 class PendingInsert:
@@ -70,10 +79,11 @@ class PendingInsert:
 class TableEntries:
     """The entries of a switch's tables."""
 
-    def __init__(self, control: Commands, info: Info, profiles: Profiles) -> None:
+    def __init__(self, control: Commands, info: Info, profiles: Profiles, storage: Storage) -> None:
         self.control = control
         self._info = info
         self._profiles = profiles
+        self._storage = storage
         self._remembered: dict[int, dict[EntryKey, Remembered]] = {number: {} for number in info.tables}
         self._defaults: dict[int, Remembered] = {}
 
@@ -103,6 +113,7 @@ class TableEntries:
             return None
         key = self._key(table, message)
         self._check_insert(table, message)
+        self._storage.check((table.id, key), _stored_bytes(message))
         action = self._action(table, message.action, Remembered(0))
         return PendingInsert(table, key, message, tables.add_command(table.table, *key, action))
 
@@ -110,32 +121,36 @@ class TableEntries:
         """Take the switch's answer to the command of an insert."""
         kept = Remembered(tables.handle_of(answer))
         _remember(kept, insert.message)
-        self._remembered[insert.table.id][insert.key] = kept
+        self._keep(insert.table, insert.key, kept)
 
     def read(self, message: Any) -> Iterator[Any]:
         """Yield the entries that a message selects."""
-        if message.table_id == 0:
-            for table in self._info.tables.values():
-                yield from self._read_table(table, message)
-        else:
-            yield from self._read_table(self._info.table(message.table_id), message)
+        self._check_read(message)
+        for table in self._selected(message):
+            yield from self._read_table(table, message)
 
     def find(self, message: Any) -> tuple[TableInfo, int]:
         """Return the table and the handle of the entry that a message names by its key."""
         table = self._info.table(message.table_id)
         if message.is_default_action:
-            raise unimplemented("a default action has no counter and no meter of its own")
+            raise unimplemented(_DEFAULT_HAS_NO_RESOURCES)
         return table, self._handle(table, self._key(table, message))
 
     def select(self, message: Any) -> Iterator[tuple[TableInfo, int, Any]]:
-        """Yield table, handle and key fields of the entries that a message selects by table or key."""
-        chosen = self._info.tables.values() if message.table_id == 0 else [self._info.table(message.table_id)]
-        for table in chosen:
-            wanted = self._key(table, message) if message.match else None
+        """Yield table, handle and key fields of the entry with a key, or of the entries of one table or all tables."""
+        if message.match and message.table_id:
+            table, handle = self.find(message)
+            yield table, handle, self._key_message(table, self._key(table, message))
+            return
+        if message.is_default_action:
+            raise unimplemented(_DEFAULT_HAS_NO_RESOURCES)
+        if message.table_id == 0 and (message.match or message.priority):
+            raise invalid(_NO_FILTER)
+        for table in self._selected(message):
             for entry in self._entries(table):
-                key = entry.pairs, entry.priority
-                if wanted in (None, key):
-                    yield table, entry.handle, self._key_message(table, key)
+                answer = self._key_message(table, (entry.pairs, entry.priority))
+                if message.priority in (0, answer.priority):
+                    yield table, entry.handle, answer
 
     # Idle timeouts
 
@@ -163,6 +178,7 @@ class TableEntries:
 
     def _insert(self, table: TableInfo, key: EntryKey, message: Any) -> None:
         self._check_insert(table, message)
+        self._storage.check((table.id, key), _stored_bytes(message))
         kept = Remembered(0)
         action = self._action(table, message.action, kept)
         try:
@@ -172,13 +188,14 @@ class TableEntries:
             self._drop_one_shot(table, kept)
             raise
         _remember(kept, message)
-        self._remembered[table.id][key] = kept
+        self._keep(table, key, kept)
         self._set_resources(table, kept.handle, message)
 
     def _modify(self, table: TableInfo, key: EntryKey, message: Any) -> None:
         if message.HasField("action") or not any(message.HasField(field) for field in _DIRECT):
             self._refuse_const(table)
         self._check(table, message)
+        self._storage.check((table.id, key), _stored_bytes(message))
         handle = self._handle(table, key)
         fresh = Remembered(handle)
         if message.HasField("action"):
@@ -195,14 +212,12 @@ class TableEntries:
         self._set_resources(table, handle, message)
         _remember(kept, message)
         if not table.p4info.is_const_table:
-            self._remembered[table.id][key] = kept
+            self._keep(table, key, kept)
 
     def _delete(self, table: TableInfo, key: EntryKey) -> None:
         self._refuse_const(table)
         self._change(table, key, lambda handle: tables.delete(self.control, table.table, handle))
-        kept = self._remembered[table.id].pop(key, None)
-        if kept is not None:
-            self._drop_one_shot(table, kept)
+        self._forget(table, key)
 
     def _change(self, table: TableInfo, key: EntryKey, change: Callable[[int], None]) -> int:
         """Apply a change to an entry and return its handle, which is new if another client has replaced the entry."""
@@ -215,12 +230,21 @@ class TableEntries:
         except Refusal as refusal:
             if refusal.code is not StatusCode.NOT_FOUND or kept is None:
                 raise
-        del self._remembered[table.id][key]
-        self._drop_one_shot(table, kept)
+        self._forget(table, key)
         handle = self._handle(table, key)
         with refusing():
             change(handle)
         return handle
+
+    def _keep(self, table: TableInfo, key: EntryKey, kept: Remembered) -> None:
+        self._remembered[table.id][key] = kept
+        self._storage.set((table.id, key), kept.n_bytes)
+
+    def _forget(self, table: TableInfo, key: EntryKey) -> None:
+        kept = self._remembered[table.id].pop(key, None)
+        self._storage.set((table.id, key), 0)
+        if kept is not None:
+            self._drop_one_shot(table, kept)
 
     def _write_default(self, table: TableInfo, kind: int, message: Any) -> None:
         if kind != messages.v1.Update.MODIFY:
@@ -230,7 +254,7 @@ class TableEntries:
         if message.idle_timeout_ns or message.HasField("time_since_last_hit"):
             raise invalid("a default action has no timeout")
         if any(message.HasField(field) for field in _DIRECT):
-            raise unimplemented("a default action has no counter and no meter of its own")
+            raise unimplemented(_DEFAULT_HAS_NO_RESOURCES)
         if table.profile is not None:
             raise unimplemented("the default action of a table with an action profile cannot be changed")
         action: EntryAction | None = table.table.default
@@ -238,11 +262,13 @@ class TableEntries:
             action = self._action(table, message.action, Remembered(0), is_default=True)
         if action is None:
             raise invalid(f"the program has no default action for table {table.table.name}")
+        self._storage.check((table.id, None), len(message.metadata))
         with refusing():
             tables.set_default(self.control, table.table, action)
         self._defaults[table.id] = Remembered(0)
         if message.HasField("action"):
             _remember(self._defaults[table.id], message)
+        self._storage.set((table.id, None), self._defaults[table.id].n_bytes)
 
     def _check_insert(self, table: TableInfo, message: Any) -> None:
         self._refuse_const(table)
@@ -288,8 +314,7 @@ class TableEntries:
             return self._profiles.group(table.profile, message.action_profile_group_id)
         if kind == "action_profile_action_set" and table.profile is not None:
             kept.one_shot = self._profiles.add_one_shot(table.profile, message.action_profile_action_set)
-            kept.one_shot_message = messages.v1.TableAction()
-            kept.one_shot_message.CopyFrom(message)
+            kept.one_shot_message = stored_action_set(message)
             return Group(kept.one_shot.handle)
         raise invalid(f"table {table.table.name} takes no action of the form {kind}")
 
@@ -304,7 +329,7 @@ class TableEntries:
     def _drop_one_shot(self, table: TableInfo, kept: Remembered) -> None:
         if kept.one_shot is not None and table.profile is not None:
             self._profiles.delete_one_shot(table.profile, kept.one_shot)
-            kept.one_shot = None
+            kept.one_shot = kept.one_shot_message = None
 
     @staticmethod
     def _refuse_const(table: TableInfo) -> None:
@@ -322,7 +347,7 @@ class TableEntries:
             return pairs, None
         if message.priority <= 0:
             raise invalid(f"entries of table {table.table.name} need a priority above 0")
-        return pairs, _MOST_PRIORITY - message.priority
+        return pairs, _reversed(table, message.priority)
 
     def _handle(self, table: TableInfo, key: EntryKey) -> int:
         """Return the handle of an entry; entries of other clients are looked up in the switch."""
@@ -340,14 +365,33 @@ class TableEntries:
 
     # Reading
 
+    def _selected(self, message: Any) -> list[TableInfo]:
+        return list(self._info.tables.values()) if message.table_id == 0 else [self._info.table(message.table_id)]
+
+    def _check_read(self, message: Any) -> None:
+        """Raise Refusal for a request with fields that select nothing or that the table does not have."""
+        refuse_color_counts(message, "meter_counter_data")
+        has_timeout = message.idle_timeout_ns or message.HasField("time_since_last_hit")
+        if message.is_default_action and (message.match or message.priority or has_timeout):
+            raise invalid("a default action has no match, no priority and no timeout")
+        if message.table_id == 0:
+            fields = (message.match, message.priority, message.controller_metadata, message.metadata)
+            if any(fields) or message.HasField("action"):
+                raise invalid(_NO_FILTER)
+            return
+        table = self._info.table(message.table_id)
+        if has_timeout and not table.has_timeout:
+            raise invalid(f"table {table.table.name} does not support idle timeouts")
+        if message.action.action.action_id and (
+            table.profile is not None or message.action.action.action_id not in table.actions
+        ):
+            raise invalid(f"table {table.table.name} has no action {message.action.action.action_id}")
+
     def _read_table(self, table: TableInfo, message: Any) -> Iterator[Any]:
         if message.is_default_action:
             yield from self._read_default(table, message)
             return
         wanted = pairs_of(table, message.match) if message.match else None
-        if message.HasField("time_since_last_hit") and message.table_id and not table.has_timeout:
-            raise invalid(f"table {table.table.name} does not support idle timeouts")
-        refuse_color_counts(message, "meter_counter_data")
         ages_us = self._ages_us(table) if message.HasField("time_since_last_hit") and table.has_timeout else {}
         for entry in self._entries(table):
             if wanted is not None and entry.pairs != wanted:
@@ -361,12 +405,17 @@ class TableEntries:
             yield answer
 
     def _read_default(self, table: TableInfo, message: Any) -> Iterator[Any]:
+        """Yield the default entry. A table with an action profile has one without an effect, which is const."""
         with refusing():
             action = tables.default(self.control, table.table)
-        if not isinstance(action, ActionCall):
-            return
         answer = messages.v1.TableEntry(table_id=table.id, is_default_action=True)
-        answer.action.action.CopyFrom(action_message(table.actions, action))
+        answer.is_const = table.profile is not None or table.table.default_is_const
+        if action is None:
+            no_action = next((item for item in table.actions.values() if item.action.name == "NoAction"), None)
+            if no_action is not None:
+                answer.action.action.action_id = no_action.id
+        elif not self._set_action(table, action, answer):
+            return
         kept = self._defaults.get(table.id)
         if kept is not None:
             answer.controller_metadata, answer.metadata = kept.controller_metadata, kept.metadata
@@ -383,24 +432,28 @@ class TableEntries:
                 answer.action.CopyFrom(kept.one_shot_message)
                 return answer
         answer.is_const = entry.is_const
-        if isinstance(entry.action, ActionCall):
-            answer.action.action.CopyFrom(action_message(table.actions, entry.action))
-            return answer
+        return answer if self._set_action(table, entry.action, answer) else None
+
+    def _set_action(self, table: TableInfo, action: EntryAction, answer: Any) -> bool:
+        """Set the action of an entry; return whether its member or group has an id in this protocol."""
+        if isinstance(action, ActionCall):
+            answer.action.action.CopyFrom(action_message(table.actions, action))
+            return True
         assert table.profile is not None
-        if isinstance(entry.action, Member):
-            number = self._profiles.member_id(table.profile, entry.action.handle)
+        if isinstance(action, Member):
+            number = self._profiles.member_id(table.profile, action.handle)
             answer.action.action_profile_member_id = number or 0
         else:
-            number = self._profiles.group_id(table.profile, entry.action.handle)
+            number = self._profiles.group_id(table.profile, action.handle)
             answer.action.action_profile_group_id = number or 0
-        return None if number is None else answer
+        return number is not None
 
     @staticmethod
     def _key_message(table: TableInfo, key: EntryKey) -> Any:
         pairs, priority = key
         answer = messages.v1.TableEntry(table_id=table.id, match=match_of(table, pairs))
         if priority is not None:
-            answer.priority = _MOST_PRIORITY - priority
+            answer.priority = _reversed(table, priority)
         return answer
 
     @staticmethod
@@ -424,6 +477,21 @@ class TableEntries:
             return tables.ages_us(self.control, table.table)
 
 
+def _reversed(table: TableInfo, priority: int) -> int:
+    """Return the priority in this protocol, where the highest wins, for one in the switch, or the reverse.
+
+    The N const entries of a table have the priorities N to 1 in their order, as p4c counts them.
+    """
+    const = table.table.entries
+    return (max(entry.priority for entry in const) + 1 if const else _MOST_PRIORITY) - priority
+
+
+def _stored_bytes(message: Any) -> int:
+    """Return the memory of what a client's message adds to an entry."""
+    is_one_shot = message.action.HasField("action_profile_action_set")
+    return len(message.metadata) + (int(message.action.ByteSize()) if is_one_shot else 0)
+
+
 def _remember(kept: Remembered, message: Any) -> None:
     kept.controller_metadata = message.controller_metadata
     kept.metadata = message.metadata
@@ -431,12 +499,12 @@ def _remember(kept: Remembered, message: Any) -> None:
 
 
 def _passes(answer: Any, message: Any) -> bool:
-    """Whether an entry has the values that the client's message filters by."""
-    if message.table_id == 0:
-        return True
+    """Whether an entry has the values that the client's message filters by.
+
+    The only filter by action is the id: arguments, members and groups are ignored, as the specification says.
+    """
     filters = ("priority", "controller_metadata", "metadata")
     if any(getattr(message, name) not in (getattr(answer, name), 0, b"") for name in filters):
         return False
-    if message.action.WhichOneof("type") == "action":
-        return bool(answer.action.action.action_id == message.action.action.action_id)
-    return True
+    action_id = message.action.action.action_id
+    return action_id in (0, answer.action.action.action_id)

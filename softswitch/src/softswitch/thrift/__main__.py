@@ -32,7 +32,7 @@ from softswitch.thrift.target import Digests
 
 BAD_INPUT, SWITCH_GONE = 2, 1
 _MOST_PORT = 65_535
-_ENDING = (signal.SIGTERM, signal.SIGINT)
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _DESCRIPTION = "Answers BMv2's clients, such as simple_switch_CLI, for a running softswitch."
 _NO_REASON = ""
 _ASKS_EVERY_S = 0.02
@@ -40,13 +40,13 @@ _ASKS_EVERY_S = 0.02
 
 
 def main(words: list[str]) -> int:
-    """Serve until a signal (returns 0) or the end of the switch (returns 1)."""
+    """Serve until a signal or the end of the switch (returns 0), or until the switch is killed (returns 1)."""
     options = _options(words)
     die_with_parent()  # a restarted switch then finds its port free
     program = _program(options.program)
     try:
         with _control(options.control) as control, _listener(options.port) as listener:
-            for number in _ENDING:
+            for number in _ending():
                 signal.signal(number, _end)
             reason = asyncio.run(_serve(options, program, control, listener))
     finally:
@@ -67,9 +67,9 @@ async def _serve(options: argparse.Namespace, program: Program, control: Control
     server = Server(listener, calls.answer, tell, TIMEOUT_S)
     publishing = asyncio.ensure_future(_publish(calls.digests, publisher))
     loop = asyncio.get_running_loop()
-    for number in _ENDING:
+    for number in _ending():
         loop.add_signal_handler(number, server.end, _NO_REASON)
-    loop.add_reader(control.fileno(), server.end, "the switch has ended")
+    loop.add_reader(control.fileno(), _end_with_switch, server, options.control)
     print(f"ready {port}", flush=True)
     try:
         return await server.serve()
@@ -161,6 +161,16 @@ def _path(word: str) -> Path:
     if not word.startswith(f"{SCHEME}/"):
         raise argparse.ArgumentTypeError(f"'{word}' is not {SCHEME} and the path of a socket")
     return Path(word.removeprefix(SCHEME))
+
+
+def _ending() -> list[signal.Signals]:
+    """Return the signals that end this server. `nohup` lets programs ignore SIGHUP."""
+    return [number for number in _ENDING if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
+
+
+def _end_with_switch(server: Server, control: Path) -> None:
+    """End the server after the switch. A switch that ends in order has removed its control socket before."""
+    server.end("the switch was killed" if control.exists() else _NO_REASON)
 
 
 def _end(*_: object) -> NoReturn:

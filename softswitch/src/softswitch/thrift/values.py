@@ -23,8 +23,8 @@ def action_call(action: Action, data: Sequence[bytes]) -> ActionCall:
 
 
 def data_bytes(call: ActionCall) -> list[bytes]:
-    """Return an action's arguments as bytes of an answer."""
-    return [as_bytes(value, param.bits) for value, param in zip(call.args, call.action.params, strict=True)]
+    """Return an action's arguments as bytes of an answer: as in BMv2 without leading zeros, and 0 as one byte."""
+    return [as_bytes(value, max(value.bit_length(), 1)) for value in call.args]
 
 
 def as_bytes(value: int, bits: int) -> bytes:

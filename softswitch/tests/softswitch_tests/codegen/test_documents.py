@@ -13,7 +13,7 @@ from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.load.document import read_document
 from softswitch.stf.program import ProgramNames
 from softswitch.thrift.program import Program
-from softswitch_tests.codegen.documents import compiled, constant, program
+from softswitch_tests.codegen.documents import changed, compiled, constant, program
 
 
 @pytest.mark.parametrize(
@@ -123,3 +123,13 @@ def test_numbers_may_have_a_fraction_of_zero(tmp_path: Path) -> None:
     path = tmp_path / "real.json"
     path.write_text(json.dumps(document))
     assert "sw_program" in generate(path)
+
+
+def test_a_constant_in_a_list_of_preserved_fields_changes_nothing(tmp_path: Path) -> None:
+    """p4c writes one for clone3(..., 99): there is no field that the clone could keep."""
+    path, document = tmp_path / "again.json", compiled("again")
+    generated = []
+    for elements in (document["field_lists"][1]["elements"], [constant(99), *document["field_lists"][1]["elements"]]):
+        path.write_text(json.dumps(changed(document, ("field_lists", 1, "elements"), elements)), encoding="utf-8")
+        generated.append(generate(path))
+    assert generated[0] == generated[1]

@@ -2,9 +2,13 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of commands on tables, action profiles, registers, counters and meters; tests/softswitch/thrift has more."""
 
+from contextlib import closing
+
 import pytest
 
+from softswitch.build import build_library
 from softswitch.engine import CommandError, SwitchEngine
+from softswitch_tests.pipeline.harness import PROGRAMS
 
 FILTER_KEYS = "00:11:22:33:44:55 2001:db8::1&&&ffff:: 100->200 17"
 
@@ -48,6 +52,13 @@ def test_entry_is_added(engine: SwitchEngine, line: str) -> None:
         ("table_add filter drop 0 0&&&0 5->4 1 => 1", "'5->4'"),
         ("table_add filter drop 0 0&&&0 0->1 1 =>", "priority"),
         ("table_add filter drop 0 0&&&0 0->1 1 => high", "priority 'high'"),
+        ("table_add routes drop", "there is no '=>' after the keys; type VALUE/LENGTH (ipv4.destination) => ..."),
+        ("table_add routes forward => 3 4", "1 keys, not 0; type VALUE/LENGTH (ipv4.destination) => ..."),
+        ("table_add routes forward 10.0.0.0/8 => 3", "2 parameters, not 1: port address"),
+        ("table_add filter drop 0 => 1", "VALUE&&&MASK"),
+        ("table_add filter drop 0 0&&&0 0->1 1", "FIRST->LAST"),
+        ("table_add filter drop 0 0&&&0 0->1 1 =>", "=> ... PRIORITY"),
+        ("table_add filter drop 0 0&&&0 0->1 1 => 3 4", "0 parameters, not 1; the last word is the priority"),
         ("table_add select drop 1 =>", "table_indirect"),
         ("table_modify routes drop 7", "does not exist"),
         ("table_delete routes 7", "does not exist"),
@@ -200,3 +211,14 @@ def test_reset_undoes_commands_on_the_program(engine: SwitchEngine) -> None:
     assert engine.command("mirroring_get 5") == "port=2"
     assert " 1000000 " in engine.command("show_ports")
     assert engine.command("table_add routes drop 10.0.0.0/8 =>") == "Entry has been added with handle 0"
+
+
+@pytest.mark.parametrize("line", ["table_add tbl_stateful36 stateful36", "table_add tbl_stateful36 stateful36 =>"])
+def test_an_entry_without_a_key_is_refused_with_the_command_for_the_default(line: str) -> None:
+    library = build_library(PROGRAMS / "stateful.json")
+    with closing(SwitchEngine(library)) as engine, pytest.raises(CommandError) as caught:
+        engine.command(line)
+    assert str(caught.value) == (
+        "table_add: table tbl_stateful36 has no keys, so it has no entries; "
+        "type table_set_default tbl_stateful36 ACTION PARAMETER..."
+    )

@@ -10,9 +10,16 @@ from softswitch.engine import SwitchEngine
 from softswitch_tests.programs.steered import steer
 
 
-@pytest.mark.parametrize("line", ["", "   ", "\t", "# table_add what ever", "#", "  # indented"])
+@pytest.mark.parametrize(
+    "line", ["", "   ", "\t", "\r", "# table_add what ever", "#", "  # indented", "// as in p4-utils", "//"]
+)
 def test_comments_and_blank_lines_do_nothing(engine: SwitchEngine, line: str) -> None:
     assert engine.command(line) == ""
+
+
+@pytest.mark.parametrize("end", [" # none yet", " // none yet", "\t#none yet", "\r", " // none\r"])
+def test_a_comment_ends_a_command(engine: SwitchEngine, end: str) -> None:
+    assert engine.command("table_num_entries routes" + end) == "0"
 
 
 def test_ports_are_shown_with_their_wires(engine: SwitchEngine) -> None:

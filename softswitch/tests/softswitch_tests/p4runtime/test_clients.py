@@ -126,3 +126,13 @@ def test_p4net_controls_every_kind_of_object_that_it_knows(tmp_path: Path) -> No
         "packet_in": [frame(EXACT, 2).hex(), [1, 5]],
         "counter": 1,
     }
+
+
+@pytest.mark.long
+def test_a_second_finsy_controller_becomes_a_backup(tmp_path: Path) -> None:
+    """Both controllers start with finsy's default election id, and the second one tries a lower id when it is used."""
+    python = python_with("finsy", tmp_path / "venv")
+    with served() as server:
+        words: list[str | Path] = [python, SESSIONS / "finsy_backup.py", server.address]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "first True, second False\n"

@@ -127,19 +127,21 @@ def test_packets_go_to_and_from_the_cpu_port(
     assert backup.is_silent
 
 
-def test_wrong_packets_out_are_answered_with_an_error(
-    server: Served, primary: Controller, connect: Connect, names: Names
-) -> None:
+def test_messages_of_a_backup_are_refused(server: Served, primary: Controller, connect: Connect) -> None:
     backup = connect()
     backup.role, backup.election_id = "", 1
     backup.arbitrate()
-    for wrong in (metadata(b"\x03"), metadata(b"\x03", b"\x00", b"\x00"), metadata(b"\xff\xff", b"\x00")):
-        primary.send(packet={"payload": b"x", "metadata": wrong})
-        error = primary.next("error")
-        assert error.canonical_code == grpc.StatusCode.INVALID_ARGUMENT.value[0]
-        assert list(error.packet_out.packet_out.metadata) == wrong
-    backup.send(packet={"payload": frame(EXACT, 5), "metadata": metadata(b"\x03", b"\x00")})
-    assert backup.next("error").canonical_code == grpc.StatusCode.PERMISSION_DENIED.value[0]
+    messages: list[dict[str, Any]] = [
+        {"packet": {"payload": frame(EXACT, 5), "metadata": metadata(b"\x03", b"\x00")}},
+        {"digest_ack": {"digest_id": 1, "list_id": 1}},
+        {"other": {}},
+    ]
+    for message, details in zip(messages, ("packet_out", "digest_list_ack", "other"), strict=True):
+        backup.send(**message)
+        error = backup.next("error")
+        assert error.canonical_code == grpc.StatusCode.PERMISSION_DENIED.value[0]
+        assert error.WhichOneof("details") == details
+    assert server.nothing_at(3)
 
 
 def test_digests_are_listed_once_until_acknowledged(server: Served, primary: Controller, names: Names) -> None:

@@ -26,7 +26,7 @@ from softswitch_tests.programs.steered import Op, executable, report, steer
 def test_commands_file_runs_before_the_first_frame(tmp_path: Path) -> None:
     """Rates and delays apply to the first frame: the second waits for the first one's transmission time."""
     commands = tmp_path / "commands"
-    commands.write_text("# a wire of 1000 B in 10 ms\nport_rate 2 800000\n\nport_delay 2 1000\n")
+    commands.write_bytes(b"\xef\xbb\xbfport_rate 2 800000 // 1000 B in 10 ms\r\n\r\n# a wire\r\nport_delay 2 1000")
     with running("--commands", commands) as switch:
         switch.send(1, steer(2, 1_000))
         switch.send(1, steer(2, 1_000))

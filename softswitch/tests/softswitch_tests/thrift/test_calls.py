@@ -98,7 +98,7 @@ def test_entries_are_read_back(make_switch: MakeSwitch) -> None:
     first, second = l3.call("bm_mt_get_entries", 0, "In.routes")
     assert (first.handle, first.keys[0].lpm.key, first.keys[0].lpm.prefix_bits) == (0, b"\x0a\x01\0\0", 16)
     assert first.options.priority == -1
-    assert (first.action.action, first.action.data) == ("In.route", [b"\x00\x03", HOP])
+    assert (first.action.action, first.action.data) == ("In.route", [b"\x03", HOP])
     assert l3.call("bm_mt_get_entry", 0, "In.routes", 1) == second
     assert l3.call("bm_mt_get_entry_from_key", 0, "In.routes", [lpm("10.1.2.9", 24)], options()) == second
     assert l3.call("bm_mt_get_default_entry", 0, "In.routes").action == "In.drop"
@@ -121,7 +121,12 @@ def test_every_kind_of_key_is_read_back(make_switch: MakeSwitch) -> None:
     assert entry.keys[0].ternary.key == b"\x00\xff"  # without the masked-out bits
     fixed = program.call("bm_mt_get_entries", 0, "In.fixed_entries")
     assert [entry.handle for entry in fixed] == [0, 1, 2, 3]
-    assert [entry.action.data for entry in fixed] == [[b"\x00\x01"], [b"\x00\x02"], [b"\x00\x03"], [b"\x00\x04"]]
+    assert [entry.action.data for entry in fixed] == [
+        [b"\x01"],
+        [b"\x02"],
+        [b"\x03"],
+        [b"\x04"],
+    ]  # without leading zeros
     assert code_of(program.call, "bm_mt_delete_entry", 0, "In.fixed_entries", 0) == TableCode.ENTRIES_ARE_CONST
     assert code_of(program.call, "bm_mt_clear_entries", 0, "In.fixed_entries", False) == TableCode.ENTRIES_ARE_CONST
 
@@ -223,6 +228,15 @@ def test_meters_keep_their_rates(make_switch: MakeSwitch) -> None:
         assert code_of(program.call, "bm_meter_set_rates", 0, "In.by_index", 2, bad) == code
 
 
+def test_parameters_are_returned_without_leading_zeros(make_switch: MakeSwitch) -> None:
+    """BMv2's clients print these bytes: `01` for a port of 9 bits, and `00` for 0."""
+    program = make_switch("stateful")
+    for port in (0, 1, 255, 256):
+        program.call("bm_mt_act_prof_add_member", 0, "In.members", "In.pick", [port.to_bytes(2, "big")])
+    listed = program.call("bm_mt_act_prof_get_members", 0, "In.members")
+    assert [member.data for member in listed] == [[b"\x00"], [b"\x01"], [b"\xff"], [b"\x01\x00"]]
+
+
 def test_members_and_groups(make_switch: MakeSwitch) -> None:
     program = make_switch("stateful")
     profile, table = "In.members", "In.spread"
@@ -250,8 +264,8 @@ def test_members_and_groups(make_switch: MakeSwitch) -> None:
     assert program.call("bm_mt_get_default_entry", 0, table).group == group
     listed = program.call("bm_mt_act_prof_get_members", 0, profile)
     assert [(member.handle, member.action, member.data) for member in listed] == [
-        (0, "In.pick", [b"\x00\x02"]),
-        (1, "In.pick", [b"\x00\x04"]),
+        (0, "In.pick", [b"\x02"]),
+        (1, "In.pick", [b"\x04"]),
     ]
     assert program.call("bm_mt_act_prof_get_groups", 0, profile) == [interface().Group(group, [members[1]])]
     refusals: list[tuple[tuple[Any, ...], TableCode]] = [

@@ -60,10 +60,17 @@ def test_server_ends_with_the_switch(l3: Served) -> None:
     client = PortClient(l3.port)
     client("bm_get_config_md5")
     l3.switch.stop()
+    assert l3.server.wait(PATIENCE_S) == 0
+    assert l3.server.stderr is not None
+    assert l3.server.stderr.read() == ""
+    client.close()
+
+
+def test_server_reports_a_killed_switch(l3: Served) -> None:
+    l3.switch.process.kill()
     assert l3.server.wait(PATIENCE_S) == 1
     assert l3.server.stderr is not None
-    assert l3.server.stderr.read() == "softswitch.thrift: the switch has ended\n"
-    client.close()
+    assert l3.server.stderr.read() == "softswitch.thrift: the switch was killed\n"
 
 
 def test_server_dies_with_its_parent(l3: Served, tmp_path: Path) -> None:

@@ -8,10 +8,15 @@
 
 control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t pause_us) {
     NoTelemetry() no_telemetry;
+    DepartureRead() departure_read;
     PauseTime() pause_time;
+    PauseByShift() pause_by_shift;
     ModelPause() model_pause;
     bytes_t depth_bytes = 0;
+    bytes_t excess_bytes = 0;
     bit<32> us_per_byte_q24 = 0;
+    bit<8> group_shift = 0;
+    bit<32> model_us = 0;
     bit<1> is_server_facing = 0;
     bit<16> stamp = 0;
 
@@ -21,9 +26,16 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         is_server_facing = server_facing;
     }
 
+    // The prototype's divisor of a port's rate for eight cells, and a microsecond of the model.
+    action port_shift(bit<8> shift, bit<32> us_per_model_us, bit<1> server_facing) {
+        group_shift = shift;
+        model_us = us_per_model_us;
+        is_server_facing = server_facing;
+    }
+
     table congested_port {
         key = { meta.bts.port: exact @name("port"); }
-        actions = { port_speed; }
+        actions = { port_speed; port_shift; }
         default_action = port_speed(0, 0);
         size = PORTS;
     }
@@ -105,8 +117,18 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
 
     apply {
         congested_port.apply();
-        read_depth();
-        pause_time.apply(depth_bytes |-| meta.bts.q_tg_bytes, us_per_byte_q24, pause_us);
+        if (meta.bts.is_depth_noted == 1) {
+            departure_read.apply(meta, excess_bytes);
+            depth_bytes = excess_bytes + meta.bts.q_tg_bytes;
+        } else {
+            read_depth();
+            excess_bytes = depth_bytes |-| meta.bts.q_tg_bytes;
+        }
+        if (model_us == 0) {
+            pause_time.apply(excess_bytes, us_per_byte_q24, pause_us);
+        } else {
+            pause_by_shift.apply(excess_bytes, group_shift, model_us, pause_us);
+        }
         if (meta.bts.cached_us > pause_us) {
             pause_us = meta.bts.cached_us;
         }

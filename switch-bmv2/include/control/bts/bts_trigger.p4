@@ -24,6 +24,14 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
         meta.bts.q_tg_bytes = q_tg_bytes;
     }
 
+    // As above, but the pause follows the depth that the last departure noted.
+    action ingress_bts_by_departure(bytes_t q_th_bytes, bytes_t q_tg_bytes) {
+        meta.is_watched = 1;
+        meta.q_th_bytes = q_th_bytes;
+        meta.bts.q_tg_bytes = q_tg_bytes;
+        meta.bts.is_depth_noted = 1;
+    }
+
     // Ingress uses cache and estimator only. Egress triggers on the depth that packets leave behind.
     action egress_bts(bytes_t q_th_bytes, bytes_t q_tg_bytes) {
         meta.is_watched = 1;
@@ -39,7 +47,7 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
     // The traffic classes whose queues are watched.
     table bts_trigger {
         key = { meta.traffic_class: exact @name("class"); }
-        actions = { ingress_bts; egress_bts; no_bts; }
+        actions = { ingress_bts; ingress_bts_by_departure; egress_bts; no_bts; }
         default_action = no_bts();
         size = TRAFFIC_CLASSES;
     }
@@ -83,7 +91,7 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
             if (meta.is_watched == 1) {
                 find_cause.apply(hdr, meta, is_caching, cause, cached_us);
                 if (cause != bts_cause_t.none) {
-                    suppression.apply(meta, is_suppressed);
+                    suppression.apply(hdr, meta, is_suppressed);
                     if (is_suppressed == 0) {
                         want_bts();
                     } else {

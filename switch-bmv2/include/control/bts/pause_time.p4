@@ -18,4 +18,21 @@ control PauseTime(in bytes_t excess_bytes, in bit<32> us_per_byte_q24, out durat
     }
 }
 
+// The prototype's time: eight cells are divided by a power of two that depends on the port's rate, instead of the cells that
+// the port sends in a microsecond. The result is whole microseconds of the model, `model_us` of this clock each.
+control PauseByShift(in bytes_t excess_bytes, in bit<8> group_shift, in bit<32> model_us, out duration_us_t pause_us) {
+    CellsOfBytes() cells_of_excess;
+    bit<32> cells;
+    bit<64> long_us = 0;
+
+    apply {
+        cells_of_excess.apply(excess_bytes, cells);
+        long_us = (bit<64>) (cells >> CELL_GROUP_BITS >> group_shift) * (bit<64>) model_us;
+        if (long_us > LONGEST_US) {
+            long_us = LONGEST_US;
+        }
+        pause_us = (duration_us_t) long_us;
+    }
+}
+
 #endif

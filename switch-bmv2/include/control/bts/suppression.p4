@@ -11,6 +11,8 @@
 //
 // The salt is a factor, not a prefix of the hashed bytes: a CRC is linear, so flows that collide with one prefix collide
 // with all, and three prefixes would give the same hash (docs/decisions/0003-salted-hashes.md).
+//
+// Instead of this filter, the action `banks` selects the prototype's (suppression_banks.p4).
 #ifndef SFC_SUPPRESSION_P4
 #define SFC_SUPPRESSION_P4
 
@@ -22,11 +24,13 @@ register<bit<32>>(SUPPRESSION_CELLS) suppression_row_2;
 // End of a period that began with a trigger, in microseconds of the switch's clock.
 register<time_us_t>(1) suppression_end_us;
 
-// [0] number of the period, [1] flows in the filter, [2] most flows in any period. [2] is read by the control plane.
-register<bit<32>>(3) suppression_state;
-
-control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
+control Suppression(in headers_t hdr, in metadata_t meta, out bit<1> is_suppressed) {
+    SuppressionKey() find_key;
+    BankFilter() bank_filter;
     bit<1> is_on = 0;
+    bit<1> is_banked = 0;
+    bit<32> key_crc32 = 0;
+    bit<16> key_crc16 = 0;
     duration_us_t period_us = 0;
     bit<32> periods_q32 = 0;
     bit<8> tick_bits = 0;
@@ -59,12 +63,17 @@ control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
         period_us = reset_period_us;
     }
 
+    action banks() {
+        is_on = 1;
+        is_banked = 1;
+    }
+
     action off() {
         is_on = 0;
     }
 
     table suppression {
-        actions = { @defaultonly by_clock; @defaultonly filter; @defaultonly off; }
+        actions = { @defaultonly by_clock; @defaultonly filter; @defaultonly banks; @defaultonly off; }
         default_action = off();
     }
 
@@ -83,11 +92,11 @@ control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
 
     action find_places() {
         salt = (period << 1) | 1;
-        mixed = meta.flow_hash * (salt * 0x9E3779B1);
+        mixed = key_crc32 * (salt * 0x9E3779B1);
         place_0 = mixed >> (32 - SUPPRESSION_BITS);
-        mixed = meta.flow_hash * (salt * 0x85EBCA77);
+        mixed = key_crc32 * (salt * 0x85EBCA77);
         place_1 = mixed >> (32 - SUPPRESSION_BITS);
-        mixed = meta.flow_hash * (salt * 0xC2B2AE3D);
+        mixed = key_crc32 * (salt * 0xC2B2AE3D);
         place_2 = mixed >> (32 - SUPPRESSION_BITS);
         suppression_row_0.read(set_0, place_0);
         suppression_row_1.read(set_1, place_1);
@@ -105,6 +114,11 @@ control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
         is_suppressed = 0;
         suppression.apply();
         if (is_on == 1) {
+            find_key.apply(hdr, meta, is_banked, key_crc32, key_crc16);
+        }
+        if (is_banked == 1) {
+            bank_filter.apply(key_crc32, key_crc16, is_suppressed);
+        } else if (is_on == 1) {
             suppression_state.read(period, 0);
             suppression_state.read(flows, 1);
             if (period_us == 0) {

@@ -24,11 +24,26 @@ control PauseQuanta(in duration_us_t pause_us, in bit<32> quanta_per_us_q24, out
     }
 }
 
+// The prototype's conversion: a factor of the port's rate, exact for whole microseconds of the model, and the most quanta for
+// every pause of at least `overflow_us`.
+control FactorQuanta(in duration_us_t pause_us, in bit<64> quanta_per_us_q32, in duration_us_t overflow_us,
+                     out bit<16> quanta) {
+    apply {
+        quanta = PFC_MAX_QUANTA;
+        if (pause_us < overflow_us) {
+            quanta = (bit<16>) (((bit<64>) pause_us * quanta_per_us_q32 + 64w0x80000000) >> 32);
+        }
+    }
+}
+
 control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     PauseQuanta() quanta_of_bts;
     PauseQuanta() quanta_of_rest;
+    FactorQuanta() factor_quanta;
+    duration_us_t overflow_us = 0;
     PauseFrame() frame;
     bit<32> quanta_per_us_q24 = 0;
+    bit<64> quanta_per_us_q32 = 0;
     duration_us_t longest_us = 0;
     mac_address_t source = 0;
     bit<16> quanta = 0;
@@ -45,6 +60,14 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         source = port_address;
     }
 
+    // A pause that overflows is not continued: the frame ends, as far as this switch knows, with the pause.
+    action pause_server_by_factor(bit<64> per_us_q32, duration_us_t overflow, mac_address_t port_address) {
+        quanta_per_us_q32 = per_us_q32;
+        overflow_us = overflow;
+        longest_us = LONGEST_US;
+        source = port_address;
+    }
+
     action no_conversion() {
         quanta_per_us_q24 = 0;
     }
@@ -54,7 +77,7 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
 
     table sfc_p {
         key = { server_port: exact @name("port"); }
-        actions = { pause_server; @defaultonly no_conversion; }
+        actions = { pause_server; pause_server_by_factor; @defaultonly no_conversion; }
         const default_action = no_conversion();
         size = PORTS;
     }
@@ -89,7 +112,11 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         if (sfc_p.apply().hit) {
             place = (bit<32>) (server_port ++ paused_class);
             if (hdr.bts.isValid()) {
-                quanta_of_bts.apply(pause_us, quanta_per_us_q24, quanta);
+                if (overflow_us == 0) {
+                    quanta_of_bts.apply(pause_us, quanta_per_us_q24, quanta);
+                } else {
+                    factor_quanta.apply(pause_us, quanta_per_us_q32, overflow_us, quanta);
+                }
                 frame.apply(hdr, source, paused_class, quanta);
                 truncate(PFC_FRAME_BYTES);
                 meta.accounted_bytes = PFC_FRAME_BYTES;

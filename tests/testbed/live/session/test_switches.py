@@ -15,6 +15,7 @@ from testbed.live.session import switches as reading
 from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
 from tests.switch_bmv2.bts.test_pause_cache import PAUSE_US, SFC
 from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
+from tests.switch_bmv2.prototype.one_switch import prototype
 from wire.constants import CLASS_DATA
 
 
@@ -69,7 +70,7 @@ def test_a_cached_pause_names_its_destination(live: Live) -> None:
     cache = reading.pause_cache(CLOS, live, DILATION, time.monotonic_ns())
     [entry] = cache.entries
     assert (entry.host, str(entry.address), entry.dscp, cache.most_entries) == ("h6", "10.2.0.3", 26, 1)
-    assert entry.left_us <= DILATION.model_us(400_000)
+    assert 0 < entry.left_us <= PAUSE_US
     [later] = reading.pause_cache(CLOS, live, DILATION, time.monotonic_ns() - 10**9).entries
     assert later.left_us < 0
 
@@ -94,11 +95,24 @@ def test_a_rate_changes_wire_and_program(live: Live) -> None:
     """A model rate of 1 Gb/s is 1 Mb/s at a dilation of 1000, which sets the duration of the next frame."""
     port = next(port for port in CLOS.ports["tor1"] if port.number == 3)
     before = _entry_of(live, "congested_port", 3)
-    reading.set_rate(CLOS, live, port, 1_000_000_000, DILATION)
+    reading.set_rate(CLOS, live, port, 1_000_000_000, DILATION, SFC)
     [frame] = [frame for frame in live.bench.send(live.bench.data("h2", "h3"), 2, 10**9) if frame.port == 3]
     assert frame.due_ns == 10**9 + 1058 * 8_000
     assert before.endswith("port_speed 1342177 1")  # 0.08 us a byte at 100 Mb/s, in 2^-24 us
     assert _entry_of(live, "congested_port", 3).endswith("port_speed 134217728 1")
+
+
+def test_a_rate_keeps_the_prototypes_way_to_compute_pauses() -> None:
+    """Its shifts exist for five rates; another rate is refused before the port changes."""
+    with bench_switch(CLOS, "tor1", prototype()) as switch:
+        live = Live(switch)
+        port = next(port for port in CLOS.ports["tor1"] if port.number == 3)
+        reading.set_rate(CLOS, live, port, 25_000_000_000, DILATION, prototype())
+        assert _entry_of(live, "congested_port", 3).endswith("port_shift 1 1000 1")
+        with pytest.raises(UsageError, match="no constant for a link of 10000000000 bit/s"):
+            reading.set_rate(CLOS, live, port, 10_000_000_000, DILATION, prototype())
+        [frame] = [frame for frame in switch.send(switch.data("h2", "h3"), 2, 10**9) if frame.port == 3]
+        assert frame.due_ns == 10**9 + 1058 * 8 * 40
 
 
 def test_a_rate_without_a_code_is_refused_with_compact_telemetry() -> None:
@@ -120,7 +134,7 @@ def test_compiler_made_tables_are_distinguished(live: Live) -> None:
 def test_short_names_of_tables_are_accepted_by_commands(live: Live) -> None:
     names = [name for name, _ in reading.tables(live)]
     short_names = {name: reading.short_name(name, names) for name in names}
-    assert {"ipv4_lpm", "cached_grain.grain", "depth_grain.grain"} <= set(short_names.values())
+    assert {"ipv4_lpm", "dilation", "least_cached_pause"} <= set(short_names.values())
     for name, short_name in short_names.items():
         assert live.command(f"table_dump {short_name}") == live.command(f"table_dump {name}")
 

@@ -37,7 +37,7 @@ static const struct command_row commands[] = {
     {"show_ports", "", 0, 0, sw_do_show_ports},
     {"show_port_settings", "", 0, 0, sw_do_show_port_settings},
     {"table_info", "TABLE", 1, 1, sw_do_table_info},
-    {"table_add", "TABLE ACTION KEY... => PARAMETER... [PRIORITY]", 3, ANY_WORDS, sw_do_table_add},
+    {"table_add", "TABLE ACTION KEY... => PARAMETER... [PRIORITY]", 2, ANY_WORDS, sw_do_table_add},
     {"table_set_default", "TABLE ACTION PARAMETER...", 2, ANY_WORDS, sw_do_table_set_default},
     {"table_modify", "TABLE ACTION HANDLE [=>] PARAMETER...", 3, ANY_WORDS, sw_do_table_modify},
     {"table_delete", "TABLE HANDLE", 2, 2, sw_do_table_delete},
@@ -231,6 +231,12 @@ static int past(struct sw_command *command)
     return row->run(&inner);
 }
 
+/* Whether the rest of the line is a comment. p4-utils takes both beginnings. */
+static bool starts_comment(const char *word)
+{
+    return word[0] == '#' || strncmp(word, "//", 2) == 0;
+}
+
 int sw_control_execute(struct sw_switch *sw, const char *line, struct sw_text *out)
 {
     struct sw_command command = {.sw = sw, .program = sw->target.program, .pipeline = sw->target.pipeline, .out = out};
@@ -244,9 +250,10 @@ int sw_control_execute(struct sw_switch *sw, const char *line, struct sw_text *o
         sw_text_add(out, "no memory");
         result = -1;
     } else {
-        for (char *word = strtok_r(copy, BLANKS, &state); word; word = strtok_r(NULL, BLANKS, &state))
+        for (char *word = strtok_r(copy, BLANKS, &state); word && !starts_comment(word);
+             word = strtok_r(NULL, BLANKS, &state))
             command.words[command.n_words++] = word;
-        if (command.n_words && command.words[0][0] != '#')
+        if (command.n_words)
             result = run(&command);
     }
     free(command.words);

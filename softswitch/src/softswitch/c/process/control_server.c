@@ -235,13 +235,14 @@ void sw_control_server_close(struct sw_control_server *server)
 {
     if (!server)
         return;
+    /* The file goes before the connections, so a client whose connection ends can tell this from a killed switch. */
+    if (server->listener >= 0) {
+        unlink(server->path);
+        close(server->listener);
+    }
     for (uint32_t i = 0; i < CLIENTS; i++) {
         if (server->clients[i].fd >= 0)
             hang_up(&server->clients[i]);
-    }
-    if (server->listener >= 0) {
-        close(server->listener);
-        unlink(server->path);
     }
     sw_text_free(&server->printed);
     free(server->path);

@@ -153,6 +153,9 @@ static int watch_interfaces(struct sw_process *process, struct complaint complai
     return result;
 }
 
+/* Some editors begin a file with it. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 static int run_command_lines(struct sw_process *process, FILE *file, struct complaint complaint)
 {
     struct sw_text answer = {0};
@@ -161,7 +164,9 @@ static int run_command_lines(struct sw_process *process, FILE *file, struct comp
     int result = 0;
 
     for (unsigned number = 1; result == 0 && getline(&line, &room, file) >= 0; number++) {
-        result = sw_control_execute(process->sw, line, &answer);
+        bool has_mark = number == 1 && strncmp(line, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0;
+
+        result = sw_control_execute(process->sw, has_mark ? line + strlen(BYTE_ORDER_MARK) : line, &answer);
         if (result < 0)
             snprintf(complaint.text, complaint.bytes, "%s:%u: %s", process->options->commands_path, number,
                      sw_text_string(&answer));
@@ -191,11 +196,15 @@ static int run_commands(struct sw_process *process, struct complaint complaint)
 
 static int open_signals(struct sw_process *process)
 {
+    struct sigaction hangup;
     sigset_t signals;
 
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    /* The end of a terminal ends the switch in order, so captures are whole; `nohup` keeps it. */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaddset(&signals, SIGHUP);
     if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
         return -errno;
     process->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -37,11 +37,12 @@ struct sw_process_options {
 struct sw_process;
 
 /* Opens devices and files and runs the commands file. Returns NULL with one line in `error` on failure and then leaves
- * no files or sockets behind. SIGTERM and SIGINT are blocked from here on and end sw_process_run. */
+ * no files or sockets behind. SIGTERM, SIGINT and SIGHUP are blocked from here on and end sw_process_run; SIGHUP
+ * remains ignored if it was. */
 struct sw_process *sw_process_open(const struct sw_program *program, const struct sw_process_options *options,
                                    char *error, size_t error_bytes);
 
-/* Forwards until SIGTERM or SIGINT; returns 0 or a negative errno. */
+/* Forwards until SIGTERM, SIGINT or SIGHUP; returns 0 or a negative errno. */
 int sw_process_run(struct sw_process *process);
 
 /* Writes remaining data to files and frees everything; returns 0 or the negative errno of a file. */

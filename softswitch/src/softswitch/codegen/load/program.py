@@ -13,7 +13,7 @@ from softswitch.codegen.ir.blocks import Array, Checksum, FieldList, Program
 from softswitch.codegen.ir.lifetimes import pass_of_fields
 from softswitch.codegen.ir.limits import MOST_MEMBERS, MOST_NUMBER, MOST_PACKED_BYTES
 from softswitch.codegen.ir.names import Scope
-from softswitch.codegen.ir.nodes import Action, FieldRef, Param
+from softswitch.codegen.ir.nodes import Action, Const, FieldRef, Param
 from softswitch.codegen.ir.source import CodegenError, Json
 from softswitch.codegen.load.expressions import ExpressionLoader
 from softswitch.codegen.load.metadata import load_metadata
@@ -122,6 +122,8 @@ def _load_field_lists(root: Json, program: Program) -> None:
             fields = []
             for element in item.items("elements"):
                 ref = expressions.expression(element)
+                if isinstance(ref, Const) and member == "field_lists":
+                    continue  # a copy of a packet keeps no constant
                 if not isinstance(ref, FieldRef):
                     raise element.error(f"a field list element of type '{element['type'].text()}' is not supported")
                 fields.append(ref)

@@ -40,16 +40,39 @@ static bool wants_priority(const struct sw_table_info *table)
     return false;
 }
 
+static const char *const key_forms[] = {
+    [SW_MATCH_EXACT] = "VALUE",       [SW_MATCH_LPM] = "VALUE/LENGTH",      [SW_MATCH_TERNARY] = "VALUE&&&MASK",
+    [SW_MATCH_RANGE] = "FIRST->LAST", [SW_MATCH_OPTIONAL] = "VALUE&&&MASK",
+};
+
+/* Fails with the words that an entry of the table has after its action or table. */
+static int fail_with_form(struct sw_command *command, const struct sw_table_info *table, const char *problem)
+{
+    struct sw_text form = {0};
+    int result;
+
+    for (uint32_t i = 0; i < table->n_keys; i++) {
+        if (table->keys[i].kind != SW_MATCH_SELECTOR)
+            sw_text_add(&form, "%s (%s) ", key_forms[table->keys[i].kind], table->keys[i].name);
+    }
+    sw_text_add(&form, "=> ...%s", wants_priority(table) ? " PRIORITY" : "");
+    result = sw_command_fail(command, "%s; type %s", problem, sw_text_string(&form));
+    sw_text_free(&form);
+    return result;
+}
+
 /* Commands have no words for selector fields, so the runtime gets an empty match for them. */
 int sw_read_keys(struct sw_command *command, const struct sw_table_info *table, char **words, uint32_t n_words,
                  struct sw_entry_words *entry)
 {
+    char problem[256];
     size_t used = 0, room = 1;
     uint32_t word = 0;
 
+    snprintf(problem, sizeof(problem), "table %s has %" PRIu32 " keys, not %" PRIu32, table->name, given_keys(table),
+             n_words);
     if (n_words != given_keys(table))
-        return sw_command_fail(command, "table %s has %" PRIu32 " keys, not %" PRIu32, table->name, given_keys(table),
-                               n_words);
+        return fail_with_form(command, table, problem);
     for (uint32_t i = 0; i < table->n_keys; i++)
         room += 2 * ((table->keys[i].bits + 7u) / 8);
     entry->keys = calloc(table->n_keys + 1u, sizeof(*entry->keys));
@@ -70,6 +93,21 @@ int sw_read_keys(struct sw_command *command, const struct sw_table_info *table, 
     return 0;
 }
 
+static int fail_with_parameters(struct sw_command *command, const struct sw_action_info *action, uint32_t n_words,
+                                bool has_priority)
+{
+    struct sw_text names = {0};
+    int result;
+
+    for (uint32_t i = 0; i < action->n_params; i++)
+        sw_text_add(&names, "%s%s", i ? " " : ": ", action->params[i].name);
+    result = sw_command_fail(command, "action %s has %" PRIu16 " parameters, not %" PRIu32 "%s%s", action->name,
+                             action->n_params, n_words, sw_text_string(&names),
+                             has_priority ? "; the last word is the priority" : "");
+    sw_text_free(&names);
+    return result;
+}
+
 int sw_read_args(struct sw_command *command, const struct sw_action_info *action, char **words, uint32_t n_words,
                  struct sw_entry_words *entry)
 {
@@ -77,8 +115,7 @@ int sw_read_args(struct sw_command *command, const struct sw_action_info *action
     uint8_t *bytes;
 
     if (n_words != action->n_params)
-        return sw_command_fail(command, "action %s has %" PRIu16 " parameters, not %" PRIu32, action->name,
-                               action->n_params, n_words);
+        return fail_with_parameters(command, action, n_words, entry->has_priority);
     for (uint32_t i = 0; i < action->n_params; i++)
         room += (action->params[i].bits + 7u) / 8;
     /* The values follow the array that points at them. */
@@ -105,11 +142,16 @@ int sw_read_entry(struct sw_command *command, const struct sw_table_info *table,
 
     while (arrow < end && strcmp(command->words[arrow], "=>") != 0)
         arrow++;
+    if (!table->n_keys)
+        return sw_command_fail(command, "table %s has no keys, so it has no entries; type table_set_default %s%s",
+                               table->name, table->name,
+                               table->action_profile < 0 ? " ACTION PARAMETER..." : " MEMBER");
     if (arrow == end)
-        return sw_command_fail(command, "no '=>' after the keys");
-    if (wants_priority(table)) {
+        return fail_with_form(command, table, "there is no '=>' after the keys");
+    entry->has_priority = wants_priority(table);
+    if (entry->has_priority) {
         if (arrow + 1 == end)
-            return sw_command_fail(command, "table %s needs a priority as last word", table->name);
+            return fail_with_form(command, table, "the table needs a priority as last word");
         if (sw_read_number(command, command->words[--end], "priority", INT32_MAX, &priority) < 0)
             return -1;
     }

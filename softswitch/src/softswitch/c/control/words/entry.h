@@ -13,6 +13,7 @@ struct sw_entry_words {
     struct sw_value *args;
     uint8_t *bytes;
     int32_t priority;
+    bool has_priority;
 };
 
 int sw_read_keys(struct sw_command *command, const struct sw_table_info *table, char **words, uint32_t n_words,
