@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
 
 from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import FRAME, STAR, US, BenchSwitch, Departure, bench_switch, signals
@@ -15,6 +17,7 @@ from wire.constants import BTS_FRAME_BYTES, BTS_LONGEST_PAUSE, DSCP_BTS, DSCP_DA
 from wire.counters import BtsEvent
 from wire.dilation import Dilation
 from wire.ipv4 import unpack_header
+from wire.scapy_layers import BTS
 
 CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
 PERIOD_US = 5_000
@@ -129,6 +132,31 @@ def test_a_bts_identifies_the_flow_and_comes_from_the_congested_destination() ->
     assert (bts.source_port, bts.destination_port, bts.protocol, bts.dscp) == (0xC005, 4791, 17, DSCP_DATA)
     assert (bts.destination_qpn, bts.traffic_class, bts.switch_id) == (77, 3, 1)
     assert (bts.cause, bts.cacheable, bts.stamp) == (BtsCause.QUEUE, True, 35 >> 4)
+
+
+def test_the_frame_is_the_one_that_scapy_builds() -> None:
+    """All bytes are compared: lengths, checksum, don't-fragment and time stamp too."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        switch.burst("h1", "h4", 30, first_qpn=100)
+        [signal] = _to_h2(switch, switch.data("h2", "h4", qpn=5, destination_qpn=77), 35 * US)
+    host, bts = STAR.host["h2"], signal.bts
+    headers = Ether(src=host.gateway_mac, dst=host.mac) / IP(
+        src=str(STAR.host["h4"].ip), dst=str(host.ip), tos=DSCP_BTS << 2, ttl=63, flags="DF", id=35 >> 4
+    )
+    payload = BTS(
+        flow_dscp=DSCP_DATA,
+        pause_us=bts.pause_us,
+        flags="cacheable",
+        cause=BtsCause.QUEUE,
+        protocol=17,
+        flow_dport=4791,
+        dest_qp=77,
+        traffic_class=3,
+        queue_depth_bytes=bts.queue_depth_bytes,
+        switch_id=1,
+    )
+    assert signal.frame == bytes(headers / UDP(sport=0xC005, dport=1674, chksum=0) / payload)
+    assert bytes(Ether(signal.frame)[BTS]) == bytes(payload)
 
 
 def test_second_bts_of_a_flow_is_suppressed_until_the_next_period() -> None:
