@@ -28,6 +28,7 @@ from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.congestion.trace import CongestionState
 from hosts.transport.messages import BtsReceived, Event, MessageCompleted, MessageFailed, MessageReceived, SendingReport
 from hosts.transport.nic import Nic
+from wire.bts import STAMPS, tick_ns
 from wire.constants import BtsCause
 from wire.dilation import Dilation
 from wire.units import NS_PER_US
@@ -58,6 +59,7 @@ class RecordWriter:
         self._take = take
         self._dilation = dilation
         self._us_ns = dilation.wall_ns(NS_PER_US)
+        self._stamp_period_ns = STAMPS * tick_ns(dilation)
         self._start_ns = start_ns
         self._switches = switches
 
@@ -123,22 +125,27 @@ class RecordWriter:
 
     def _signal(self, host: str, event: BtsReceived) -> Signal:
         signal = event.signal
-        switch = self._switches.get(signal.switch_id) or SwitchClock(f"switch {signal.switch_id}")
+        is_named = signal.cause != BtsCause.UNKNOWN
+        name = f"switch {signal.switch_id}" if is_named else "unknown"
+        switch = self._switches.get(signal.switch_id) or SwitchClock(name)
         until_ns = event.paused_until_ns
-        pause_us = signal.pause_us if signal.cause.requests_pause else 0
         return Signal(
-            sent_us=self._instant_us(event.sent_ns + switch.lag_ns),
+            sent_us=None if event.sent_ns is None else self._sent_us(event.sent_ns + switch.lag_ns, event.received_ns),
             received_us=self._instant_us(event.received_ns),
             host=host,
             flow_id=event.flow_id,
             switch=switch.name,
             cause=_CAUSES[signal.cause],
-            pause_us=self._dilation.model_us(pause_us * NS_PER_US),
+            pause_us=float(signal.pause_us if signal.cause.requests_pause else 0),
             queue_depth_bytes=signal.queue_depth_bytes,
             cacheable=signal.cacheable,
             obeyed=event.obeyed,
             paused_until_us=None if until_ns is None else self._instant_us(until_ns),
         )
+
+    def _sent_us(self, stamp_ns: int, received_ns: int) -> float:
+        """Return the latest time before the receipt that has this time stamp, since stamps repeat."""
+        return self._instant_us(received_ns - (received_ns - stamp_ns) % self._stamp_period_ns)
 
 
 def host_state(statistics: HostStatistics, state: messages.NicState, dilation: Dilation, now_ns: int) -> HostState:

@@ -24,6 +24,7 @@
 #include "include/control/feedback/ecn.p4"
 #include "include/control/feedback/telemetry.p4"
 #include "include/control/bts/bts_count.p4"
+#include "include/control/bts/model_time.p4"
 #include "include/control/bts/pause_cache.p4"
 #include "include/control/bts/suppression_key.p4"
 #include "include/control/bts/suppression_banks.p4"

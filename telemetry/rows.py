@@ -61,16 +61,22 @@ class FlowRow:
 
 @dataclass(slots=True)
 class SignalRow:
-    """The Back-To-Sender (BTS) packets that reached a host, one row each."""
+    """The Back-To-Sender (BTS) packets that reached a host, one row for each flow that a packet names."""
 
-    sent_us: Annotated[float, Meaning("time at which the switch created the packet", "µs")]
+    sent_us: Annotated[
+        float | None,
+        Meaning("time at which the data packet reached the switch that created the packet; null: unknown", "µs"),
+    ]
     received_us: Annotated[float, Meaning("time at which the host's NIC received the packet", "µs")]
     host: Annotated[str, Meaning("host that received the packet")]
     flow_id: Annotated[int | None, Meaning("flow to which the packet applies; null: the host has no such flow")]
-    switch: Annotated[str, Meaning("switch that created the packet")]
+    switch: Annotated[str, Meaning("switch that created the packet, or `unknown`")]
     cause: Annotated[
         str,
-        Meaning("`queue`, `cache` (answered by a sender-side ToR), `estimator`, `feedback` (QCN) or `sub_rtt` (Bolt)"),
+        Meaning(
+            "`queue`, `cache` (answered by a sender-side ToR), `estimator`, `feedback` (QCN), `sub_rtt` (Bolt) or "
+            "`unknown` (not named, as by the SFC prototype)"
+        ),
     ]
     pause_us: Annotated[float, Meaning("requested pause, counted from the receipt of the packet; 0: none", "µs")]
     queue_depth_bytes: Annotated[

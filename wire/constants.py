@@ -16,9 +16,9 @@ IP_PROTOCOL_TCP: Final = 6
 IP_PROTOCOL_UDP: Final = 17
 IPV4_TTL: Final = 64
 
-# UDP ports. RoCEv2 has port 4791. The BTS port is private: P802.1Qdw publishes no number (docs/sources.md#bts-packet).
+# UDP ports. RoCEv2 has port 4791. The BTS port is that of the SFC prototype (docs/sources.md#bts-packet).
 ROCE_UDP_PORT: Final = 4791
-BTS_UDP_PORT: Final = 49791
+BTS_UDP_PORT: Final = 1674
 INT_UDP_PORT: Final = 49792
 """Private port of RoCEv2 packets with in-band telemetry between the UDP header and the BTH (`wire.int_header`)."""
 ROCE_SOURCE_PORT_BASE: Final = 0xC000
@@ -55,10 +55,12 @@ ECN_CAPABLE: Final = 2
 ECN_CONGESTION_EXPERIENCED: Final = 3
 
 # Back-To-Sender packet
-BTS_VERSION: Final = 1
+BTS_VERSION: Final = 0
 BTS_FLAG_CACHEABLE: Final = 0x1
-BTS_PAYLOAD_BYTES: Final = 28
-BTS_FRAME_BYTES: Final = 70
+BTS_LONGEST_PAUSE: Final = 65_535
+"""Largest value of the pause field, in units of its cause."""
+BTS_PAYLOAD_BYTES: Final = 18
+BTS_FRAME_BYTES: Final = 60
 QUOTED_BTH_BYTES: Final = 12
 """Length of the data packet's BTH that a BTS of cause SUB_RTT quotes after its payload."""
 
@@ -66,6 +68,8 @@ QUOTED_BTH_BYTES: Final = 12
 class BtsCause(IntEnum):
     """The reason why a switch sent a BTS."""
 
+    UNKNOWN = 0
+    """The switch leaves all fields empty that the SFC prototype does not have, and so names no cause."""
     QUEUE = 1
     """An output queue of this switch was above Q_th (paper Alg. 1)."""
     CACHE = 2

@@ -52,10 +52,12 @@ def _folded(total: i64) -> i64:
     return ~((total & _HALF_WORD) + (total >> 16)) & _HALF_WORD
 
 
-def pack_header(source: int, destination: int, protocol: int, payload_bytes: int, tos: int) -> bytes:
-    """Return a header with TTL 64, don't-fragment, identification 0 and the correct checksum.
+def pack_header(
+    source: int, destination: int, protocol: int, payload_bytes: int, tos: int, identification: int = 0
+) -> bytes:
+    """Return a header with TTL 64, don't-fragment and the correct checksum.
 
-    The identification is always 0 (RFC 6864: atomic datagrams), so headers of packets of one length can be cached.
+    The identification is free (RFC 6864: atomic datagrams). With 0, headers of packets of one length can be cached.
     Raise ValueError for a payload that is too long.
     """
     length = HEADER_BYTES + payload_bytes
@@ -63,8 +65,10 @@ def pack_header(source: int, destination: int, protocol: int, payload_bytes: int
         raise ValueError(f"an IPv4 packet cannot have {length} bytes")
     first: i64 = (_VERSION_IHL << 8 | tos) << 16 | length
     third: i64 = (IPV4_TTL << 8 | protocol) << 16
-    total = _half_words(first) + _DONT_FRAGMENT + _half_words(third) + _half_words(source) + _half_words(destination)
-    return _HEADER.pack(first, _DONT_FRAGMENT, third | _folded(total), source, destination)
+    second: i64 = identification << 16 | _DONT_FRAGMENT
+    total = _half_words(first) + _half_words(second) + _half_words(third) + _half_words(source)
+    total += _half_words(destination)
+    return _HEADER.pack(first, second, third | _folded(total), source, destination)
 
 
 def unpack_header(data: bytes, offset: int = 0) -> Ipv4Header | None:

@@ -10,14 +10,12 @@ from typing import Any, ClassVar
 from scapy.contrib.mac_control import MACControlClassBasedFlowControl as PFC
 from scapy.contrib.roce import AETH, BTH
 from scapy.fields import (
-    BitField,
-    ByteEnumField,
+    BitEnumField,
     ByteField,
     FlagsField,
     IntField,
     ShortField,
     ThreeBytesField,
-    XByteField,
 )
 from scapy.layers.inet import UDP
 from scapy.packet import Packet, bind_layers
@@ -28,23 +26,21 @@ __all__ = ["AETH", "BTH", "BTS", "PFC"]
 
 
 class BTS(Packet):
-    """The Back-To-Sender payload, with its fields in the order of `wire.bts`."""
+    """The Back-To-Sender payload, with its fields in the order of `wire.bts`. By default it is the SFC prototype's."""
 
     name = "BTS"
     fields_desc: ClassVar[Any] = [
-        BitField("version", BTS_VERSION, 4),
+        ByteField("version", BTS_VERSION),
+        ByteField("flow_dscp", 0),
+        ShortField("pause_us", 0),
         FlagsField("flags", 0, 4, ["cacheable"]),
-        ByteEnumField("cause", BtsCause.QUEUE, {int(cause): cause.name.lower() for cause in BtsCause}),
-        ByteField("protocol", 17),
-        XByteField("flow_tos", 0),
-        IntField("pause_us", 0),
-        ShortField("flow_sport", 0),
+        BitEnumField("cause", BtsCause.UNKNOWN, 4, {int(cause): cause.name.lower() for cause in BtsCause}),
+        ByteField("protocol", 0),
         ShortField("flow_dport", 0),
         ThreeBytesField("dest_qp", 0),
         ByteField("traffic_class", 0),
         IntField("queue_depth_bytes", 0),
         ShortField("switch_id", 0),
-        BitField("sent_us", 0, 48),
     ]
 
 

@@ -67,7 +67,8 @@ def _signals(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]
         until_us = row["paused_until_us"]
         cause = _CAUSES.get(row["cause"], row["cause"]).format(depth=format_bytes(row["queue_depth_bytes"]))
         request = REQUESTS.get(row["cause"], f"pause for {format_us(row['pause_us'])}")
-        yield LifeEvent(row["sent_us"], row["switch"], "BTS", f"{cause}, {request}")
+        if row["sent_us"] is not None:
+            yield LifeEvent(row["sent_us"], row["switch"], "BTS", f"{cause}, {request}")
         if row["obeyed"] and row["cause"] in REQUESTS:
             yield LifeEvent(row["received_us"], flow["src"], "slowed down", f"by {row['switch']}")
             continue

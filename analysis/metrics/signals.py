@@ -40,9 +40,10 @@ class SignalFigures(Figures):
 
 
 def feedback_delays(signals: Rows) -> dict[str, DelayFigures]:
-    """Return the feedback delay by cause, with sorted causes."""
-    causes = answer(signals.lazy().select(pl.col("cause").unique()))["cause"].sort().to_list()
-    return {cause: _delay(delays_us(signals, pl.col("cause") == cause)) for cause in causes}
+    """Return the feedback delay by cause, with sorted causes. Signals without a time of sending have none."""
+    timed = signals.lazy().filter(pl.col("sent_us").is_not_null())
+    causes = answer(timed.select(pl.col("cause").unique()))["cause"].sort().to_list()
+    return {cause: _delay(delays_us(timed, pl.col("cause") == cause)) for cause in causes}
 
 
 def delays_us(signals: Rows, which: pl.Expr) -> Values:

@@ -128,7 +128,12 @@ class FlowTracks:
         self._signal_received(self._outside[host], signal, arrow)
 
     def _bts_sent(self, signal: Row) -> int:
-        """Draw the BTS at the switch that sent it and return the number of the arrow that begins there."""
+        """Draw the BTS at the switch that sent it and return the number of the arrow that begins there.
+
+        Return 0 if the BTS does not name its switch.
+        """
+        if signal["sent_ns"] is None:
+            return 0
         arrow = next(self._arrows)
         name = f"BTS to {signal['host']} ({signal['cause']})"
         arguments = _arguments(signal, _BTS_ARGUMENTS)

@@ -28,6 +28,7 @@ class Algorithms:
         """Line rate of the NIC, in model units."""
         self.wall = dilate(settings, dilation)
         """The settings in wall units."""
+        self.dilation = dilation
         self.path = path_context(self.wall)
         if settings.int_layout == "compact":
             self.path = replace(self.path, telemetry=compact_layout(settings.link_rates_bps, dilation))

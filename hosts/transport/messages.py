@@ -175,9 +175,10 @@ class BtsReceived:
     congested_ip: int
     """Outer source address, which is the destination behind the congested queue."""
     flow_id: int | None
-    """The flow that the BTS names; None if this host has no such flow."""
-    sent_ns: int
-    """Time at which the switch built the BTS."""
+    """The flow that the BTS names; None if this host has no such flow. There is an event for every flow of a BTS."""
+    sent_ns: int | None
+    """Time at which the data packet reached the switch, on the switch's clock and modulo the period of time stamps
+    (`wire.bts.tick_ns` x STAMPS). None: the BTS has no time stamp."""
     received_ns: int
     obeyed: bool
     """Whether the end of the flow's pause was replaced, or its congestion control got the request."""

@@ -9,7 +9,7 @@ own files.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from isal.isal_zlib import crc32
@@ -49,13 +49,13 @@ from wire.constants import (
     PSN_MASK,
     QUEUE_PAUSE_QUANTA,
     ROCE_UDP_PORT,
+    BtsCause,
 )
 from wire.crc import crc_between
 from wire.dilation import Dilation
 from wire.int_header import has_telemetry, strip
 from wire.roce.decoder import RoceDecoder, RoceHeader
 from wire.roce.packets import (
-    BTH_OFFSET,
     CNP,
     ICRC_BYTES,
     IP_OFFSET,
@@ -65,7 +65,6 @@ from wire.roce.packets import (
     data_frame_bytes,
 )
 from wire.tail import tail_bytes, whole_frame
-from wire.units import NS_PER_US
 
 _OWN_PORTS: Final = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
 
@@ -93,6 +92,7 @@ class Nic:
         self._own_mac: int = address.mac
         self._ip: int = address.ip
         self._epoch_ns = epoch_ns
+        self._tick_ns = bts.tick_ns(algorithms.dilation)
         self._algorithms = algorithms
         self._settings = wall = algorithms.wall
         self._verify: bool = wall.verify
@@ -381,7 +381,7 @@ class Nic:
         elif ports.destination_port != BTS_UDP_PORT:
             self._trimmed.receive(frame, ip)
         else:
-            self._receive_signal(frame[BTH_OFFSET : IP_OFFSET + ip.total_length], ports.source_port, ip.source, now_ns)
+            self._receive_signal(frame, ip.source, now_ns)
 
     def _receive_foreign(self, frame: bytes, *, is_odd: bool) -> None:
         """Pass a frame to the host's programs, or else count it, as malformed if `is_odd`."""
@@ -394,13 +394,26 @@ class Nic:
 
     # signals
 
-    def _receive_signal(self, payload: bytes, outer_port: int, congested_ip: int, now_ns: int) -> None:
+    def _receive_signal(self, frame: bytes, congested_ip: int, now_ns: int) -> None:
         """Handle a BTS; it is obeyed only for a flow of this host (docs/sources.md#bts-packet)."""
-        signal = bts.unpack_payload(payload)
-        if signal is None or signal.source_port != outer_port:
+        signal = bts.unpack_frame(frame)
+        if signal is None:
             self._counters.malformed += 1
             return
-        flow = self._signalled_flow(signal, congested_ip)
+        verdicts = [self._signal_flow(signal, congested_ip, flow, now_ns) for flow in self._named(signal, congested_ip)]
+        if not verdicts:
+            verdicts = [self._signal_flow(signal, congested_ip, None, now_ns)]
+        self._counters.bts_received += 1
+        self._counters.bts_by_verdict[_OBEYED if _OBEYED in verdicts else verdicts[0]] += 1
+
+    def _signal_flow(
+        self,
+        signal: bts.BackToSender,
+        congested_ip: int,
+        flow: SenderQueuePair | IdleSender | ProgramFlow | None,
+        now_ns: int,
+    ) -> str:
+        """Pass a BTS to one flow that it names, or to none, and return the verdict."""
         end_ns: int | None = None
         if flow is None:
             verdict = _UNKNOWN_FLOW
@@ -410,26 +423,40 @@ class Nic:
             verdict = _FLOW_IDLE
         else:
             verdict = _OBEYED
-            end_ns = flow.on_signal(signal, now_ns, self._wire.clock_ns)
-        self._counters.bts_received += 1
-        self._counters.bts_by_verdict[verdict] += 1
+            request_ns = signal.request_ns * self._algorithms.dilation.factor
+            end_ns = flow.on_signal(signal, request_ns, now_ns, self._wire.clock_ns)
         self._events.append(
             BtsReceived(
                 signal=signal,
                 congested_ip=congested_ip,
                 flow_id=None if flow is None else flow.flow_id,
-                sent_ns=self._epoch_ns + signal.sent_us * NS_PER_US,
+                sent_ns=None if signal.cause == BtsCause.UNKNOWN else self._epoch_ns + signal.stamp * self._tick_ns,
                 received_ns=now_ns,
                 obeyed=verdict == _OBEYED,
                 reason=verdict,
                 paused_until_ns=end_ns,
             )
         )
+        return verdict
+
+    def _named(
+        self, signal: bts.BackToSender, congested_ip: int
+    ) -> Sequence[SenderQueuePair | IdleSender | ProgramFlow]:
+        """Return the flows of this host that a BTS names, of queue pairs or programs.
+
+        A BTS without a cause names all flows that have its addresses and its UDP source port.
+        """
+        if signal.cause == BtsCause.UNKNOWN:
+            pairs = self._pairs.from_port(congested_ip, signal.source_port)
+            programs = [] if self.programs is None else self.programs.from_port(congested_ip, signal.source_port)
+            return [*pairs, *programs]
+        flow = self._signalled_flow(signal, congested_ip)
+        return [] if flow is None else [flow]
 
     def _signalled_flow(
         self, signal: bts.BackToSender, congested_ip: int
     ) -> SenderQueuePair | IdleSender | ProgramFlow | None:
-        """Return the flow of this host that a BTS names, of a queue pair or a program."""
+        """Return the flow of this host that a BTS with a cause names."""
         pair = self._pairs.towards(congested_ip, signal.destination_qpn, signal.source_port)
         if pair is not None:
             is_ours = signal.protocol == IP_PROTOCOL_UDP and signal.destination_port in self._data_ports

@@ -23,7 +23,6 @@ from wire.constants import (
     IP_PROTOCOL_TCP,
     IP_PROTOCOL_UDP,
 )
-from wire.units import NS_PER_US
 
 _MOST_FLOWS = 4096
 _IP = ethernet.HEADER_BYTES
@@ -84,9 +83,9 @@ class ProgramFlow(FrameSource):
         self._counters.programs_sent += 1
         return frame
 
-    def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int:
+    def on_signal(self, signal: BackToSender, request_ns: int, arrival_ns: int, now_ns: int) -> int:
         """Handle a BTS for this flow and return the new pause end, which replaces the old one (paper §3.2)."""
-        self._pause_end_ns = arrival_ns + min(signal.pause_us * NS_PER_US, self._max_pause_ns)
+        self._pause_end_ns = arrival_ns + min(request_ns, self._max_pause_ns)
         self.refresh(now_ns)
         return self._pause_end_ns
 
@@ -156,6 +155,11 @@ class ProgramTraffic:
     def find(self, key: FlowKey) -> ProgramFlow | None:
         """Return the queue of a 5-tuple, or None if the host has not used it recently."""
         return self._flows.get(key)
+
+    def from_port(self, destination_ip: int, source_port: int) -> list[ProgramFlow]:
+        """Return the queues of all UDP flows to that host from that port."""
+        wanted = (destination_ip, IP_PROTOCOL_UDP, source_port)
+        return [flow for key, flow in self._flows.items() if key[:3] == wanted]
 
     def pause_class(self, traffic_class: int, end_ns: int, now_ns: int) -> None:
         """Set the end of a class's 802.1Qbb pause; an end in the past means that the class is resumed."""

@@ -268,6 +268,19 @@ class QueuePairs:
                 return IdleSender(qpn, rows.get(qpn, _FLOW_ID)) if rows.get(qpn, _NEXT_INDEX) else None
         return None
 
+    def from_port(self, peer_ip: int, port: int) -> list[SenderQueuePair | IdleSender]:
+        """Return the senders, active and idle, that send to that peer from that UDP port."""
+        rows = self._sender_rows
+        senders: list[SenderQueuePair | IdleSender] = []
+        for qpn in range(port & ROCE_SOURCE_PORT_QPN_MASK, rows.end, ROCE_SOURCE_PORT_QPN_MASK + 1):
+            if rows.get(qpn, _PEER) >> _QPN_BITS == peer_ip and port == source_port(qpn):
+                sender = self._senders.get(qpn)
+                if sender is not None:
+                    senders.append(sender)
+                elif rows.get(qpn, _NEXT_INDEX):
+                    senders.append(IdleSender(qpn, rows.get(qpn, _FLOW_ID)))
+        return senders
+
     # pauses and retirement
 
     def pause_class(self, end_ns: int, now_ns: int) -> None:

@@ -363,28 +363,30 @@ class SenderQueuePair(FrameSource):
         self._refresh_pause(now_ns)
         self.refresh(now_ns)
 
-    def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int | None:
+    def on_signal(self, signal: BackToSender, request_ns: int, arrival_ns: int, now_ns: int) -> int | None:
         """Handle a BTS for this flow. Returns the resulting pause end, or None if the BTS requested no pause.
+
+        `request_ns` is the time that the BTS contains, in wall units.
 
         A pause that keeps nothing back, because all packets were sent, ends for the flow at its arrival.
         """
         if not signal.cause.requests_pause:
-            self._pass_request(signal, arrival_ns, now_ns)
+            self._pass_request(signal, request_ns, arrival_ns, now_ns)
             self.refresh(now_ns)
             return None
-        self._flow_control.on_signal(signal, arrival_ns)
+        self._flow_control.on_signal(signal, request_ns, arrival_ns)
         self._refresh_pause(now_ns)
         self.refresh(now_ns)
         return self._flow_control.earliest_send_ns(arrival_ns) if self._has_packets_before(self._end) else arrival_ns
 
-    def _pass_request(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> None:
+    def _pass_request(self, signal: BackToSender, request_ns: int, arrival_ns: int, now_ns: int) -> None:
         """Pass a request that is no pause to the congestion control."""
         if signal.cause == BtsCause.FEEDBACK:
             self._congestion.on_feedback(signal.pause_us, now_ns)
         elif self._samples is not None:
             index: int = nearest_index(signal.psn, self._recovery.cumulative)
             elapsed_ns = self._samples.elapsed_ns(index, arrival_ns)
-            self._congestion.on_sub_rtt(signal.pause_us * NS_PER_US, elapsed_ns, now_ns)
+            self._congestion.on_sub_rtt(request_ns, elapsed_ns, now_ns)
 
     def on_wake(self, now_ns: int) -> None:
         """Handle the timers that are due; called only while a message is unfinished."""

@@ -45,8 +45,10 @@ _IDEAL_PAUSE_NS = 10_000_000
 """The pause of a sender after the first notification, longer than any case."""
 _INTERVAL_NS = 10_000
 """The sampling interval of the buffers. A run must end with an interval, since the rest of it would not be sampled."""
-_POINT_SWITCH = {"topology.bts_latency_ns": 0, "switch.pause_grain_ns": 0}
-"""The settings of an ideal switch, as the formulas assume: no time to build a BTS, and pauses that are not rounded."""
+_POINT_SWITCH = {"topology.bts_latency_ns": 0, "switch.pause_rounding": "up"}
+"""The settings of an ideal switch, as the formulas assume: no time to build a BTS, and no pause that is too short.
+
+The formulas describe the first notification only. Rounded down, pauses of less than a microsecond would not exist."""
 _CASE = "case"
 _ACK, _BTS, _CACHE = "onramp-straw-man+none", "ingress-bts+none", "sfc+none"
 

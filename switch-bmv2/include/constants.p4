@@ -15,17 +15,18 @@ const bit<8> PROTOCOL_TCP = 6;
 const bit<8> PROTOCOL_UDP = 17;
 
 const bit<16> ROCE_UDP_PORT = 4791;
-const bit<16> BTS_UDP_PORT = 49791;
+const bit<16> BTS_UDP_PORT = 1674;
 const bit<16> INT_UDP_PORT = 49792;
 
 const bit<8> ROCE_ACKNOWLEDGE = 0x11;  // opcode of ACK and NAK
 
-const bit<4> BTS_VERSION = 1;
+const bit<8> BTS_VERSION = 0;
+const bit<32> BTS_LONGEST_PAUSE = 65535;            // what the field of a pause can hold
 const dscp_t BTS_DSCP = 56;
 const bit<8> BTS_TTL = 64;
-const bit<16> BTS_UDP_BYTES = 8 + 28;               // UDP header + BTS
+const bit<16> BTS_UDP_BYTES = 8 + 18;               // UDP header + BTS
 const bit<16> BTS_IPV4_BYTES = 20 + BTS_UDP_BYTES;  // IPv4 header + the above
-const bit<32> BTS_FRAME_BYTES = 70;                 // Ethernet header + the above
+const bit<32> BTS_FRAME_BYTES = 60;                 // Ethernet header + the above
 
 // A BTS of cause sub_rtt also quotes the BTH of the data packet (control/feedback/bolt.p4).
 const bit<16> SUB_RTT_UDP_BYTES = BTS_UDP_BYTES + 12;
@@ -71,9 +72,11 @@ const bit<64> INT_MOST_QUEUE = 0xFFFF;
 const bit<2> ECN_NOT_CAPABLE = 0;
 const bit<2> ECN_CONGESTION_EXPERIENCED = 3;
 
+const bit<3> IPV4_DONT_FRAGMENT = 2;  // the identification of such a datagram is free
+
 // Cause of a BTS, a field of the BTS header.
-enum bit<8> bts_cause_t {
-    none = 0,
+enum bit<4> bts_cause_t {
+    none = 0,  // in a BTS: its switch names no cause
     queue = 1,
     cache = 2,
     estimator = 3,

@@ -127,23 +127,22 @@ header bth_h {
     bit<24> psn;
 }
 
-// Back-To-Sender: the pause and the flow to be paused. The congested destination is the IPv4 source address.
+// Back-To-Sender: the pause and the flow to be paused. The congested destination is the IPv4 source address, the flow's
+// source port is in the UDP header. A BTS of the SFC prototype has zeros from `reserved2` on.
 header bts_h {
-    bit<4> version;
-    bit<3> reserved;
+    bit<8> version;
+    bit<2> reserved;
+    dscp_t flow_dscp;
+    bit<16> pause;            // in microseconds of the model
+    bit<3> reserved2;
     bit<1> cacheable;
     bts_cause_t cause;
     bit<8> flow_protocol;
-    dscp_t flow_dscp;
-    bit<2> reserved2;
-    duration_us_t pause_us;
-    bit<16> flow_src_port;
     bit<16> flow_dst_port;
     bit<24> destination_qp;
     bit<8> traffic_class;
     bytes_t queue_depth_bytes;
     bit<16> switch_id;
-    time_us_t sent_us;
 }
 
 struct headers_t {

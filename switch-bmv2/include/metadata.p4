@@ -103,6 +103,7 @@ struct metadata_t {
     bit<16> group_size;
     bit<32> ecmp_salt;
     bit<16> switch_id;
+    duration_us_t dilation;    // wall microseconds in a microsecond of the model
     @field_list(MIRROR_FIELDS)  // a mirror copy is parsed again, but that pass's metadata is lost
     bit<16> l4_src_port;
     @field_list(MIRROR_FIELDS)

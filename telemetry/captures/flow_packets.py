@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from wire.bts import unpack_payload
+from wire.bts import unpack_frame
 from wire.constants import (
     BTS_UDP_PORT,
     DSCP_RETURNED,
@@ -18,6 +18,7 @@ from wire.constants import (
     IP_PROTOCOL_UDP,
     PSN_MASK,
     ROCE_UDP_PORT,
+    BtsCause,
 )
 from wire.int_header import telemetry_bytes
 from wire.roce.packets import ACKNOWLEDGE, BTH_BYTES, BTH_OFFSET, CNP, PULL, SEND_OPCODES, Syndrome, source_port
@@ -87,12 +88,13 @@ class FlowOnWire:
         return None
 
     def _is_signalled(self, frame: bytes) -> bool:
-        """Whether a frame to the source is a BTS that names this flow's queue pair."""
+        """Whether a frame to the source is a BTS that names this flow's queue pair, or its UDP port only."""
         if not _is_udp(frame) or int.from_bytes(frame[36:38], "big") != BTS_UDP_PORT:
             return False
-        signal = unpack_payload(frame[BTH_OFFSET:])
-        named = None if signal is None else (signal.destination_qpn, signal.source_port)
-        return named == (self.destination_qpn, source_port(self.source_qpn))
+        signal = unpack_frame(frame)
+        if signal is None or signal.source_port != source_port(self.source_qpn):
+            return False
+        return signal.cause == BtsCause.UNKNOWN or signal.destination_qpn == self.destination_qpn
 
 
 class FlowFilter:

@@ -24,8 +24,9 @@ _OFF = {
     "suppression_key": "by_flow",
     "suppression_period": "no_banks",
     "pause_cache": "cache_off",
-    "cached_grain.grain": "cached_grain.keep",
-    "depth_grain.grain": "depth_grain.keep",
+    "least_cached_pause": "ignore_none",
+    "dilation": "keep",
+    "time_stamp": "count_microseconds",
     "spraying": "keep_paths",
 }
 """The default actions that switch off mechanisms which a default action switches on."""
@@ -40,9 +41,8 @@ def pipeline_commands(
     topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation, *, seed: int
 ) -> list[str]:
     """Return the commands that set all table entries of one switch. The run's seed decides its ECMP choices."""
-    lines = [
-        f"table_set_default identity set_switch {topology.switch[switch].switch_id} {switch_seed(seed, switch, 'ecmp')}"
-    ]
+    identity = f"{topology.switch[switch].switch_id} {switch_seed(seed, switch, 'ecmp')} {dilation.factor}"
+    lines = [f"table_set_default identity set_switch {identity}"]
     lines += _role_commands(topology, switch)
     lines += [
         f"table_add dscp_to_class set_class {dscp} => {traffic_class}" for dscp, traffic_class in CLASS_BY_DSCP.items()

@@ -14,8 +14,10 @@ from collections.abc import Iterator, Mapping
 from testbed.control_plane.prototype import OVERFLOW_US, PAUSE_SHIFT, QUANTA_PER_US, no_constant, threshold_below
 from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Port, SwitchPort, Topology, port_mac
+from wire.bts import SUB_RTT_UNIT_NS, tick_bits
 from wire.constants import (
     BTS_MIRROR_SESSION,
+    CLASS_BY_DSCP,
     CLASS_CONTROL,
     CLASS_DATA,
     PAUSE_MIRROR_SESSION,
@@ -27,6 +29,7 @@ from wire.constants import (
 from wire.dilation import Dilation
 from wire.ethernet import ORDINARY_MTU_BYTES
 from wire.int_slots import rate_code, time_shift
+from wire.units import NS_PER_S
 
 ALPHA_ONE = 256
 SUPPRESSION_BY_CLOCK = "table_set_default suppression by_clock"
@@ -68,6 +71,7 @@ def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, 
     runs_bts = settings.bts != "off" and runs_sfc
     if runs_bts or settings.qcn_q_eq_bytes is not None or settings.bolt_threshold_bytes is not None:
         yield f"mirroring_add {BTS_MIRROR_SESSION} {RECIRCULATION_PORT}"
+        yield f"table_set_default time_stamp count_ticks {tick_bits(dilation)}"
     if runs_bts:
         yield from _bts_commands(topology, switch, settings, dilation)
         yield from _estimator_commands(topology, switch, settings, dilation)
@@ -89,6 +93,12 @@ def byte_time_us_q24(rate_bps: int) -> int:
     return (8 * _US * _Q24 + rate_bps // 2) // rate_bps
 
 
+def _byte_time_units_q24(rate_bps: int) -> int:
+    """Return the transmission time of a byte at a model rate, in 2^-24 units of Bolt's drain time."""
+    unit_bits = SUB_RTT_UNIT_NS * rate_bps
+    return (8 * NS_PER_S * _Q24 + unit_bits // 2) // unit_bits
+
+
 def headroom_bytes(port: SwitchPort, pass_latency_ns: int = 0) -> int:
     """Return the bytes that may still arrive on a port after its neighbour is paused (docs/sources.md#pfc)."""
     return _HEADROOM_DELAYS * port.rate_bps * (port.delay_ns + pass_latency_ns) // (8 * 1_000_000_000)
@@ -103,7 +113,7 @@ def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
         action, values = pause_time_action(settings, port, port.rate_bps, dilation)
         yield f"table_add congested_port {action} {port.number} => {values}"
     yield from _suppression_commands(settings, dilation)
-    yield from _grain_commands(settings, dilation)
+    yield from _pause_unit_commands(settings, dilation)
     if settings.pause_cache:
         yield "table_set_default pause_cache cache_on"
 
@@ -139,17 +149,19 @@ def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Itera
     yield f"{SUPPRESSION_BY_CLOCK} {periods_q32} {tick_bits} 0"
 
 
-def _grain_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
-    """Yield the entries that divide by the grain, as a multiplication by its reciprocal that is rounded up."""
-    grain_us = dilation.wall_ns(settings.pause_grain_ns) // 1000
-    if grain_us <= 1:
+def _pause_unit_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    """Yield the entries that divide a pause by the dilation. They multiply by its reciprocal, which is rounded up."""
+    factor = dilation.factor
+    if factor == 1:
         return
-    if grain_us >= 1 << _WORD_BITS:
-        raise FixedPointError(f"a pause grain of {grain_us} us of wall time is longer than the longest pause")
-    shift = _WORD_BITS - 1 + (grain_us - 1).bit_length()
-    values = f"{grain_us} {-(-(1 << shift) // grain_us)} {shift}"
-    for control in ("cached_grain", "depth_grain"):
-        yield f"table_set_default {control}.grain {control}.round_down {values}"
+    if factor >= 1 << _WORD_BITS:
+        raise FixedPointError(f"a dilation of {factor} is too large for BTS; the largest is {(1 << _WORD_BITS) - 1}")
+    shift = _WORD_BITS - 1 + (factor - 1).bit_length()
+    is_down = settings.pause_rounding == "down"
+    values = f"{factor} {-(-(1 << shift) // factor)} {shift} {0 if is_down else factor - 1}"
+    yield f"table_set_default dilation divide {values}"
+    if is_down:
+        yield f"table_set_default least_cached_pause ignore_below {factor}"
 
 
 def _estimator_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
@@ -174,6 +186,8 @@ def _estimator_commands(topology: Topology, switch: str, settings: SwitchSetting
 def _sfc_p_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
     if not settings.sfc_p:
         return
+    for dscp, traffic_class in CLASS_BY_DSCP.items():
+        yield f"table_add flow_class pause_class {dscp} => {traffic_class}"
     for port in topology.ports[switch]:
         if port.peer_is_host:
             rate_bps = dilation.wall_bps(port.rate_bps)
@@ -287,7 +301,8 @@ def _bolt_commands(topology: Topology, switch: str, settings: SwitchSettings, di
     for port in topology.ports[switch]:
         byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
         supply_us = _NEVER_IDLE_US_Q16 if supply_bytes is None else supply_bytes * byte_us >> 8
-        values = f"{settings.bolt_threshold_bytes} {byte_us} {supply_us} {most_tokens} {CLASS_DATA}"
+        byte_units = _require_word("the time of a byte", _byte_time_units_q24(port.rate_bps), port.rate_bps)
+        values = f"{settings.bolt_threshold_bytes} {byte_us} {byte_units} {supply_us} {most_tokens} {CLASS_DATA}"
         yield f"table_add bolt bolt_port {port.number} => {values}"
 
 

@@ -73,8 +73,8 @@ class SwitchSettings(BaseModel):
     pause_method: Literal["exact", "shifts"] = Field(
         "exact", description="Pause of a queue: the time in which it drains, or the prototype's shift for the rate."
     )
-    pause_grain_ns: Annotated[int, Field(ge=0, le=1_000_000_000)] = Field(
-        1_000, description="Pauses are rounded down to a multiple of this; 0: the resolution of the data plane's clock."
+    pause_rounding: Literal["down", "up"] = Field(
+        "down", description="Rounding of pauses to whole microseconds; rounded down to 0, a pause is not requested."
     )
     pause_cache: bool = Field(False, description="Whether switches cache the pauses of destinations.")
     estimator: bool = Field(False, description="Whether ToRs estimate incast from the traffic of their own servers.")

@@ -59,8 +59,8 @@ class Doubled(SourceFlowControl):
 
     __slots__ = ()
 
-    def on_signal(self, signal: BackToSender, now_ns: int) -> None:
-        super().on_signal(signal._replace(pause_us=2 * signal.pause_us), now_ns)
+    def on_signal(self, signal: BackToSender, pause_ns: int, now_ns: int) -> None:
+        super().on_signal(signal, 2 * pause_ns, now_ns)
 '''
     },
     {

@@ -125,7 +125,7 @@ class FrameMaker:
         signal = BackToSender(
             cause=random.choice(tuple(BtsCause)),
             cacheable=random.random() < 0.5,
-            pause_us=random.choice((0, 1, 50, 5_000, 0x7FFFFFFF, 0xFFFFFFFF)),
+            pause_us=random.choice((0, 1, 50, 5_000, 0x7FFF, 0xFFFF)),
             protocol=random.choice((IP_PROTOCOL_UDP, IP_PROTOCOL_UDP, IP_PROTOCOL_TCP, 255)),
             dscp=random.choice((DSCP_DATA, 0, 63)),
             source_port=source_port(qpn),
@@ -134,7 +134,7 @@ class FrameMaker:
             traffic_class=random.choice((3, 3, 0, 7)),
             queue_depth_bytes=random.choice((0, 300_000, 0xFFFFFFFF)),
             switch_id=random.choice((0, 1, 0xFFFF)),
-            sent_us=random.choice((0, 1, 1 << 47, (1 << 48) - 1)),
+            stamp=random.choice((0, 1, 0x8000, 0xFFFF)),
         )
         return pack_bts(
             signal,

@@ -45,8 +45,9 @@ from hosts.transport.settings import TransportSettings
 from scenarios.model.flow import Flow
 from tests.hosts.namespaces import Station, await_port, bts_frame, raw_socket
 from topologies.model import Host
-from wire.bts import BackToSender
+from wire.bts import STAMPS, BackToSender, tick_ns
 from wire.constants import BtsCause
+from wire.dilation import Dilation
 from wire.roce.packets import source_port
 
 ROOT = Path(__file__).parents[2]
@@ -180,8 +181,8 @@ def test_frames_of_a_window_leave_together(stations: tuple[Station, Station], tm
 
 @pytest.mark.root
 def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    pause_us = 400_000
-    signal_ = BackToSender(BtsCause.QUEUE, True, pause_us, 17, 26, source_port(1), 4791, 1, 3, 1, 9, 4_000)
+    pause_us, ticks = 400_000 // DILATION, 250
+    signal_ = BackToSender(BtsCause.QUEUE, True, pause_us, 17, 26, source_port(1), 4791, 1, 3, 1, 9, ticks)
     epoch_ns = time.monotonic_ns()
     with agent(config_of(stations, epoch_ns, flow_bytes=5_000_000), tmp_path) as running:
         start_ns = time.monotonic_ns()
@@ -194,11 +195,14 @@ def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: tuple[Stat
         while not any(event.flow_id == 1 for event in running.of(FlowSent)):
             running.until(FlowSent)
     assert (row.obeyed, row.flow_id, row.host, row.switch) == (True, 1, "h1", "tor9")
-    assert row.pause_us == pause_us / DILATION
-    assert row.sent_us == pytest.approx((epoch_ns + 4_000_000 - start_ns) / DILATION / 1000)
-    assert row.paused_until_us == pytest.approx(row.received_us + pause_us / DILATION)
+    assert row.pause_us == pause_us
+    tick_us, epoch_us = tick_ns(Dilation(DILATION)) / DILATION / 1000, (epoch_ns - start_ns) / DILATION / 1000
+    assert row.sent_us is not None
+    assert ((row.sent_us - epoch_us) / tick_us - ticks + 1) % STAMPS == pytest.approx(1, abs=0.01)
+    assert 0 <= row.received_us - row.sent_us < STAMPS * tick_us
+    assert row.paused_until_us == pytest.approx(row.received_us + pause_us)
     (sent,) = (event for event in running.of(FlowSent) if event.flow_id == 1)
-    assert sent.paused_us == pytest.approx(pause_us / DILATION, rel=0.05)
+    assert sent.paused_us == pytest.approx(pause_us, rel=0.05)
     assert sent.finish_us is not None
     assert row.paused_until_us is not None
     assert sent.finish_us > row.paused_until_us

@@ -3,6 +3,7 @@
 """Tests of the records of a run, and of the construction of NICs and agent configurations."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -24,6 +25,8 @@ from hosts.transport.settings import TransportSettings
 from scenarios.model.flow import Flow
 from tests.wire.test_bts import EXAMPLE
 from topologies.shapes import shape
+from wire.bts import STAMPS, tick_ns
+from wire.constants import BtsCause
 from wire.dilation import Dilation
 
 START_NS = 7_000_000
@@ -54,13 +57,20 @@ def test_a_received_message_is_recorded_with_its_last_goodput_interval() -> None
     assert records_of(received) == [Goodput(2.0, 3.0, 4, 20), FlowReceived(4, True)]
 
 
+PERIOD_NS = STAMPS * tick_ns(Dilation(1000))
+"""Time after which time stamps repeat."""
+
+
 def bts_received(until_ns: int | None) -> BtsReceived:
-    """Return the event of a BTS that switch 4 built at 1 ms of its clock and that arrived at 3 ms."""
+    """Return the event of a BTS of switch 4, whose data packet arrived at 1 ms of its clock, and that arrived at 3 ms.
+
+    Its time stamp has wrapped.
+    """
     return BtsReceived(
         signal=EXAMPLE,
         congested_ip=1,
         flow_id=3,
-        sent_ns=START_NS + 1_000_000,
+        sent_ns=START_NS + 1_000_000 + PERIOD_NS,
         received_ns=START_NS + 3_000_000,
         obeyed=until_ns is not None,
         reason="obeyed",
@@ -72,7 +82,7 @@ def bts_received(until_ns: int | None) -> BtsReceived:
 def test_a_signal_is_recorded_with_switch_name_and_corrected_clock(until_ns: int | None) -> None:
     (record,) = records_of(bts_received(until_ns))
     assert isinstance(record, Signal)
-    assert (record.sent_us, record.received_us, record.pause_us) == (1.5, 3.0, 1.234)
+    assert (record.sent_us, record.received_us, record.pause_us) == (1.5, 3.0, 1234.0)
     assert (record.host, record.switch, record.cause, record.flow_id) == ("h1", "tor4", "cache", 3)
     assert record.paused_until_us == (None if until_ns is None else 8.0)
 
@@ -81,6 +91,13 @@ def test_a_signal_of_an_unknown_switch_is_recorded_with_its_number() -> None:
     (record,) = records_of(bts_received(None), switches={})
     assert isinstance(record, Signal)
     assert (record.switch, record.sent_us) == ("switch 4", 1.0)
+
+
+def test_a_signal_without_time_and_switch_is_recorded_without_them() -> None:
+    signal = EXAMPLE._replace(cause=BtsCause.UNKNOWN, switch_id=0)
+    (record,) = records_of(replace(bts_received(START_NS + 8_000_000), signal=signal, sent_ns=None))
+    assert isinstance(record, Signal)
+    assert (record.switch, record.cause, record.sent_us, record.pause_us) == ("unknown", "unknown", None, 1234.0)
 
 
 STAR = shape("star", {"hosts": 5}).build()

@@ -20,15 +20,17 @@ from testbed.targets.common.counters import SwitchCounts, read_counts
 from topologies.model import Topology
 from topologies.shapes import shape
 from wire.addresses import parse_mac
-from wire.bts import BackToSender, unpack_payload
+from wire.bts import BackToSender, unpack_frame
 from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA
 from wire.dilation import Dilation
 from wire.queue_pause import with_queue
 from wire.roce.framer import RoceFramer
-from wire.roce.packets import BTH_OFFSET, Opcode, pack_psn_word
+from wire.roce.packets import Opcode, pack_psn_word
 
 DILATION = Dilation(1000)
 US = 1_000
+MODEL_US = 1_000 * US
+"""Wall ns in a microsecond of the model."""
 FRAME_OVERHEAD = 58
 """Headers and ICRC of a data frame without immediate."""
 FRAME = 1000 + FRAME_OVERHEAD
@@ -63,7 +65,7 @@ class Departure:
 
     @property
     def bts(self) -> BackToSender:
-        bts = unpack_payload(self.frame[BTH_OFFSET:])
+        bts = unpack_frame(self.frame)
         assert bts is not None
         return bts
 

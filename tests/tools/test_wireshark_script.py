@@ -23,6 +23,7 @@ from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from tests.hosts.transport.fake_star import with_shim
+from tests.wire.test_bts import PROTOTYPES
 from wire import bts, constants, int_header, int_slots
 from wire.bts import BackToSender, pack_frame
 from wire.constants import BtsCause
@@ -32,7 +33,10 @@ from wire.roce.decoder import parse_header
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "wireshark" / "sfc_testbed.lua"
 TEXT = SCRIPT.read_text(encoding="utf-8")
 D = 1000
-BTS_FIELDS = ("cause", "dscp", "pause_us", "destination_qp", "class", "queue_bytes", "switch", "sent_us")
+BTS_FIELDS = (
+    *("version", "dscp", "pause_us", "cacheable", "cause", "protocol", "source_port", "destination_port"),
+    *("destination_qp", "class", "queue_bytes", "switch", "stamp"),
+)
 ROCE_FIELDS = ("opcode", "destqp", "psn")
 INT_FIELDS = ("records", "rate_kbps", "time_us", "tx_bytes", "queue_bytes", "time_model_us")
 MALFORMED = ("_ws.malformed", "sfc_bts.malformed", "sfc_int.malformed")
@@ -96,7 +100,7 @@ def _tshark(capture: Path, fields: list[str], *words: str) -> list[dict[str, str
 @pytest.fixture(scope="module")
 def packets(run: Stored) -> list[dict[str, str]]:
     """Return the fields that tshark prints for each packet of the run."""
-    fields = [f"sfc_bts.{name}" for name in (*BTS_FIELDS, "pause_model_us", "sent_model_us")]
+    fields = [f"sfc_bts.{name}" for name in (*BTS_FIELDS, "arrival_model_us")]
     fields += [f"sfc_int.{name}" for name in INT_FIELDS] + [f"infiniband.bth.{name}" for name in ROCE_FIELDS]
     return _tshark(run.capture, ["sfc_time.model_us", "sfc_time.dilation", *fields, *MALFORMED])
 
@@ -104,12 +108,12 @@ def packets(run: Stored) -> list[dict[str, str]]:
 @pytest.mark.parametrize("name", re.findall(r"^local ([A-Z_]+) = \d+$", TEXT, re.MULTILINE))
 def test_the_script_has_the_numbers_of_the_wire_format(name: str) -> None:
     [value] = re.findall(rf"^local {name} = (\d+)$", TEXT, re.MULTILINE)
-    known = {"WRAP_US": int_header.COUNTER_MODULUS, **vars(constants), **vars(int_slots)}
+    known = {"WRAP_US": int_header.COUNTER_MODULUS, **vars(constants), **vars(int_slots), **vars(bts)}
     assert int(value) == known[name]
 
 
 def test_the_script_has_the_causes_of_the_wire_format() -> None:
-    [table] = re.findall(r"BTS_CAUSES = \{(.*)\}", TEXT)
+    [table] = re.findall(r"BTS_CAUSES =\s+\{(.*)\}", TEXT)
     causes = {int(number): name for number, name in re.findall(r'\[(\d+)\] = "(\w+)"', table)}
     assert causes == {int(cause): cause.name.lower() for cause in BtsCause}
 
@@ -124,19 +128,28 @@ def test_every_packet_has_its_model_time(run: Stored, packets: list[dict[str, st
     assert received == pytest.approx(own["received_us"].sort().to_list())
 
 
+def _decoded(signal: BackToSender | None, name: str) -> int:
+    return constants.BTS_VERSION if name == "version" else int(getattr(signal, name))
+
+
+def _number(text: str) -> int:
+    """Return the value of a field. Booleans are words in newer versions of tshark."""
+    return {"True": 1, "False": 0}[text] if text in ("True", "False") else int(text, 0)
+
+
 def test_bts_fields_are_those_of_our_decoder(run: Stored, packets: list[dict[str, str]]) -> None:
-    """Pause and sending time have the same model times as in the trace."""
+    """Every field of a BTS has its value. The time of arrival is that of the trace."""
     rows = [row for row in packets if row["sfc_bts.cause"]]
     port = constants.BTS_UDP_PORT.to_bytes(2, "big")
     frames = [packet.frame for packet in run.frames if packet.frame[36:38] == port]
-    decoded = [bts.unpack_payload(frame[42:]) for frame in frames]
+    decoded = [bts.unpack_frame(frame) for frame in frames]
     assert decoded
     own_names = {"destination_qp": "destination_qpn", "class": "traffic_class", "switch": "switch_id"}
     own_names["queue_bytes"] = "queue_depth_bytes"
-    expected = [[int(getattr(signal, own_names.get(name, name))) for name in BTS_FIELDS] for signal in decoded]
-    assert [[int(row[f"sfc_bts.{name}"], 0) for name in BTS_FIELDS] for row in rows] == expected
+    expected = [[_decoded(signal, own_names.get(name, name)) for name in BTS_FIELDS] for signal in decoded]
+    assert [[_number(row[f"sfc_bts.{name}"]) for name in BTS_FIELDS] for row in rows] == expected
     own = run.signals.filter(pl.col("host") == "h1").sort("received_us")
-    for field, column in (("pause_model_us", "pause_us"), ("sent_model_us", "sent_us")):
+    for field, column in (("pause_us", "pause_us"), ("arrival_model_us", "sent_us")):
         assert [float(row[f"sfc_bts.{field}"]) for row in rows] == pytest.approx(own[column].to_list())
 
 
@@ -205,10 +218,10 @@ def test_feedback_of_qcn_is_not_shown_as_a_pause(run: Stored, tmp_path: Path) ->
     signal = next(packet.frame for packet in run.frames if packet.frame[36:38] == port)
     path = tmp_path / "feedback.pcapng"
     with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
-        writer.write(0, signal[:43] + bytes([BtsCause.FEEDBACK, *signal[44:46], 0, 0, 0, 63]) + signal[50:])
-    fields = [f"sfc_bts.{name}" for name in ("cause", "feedback", "pause_us", "pause_model_us", "malformed")]
+        writer.write(0, signal[:44] + bytes([0, 63, BtsCause.FEEDBACK]) + signal[47:])
+    fields = [f"sfc_bts.{name}" for name in ("cause", "feedback", "pause_us", "malformed")]
     [row] = _tshark(path, fields)
-    assert list(row.values()) == [str(int(BtsCause.FEEDBACK)), "63", "", "", ""]
+    assert list(row.values()) == [str(int(BtsCause.FEEDBACK)), "63", "", ""]
 
 
 def test_a_request_of_bolt_is_shown_with_the_packet_that_it_quotes(tmp_path: Path) -> None:
@@ -217,8 +230,21 @@ def test_a_request_of_bolt_is_shown_with_the_packet_that_it_quotes(tmp_path: Pat
     path = tmp_path / "bolt.pcapng"
     with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
         writer.write(0, frame)
-    fields = [f"sfc_bts.{name}" for name in ("drain_us", "psn", "pause_us", "malformed")]
-    assert [list(row.values()) for row in _tshark(path, fields)] == [["170", "77", "", ""]]
+    fields = [f"sfc_bts.{name}" for name in ("drain_ns", "psn", "pause_us", "malformed")]
+    assert [list(row.values()) for row in _tshark(path, fields)] == [["680", "77", "", ""]]
+
+
+def test_a_bts_of_the_sfc_prototype_has_no_other_fields(tmp_path: Path) -> None:
+    """Its payload after the pause is 0. Anything else there needs a cause."""
+    frame = pack_frame(PROTOTYPES, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
+    path = tmp_path / "prototype.pcapng"
+    with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
+        writer.write(0, frame)
+        writer.write(0, frame[:-1] + b"\1")
+    fields = [f"sfc_bts.{name}" for name in ("dscp", "pause_us", "source_port", "switch", "stamp")]
+    rows = _tshark(path, [*fields, *MALFORMED[1:2]])
+    assert list(rows[0].values()) == ["26", "1234", str(0xC005), "", "", ""]
+    assert rows[1]["sfc_bts.malformed"]
 
 
 def test_dilation_can_be_set_for_a_capture_without_it(run: Stored, tmp_path: Path) -> None:

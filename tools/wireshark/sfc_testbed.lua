@@ -11,10 +11,10 @@
 
 -- These constants repeat wire/constants.py; a test compares them.
 local ROCE_UDP_PORT = 4791
-local BTS_UDP_PORT = 49791
+local BTS_UDP_PORT = 1674
 local INT_UDP_PORT = 49792
-local BTS_VERSION = 1
-local BTS_PAYLOAD_BYTES = 28
+local BTS_VERSION = 0
+local BTS_PAYLOAD_BYTES = 18
 local CLASS_COUNT = 8
 local INT_SHIM_BYTES = 4
 local INT_RECORD_BYTES = 16
@@ -23,10 +23,15 @@ local INT_MAX_HOPS = 5
 local INT_FLAG_ECHO = 1
 local INT_FLAG_STAMP = 2
 local INT_FLAG_COMPACT = 4
-local BTS_CAUSES = { [1] = "queue", [2] = "cache", [3] = "estimator", [4] = "feedback", [5] = "sub_rtt" }
+local BTS_CAUSES =
+    { [0] = "unknown", [1] = "queue", [2] = "cache", [3] = "estimator", [4] = "feedback", [5] = "sub_rtt" }
+local UNKNOWN = "unknown" -- a BTS of the SFC prototype, which leaves the fields after the pause empty
 local FEEDBACK = "feedback" -- this cause requests no pause
 local SUB_RTT = "sub_rtt" -- this cause requests no pause, and quotes the BTH of the data packet
 local QUOTED_BTH_BYTES = 12
+local SUB_RTT_UNIT_NS = 4
+local STAMPS = 65536
+local DSCP_MASK = 63
 
 local LEAST_ROCE_BYTES = 16 -- BTH and ICRC
 local WRAP_US = 4294967296
@@ -48,6 +53,7 @@ model_time.prefs.dilation = Pref.uint("Dilation", 0, "Dilation of captures that 
 local frame_time = Field.new("frame.time_epoch")
 local frame_since_first = Field.new("frame.time_relative")
 local frame_interface = Field.new("frame.interface_description")
+local ip_identification = Field.new("ip.id")
 
 -- Returns seconds and nanoseconds separately, because a double cannot hold a calendar time in ns.
 local function instant(digits)
@@ -118,6 +124,26 @@ local function stamp_model_us(clock, stamp_us)
     return packet_model_us(clock) - age_us / clock.dilation
 end
 
+-- Returns the unit of a BTS's time stamp in wall us: the least power of two that is at least 16 ns of the model.
+local function tick_us(clock)
+    local tick = 1
+    while tick * 1000 < 16 * clock.dilation do
+        tick = tick * 2
+    end
+    return tick
+end
+
+-- Returns the model time in us at which the data packet of a BTS arrived, the latest with this stamp, or nil if the clock is
+-- unknown.
+local function arrival_model_us(clock, stamp)
+    if not (clock and clock.start and clock.switch_epoch) then
+        return nil
+    end
+    local tick = tick_us(clock)
+    local now_us = between_ns(clock.switch_epoch, frame_time().value) / 1000
+    return packet_model_us(clock) - (now_us - stamp * tick) % (STAMPS * tick) / clock.dilation
+end
+
 local function in_model_us(clock, wall_us)
     if clock then
         return string.format("%.3f us", wall_us / clock.dilation)
@@ -143,41 +169,83 @@ register_postdissector(model_time)
 
 local bts = Proto("sfc_bts", "Back-To-Sender (BTS)")
 local bts_fields = {
-    version = ProtoField.uint8("sfc_bts.version", "Version", base.DEC, nil, 0xf0),
-    cacheable = ProtoField.bool("sfc_bts.cacheable", "Cacheable", 8, nil, 0x01),
-    cause = ProtoField.uint8("sfc_bts.cause", "Cause", base.DEC, BTS_CAUSES),
+    version = ProtoField.uint8("sfc_bts.version", "Version"),
+    dscp = ProtoField.uint8("sfc_bts.dscp", "DSCP of the flow"),
+    pause = ProtoField.uint16("sfc_bts.pause_us", "Pause (model us)"),
+    feedback = ProtoField.uint16("sfc_bts.feedback", "Feedback |Fb|"),
+    drain = ProtoField.uint32("sfc_bts.drain_ns", "Time in which the queue drains (model ns)"),
+    cacheable = ProtoField.bool("sfc_bts.cacheable", "Cacheable", 8, nil, 0x10),
+    cause = ProtoField.uint8("sfc_bts.cause", "Cause", base.DEC, BTS_CAUSES, 0x0f),
     protocol = ProtoField.uint8("sfc_bts.protocol", "Protocol of the flow"),
-    dscp = ProtoField.uint8("sfc_bts.dscp", "DSCP of the flow", base.DEC, nil, 0xfc),
-    pause = ProtoField.uint32("sfc_bts.pause_us", "Pause (wall us)"),
-    model_pause = ProtoField.double("sfc_bts.pause_model_us", "Pause (model us)"),
-    feedback = ProtoField.uint32("sfc_bts.feedback", "Feedback |Fb|"),
-    drain = ProtoField.uint32("sfc_bts.drain_us", "Time in which the queue drains (wall us)"),
-    psn = ProtoField.uint24("sfc_bts.psn", "PSN of the data packet"),
     source_port = ProtoField.uint16("sfc_bts.source_port", "Source port of the flow"),
     destination_port = ProtoField.uint16("sfc_bts.destination_port", "Destination port of the flow"),
     destination_qp = ProtoField.uint24("sfc_bts.destination_qp", "Destination QP of the flow", base.HEX),
     class = ProtoField.uint8("sfc_bts.class", "Class of the congested queue"),
     queue = ProtoField.uint32("sfc_bts.queue_bytes", "Congested queue (B)"),
     switch = ProtoField.uint16("sfc_bts.switch", "Switch"),
-    sent = ProtoField.uint64("sfc_bts.sent_us", "Made (wall us of the switch)"),
-    model_sent = ProtoField.double("sfc_bts.sent_model_us", "Made (model us)"),
+    stamp = ProtoField.uint16("sfc_bts.stamp", "Arrival of the data packet (ticks of the switch's clock)"),
+    model_arrival = ProtoField.double("sfc_bts.arrival_model_us", "Arrival of the data packet (model us)"),
+    psn = ProtoField.uint24("sfc_bts.psn", "PSN of the data packet"),
 }
 bts.fields = bts_fields
 local bts_malformed =
     ProtoExpert.new("sfc_bts.malformed", "Malformed BTS", expert.group.MALFORMED, expert.severity.ERROR)
 bts.experts = { bts_malformed }
 
+local function bts_cause(tvb)
+    return BTS_CAUSES[tvb(4, 1):bitfield(4, 4)]
+end
+
+local function has_only_zeros(range)
+    return not range:bytes():tohex():find("[^0]")
+end
+
 local function bts_is_sound(tvb)
     if tvb:len() < BTS_PAYLOAD_BYTES then
         return false
     end
-    local is_quoting = BTS_CAUSES[tvb(1, 1):uint()] == SUB_RTT
-    return tvb:len() == BTS_PAYLOAD_BYTES + (is_quoting and QUOTED_BTH_BYTES or 0)
-        and tvb(0, 1):bitfield(0, 4) == BTS_VERSION
-        and tvb(0, 1):bitfield(4, 3) == 0
-        and BTS_CAUSES[tvb(1, 1):uint()] ~= nil
-        and tvb(3, 1):bitfield(6, 2) == 0
-        and tvb(15, 1):uint() < CLASS_COUNT
+    local cause = bts_cause(tvb)
+    return cause ~= nil
+        and tvb:len() == BTS_PAYLOAD_BYTES + (cause == SUB_RTT and QUOTED_BTH_BYTES or 0)
+        and tvb(0, 1):uint() == BTS_VERSION
+        and tvb(1, 1):uint() <= DSCP_MASK
+        and tvb(4, 1):bitfield(0, 3) == 0
+        and tvb(11, 1):uint() < CLASS_COUNT
+        and (cause ~= UNKNOWN or has_only_zeros(tvb(4, BTS_PAYLOAD_BYTES - 4)))
+end
+
+-- Adds the field whose meaning depends on the cause, and returns it as text.
+local function add_request(root, range, cause)
+    local asked = range:uint()
+    if cause == FEEDBACK then
+        root:add(bts_fields.feedback, range)
+        return " " .. asked
+    elseif cause == SUB_RTT then
+        root:add(bts_fields.drain, range, asked * SUB_RTT_UNIT_NS)
+        return string.format(", drains in %d ns", asked * SUB_RTT_UNIT_NS)
+    end
+    root:add(bts_fields.pause, range)
+    return string.format(", pause for %d us", asked)
+end
+
+-- Adds the fields that a BTS of the SFC prototype leaves empty, and returns a summary of them.
+local function add_origin(root, tvb, cause, clock)
+    root:add(bts_fields.protocol, tvb(5, 1))
+    root:add(bts_fields.destination_port, tvb(6, 2))
+    root:add(bts_fields.destination_qp, tvb(8, 3))
+    root:add(bts_fields.class, tvb(11, 1))
+    root:add(bts_fields.queue, tvb(12, 4))
+    root:add(bts_fields.switch, tvb(16, 2))
+    local stamp = ip_identification().value
+    root:add(bts_fields.stamp, stamp):set_generated()
+    local arrival_us = arrival_model_us(clock, stamp)
+    if arrival_us then
+        root:add(bts_fields.model_arrival, arrival_us):set_generated()
+    end
+    if cause == SUB_RTT then
+        root:add(bts_fields.psn, tvb(BTS_PAYLOAD_BYTES + 9, 3))
+    end
+    return string.format(", %d B queued at switch %d", tvb(12, 4):uint(), tvb(16, 2):uint())
 end
 
 function bts.dissector(tvb, pinfo, tree)
@@ -191,48 +259,15 @@ function bts.dissector(tvb, pinfo, tree)
         pinfo.cols.info = "BTS (malformed)"
         return tvb:len()
     end
-    local clock = clock_of_packet()
-    local cause, asked, queue_bytes = BTS_CAUSES[tvb(1, 1):uint()], tvb(4, 4):uint(), tvb(16, 4):uint()
+    local cause = bts_cause(tvb)
     root:add(bts_fields.version, tvb(0, 1))
-    root:add(bts_fields.cacheable, tvb(0, 1))
-    root:add(bts_fields.cause, tvb(1, 1))
-    root:add(bts_fields.protocol, tvb(2, 1))
-    root:add(bts_fields.dscp, tvb(3, 1))
-    if cause == FEEDBACK then
-        root:add(bts_fields.feedback, tvb(4, 4))
-    elseif cause == SUB_RTT then
-        root:add(bts_fields.drain, tvb(4, 4))
-        root:add(bts_fields.psn, tvb(BTS_PAYLOAD_BYTES + 9, 3))
-    else
-        root:add(bts_fields.pause, tvb(4, 4))
-        if clock then
-            root:add(bts_fields.model_pause, tvb(4, 4), asked / clock.dilation):set_generated()
-        end
-    end
-    root:add(bts_fields.source_port, tvb(8, 2))
-    root:add(bts_fields.destination_port, tvb(10, 2))
-    root:add(bts_fields.destination_qp, tvb(12, 3))
-    root:add(bts_fields.class, tvb(15, 1))
-    root:add(bts_fields.queue, tvb(16, 4))
-    root:add(bts_fields.switch, tvb(20, 2))
-    root:add(bts_fields.sent, tvb(22, 6))
-    local sent_us = stamp_model_us(clock, tvb(24, 4):uint())
-    if sent_us then
-        root:add(bts_fields.model_sent, tvb(22, 6), sent_us):set_generated()
-    end
-    local request = ", pause for " .. in_model_us(clock, asked)
-    if cause == FEEDBACK then
-        request = " " .. asked
-    elseif cause == SUB_RTT then
-        request = ", drains in " .. in_model_us(clock, asked)
-    end
-    local summary = string.format(
-        "%s%s, %d B queued at switch %d",
-        cause,
-        request,
-        queue_bytes,
-        tvb(20, 2):uint()
-    )
+    root:add(bts_fields.dscp, tvb(1, 1))
+    local request = add_request(root, tvb(2, 2), cause)
+    root:add(bts_fields.cacheable, tvb(4, 1))
+    root:add(bts_fields.cause, tvb(4, 1))
+    root:add(bts_fields.source_port, pinfo.src_port):set_generated()
+    local origin = cause == UNKNOWN and "" or add_origin(root, tvb, cause, clock_of_packet())
+    local summary = cause .. request .. origin
     root:append_text(": " .. summary)
     pinfo.cols.info = "BTS: " .. summary
     return tvb:len()

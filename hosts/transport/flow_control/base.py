@@ -38,8 +38,8 @@ class FlowControl:
         """Start unpaused; `max_pause_ns` (wall) is the longest pause that one signal can cause."""
         self.max_pause_ns = max_pause_ns
 
-    def on_signal(self, signal: BackToSender, now_ns: int) -> None:
-        """Handle a BTS for this flow."""
+    def on_signal(self, signal: BackToSender, pause_ns: int, now_ns: int) -> None:
+        """Handle a BTS for this flow, which requests a pause of `pause_ns` (wall)."""
 
     def on_queue_pause(self, end_ns: int, now_ns: int) -> None:
         """Handle the pause of the flow's queue until `end_ns`, or its end, with an `end_ns` up to `now_ns`."""

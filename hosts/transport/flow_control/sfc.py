@@ -9,7 +9,6 @@ from mypy_extensions import mypyc_attr
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.flow_control.base import FlowControl
 from wire.bts import BackToSender
-from wire.units import NS_PER_US
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -24,9 +23,9 @@ class SourceFlowControl(FlowControl):
         super().__init__(parameters, path, max_pause_ns)
         self._pause_end_ns = 0
 
-    def on_signal(self, signal: BackToSender, now_ns: int) -> None:
+    def on_signal(self, signal: BackToSender, pause_ns: int, now_ns: int) -> None:
         """Set the pause end; the pause time is limited to `max_pause_ns`."""
-        self._pause_end_ns = now_ns + min(signal.pause_us * NS_PER_US, self.max_pause_ns)
+        self._pause_end_ns = now_ns + min(pause_ns, self.max_pause_ns)
 
     def earliest_send_ns(self, now_ns: int) -> int:
         """Return the end of the current pause."""

@@ -130,7 +130,7 @@ def test_the_interface_gets_its_settings_back(stations: tuple[Station, Station],
 def test_a_bts_pauses_a_tcp_connection(stations: tuple[Station, Station], tmp_path: Path) -> None:
     """The BTS is obeyed because the host has the named 5-tuple, and the connection survives."""
     config = config_of(stations, time.monotonic_ns()).model_copy(update={"programs": True})
-    signal = BackToSender(BtsCause.QUEUE, False, 100_000, 6, 0, 40_000, 5201, 0, 0, 1, 9, 0)
+    signal = BackToSender(BtsCause.QUEUE, False, 100, 6, 0, 40_000, 5201, 0, 0, 1, 9, 0)
     left, right = stations
     with agent(config, tmp_path) as running, raw_socket(right) as wire:
         running.tell(Start(time.monotonic_ns()))

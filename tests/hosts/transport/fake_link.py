@@ -50,7 +50,7 @@ def bts(qpn: int, pause_us: int, **changes: Any) -> bytes:
         "traffic_class": 3,
         "queue_depth_bytes": 300_000,
         "switch_id": 1,
-        "sent_us": 0,
+        "stamp": 0,
     }
     signal = BackToSender(**{**fields, **changes})
     return pack_bts(signal, destination_mac=MAC_A, source_mac=MAC_B, congested_ip=IP_B, paused_ip=IP_A)

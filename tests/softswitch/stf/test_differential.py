@@ -19,7 +19,7 @@ from wire.constants import INT_FLAG_COMPACT
 
 pytestmark = needs_bmv2
 
-BTS_PORT = (49791).to_bytes(2, "big")
+BTS_PORT = (1674).to_bytes(2, "big")
 INT_PORT = (49792).to_bytes(2, "big")
 SFC_MECHANISMS = (
     "mirroring_add 1 510",

@@ -5,21 +5,26 @@
 from __future__ import annotations
 
 import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
 
 from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import FRAME, STAR, US, BenchSwitch, Departure, bench_switch, signals
 from topologies.shapes import shape
 from wire.addresses import parse_mac
-from wire.constants import BTS_FRAME_BYTES, DSCP_BTS, DSCP_DATA, BtsCause
+from wire.bts import STAMPS, tick_ns
+from wire.constants import BTS_FRAME_BYTES, BTS_LONGEST_PAUSE, DSCP_BTS, DSCP_DATA, BtsCause
 from wire.counters import BtsEvent
+from wire.dilation import Dilation
 from wire.ipv4 import unpack_header
+from wire.scapy_layers import BTS
 
 CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
 PERIOD_US = 5_000
 
 
 def _settings(**changes: object) -> SwitchSettings:
-    base = {"bts": "ingress", "q_th_bytes": 3 * FRAME, "q_tg_bytes": FRAME, "pause_grain_ns": 0}
+    base = {"bts": "ingress", "q_th_bytes": 3 * FRAME, "q_tg_bytes": FRAME, "pause_rounding": "up"}
     return SwitchSettings(**{**base, **changes})
 
 
@@ -38,55 +43,84 @@ def test_only_packets_above_the_threshold_trigger_a_bts() -> None:
         assert signal.port == switch.port_of("h2")
 
 
-@pytest.mark.parametrize("grain_us", [1, 7, 64, 100])
-@pytest.mark.parametrize("waiting", [4, 5, 9, 40])
-def test_pause_time_follows_the_formula(waiting: int, grain_us: int) -> None:
-    """T_P = (qd - Q_tg) / R in whole grains. qd includes the packet that triggered the BTS."""
-    with bench_switch(STAR, "s1", _settings(pause_grain_ns=grain_us)) as switch:  # 1 ns of the model is 1 us
+@pytest.mark.parametrize("dilation", [1, 7, 1_000, 100_000])
+@pytest.mark.parametrize("waiting", [40, 150, 400])
+def test_pause_time_follows_the_formula(waiting: int, dilation: int) -> None:
+    """T_P = (qd - Q_tg) / R in whole microseconds of the model. qd includes the packet that triggered the BTS."""
+    with bench_switch(STAR, "s1", _settings(pause_rounding="down"), dilation=Dilation(dilation)) as switch:
         switch.burst("h1", "h4", waiting + 1, first_qpn=100)
         [signal] = signals(switch.send(switch.data("h2", "h4"), 2, 0))
         depth = (waiting + 1) * FRAME
         assert signal.bts.queue_depth_bytes == depth
-        assert signal.bts.pause_us == (depth - FRAME) * 2 // 25 // grain_us * grain_us  # 100 Mb/s: 0.08 us a byte
+        assert signal.bts.pause_us == (depth - FRAME) * 8 // 100_000  # 100 Gb/s
 
 
-def test_by_default_a_pause_is_whole_microseconds_of_the_model() -> None:
-    """The paper uses whole microseconds as well. For a shorter pause no BTS is sent."""
-    with bench_switch(STAR, "s1", _settings(pause_grain_ns=SwitchSettings().pause_grain_ns)) as switch:
+@pytest.mark.parametrize(("dilation", "longest_us"), [(1, 65_535), (1_000, 65_535), (100_000, 42_949)])
+def test_a_pause_that_the_field_cannot_hold_becomes_the_longest(dilation: int, longest_us: int) -> None:
+    """The field has 16 bits, and a switch computes in 32 bits of wall time. The queue would drain in 80 ms."""
+    settings = _settings(buffer_bytes=None, pause_rounding="down")
+    with bench_switch(STAR, "s1", settings, dilation=Dilation(dilation)) as switch:
+        switch.engine.command(f"register_write queue_bytes {4 << 3 | 3} 1000000000")
+        [signal] = signals(switch.send(switch.data("h2", "h4"), 2, 0))
+        assert signal.bts.pause_us == longest_us
+
+
+@pytest.mark.parametrize("dilation", [1, 100, 1_000, 10_000, 100_000])
+def test_the_time_stamp_counts_ticks_of_at_least_16_ns_of_the_model(dilation: int) -> None:
+    """Stamps repeat after 65 536 ticks."""
+    tick = tick_ns(Dilation(dilation))
+    assert 16 * dilation <= tick < 32 * dilation or tick == US
+    for ticks in (3, 70_003):
+        with bench_switch(STAR, "s1", _settings(suppression_ns=0), dilation=Dilation(dilation)) as switch:
+            switch.send(switch.data("h3", "h1"), 3, ticks * tick - US)
+            switch.burst("h1", "h4", 60, first_qpn=100, at_ns=ticks * tick + tick - US)
+            [signal] = signals(switch.send(switch.data("h2", "h4"), 2, ticks * tick + tick - US))
+            assert signal.bts.stamp == ticks % STAMPS
+
+
+def test_a_shorter_pause_than_a_microsecond_of_the_model_is_not_requested() -> None:
+    """The SFC paper uses whole microseconds as well."""
+    with bench_switch(STAR, "s1", _settings(pause_rounding="down")) as switch:
         assert signals([*switch.burst("h1", "h4", 10, first_qpn=100), *switch.run_dry()]) == []
         assert switch.counts().bts[BtsEvent.NOT_NEEDED] > 0
-    with bench_switch(STAR, "s1", _settings(pause_grain_ns=SwitchSettings().pause_grain_ns)) as switch:
+    with bench_switch(STAR, "s1", _settings(pause_rounding="down")) as switch:
         pauses = [
             departure.bts.pause_us
             for departure in signals([*switch.burst("h1", "h4", 90, first_qpn=100), *switch.run_dry()])
         ]
-    assert set(pauses) == {1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000}
+    assert set(pauses) == {1, 2, 3, 4, 5, 6, 7}
 
 
-@pytest.mark.parametrize("grain_us", [2, 3, 4095, 4096, 4097, 1_000_003, 0xFFFF_FFFF])
-def test_rounding_is_exact_for_every_pause(grain_us: int) -> None:
-    """The rounding multiplies by a reciprocal. Its error must not change the result, even at the ends of the field."""
-    shift = 31 + (grain_us - 1).bit_length()
-    round_down = f"cached_grain.round_down {grain_us} {-(-(1 << shift) // grain_us)} {shift}"
+def test_pauses_can_be_rounded_up() -> None:
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        departures = [*switch.burst("h1", "h4", 10, first_qpn=100), *switch.run_dry()]
+        assert {departure.bts.pause_us for departure in signals(departures)} == {1}
+        assert switch.counts().bts[BtsEvent.NOT_NEEDED] == 0
+
+
+@pytest.mark.parametrize("dilation", [2, 3, 4095, 4096, 4097, 1_000_003, 0xFFFF_FFFF])
+def test_rounding_is_exact_for_every_pause(dilation: int) -> None:
+    """The division multiplies by a reciprocal. Its error must not change the result, even for the longest pauses."""
+    shift = 31 + (dilation - 1).bit_length()
+    divide = f"divide {dilation} {-(-(1 << shift) // dilation)} {shift} 0"
     watch = f"table_add watched_destination watch {CLOS.host['h3'].ip} => 0 0 0 {1 << 24} 0 0"
-    most = 0xFFFF_FFFF // grain_us
-    with bench_switch(
-        CLOS, "tor1", _settings(suppression_ns=0), (f"table_set_default cached_grain.grain {round_down}", watch)
-    ) as switch:
-        pauses_us = {multiple * grain_us + off for multiple in (1, 2, most // 2, most) for off in (-1, 0, 1)}
-        for turn, pause_us in enumerate(pause for pause in sorted(pauses_us) if 0 <= pause <= 0xFFFF_FFFF):
+    units = (f"table_set_default dilation {divide}", f"table_set_default least_cached_pause ignore_below {dilation}")
+    most = 0xFFFF_FFFF // dilation
+    with bench_switch(CLOS, "tor1", _settings(suppression_ns=0, pause_rounding="down"), (*units, watch)) as switch:
+        wall_us = {multiple * dilation + off for multiple in (1, 2, 65_535, most // 2, most) for off in (-1, 0, 1)}
+        for turn, pause_us in enumerate(pause for pause in sorted(wall_us) if 0 <= pause <= 0xFFFF_FFFF):
             switch.engine.command(f"register_write estimator_bytes 0 {pause_us}")
             departures = signals(switch.send(switch.data("h1", "h3"), 1, turn * 1_000 * US))
-            rounded_us = pause_us // grain_us * grain_us
-            assert [departure.bts.pause_us for departure in departures] == ([rounded_us] if rounded_us else [])
+            expected_us = min(BTS_LONGEST_PAUSE, pause_us // dilation)
+            assert [departure.bts.pause_us for departure in departures] == ([expected_us] if expected_us else [])
 
 
 def test_a_bts_identifies_the_flow_and_comes_from_the_congested_destination() -> None:
     """The addresses are swapped, and the BTS is cacheable because the congested port leads to a server."""
     with bench_switch(STAR, "s1", _settings()) as switch:
-        switch.burst("h1", "h4", 6, first_qpn=100)
-        now_ns = 7 * US
-        [signal] = signals(switch.send(switch.data("h2", "h4", qpn=5, destination_qpn=77), 2, now_ns))
+        switch.burst("h1", "h4", 30, first_qpn=100)
+        now_ns = 35 * US
+        [signal] = _to_h2(switch, switch.data("h2", "h4", qpn=5, destination_qpn=77), now_ns)
     host = STAR.host["h2"]
     ip = unpack_header(signal.frame, 14)
     assert ip is not None
@@ -97,7 +131,32 @@ def test_a_bts_identifies_the_flow_and_comes_from_the_congested_destination() ->
     bts = signal.bts
     assert (bts.source_port, bts.destination_port, bts.protocol, bts.dscp) == (0xC005, 4791, 17, DSCP_DATA)
     assert (bts.destination_qpn, bts.traffic_class, bts.switch_id) == (77, 3, 1)
-    assert (bts.cause, bts.cacheable, bts.sent_us) == (BtsCause.QUEUE, True, 7)
+    assert (bts.cause, bts.cacheable, bts.stamp) == (BtsCause.QUEUE, True, 35 >> 4)
+
+
+def test_the_frame_is_the_one_that_scapy_builds() -> None:
+    """All bytes are compared: lengths, checksum, don't-fragment and time stamp too."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        switch.burst("h1", "h4", 30, first_qpn=100)
+        [signal] = _to_h2(switch, switch.data("h2", "h4", qpn=5, destination_qpn=77), 35 * US)
+    host, bts = STAR.host["h2"], signal.bts
+    headers = Ether(src=host.gateway_mac, dst=host.mac) / IP(
+        src=str(STAR.host["h4"].ip), dst=str(host.ip), tos=DSCP_BTS << 2, ttl=63, flags="DF", id=35 >> 4
+    )
+    payload = BTS(
+        flow_dscp=DSCP_DATA,
+        pause_us=bts.pause_us,
+        flags="cacheable",
+        cause=BtsCause.QUEUE,
+        protocol=17,
+        flow_dport=4791,
+        dest_qp=77,
+        traffic_class=3,
+        queue_depth_bytes=bts.queue_depth_bytes,
+        switch_id=1,
+    )
+    assert signal.frame == bytes(headers / UDP(sport=0xC005, dport=1674, chksum=0) / payload)
+    assert bytes(Ether(signal.frame)[BTS]) == bytes(payload)
 
 
 def test_second_bts_of_a_flow_is_suppressed_until_the_next_period() -> None:

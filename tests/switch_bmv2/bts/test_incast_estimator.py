@@ -16,7 +16,7 @@ from wire.constants import BtsCause
 from wire.counters import BtsEvent
 
 CLOS = shape("clos", {"hosts_per_tor": 8, "spines": 2}).build()
-ESTIMATING = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, pause_grain_ns=0)
+ESTIMATING = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, pause_rounding="up")
 EAGER = ESTIMATING.model_copy(update={"estimator_q_th_bytes": 0, "estimator_q_tg_bytes": 0})
 TAU_US = 10_000
 RATE_BYTES_PER_US = 12.5  # 100 Mb/s
@@ -87,7 +87,7 @@ def test_many_senders_are_paused_before_any_bts_arrives() -> None:
     assert {departure.bts.cause for departure in sent} == {BtsCause.ESTIMATOR}
     assert counts.bts[BtsEvent.SENT_ESTIMATOR] >= 8
     assert counts.bts[BtsEvent.SENT_QUEUE] == counts.bts[BtsEvent.SENT_CACHE] == 0
-    assert 0 < sent[0].bts.pause_us < 2 * FRAME * 8 / RATE_BYTES_PER_US  # the first packets above tau R
+    assert sent[0].bts.pause_us == 1  # the first packets above tau R take less, which is rounded up
 
 
 @pytest.mark.parametrize("thresholds", [(None, None), (60_000, 20_000), (40_000, None), (0, 0)])
@@ -103,7 +103,8 @@ def test_an_estimated_queue_pauses_like_a_measured_one(thresholds: tuple[int | N
         with bench_switch(CLOS, "tor1", settings) as switch:
             switch.engine.command(f"register_write estimator_bytes 7 {tau_rate + expected}")
             pauses = [bts.bts.pause_us for bts in signals(switch.send(switch.data("h1", "h16"), 1, 0))]
-            assert pauses == ([int((expected - q_tg) / RATE_BYTES_PER_US)] if expected > q_th else [])
+            pause_us = math.ceil((expected - q_tg) / RATE_BYTES_PER_US / 1000)
+            assert pauses == ([pause_us] if expected > q_th else [])
 
 
 def test_unwatched_or_local_destinations_are_not_estimated() -> None:

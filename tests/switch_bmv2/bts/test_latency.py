@@ -36,8 +36,8 @@ def test_a_bts_contains_the_depth_at_the_end_of_its_construction(latency_ns: int
         departures += switch.burst("h3", "h4", 4, at_ns=20 * US)
         departures += switch.run_to(20 * US + DILATION.wall_ns(latency_ns))
         [signal] = [departure for departure in signals(departures) if departure.port == 2]
-        assert signal.due_ns == 10 * US + DILATION.wall_ns(latency_ns) + 70 * 80  # on its wire: 0.08 us per byte
-        assert signal.bts.sent_us == 10
+        assert signal.due_ns == 10 * US + DILATION.wall_ns(latency_ns) + 60 * 80  # on its wire: 0.08 us per byte
+        assert signal.bts.stamp == 10 >> 4
         drained = (10 * US + DILATION.wall_ns(latency_ns)) // (FRAME * 80)
         assert signal.bts.queue_depth_bytes == depth + ((4 - drained) * FRAME if latency_ns else 0)
 

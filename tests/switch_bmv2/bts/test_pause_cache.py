@@ -5,23 +5,23 @@
 from __future__ import annotations
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import US, BenchSwitch, Departure, bench_switch, signals
+from tests.switch_bmv2.bench_switch import MODEL_US, US, BenchSwitch, Departure, bench_switch, signals
 from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
 from wire.constants import BtsCause
 from wire.counters import BtsEvent
 
-SFC = SwitchSettings(bts="ingress", pause_cache=True, suppression_ns=0, pause_grain_ns=0)
+SFC = SwitchSettings(bts="ingress", pause_cache=True, suppression_ns=0)
 PAUSE_US = 400
 
 
 def _probe(switch: BenchSwitch, at_us: int, *, dst: str = "h6", qpn: int = 1) -> list[Departure]:
     """Send a data packet of h2 and return the BTS that it causes."""
-    return signals(switch.send(switch.data("h2", dst, qpn=qpn), switch.port_of("h2"), at_us * US))
+    return signals(switch.send(switch.data("h2", dst, qpn=qpn), switch.port_of("h2"), at_us * MODEL_US))
 
 
 def test_a_later_sender_gets_the_rest_of_the_pause_from_its_own_tor() -> None:
     with bench_switch(CLOS, "tor1", SFC) as switch:
-        passed = switch.send(_bts(PAUSE_US), UPLINK, 0) + switch.run_to(10 * US)
+        passed = switch.send(_bts(PAUSE_US), UPLINK, 0) + switch.run_to(10 * MODEL_US)
         assert [departure.port for departure in signals(passed)] == [switch.port_of("h1")]
         [signal] = _probe(switch, 100)
         assert signal.port == switch.port_of("h2")
@@ -32,7 +32,7 @@ def test_a_later_sender_gets_the_rest_of_the_pause_from_its_own_tor() -> None:
 
 
 def test_an_entry_answers_until_its_pause_ends() -> None:
-    """A packet gets a BTS one microsecond before the end of the pause, but not at the end or later."""
+    """A packet gets a BTS one microsecond of the model before the end of the pause, but not at the end or later."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
         switch.send(_bts(PAUSE_US), UPLINK, 0)
         assert len(_probe(switch, PAUSE_US - 1)) == 1
@@ -44,9 +44,9 @@ def test_entry_keeps_the_later_of_two_ends() -> None:
     """A shorter pause does not cut a longer one, and a longer pause extends a shorter one."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
         switch.send(_bts(400), UPLINK, 0)
-        switch.send(_bts(50), UPLINK, 10 * US)
+        switch.send(_bts(50), UPLINK, 10 * MODEL_US)
         assert _probe(switch, 100)[0].bts.pause_us == 300
-        switch.send(_bts(900), UPLINK, 100 * US)
+        switch.send(_bts(900), UPLINK, 100 * MODEL_US)
         assert _probe(switch, 200, qpn=2)[0].bts.pause_us == 800
 
 
@@ -59,7 +59,7 @@ def test_a_spine_without_sfc_learns_nothing() -> None:
 
 def test_a_tor_does_not_cache_its_own_bts() -> None:
     """The congested ToR does not cache its own pauses, since its queue is more accurate (docs/decisions/0006)."""
-    congested = SFC.model_copy(update={"q_th_bytes": 2_000, "q_tg_bytes": 1_000})
+    congested = SFC.model_copy(update={"q_th_bytes": 2_000, "q_tg_bytes": 1_000, "pause_rounding": "up"})
     with bench_switch(CLOS, "tor1", congested) as switch:
         switch.burst("h2", "h1", 11)
         switch.run_dry()
@@ -77,6 +77,6 @@ def test_occupancy_counts_only_live_entries() -> None:
         for turn in range(20):
             now_us += PAUSE_US + 1
             for _ in range(4):  # each packet advances the ring
-                switch.send(switch.data("h2", "h1"), 2, now_us * US)
-            switch.send(_bts(PAUSE_US, congested=f"h{4 + turn % 3}"), UPLINK, now_us * US)
+                switch.send(switch.data("h2", "h1"), 2, now_us * MODEL_US)
+            switch.send(_bts(PAUSE_US, congested=f"h{4 + turn % 3}"), UPLINK, now_us * MODEL_US)
         assert switch.counts().max_cache_entries == 3

@@ -18,6 +18,7 @@ from wire.constants import (
     BOLT_INC,
     BOLT_LAST,
     BTH_FLAGS_MASK,
+    BTS_FRAME_BYTES,
     DSCP_DATA,
     QUOTED_BTH_BYTES,
     BtsCause,
@@ -44,14 +45,17 @@ def flags_of(departures: Iterable[Departure]) -> list[int]:
 
 
 def test_a_packet_that_finds_a_queue_at_the_threshold_is_reported_with_the_time_of_the_queue() -> None:
-    """The first packet is on the wire, so the fourth finds two packets, the threshold, which drain in 169.28 us."""
+    """The first packet is on the wire, so the fourth finds two packets, the threshold, which drain in 169.28 ns.
+
+    The unit is 4 ns.
+    """
     with bench_switch(STAR, "s1", BOLT) as switch:
         departures = send(switch, [BOLT_INC] * 6) + switch.run_dry()
         assert switch.counts().bts[BtsEvent.SENT_SUB_RTT] == switch.counts().bts_sent == 3
     requests = [departure.bts for departure in signals(departures)]
     assert {(each.cause, each.cacheable, each.destination_qpn) for each in requests} == {(BtsCause.SUB_RTT, False, 9)}
-    assert [(each.psn, each.pause_us) for each in requests] == [(3, 170), (4, 254), (5, 339)]
-    assert {len(departure.frame) for departure in signals(departures)} == {70 + QUOTED_BTH_BYTES}
+    assert [(each.psn, each.pause_us) for each in requests] == [(3, 43), (4, 64), (5, 85)]
+    assert {len(departure.frame) for departure in signals(departures)} == {BTS_FRAME_BYTES + QUOTED_BTH_BYTES}
     assert flags_of(departures)[3:] == [BOLT_DEC] * 3
 
 

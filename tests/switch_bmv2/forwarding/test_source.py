@@ -22,7 +22,7 @@ from wire.roce.framer import RoceFramer
 from wire.roce.packets import Opcode, Syndrome, pack_aeth, pack_psn_word
 
 PLAIN = SwitchSettings()
-SFC = SwitchSettings(bts="ingress", q_th_bytes=3000, q_tg_bytes=1000, suppression_ns=0, pause_grain_ns=0)
+SFC = SwitchSettings(bts="ingress", q_th_bytes=3000, q_tg_bytes=1000, suppression_ns=0, pause_rounding="up")
 CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
 BODIES = {"data": (Opcode.SEND_MIDDLE, bytes(1000)), "ack": (Opcode.ACKNOWLEDGE, pack_aeth(Syndrome.ACK, 1))}
 

@@ -22,7 +22,7 @@ HOP_BYTES = hop_rtt_ns(STAR, "s1") * PORT.rate_bps // 8_000_000_000
 FRAMES_BELOW = HOP_BYTES // FRAME
 """Waiting frames of one flow that do not exceed Th if no other queue is active."""
 
-NO_COLLISIONS = (f"table_set_default identity set_switch 1 {0x9E37_79B1}",)
+NO_COLLISIONS = (f"table_set_default identity set_switch 1 {0x9E37_79B1} 1000",)
 """A salt with which no two flows of a burst share an entry of the flow table."""
 
 

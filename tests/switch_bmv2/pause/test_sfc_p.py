@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import US, BenchSwitch, Departure, bench_switch
+from tests.switch_bmv2.bench_switch import MODEL_US, US, BenchSwitch, Departure, bench_switch
 from topologies.shapes import shape
 from wire.addresses import parse_mac
 from wire.bts import BackToSender, pack_frame
@@ -36,16 +36,16 @@ def _send_bts(switch: BenchSwitch, pause_us: int, at_us: int = 0) -> list[Depart
 def test_bts_becomes_a_pause_of_the_class_rounded_up() -> None:
     """The server gets no BTS but a 60-byte pause frame of class 3 with ceil(T_P R / 512) quanta."""
     with bench_switch(CLOS, "tor1", SFC_P) as switch:
-        [frame] = _send_bts(switch, 400)
+        [frame] = _send_bts(switch, 4)
     assert (frame.port, frame.is_pause, frame.is_bts, len(frame.frame)) == (1, True, False, 60)
-    assert frame.pause == (3, 79)  # 400 / 5.12 = 78.1
+    assert frame.pause == (3, 782)  # 4000 / 5.12 = 781.25
     assert frame.frame[6:12].hex(":") == CLOS.host["h1"].gateway_mac
 
 
 def test_the_cache_still_learns() -> None:
     """The pause is cached for other servers of the rack, which also get a pause frame instead of a BTS."""
     with bench_switch(CLOS, "tor1", SFC_P) as switch:
-        _send_bts(switch, 4000)
+        _send_bts(switch, 4)
         departures = switch.send(switch.data("h2", "h6"), 2, 1000 * US) + switch.run_to(1100 * US)
         [pause] = [departure for departure in departures if departure.is_pause]
         assert pause.port == 2
@@ -55,12 +55,12 @@ def test_the_cache_still_learns() -> None:
 def test_a_pause_beyond_the_field_is_clamped_and_refreshed() -> None:
     """The frame has 65535 quanta. The first packet after their end triggers a frame with the rest of the pause."""
     with bench_switch(CLOS, "tor1", SFC_P.model_copy(update={"pause_cache": False})) as switch:
-        [frame] = _send_bts(switch, LONGEST_US + 50_000)
+        [frame] = _send_bts(switch, 386)
         assert frame.pause == (3, 0xFFFF)
         early = switch.send(switch.data("h1", "h6"), 1, (LONGEST_US - 10) * US)
         late = switch.send(switch.data("h1", "h6"), 1, (LONGEST_US + 10_000) * US)
-        later = switch.send(switch.data("h1", "h6"), 1, (LONGEST_US + 60_000) * US) + switch.run_dry()
+        later = switch.send(switch.data("h1", "h6"), 1, 387 * MODEL_US) + switch.run_dry()
     assert not [departure for departure in early + later if departure.is_pause]
     [rest] = [departure for departure in late if departure.is_pause]
     assert rest.port == 1
-    assert rest.pause == (3, 7813)  # 40 000 / 5.12 = 7812.5
+    assert rest.pause == (3, 7903)  # (386 000 - 345 539) / 5.12 = 7902.5

@@ -12,7 +12,7 @@ from scapy.layers.l2 import Ether
 
 from scenarios.schemes import resolve_scheme
 from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, Departure
+from tests.switch_bmv2.bench_switch import BenchSwitch
 from topologies.model import Topology
 from topologies.shapes import shape
 
@@ -52,8 +52,3 @@ def tcp_packet(switch: BenchSwitch, src: str = SENDER, dst: str = RECEIVER, *, t
     hosts = switch.topology.host
     ip = IP(src=str(hosts[src].ip), dst=str(hosts[dst].ip), ttl=ttl)
     return bytes(Ether(dst=hosts[src].gateway_mac, src=hosts[src].mac) / ip / TCP(sport=1234, dport=80))
-
-
-def pause_us(departure: Departure, dilation: int = DILATION.factor) -> float:
-    """Return the pause of a BTS in microseconds of the model."""
-    return departure.bts.pause_us / dilation

@@ -9,6 +9,8 @@ processor, on an ordinary port. Our recirculation port has no wire.
 
 from __future__ import annotations
 
+from math import ceil
+
 import pytest
 
 from testbed.errors import UsageError
@@ -21,7 +23,6 @@ from tests.switch_bmv2.prototype.one_switch import (
     SENDER,
     SENDER_PORT,
     occupy,
-    pause_us,
     prototype,
     set_depth,
     star,
@@ -76,7 +77,7 @@ def test_the_pause_is_a_fixed_share_of_the_noted_cells(rate_gbps: int, dilation:
         assert (signal is not None) == (expected_us > 0), cells
         if signal is not None:
             assert signal.is_bts
-            assert pause_us(signal, dilation) == expected_us, cells
+            assert signal.bts.pause_us == expected_us, cells
 
 
 @EVERY_RATE
@@ -127,24 +128,24 @@ def test_shifts_apply_to_the_current_depth_as_well(rate_gbps: int) -> None:
         with bench_switch(star(rate_gbps), "s1", settings) as switch:
             signal = _signal(switch, 0, depth_bytes=depth_bytes - FRAME)  # the packet that triggers has joined
         expected_us = excess_cells // CELLS_PER_US[rate_gbps]
-        assert (0 if signal is None else pause_us(signal)) == expected_us, excess_cells
+        assert (0 if signal is None else signal.bts.pause_us) == expected_us, excess_cells
 
 
 @EVERY_RATE
 def test_the_noted_depth_may_give_an_exact_pause(rate_gbps: int) -> None:
     """`depth_source` by itself: groups of eight cells, and the time in which the port sends them."""
-    settings = prototype(pause_method="exact", suppression_ns=0, pause_grain_ns=0)
+    settings = prototype(pause_method="exact", suppression_ns=0, pause_rounding="up")
     for cells in (8, 100, 4_100):
         with bench_switch(star(rate_gbps), "s1", settings) as switch:
             signal = _signal(switch, cells)
         assert signal is not None
         exact_us = cells // 8 * 8 * CELL_BYTES * 8 / (rate_gbps * 1_000)
-        assert pause_us(signal) == pytest.approx(exact_us, abs=0.002)
+        assert signal.bts.pause_us == ceil(exact_us)
 
 
 def _bts(pause: int) -> bytes:
     """Return a BTS of another switch for h1, of a pause in microseconds of the model."""
-    bts = BackToSender(BtsCause.QUEUE, True, pause * 1_000, 17, DSCP_DATA, 0xC001, 4791, 9, 3, 300_000, 2, 0)
+    bts = BackToSender(BtsCause.QUEUE, True, pause, 17, DSCP_DATA, 0xC001, 4791, 9, 3, 300_000, 2, 0)
     return pack_frame(
         bts,
         destination_mac=parse_mac("06:00:00:01:00:04"),
@@ -173,7 +174,7 @@ def test_a_signal_stays_a_signal_towards_a_switch_and_becomes_a_pause_towards_a_
         switch.engine.command(f"register_write departure_cells {switch.port_of('h6') << 3 | 3} 640")
         departures = switch.send(switch.data("h1", "h6"), UPLINK, 0)
         [signal] = [departure for departure in departures if departure.port != switch.port_of("h6")]
-        assert (signal.port in (UPLINK, UPLINK + 1), signal.is_bts, pause_us(signal)) == (True, True, 10)
+        assert (signal.port in (UPLINK, UPLINK + 1), signal.is_bts, signal.bts.pause_us) == (True, True, 10)
 
 
 def test_nothing_is_cached() -> None:

@@ -21,7 +21,6 @@ from tests.switch_bmv2.prototype.one_switch import (
     QUEUE,
     SENDER,
     SENDER_PORT,
-    pause_us,
     prototype,
     set_depth,
     star,
@@ -267,7 +266,7 @@ def test_the_pause_follows_the_noted_depth_and_not_the_current_one() -> None:
             cells = waiting_bytes // CELL_BYTES - 100
             if source == "current":  # the packet that triggers has joined
                 cells = (waiting_bytes - 100 * CELL_BYTES) // CELL_BYTES
-            assert pause_us(bts) == cells // 8 >> 3
+            assert bts.bts.pause_us == cells // 8 >> 3
 
 
 def test_settings_that_contradict_each_other_are_refused() -> None:

@@ -89,7 +89,7 @@ def _routes(planned: list[PlannedCommand]) -> list[PlannedCommand]:
         # softswitch itself does not recognise BTS
         (
             ["bts-loss:tor1-spine1,rate=1%,towards=tor1"],
-            [(0, "spine1", "port_impair 1 out udp_loss rate_ppb=10000000 seed=N udp_port=49791")],
+            [(0, "spine1", "port_impair 1 out udp_loss rate_ppb=10000000 seed=N udp_port=1674")],
         ),
         # one impairment ends before the next one of its kind begins, whatever the order of the faults
         (

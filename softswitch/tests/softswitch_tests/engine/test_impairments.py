@@ -107,8 +107,8 @@ def test_share_of_the_frames_is_reordered(engine: SwitchEngine, place: str) -> N
 
 def test_udp_loss_affects_only_one_port(engine: SwitchEngine) -> None:
     """UDP over IPv4 to that port is lost, but not similar or truncated frames."""
-    _impair(engine, "in 0", "udp_loss rate_ppb=1000000000 udp_port=49791 seed=1")
-    lost = _datagram(49791)
+    _impair(engine, "in 0", "udp_loss rate_ppb=1000000000 udp_port=1674 seed=1")
+    lost = _datagram(1674)
     tcp = lost[: 14 + 9] + bytes([6]) + lost[14 + 10 :]
     for frame in (_datagram(4791), tcp, lost[:36], lost[:14], b"\x02" * 14, lost):
         engine.receive(0, frame, 0)

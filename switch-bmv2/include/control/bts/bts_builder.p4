@@ -11,13 +11,14 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
     DepartureRead() departure_read;
     PauseTime() pause_time;
     PauseByShift() pause_by_shift;
-    PauseGrain() depth_grain;
+    ModelPause() model_pause;
     bytes_t depth_bytes = 0;
     bytes_t excess_bytes = 0;
     bit<32> us_per_byte_q24 = 0;
     bit<8> group_shift = 0;
     bit<32> model_us = 0;
     bit<1> is_server_facing = 0;
+    bit<16> stamp = 0;
 
     // The transmission time of a byte on a port, in 2^-24 microseconds.
     action port_speed(bit<32> byte_us_q24, bit<1> server_facing) {
@@ -43,6 +44,20 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         queue_bytes.read(depth_bytes, (bit<32>) (meta.bts.port ++ meta.bts.traffic_class));
     }
 
+    action count_ticks(bit<8> tick_bits) {
+        stamp = (bit<16>) (meta.bts.triggered_us >> tick_bits);
+    }
+
+    action count_microseconds() {
+        stamp = (bit<16>) meta.bts.triggered_us;
+    }
+
+    // The unit of the time at which the data packet arrived, 2^tick_bits microseconds.
+    table time_stamp {
+        actions = { @defaultonly count_ticks; @defaultonly count_microseconds; }
+        default_action = count_microseconds();
+    }
+
     action set_bts() {
         hdr.bts.setValid();
         hdr.bts.version = BTS_VERSION;
@@ -52,20 +67,18 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         hdr.bts.flow_protocol = hdr.ipv4.protocol;
         hdr.bts.flow_dscp = hdr.ipv4.dscp;
         hdr.bts.reserved2 = 0;
-        hdr.bts.pause_us = pause_us;
-        hdr.bts.flow_src_port = meta.l4_src_port;
+        hdr.bts.pause = (bit<16>) pause_us;
         hdr.bts.flow_dst_port = meta.l4_dst_port;
         hdr.bts.traffic_class = (bit<8>) meta.bts.traffic_class;
         hdr.bts.queue_depth_bytes = depth_bytes;
         hdr.bts.switch_id = meta.bts.switch_id;
-        hdr.bts.sent_us = meta.bts.triggered_us;
     }
 
     // For a sample of a congestion point, the pause field holds the feedback. For Bolt it holds the time in which the queue
-    // drained when the data packet arrived.
+    // drained when the data packet arrived, in units of 4 ns of the model.
     action write_feedback() {
         pause_us = meta.bts.cached_us;
-        hdr.bts.pause_us = meta.bts.cached_us;
+        hdr.bts.pause = (bit<16>) meta.bts.cached_us;
         hdr.bts.cacheable = 0;
     }
 
@@ -79,8 +92,8 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         hdr.ipv4.dscp = BTS_DSCP;
         hdr.ipv4.ecn = 0;
         hdr.ipv4.total_len = BTS_IPV4_BYTES;
-        hdr.ipv4.identification = 0;
-        hdr.ipv4.flags = 0;
+        hdr.ipv4.identification = stamp;
+        hdr.ipv4.flags = IPV4_DONT_FRAGMENT;
         hdr.ipv4.fragment_offset = 0;
         hdr.ipv4.ttl = BTS_TTL;
         hdr.ipv4.protocol = PROTOCOL_UDP;
@@ -116,10 +129,11 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         } else {
             pause_by_shift.apply(excess_bytes, group_shift, model_us, pause_us);
         }
-        depth_grain.apply(pause_us);
         if (meta.bts.cached_us > pause_us) {
             pause_us = meta.bts.cached_us;
         }
+        model_pause.apply(pause_us);
+        time_stamp.apply();
         set_bts();
         if (meta.bts.cause == bts_cause_t.feedback || meta.bts.cause == bts_cause_t.sub_rtt) {
             write_feedback();

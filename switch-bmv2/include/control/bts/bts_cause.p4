@@ -10,9 +10,23 @@ control BtsCause(inout headers_t hdr, in metadata_t meta, in bit<1> is_caching, 
                  out duration_us_t cached_us) {
     PauseCacheLookup() lookup;
     IncastEstimator() estimator;
-    PauseGrain() cached_grain;
     duration_us_t estimate_us = 0;
     bts_cause_t remote = bts_cause_t.cache;
+    duration_us_t least_us = 0;
+
+    action ignore_below(duration_us_t least_pause_us) {
+        least_us = least_pause_us;
+    }
+
+    action ignore_none() {
+        least_us = 0;
+    }
+
+    // A remaining pause that a BTS cannot carry, since it is rounded down to 0, causes none.
+    table least_cached_pause {
+        actions = { @defaultonly ignore_below; @defaultonly ignore_none; }
+        default_action = ignore_none();
+    }
 
     apply {
         cause = bts_cause_t.none;
@@ -28,7 +42,8 @@ control BtsCause(inout headers_t hdr, in metadata_t meta, in bit<1> is_caching, 
             cached_us = estimate_us;
         }
         if (cached_us > 0) {
-            cached_grain.apply(cached_us);
+            least_cached_pause.apply();
+            cached_us = cached_us < least_us ? 0 : cached_us;
         }
         if (meta.is_egress_watched == 0 && meta.queue_bytes > meta.q_th_bytes) {
             cause = bts_cause_t.queue;

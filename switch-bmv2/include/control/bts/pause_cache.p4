@@ -31,7 +31,7 @@ control PauseCachePlace(in bit<40> key, out bit<32> place) {
 }
 
 // Algorithm 1, lines 3 to 6.
-control PauseCacheLearn(in headers_t hdr, in time_us_t now_us) {
+control PauseCacheLearn(in headers_t hdr, in time_us_t now_us, in duration_us_t dilation) {
     PauseCachePlace() find;
     bit<40> key;
     bit<40> present;
@@ -57,7 +57,7 @@ control PauseCacheLearn(in headers_t hdr, in time_us_t now_us) {
         find.apply(key, place);
         cache_key.read(present, place);
         cache_end_us.read(end_us, place);
-        new_end_us = now_us + (time_us_t) hdr.bts.pause_us;
+        new_end_us = now_us + wall_pause(hdr.bts.pause, dilation);
         cache_ring_ends.read(head, 0);
         cache_ring_ends.read(tail, 1);
         if (present == key) {
@@ -98,7 +98,7 @@ control PauseCacheLookup(in headers_t hdr, in time_us_t now_us, out duration_us_
         cache_key.read(present, place);
         cache_end_us.read(end_us, place);
         if (present == key && end_us > now_us) {
-            cached_us = (duration_us_t) (end_us - now_us);
+            cached_us = as_duration(end_us - now_us);
         }
     }
 }

@@ -6,8 +6,6 @@
 #ifndef SFC_PAUSE_TIME_P4
 #define SFC_PAUSE_TIME_P4
 
-#define LONGEST_US 0xffffffff  // maximum of duration_us_t
-
 control PauseTime(in bytes_t excess_bytes, in bit<32> us_per_byte_q24, out duration_us_t pause_us) {
     bit<64> drain_us = 0;
 
@@ -34,30 +32,6 @@ control PauseByShift(in bytes_t excess_bytes, in bit<8> group_shift, in bit<32> 
             long_us = LONGEST_US;
         }
         pause_us = (duration_us_t) long_us;
-    }
-}
-
-// Rounds a pause down to whole grains. The SFC paper's pauses are whole microseconds, which time dilation stretches.
-// `reciprocal` is 2^shift / grain, rounded up, so the quotient may be one grain too much and is corrected.
-control PauseGrain(inout duration_us_t pause_us) {
-    bit<64> whole_us = 0;
-
-    action round_down(duration_us_t grain_us, bit<32> reciprocal, bit<8> shift) {
-        whole_us = (((bit<64>) pause_us * (bit<64>) reciprocal) >> shift) * (bit<64>) grain_us;
-        whole_us = whole_us > (bit<64>) pause_us ? whole_us - (bit<64>) grain_us : whole_us;
-        pause_us = (duration_us_t) whole_us;
-    }
-
-    action keep() {
-    }
-
-    table grain {
-        actions = { @defaultonly round_down; @defaultonly keep; }
-        default_action = keep();
-    }
-
-    apply {
-        grain.apply();
     }
 }
 

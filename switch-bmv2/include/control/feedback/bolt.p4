@@ -24,20 +24,22 @@ register<bit<32>>(PORTS) bolt_pru_tokens;
 control Bolt(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t std) {
     bytes_t threshold_bytes = 0;
     bit<64> us_per_byte_q24 = 0;
+    bit<64> units_per_byte_q24 = 0;
     bit<64> packet_time_q16 = 0;
     traffic_class_t data_class = 0;
     bit<64> now_q16 = 0;
     bit<64> finish_q16 = 0;
-    bit<64> drain_us = 0;
+    bit<64> drain_units = 0;
     bit<32> tokens = 0;
     bit<32> tokens_limit = 0;
     bool has_supply = false;
 
-    // `supply_us_q16` is the transmission time of a full data packet.
-    action bolt_port(bytes_t cc_thresh_bytes, bit<32> byte_us_q24, bit<64> supply_us_q16, bit<32> most_tokens,
-                     traffic_class_t class_of_data) {
+    // `supply_us_q16` is the transmission time of a full data packet, `byte_units_q24` that of a byte in 4 ns of the model.
+    action bolt_port(bytes_t cc_thresh_bytes, bit<32> byte_us_q24, bit<32> byte_units_q24, bit<64> supply_us_q16,
+                     bit<32> most_tokens, traffic_class_t class_of_data) {
         threshold_bytes = cc_thresh_bytes;
         us_per_byte_q24 = (bit<64>) byte_us_q24;
+        units_per_byte_q24 = (bit<64>) byte_units_q24;
         packet_time_q16 = supply_us_q16;
         tokens_limit = most_tokens;
         data_class = class_of_data;
@@ -80,13 +82,13 @@ control Bolt(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t 
 
     action notify() {
         hdr.bth.reserved6 = hdr.bth.reserved6 | BOLT_DEC;
-        drain_us = ((bit<64>) meta.queue_bytes * us_per_byte_q24 + 0xffffff) >> 24;
-        drain_us = drain_us > LONGEST_US ? LONGEST_US : drain_us;
+        drain_units = ((bit<64>) meta.queue_bytes * units_per_byte_q24 + 0xffffff) >> 24;
+        drain_units = drain_units > (bit<64>) BTS_LONGEST_PAUSE ? (bit<64>) BTS_LONGEST_PAUSE : drain_units;
         meta.signal.wants_bts = 1;
         meta.bts.port = std.egress_spec;
         meta.bts.traffic_class = meta.traffic_class;
         meta.bts.cause = bts_cause_t.sub_rtt;
-        meta.bts.cached_us = (duration_us_t) drain_us;
+        meta.bts.cached_us = (duration_us_t) drain_units;
         meta.bts.q_tg_bytes = BOLT_NO_TARGET;
         meta.bts.triggered_us = meta.now_us;
         meta.bts.switch_id = meta.switch_id;

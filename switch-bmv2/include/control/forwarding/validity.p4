@@ -28,15 +28,17 @@ control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         size = PORTS;
     }
 
-    action set_switch(bit<16> switch_id, bit<32> ecmp_salt) {
+    action set_switch(bit<16> switch_id, bit<32> ecmp_salt, duration_us_t dilation) {
+        meta.dilation = dilation;
         meta.switch_id = switch_id;
         meta.ecmp_salt = ecmp_salt | 1;
     }
 
     // The identity of this switch: its number in BTS packets, and the salt of its ECMP choices, which depends on switch and seed.
+    // The dilation is the same in all switches.
     table identity {
         actions = { @defaultonly set_switch; }
-        default_action = set_switch(0, 1);
+        default_action = set_switch(0, 1, 1);
     }
 
     apply {

@@ -82,6 +82,18 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         size = PORTS;
     }
 
+    action pause_class(traffic_class_t traffic_class) {
+        paused_class = traffic_class;
+    }
+
+    // The class of the flow that a BTS names. A BTS of the SFC prototype has no other field from which it could come.
+    table flow_class {
+        key = { hdr.bts.flow_dscp: exact @name("dscp"); }
+        actions = { pause_class; }
+        default_action = pause_class(0);
+        size = DSCPS;
+    }
+
     action remember() {
         server_pause_end_us.write(place, pause_end_us);
         server_frame_end_us.write(place, frame_end_us);
@@ -90,8 +102,9 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
     apply {
         if (hdr.bts.isValid()) {
             server_port = std.egress_spec;
-            paused_class = (traffic_class_t) hdr.bts.traffic_class;
-            pause_us = hdr.bts.pause_us;
+            flow_class.apply();
+            pause_end_us = meta.now_us + wall_pause(hdr.bts.pause, meta.dilation);
+            pause_us = as_duration(pause_end_us - meta.now_us);
         } else {
             server_port = std.ingress_port;
             paused_class = meta.traffic_class;
@@ -108,13 +121,12 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
                 truncate(PFC_FRAME_BYTES);
                 meta.accounted_bytes = PFC_FRAME_BYTES;
                 pfc_events.count((bit<32>) (bit<EVENT_BITS>) pfc_event_t.sfc_p);
-                pause_end_us = meta.now_us + (time_us_t) pause_us;
             } else {
                 server_pause_end_us.read(pause_end_us, place);
                 server_frame_end_us.read(frame_end_us, place);
                 if (pause_end_us > frame_end_us && meta.now_us >= frame_end_us
                     && pause_end_us > meta.now_us) {
-                    pause_us = (duration_us_t) (pause_end_us - meta.now_us);
+                    pause_us = as_duration(pause_end_us - meta.now_us);
                     quanta_of_rest.apply(pause_us, quanta_per_us_q24, quanta);
                     meta.signal.wants_pause = 1;
                     meta.signal.pause_port = server_port;

@@ -12,6 +12,7 @@ from hosts.transport.congestion.bolt import Bolt
 from hosts.transport.messages import BtsReceived
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink, bts, transferred
+from wire.bts import SUB_RTT_UNIT_NS
 from wire.constants import BOLT_FIRST, BOLT_INC, BOLT_LAST, BTH_FLAGS_MASK, BtsCause
 from wire.roce.packets import BTH_OFFSET, SEND_OPCODES
 
@@ -145,7 +146,7 @@ def test_a_nic_passes_a_switchs_request_to_its_congestion_control(
     """The request shrinks the window and pauses nothing. Other senders count and ignore it, even with SFC."""
     link = FakeLink(TransportSettings(congestion=congestion, flow_control="sfc"))
     link.transfer(500_000)
-    link.inject(2_000, link.a, bts(1, 5, cause=BtsCause.SUB_RTT, psn=3))
+    link.inject(2_000, link.a, bts(1, 5_000 // SUB_RTT_UNIT_NS, cause=BtsCause.SUB_RTT, psn=3))
     link.run(until_ns=3_000)
     [event] = link.of(BtsReceived, "a")
     assert (event.reason, event.paused_until_ns, event.signal.psn) == (verdict, None, 3)

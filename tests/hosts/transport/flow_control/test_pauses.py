@@ -9,6 +9,7 @@ import pytest
 from hosts.transport.messages import BtsReceived, MessageCompleted
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import MAC_B, FakeLink, bts, transferred
+from wire.constants import BtsCause
 from wire.pfc import pack_frame, quanta_ns
 
 SFC = TransportSettings(flow_control="sfc", congestion="window")
@@ -57,7 +58,7 @@ def test_an_unfinished_message_without_packets_left_is_not_paused() -> None:
 
 
 def test_a_pause_is_limited_to_max_pause() -> None:
-    link = one_signal(TransportSettings(flow_control="sfc", max_pause_ns=80_000), pause_us=2**32 - 1)
+    link = one_signal(TransportSettings(flow_control="sfc", max_pause_ns=80_000), pause_us=65_535)
     (event,) = link.of(BtsReceived, "a")
     assert event.paused_until_ns == 83_000
 
@@ -85,13 +86,44 @@ def test_a_bts_for_an_unknown_flow_is_ignored_and_counted(changes: dict[str, Any
     assert link.of(MessageCompleted, "a")[0].report.paused_ns == 0
 
 
-def test_a_bts_whose_outer_port_differs_is_malformed() -> None:
-    """The outer source port must equal the source port of the named flow."""
-    frame = bytearray(bts(1, 50))
-    frame[34] ^= 0x01
-    link = transferred(100_000, SFC, arrivals=[(3_000, bytes(frame))])
-    assert link.of(BtsReceived, "a") == []
-    assert link.a.statistics().malformed == 1
+def prototypes_bts(source_port: int, pause_us: int) -> bytes:
+    """Return a BTS as the SFC prototype's switch sends it to NIC a: 14 zero bytes after the pause."""
+    empty = {"protocol": 0, "destination_port": 0, "destination_qpn": 0, "traffic_class": 0, "queue_depth_bytes": 0}
+    return bts(1, pause_us, cause=BtsCause.UNKNOWN, source_port=source_port, switch_id=0, **empty)
+
+
+def test_a_bts_without_a_cause_pauses_the_flows_from_its_port_only() -> None:
+    """The prototype's BTS names neither QP nor protocol. QP 16385 has the same port as QP 1."""
+    link = FakeLink(SFC)
+    for qpn in (1, 2, 16_385):
+        link.transfer(100_000, qpn=qpn)
+    link.inject(1_000, link.a, prototypes_bts(0xC001, 100))
+    link.run()
+    finish_ns = {event.report.message.source_qpn: event.finish_ns for event in link.of(MessageCompleted, "a")}
+    assert finish_ns[2] < 50_000 < 101_000 < min(finish_ns[1], finish_ns[16_385])
+    events = link.of(BtsReceived, "a")
+    assert {(event.flow_id, event.obeyed, event.sent_ns) for event in events} == {(1, True, None), (3, True, None)}
+    assert (link.a.statistics().bts_received, link.a.statistics().bts_by_verdict["obeyed"]) == (1, 1)
+
+
+def test_a_bts_without_a_cause_for_no_flow_is_counted() -> None:
+    link = transferred(100_000, SFC, arrivals=[(3_000, prototypes_bts(0xC002, 100))])
+    (event,) = link.of(BtsReceived, "a")
+    assert (event.reason, event.flow_id) == ("unknown_flow", None)
+    assert link.of(MessageCompleted, "a")[0].report.paused_ns == 0
+
+
+@pytest.mark.parametrize("dilation", [1, 1_000, 100_000])
+def test_a_pause_is_in_model_time(dilation: int) -> None:
+    """The longest pause that the field can hold is obeyed at every dilation, unless `max_pause_ns` is shorter."""
+    settings = TransportSettings(flow_control="sfc", max_pause_ns=100_000_000)
+    for pause_us in (1, 65_535):
+        link = FakeLink(settings, dilation=dilation)
+        link.transfer(100_000)
+        link.inject(dilation * 3_000, link.a, bts(1, pause_us))
+        link.run()
+        (event,) = link.of(BtsReceived, "a")
+        assert event.paused_until_ns == dilation * (3_000 + 1_000 * pause_us)
 
 
 def test_a_bts_for_a_finished_flow_is_recorded_but_not_obeyed() -> None:
@@ -101,7 +133,7 @@ def test_a_bts_for_a_finished_flow_is_recorded_but_not_obeyed() -> None:
 
 
 def test_the_time_of_the_switch_counts_from_the_epoch() -> None:
-    link = transferred(100_000, SFC, epoch_ns=500, arrivals=[(3_000, bts(1, 1, sent_us=2))])
+    link = transferred(100_000, SFC, epoch_ns=500, arrivals=[(3_000, bts(1, 1, stamp=2))])
     assert link.of(BtsReceived, "a")[0].sent_ns == 2_500
 
 

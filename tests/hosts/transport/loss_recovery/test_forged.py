@@ -201,7 +201,7 @@ FORGERIES: st.SearchStrategy[Forgery] = st.one_of(
     PSNS.map(lambda psn: _always(returned(psn))),
     WORDS.map(lambda number: _always(pull(number))),
     st.just(_always(_framer().frame(Opcode.CNP, bytes(4), CNP_RESERVED, becn=True))),
-    st.builds(_bts, st.one_of(st.integers(0, 100), WORDS), st.sampled_from(BtsCause)),
+    st.builds(_bts, st.one_of(st.integers(0, 100), st.integers(0, 0xFFFF)), st.sampled_from(BtsCause)),
     st.integers(0, 0xFFFF).map(lambda quanta: _always(pfc.pack_frame(MAC_B, {3: quanta}))),
 )
 TIMES = st.integers(0, LAST_FORGERY_NS)

@@ -44,7 +44,7 @@ def test_slots_per_second_match_the_link_rate(wall_bps: int, frame_bytes: int) -
 
 def test_slots_are_as_long_as_the_frames_of_the_class() -> None:
     classes = (CLASS_DATA, CLASS_CONTROL, CLASS_BTS, 0)
-    assert [slot_bytes(traffic_class, 1000) for traffic_class in classes] == [1058, 62, 70, 1058]
+    assert [slot_bytes(traffic_class, 1000) for traffic_class in classes] == [1058, 62, 60, 1058]
 
 
 def test_slot_commands_leave_queues_unlimited_and_set_a_rate_for_every_port_and_class() -> None:
