@@ -65,7 +65,7 @@ ScaleName = Annotated[
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 
 
-def _milliseconds(text: str | float) -> float:
+def milliseconds(text: str | float) -> float:
     """Return a time in ms; the default unit is ms. Options that are not given arrive as None, not here."""
     try:
         return float(text)
@@ -81,7 +81,7 @@ Duration = Annotated[
     float | None,
     typer.Option(
         metavar="TIME",
-        parser=_milliseconds,
+        parser=milliseconds,
         help="Longest simulated time, such as 4ms; a number is in ms.",
         show_default=False,
     ),

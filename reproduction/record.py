@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ from wire.input.bounded_file import read_bounded_text
 
 FILE_NAME = "reproduction.json"
 SCHEMA = "sfc-testbed/reproduction/2"
+_OVER_SEEDS = re.compile(r"; [^;]* over \d+ seeds$")
+"""The range over the seeds at the end of a measured value."""
+_IN_PARENTHESES = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
 
 
 class ClaimFinding(BaseModel):
@@ -45,6 +49,11 @@ class ClaimFinding(BaseModel):
     def outcome_text(self) -> str:
         """The outcome as tables show it."""
         return shown(self.outcome, is_ours=self.is_ours)
+
+    @property
+    def median(self) -> str:
+        """The measured value without its range over the seeds, and without the values in parentheses."""
+        return _IN_PARENTHESES.sub("", _OVER_SEEDS.sub("", self.measured))
 
 
 class FigureTable(BaseModel):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""docs/stored/reproduction.json: the findings of each experiment at each scale that docs/reproduction/ shows.
+"""docs/stored/reproduction.json: the findings of each experiment, which `reproduce --show` and docs/reproduction/ show.
 
 The runs themselves are not stored. There is one summary per experiment, scale, preset of the HPCC simulator, and
-time for which messages arrive. Findings about other claims than the current ones are left out. Complete findings are
-preferred, then findings with more seeds, and newer ones.
+time for which messages arrive; each is one line of the file. Findings about other claims than the current ones are left
+out. Complete findings are preferred, then findings with more seeds, and newer ones.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from analysis.formatting import NOTHING
+from analysis.results.outcome import HOLDS
 from hosts.transport.congestion.presets import DEFAULT_PRESET, PRESETS, Preset
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.record import ClaimFinding, FigureTable, StoredReproduction
@@ -28,6 +30,12 @@ from testbed.errors import UsageError
 STORE = Path(__file__).resolve().parents[1] / "docs" / "stored" / "reproduction.json"
 SCALES: tuple[ScaleName, ...] = ("ci", "laptop", "paper")
 
+SEEDS = 3
+"""Findings with fewer seeds are shown only where there are no others."""
+_ONE_PATH = ("signaling", "fairness", "theory")
+"""Experiments whose flows have only one path."""
+_PATHS_CHANGED = "20261128"
+"""The day since which a flow's path depends on the seed and not on the scheme (decision 12)."""
 _SCHEMA: Literal["sfc-testbed/reproduction-summaries/2"] = "sfc-testbed/reproduction-summaries/2"
 _LENGTH = "arrivals_us"
 _CONGESTION = "transport.congestion_parameters"
@@ -75,14 +83,16 @@ class Summary(BaseModel):
         return self.experiment, self.scale, self.preset, self.arrivals_us
 
     @property
-    def column(self) -> str:
-        """The scale, and a preset other than the default, as headings name them."""
-        return f"scale {self.scale}{'' if self.preset == DEFAULT_PRESET else f' with {self.preset}'}"
+    def heading(self) -> str:
+        """The scale, a shortened time for which messages arrive, and a preset other than the default."""
+        length = "" if self.arrivals_us is None else f", {self.arrivals_us / 1000:g} ms"
+        preset = "" if self.preset == DEFAULT_PRESET else f", {self.preset}"
+        return f"{self.scale}{length}{preset}"
 
     @property
-    def heading(self) -> str:
-        """The column, and the time for which messages arrive if it is shortened."""
-        return self.column if self.arrivals_us is None else f"{self.column}, {self.arrivals_us / 1000:g} ms"
+    def has_former_paths(self) -> bool:
+        """Whether the runs are older than the rule by which flows choose their paths today."""
+        return self.made < _PATHS_CHANGED and self.experiment not in _ONE_PATH
 
     @property
     def answers_current_claims(self) -> bool:
@@ -156,14 +166,65 @@ def _order(summary: Summary) -> tuple[int, int, float]:
     return SCALES.index(summary.scale), PRESETS.index(summary.preset), length_us_of(summary)
 
 
-def longest(summaries: Iterable[Summary]) -> list[Summary]:
-    """Return the summary with the longest arrivals of each experiment, scale and preset."""
-    chosen: dict[tuple[str, str, str], Summary] = {}
+def largest(summaries: Iterable[Summary]) -> Summary:
+    """Return the summary that stands for several of an experiment, and that its page shows.
+
+    At least SEEDS seeds count first, then the scale, the default preset, and the time for which messages arrive.
+    """
+    return max(
+        summaries,
+        key=lambda summary: (
+            len(summary.seeds) >= SEEDS,
+            SCALES.index(summary.scale),
+            summary.preset == DEFAULT_PRESET,
+            length_us_of(summary),
+        ),
+    )
+
+
+def matching(
+    summaries: Sequence[Summary],
+    experiment: str | None = None,
+    scale: str | None = None,
+    preset: str | None = None,
+    arrivals_ms: float | None = None,
+) -> list[Summary]:
+    """Return the summaries of an experiment, scale, preset and time of arrivals; None: any.
+
+    UsageError, which names what is stored, if there are none.
+    """
+    own = [summary for summary in summaries if experiment in (None, summary.experiment)]
+    chosen = [
+        summary
+        for summary in own
+        if scale in (None, summary.scale)
+        and preset in (None, summary.preset)
+        and (arrivals_ms is None or math.isclose(length_us_of(summary), arrivals_ms * 1000))
+    ]
+    if not chosen:
+        wish = (
+            scale and f"scale {scale}",
+            preset and f"preset {preset}",
+            arrivals_ms and f"arrivals of {arrivals_ms:g} ms",
+        )
+        words = ", ".join(word for word in (experiment, *wish) if word)
+        stored = "; ".join(dict.fromkeys(summary.heading for summary in own)) or NOTHING
+        raise UsageError(f"no results are stored for {words}; stored: {stored}")
+    return chosen
+
+
+def by_experiment(summaries: Iterable[Summary]) -> dict[str, list[Summary]]:
+    """Return the summaries of each experiment, in their order."""
+    grouped: dict[str, list[Summary]] = {}
     for summary in summaries:
-        key = summary.experiment, summary.scale, summary.preset
-        if key not in chosen or length_us_of(chosen[key]) <= length_us_of(summary):
-            chosen[key] = summary
-    return list(chosen.values())
+        grouped.setdefault(summary.experiment, []).append(summary)
+    return grouped
+
+
+def sets_that_hold(claim: str, summaries: Sequence[Summary]) -> str:
+    """Return in how many of the stored sets a claim holds with every seed, such as `5/7`."""
+    outcomes = [finding.outcome for summary in summaries for finding in summary.claims if finding.claim == claim]
+    return f"{outcomes.count(HOLDS)}/{len(outcomes)}"
 
 
 def length_us_of(summary: Summary) -> float:
@@ -183,5 +244,6 @@ def read_summaries(path: Path = STORE) -> tuple[Summary, ...]:
 
 def write_summaries(summaries: Iterable[Summary], path: Path = STORE) -> None:
     """Replace the stored summaries."""
-    content = _Store(summaries=tuple(summaries)).model_dump(mode="json", by_alias=True)
-    replace_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    rows = (summary.model_dump(mode="json", exclude_defaults=True) for summary in summaries)
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    replace_text(path, f'{{"schema":"{_SCHEMA}","summaries":[\n{lines}\n]}}\n')

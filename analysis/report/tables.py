@@ -257,9 +257,13 @@ def claims_table(title: str, claims: Sequence[tuple[str, str, str, str]], says: 
         table.add_column(heading, ratio=PROSE)
     table.add_column("outcome")
     for claim, paper, measured, outcome in claims:
-        style = next(style for word, style in _OUTCOME_STYLES.items() if outcome.startswith(word))
-        table.add_row(Text(claim), Text(paper), Text(measured), Text(outcome, style=style))
+        table.add_row(Text(claim), Text(paper), Text(measured), styled_outcome(outcome))
     return Fitted(table)
+
+
+def styled_outcome(outcome: str) -> Text:
+    """Return the outcome of a claim in its colour."""
+    return Text(outcome, style=next(style for word, style in _OUTCOME_STYLES.items() if outcome.startswith(word)))
 
 
 def _names(label: str, verdict: Level) -> tuple[Text, Text]:

@@ -15,18 +15,21 @@ from analysis.results.outcome import tally
 from analysis.results.spec import ClockName
 from analysis.results.spec import P4Program as CompiledProgram
 from cli.calibration import say_dilations
+from cli.findings import print_findings, print_json, print_overview
 from cli.listing import words
-from cli.options import Json, Out, P4Program, Retry, ScaleName, SchedulerAddress, Settings, Workers
+from cli.options import Json, Out, P4Program, Retry, SchedulerAddress, Settings, Workers, milliseconds
 from cli.outcomes import print_reproduction
 from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say, say_json
 from cli.planning import checked, clock_of
 from cli.progress import JobProgress
 from cli.retrying import tell
 from cli.seeds import chosen_seeds
+from hosts.transport.congestion.presets import PRESETS
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.effort import brief_request, with_efforts
 from reproduction.jobs import CONGESTION, ExperimentJob, jobs_of, known_to_experiment
 from reproduction.reproduce import RUNS, ReproducedExperiments, announcement, jobs_in, reproduce
+from reproduction.summaries import SCALES, matching, read_summaries
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.retry import check_retry
 from testbed.jobs.job import executor_for
@@ -34,7 +37,7 @@ from testbed.plan.settings import Settings as SettingValues
 from testbed.plan.settings import parse_settings, settings_words
 from testbed.program.user_program import read_program
 from wire.input.nearest import nearest
-from wire.input.validation import shortened
+from wire.input.validation import shortened, shown
 
 
 def verb(
@@ -43,7 +46,14 @@ def verb(
         typer.Argument(help="Experiment of the paper, or `all`, see `list`.", autocompletion=words.experiments_or_all),
     ],
     *,
-    scale: ScaleName = "ci",
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="Size of the network and the traffic: ci, laptop or paper.",
+            show_default="ci",
+            autocompletion=words.scales,
+        ),
+    ] = None,
     clock: Annotated[
         str | None,
         typer.Option(
@@ -58,15 +68,61 @@ def verb(
     seeds: Annotated[
         str | None,
         typer.Option(
-            help="Several seeds, such as 1..5 or 1,3,7: a claim holds, fails, or depends on the seed.",
+            help="Several seeds, such as 1..5 or 1,3,7: a claim holds, fails, or depends on the seed. With --show: "
+            "the values with these seeds, or with `all`.",
             show_default=False,
         ),
     ] = None,
     settings: Settings = None,
     p4: P4Program = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
+    show: Annotated[
+        bool,
+        typer.Option("--show", help="Start nothing; print the stored results, by default those of the largest scale."),
+    ] = False,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help=f"With --show: results with a preset of the HPCC simulator, {' or '.join(PRESETS)}.",
+            show_default=False,
+        ),
+    ] = None,
+    arrivals: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TIME",
+            parser=milliseconds,
+            help="With --show: results of runs whose messages arrive for this time, such as 2ms; a number is in ms.",
+            show_default=False,
+        ),
+    ] = None,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="With --show: also tables of figures, and reasons with the commands of their tests."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
+    if show:
+        _refuse(
+            "--show starts no run",
+            {
+                "--clock": clock is not None,
+                "--out": out != Path("runs"),
+                "--workers": workers is not None,
+                "--scheduler": scheduler is not None,
+                "--retry": retry,
+                "--seed": seed is not None,
+                "--set": bool(settings),
+                "--p4": p4 is not None,
+                "--strict": strict,
+            },
+        )
+        _show(experiment, scale, preset, arrivals, seeds, in_full=full, is_json=json)
+        return
+    _refuse("only with --show", {"--preset": preset is not None, "--arrivals": arrivals is not None, "--full": full})
+    scale = "ci" if scale is None else scale
     chosen = None if clock is None else clock_of(clock)
     names = _experiments(experiment)
     changed_settings = parse_settings(settings or ())
@@ -104,6 +160,41 @@ def verb(
         raise typer.Exit(EXIT_INVALID)
     if strict and not all(stored.reproduction.all_hold for stored in reproduced.experiments):
         raise typer.Exit(EXIT_CLAIM)
+
+
+def _refuse(reason: str, is_typed: Mapping[str, bool]) -> None:
+    """Raise UsageError if an option is typed that does not fit."""
+    if any(is_typed.values()):
+        raise UsageError(f"{', '.join(option for option, typed in is_typed.items() if typed)}: {reason}")
+
+
+def _show(
+    experiment: str,
+    scale: str | None,
+    preset: str | None,
+    arrivals_ms: float | None,
+    seeds: str | None,
+    *,
+    in_full: bool,
+    is_json: bool,
+) -> None:
+    """Print stored results."""
+    for option, name, known in (("--scale", scale, SCALES), ("--preset", preset, PRESETS)):
+        if name is not None and name not in known:
+            raise UsageError(f"{option}: unknown {shown(name)}; choose from {', '.join(known)}{nearest(name, known)}")
+    names = _experiments(experiment)
+    name = names[0] if len(names) == 1 else None
+    every = read_summaries()
+    found = matching(every, name, scale, preset, arrivals_ms)
+    by_seed = None if seeds is None else [] if seeds == "all" else chosen_seeds(None, seeds)
+    if is_json:
+        _refuse("--json prints all of it", {"--seeds": seeds is not None, "--full": in_full})
+        print_json(found)
+    elif name is None:
+        _refuse("name an experiment", {"--seeds": seeds is not None, "--full": in_full})
+        print_overview(found)
+    else:
+        print_findings(matching(every, name), found, by_seed, in_full=in_full)
 
 
 def _jobs(

@@ -145,6 +145,20 @@ def test_a_wrong_option_is_refused(words: list[str], expected: str, refused: Ref
         (["reproduce", "all", "--set", "arrivals_us"], "--set 'arrivals_us' is not of the form key=value"),
         (["reproduce", "all", "--set", "colour.red=1"], "a key is NAME or one of"),
         (["reproduce", "all", "--set", "switch.colour=1"], "switch: colour: there is no such setting"),
+        (["reproduce", "nothing", "--show"], "unknown experiment 'nothing'; choose from all, signaling"),
+        (
+            ["reproduce", "theory", "--show", "--scale", "huge"],
+            "--scale: unknown 'huge'; choose from ci, laptop, paper",
+        ),
+        (
+            ["reproduce", "theory", "--show", "--preset", "mix"],
+            "--preset: unknown 'mix'; choose from run.py, mix/config",
+        ),
+        (["reproduce", "theory", "--show", "--arrivals", "1ms"], "no results are stored for theory, arrivals of 1 ms"),
+        (["reproduce", "theory", "--show", "--seeds", "99"], "theory, scale paper, has no seed 99; stored: 1, 2, 3"),
+        (["reproduce", "theory", "--show", "--set", "joiners=2", "--strict"], "--set, --strict: --show starts no run"),
+        (["reproduce", "all", "--show", "--full"], "--full: name an experiment"),
+        (["reproduce", "theory", "--preset", "run.py"], "--preset: only with --show"),
     ],
     ids=lambda value: " ".join(value).encode("ascii", "backslashreplace").decode() if isinstance(value, list) else "",
 )

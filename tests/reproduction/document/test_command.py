@@ -8,19 +8,20 @@ import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from analysis.results.outcome import Outcome
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document import command as document
-from reproduction.document.command import below, main, pages_of
-from reproduction.document.experiment import Remark
-from reproduction.document.overview import BEGIN, END, with_overview
-from reproduction.document.parts import SUMMARY_PAGE
-from reproduction.durations import duration_table, have_several_durations, over_durations, plot_durations
+from reproduction.document.command import below, main
+from reproduction.document.pages import OUTCOMES, pages_of, parts_of, with_parts
 from reproduction.record import ClaimFinding, FigureTable, Reproduction, RunOfExperiment, StoredReproduction
-from reproduction.summaries import Place, Summary, longest, merged, read_summaries, summary_of, write_summaries
+from reproduction.remarks import Reason, Remarks, read_remarks
+from reproduction.summaries import Summary, largest, matching, merged, read_summaries, summary_of, write_summaries
+from testbed.errors import UsageError
 
 MIX = 'transport.congestion_parameters={"preset": "mix/config.txt"}'
+BECAUSE = {"cause": "Because.", "test": "It is.", "runs": ("run theory --set joiners=2",)}
 
 
 def _claims(letters: str) -> tuple[ClaimFinding, ...]:
@@ -74,31 +75,31 @@ def _write(folder: Path, reproduction: Reproduction) -> None:
     (folder / "reproduction.json").write_text(reproduction.model_dump_json(by_alias=True))
 
 
-def test_a_page_marks_a_failed_claim_and_gives_its_reason() -> None:
-    summary = _summary("theory", "ci", "c")
-    remark = Remark(reason="Because.", found="It is.", runs=("run theory --set joiners=2",))
-    text = pages_of([summary], {"theory": {"c": remark}}, {("theory", "ci", "run.py", None): "../images/x.png"})[
-        "theory.md"
-    ]
-    assert "| c | p | m | **fails** |" in text
-    assert "- *c* (scale ci)\n\n  Reason: Because.\n\n  Test: It is.\n" in text
-    assert "  ./runner.py run theory --set joiners=2\n" in text
-    parts = ("reproduce theory", "Formulas", "../images/x.png", "| c | p |", "*c*", "run theory")
+def test_a_page_has_the_largest_scale_with_three_seeds_and_the_cause_of_each_claim_that_fails() -> None:
+    three = {"seeds": (1, 2, 3), "verdicts": ("faithful",), "runs": 3}
+    shown = _summary("theory", "laptop", "abc").model_copy(update=three)
+    sets = [_summary("theory", "ci", "abe"), shown, _summary("theory", "paper", "abd")]
+    reasons = (Reason(claims=("b", "c"), **BECAUSE), Reason(claims=("d",), **BECAUSE))
+    remarks = {"theory": Remarks(follows="It follows.", reasons=reasons)}
+    text = pages_of(sets, remarks, {"theory": "../images/x.png"})["theory.md"]
+    parts = (
+        "3 claims of the paper: 1 holds, 2 fail. It follows.",
+        "(../images/x.png)",
+        "| 1 | a | p | m | holds | 3/3 |",
+        "| 2 | b | p | m | **fails** | 0/3 |",
+        "scale laptop, 3 seeds; 3 runs, all faithful",
+        shown.command,
+        "Formulas",
+        "- **Claims 2, 3.** Because. *Test:* It is.",
+        "- **Claim 5 (in other sets).** Because.",
+        "- **Claim 4.** The cause is unknown.",
+    )
     positions = [text.index(part) for part in parts]
     assert positions == sorted(positions)
-    assert "*c* (scale ci): the reason is unknown." in pages_of([summary], {}, {})["theory.md"]
-
-
-def test_a_reason_is_given_once_for_all_scales_and_claims_that_share_it() -> None:
-    remark = Remark(reason="Because.", found="It is.", runs=("run theory",))
-    summaries = [_summary("theory", "ci", "bc"), _summary("theory", "laptop", "ac")]
-    text = pages_of(summaries, {"theory": {"b": remark, "c": remark}}, {})["theory.md"]
-    assert "- *b* (scale ci); *c* (scale ci, scale laptop)\n" in text
-    assert text.count("Because.") == 1
 
 
 @pytest.mark.usefixtures("any_claims")
-def test_the_summary_counts_claims_by_experiment_and_scale_without_changed_settings(tmp_path: Path) -> None:
+def test_the_overview_has_a_row_for_each_experiment_without_changed_settings(tmp_path: Path) -> None:
     reproductions = (
         _reproduction("theory", "ci"),
         _reproduction("theory", "laptop"),
@@ -106,53 +107,22 @@ def test_the_summary_counts_claims_by_experiment_and_scale_without_changed_setti
         _reproduction("ndp", "ci", "ab", ("load=0.1",)),
     )
     for number, reproduction in enumerate(reproductions):
-        _write(tmp_path / str(number), reproduction)
-    pages = pages_of(merged((), (summary for summary, _ in below([tmp_path]))), {}, {})
-    assert pages.keys() == {SUMMARY_PAGE, "ndp.md", "theory.md"}
-    text = pages[SUMMARY_PAGE]
-    ndp, theory = "1 holds, 1 depends on the seed; ours: 1 holds", "1 holds, 1 fails"
-    assert f"| Fig. 16 | [ndp](ndp.md) | t | {ndp} | - |" in text
-    assert f"| Appendix C | [theory](theory.md) | t | {theory} | {theory} |" in text
+        _write(tmp_path / f"{number}-20261129-080000", reproduction)
+    summaries = merged((), (summary for summary, _ in below([tmp_path])))
+    text = parts_of(summaries, {"ndp": Remarks(follows="It follows.")})[OUTCOMES]
+    first = "4 claims of the paper: 2 hold, 1 fails, 1 depends on the seed; 1 of ours: 1 holds. All 0 stored runs are"
+    assert text.startswith(first)
+    counts = "1 holds, 1 depends on the seed; ours: 1 holds"
+    assert f"| Fig. 16 | [ndp](ndp.md) | ci | {counts} | It follows. |" in text
+    assert "| Appendix C | [theory](theory.md) | laptop | 1 holds, 1 fails |  |" in text
 
 
-def test_the_summary_lists_every_claim_with_the_figure_of_the_largest_scale() -> None:
-    summaries = [_summary("theory", "ci"), _summary("theory", "laptop", "a")]
-    pictures: dict[Place, str] = {
-        ("theory", scale, "run.py", None): f"../images/{scale}.png" for scale in ("ci", "laptop")
-    }
-    text = pages_of(summaries, {}, pictures)[SUMMARY_PAGE]
-    assert "| a | holds | holds | m |" in text
-    assert "| b | **fails** | - | - |" in text
-    assert "../images/laptop.png" in text
-    assert "../images/ci.png" not in text
-
-
-def test_the_summary_begins_with_the_result_and_the_runs_that_are_not_faithful() -> None:
-    faithful = [
-        _summary(name, "ci").model_copy(update={"verdicts": ("faithful",), "runs": 3}) for name in ("theory", "ndp")
-    ]
-    degraded = _summary("theory", "laptop", "a").model_copy(update={"verdicts": ("degraded", "faithful"), "runs": 2})
-    first = "**Outcomes of the claims:**\n\n- scale ci (1 seed): 4 claims of the paper: 2 hold, 2 fail\n"
-    assert f"{first}\nAll 6 runs are faithful.\n" in pages_of(faithful, {}, {})[SUMMARY_PAGE]
-    laptop = "- scale laptop (1 seed): 1 claim of the paper: 1 holds\n"
-    exception = "Some of the 8 runs are not faithful: theory at scale laptop.\n"
-    assert f"{first}{laptop}\n{exception}" in pages_of([*faithful, degraded], {}, {})[SUMMARY_PAGE]
-
-
-def test_run_times_are_listed_for_scale_paper() -> None:
-    short = _summary("hadoop-50", "paper", changed=("arrivals_us=2500",))
-    short = short.model_copy(update={"runs": 3, "walls_s": (90.0, 30.0, 6000.0)})
-    without = _summary("theory", "paper").model_copy(update={"runs": 1, "walls_s": (0.123,)})
-    elsewhere = _summary("ndp", "ci").model_copy(update={"runs": 2, "walls_s": (1.0, 1.0)})
-    pages = pages_of([short, without, elsewhere, _summary("fairness", "paper")], {}, {})
-    times = pages[SUMMARY_PAGE].partition("## Run times at scale paper")[2]
-    assert [line for line in times.splitlines() if line.startswith("| [")] == [
-        "| [hadoop-50](hadoop-50.md) | 2.5 | 10 | 3 | 30 s to 1.67 h | 1.7 h |",
-        "| [theory](theory.md) | - | - | 1 | 0.123 s | 0.123 s |",
-    ]
-    assert "Time per run: 1 s; total: 2 s.\n" in pages["ndp.md"]
-    assert "Time per run" not in pages["fairness.md"]
-    assert "## Run times" not in pages_of([_summary("fairness", "paper")], {}, {})[SUMMARY_PAGE]
+def test_the_overview_marks_runs_that_are_not_faithful_and_former_paths() -> None:
+    degraded = _summary("ndp", "ci").model_copy(update={"verdicts": ("degraded", "faithful"), "runs": 2})
+    text = parts_of([degraded, _summary("theory", "ci", made="")], {})[OUTCOMES]
+    assert "Some of the 2 stored runs are not faithful: ndp (ci)." in text
+    assert "| [ndp](ndp.md) | ci † |" in text
+    assert "| [theory](theory.md) | ci |" in text
 
 
 @pytest.mark.parametrize(
@@ -181,7 +151,7 @@ def test_a_changed_setting_counts_only_if_it_shortens_arrivals_at_scale_paper_or
         assert summary.arrivals_us == arrivals_us
     if summary is not None and arrivals_us is not None:
         text = pages_of([summary], {}, {})["hadoop-50.md"]
-        assert "## Scale paper, 1 ms\n\nMessages arrive for 1 ms instead of 10 ms.\n" in text
+        assert "scale paper, messages for 1 ms instead of 10 ms, seed 1;" in text
         assert "--set arrivals_us=1000" in text
 
 
@@ -194,7 +164,6 @@ def test_complete_and_newer_findings_and_those_with_more_seeds_replace_others() 
     )
     other = _summary("theory", "ci")
     assert merged([whole], [shorter, other, short]) == (short, shorter, whole, other)
-    assert longest([short, whole, other, shorter]) == [whole, other]
     newer = _summary("hadoop-50", "paper", "aa", made="20261123-080001-2")
     assert newer.made == "20261123-080001"
     assert merged([whole], [newer]) == merged([newer], [whole]) == (newer,)
@@ -204,39 +173,34 @@ def test_complete_and_newer_findings_and_those_with_more_seeds_replace_others() 
     assert merged([newer], [more_seeds]) == merged([more_seeds], [newer]) == (more_seeds,)
 
 
-def test_durations_and_presets_are_compared_on_the_page_of_the_experiment() -> None:
-    places = [
-        _summary("hadoop-50", "paper", "a", (f"arrivals_us={length}", *preset))
-        for preset in ((), (MIX,))
-        for length in (1000, 2000)
-    ]
-    figure = plot_durations(over_durations(places))
-    assert [panel.get_title("left") for panel in figure.axes] == ["a"]
-    assert [line.get_label() for line in figure.axes[0].lines] == ["run.py", "mix/config.txt"]
-    pictures: dict[Place, str] = {("hadoop-50", "paper", "all", None): "../images/durations.png"}
-    text = pages_of(places, {}, pictures)["hadoop-50.md"]
-    assert "| claim | run.py, 1 ms, 1 seed | run.py, 2 ms, 1 seed | mix/config.txt, 1 ms, 1 seed | mix/" in text
-    assert "../images/durations.png" in text
-    assert over_durations(places[:1]) == []
+def test_seeds_scale_preset_and_time_decide_which_set_a_page_shows() -> None:
+    short, mix, whole = (
+        _summary("hadoop-50", "paper", changed=changed) for changed in (("arrivals_us=1000",), (MIX,), ())
+    )
+    laptop = _summary("hadoop-50", "laptop")
+    assert largest([short, mix, laptop]) is short
+    assert largest([short, whole, mix]) is whole
+    seeds = laptop.model_copy(update={"seeds": (1, 2, 3)})
+    assert largest([short, whole, mix, seeds]) is seeds
 
 
-def test_the_table_over_durations_has_the_range_over_the_seeds() -> None:
-    one, three = (_summary("hadoop-50", "paper", "a", changed) for changed in (("arrivals_us=1000",), ()))
-    measured = "0.25x (1 MB vs. 4 MB; worst of 3 points: degree 8); 0.2x to 0.3x over 3 seeds"
-    finding = three.claims[0].model_copy(update={"measured": measured, "outcome": "depends on the seed"})
-    three = three.model_copy(update={"seeds": (1, 2, 3), "claims": (finding,)})
-    assert duration_table([one, three]).splitlines() == [
-        "| claim | run.py, 1 ms, 1 seed | run.py, 10 ms, 3 seeds |",
-        "|---|---|---|",
-        "| a | m: holds | 0.25x (0.2x to 0.3x): depends on the seed |",
-    ]
+def test_sets_are_found_by_experiment_scale_preset_and_time() -> None:
+    every = [_summary("hadoop-50", "ci"), _summary("theory", "paper")]
+    every += [_summary("hadoop-50", "paper", changed=changed) for changed in (("arrivals_us=1000", MIX), ())]
+    assert matching(every, scale="paper") == every[1:]
+    assert matching(every, "hadoop-50", preset="mix/config.txt") == every[2:3]
+    assert matching(every, "hadoop-50", arrivals_ms=10) == every[3:]
+    with pytest.raises(UsageError, match=r"for theory, scale ci; stored: paper$"):
+        matching(every, "theory", "ci")
 
 
-def test_presets_are_compared_without_a_figure_if_there_is_one_duration() -> None:
-    places = [_summary("theory", "paper", "a"), _summary("theory", "paper", "a", (MIX,))]
-    assert not have_several_durations(places)
-    text = pages_of(places, {}, {})["theory.md"]
-    assert "## Scale paper with both presets\n\n| claim | run.py, 1 seed | mix/config.txt, 1 seed |" in text
+def test_a_median_has_neither_a_range_nor_further_values() -> None:
+    finding = _claims("a")[0]
+    for measured, median in (
+        ("0.25x (1 MB vs. 4 MB; worst of 3 points: time (us) 8); 0.2x to 0.3x over 3 seeds", "0.25x"),
+        ("+0.1 packets (1 KB); in whole packets: +0.0; the same over 5 seeds", "+0.1 packets; in whole packets: +0.0"),
+    ):
+        assert finding.model_copy(update={"measured": measured}).median == median
 
 
 def test_findings_about_other_claims_are_not_kept() -> None:
@@ -244,52 +208,60 @@ def test_findings_about_other_claims_are_not_kept() -> None:
     assert merged([_summary("theory", "ci")], ()) == ()
 
 
-def test_presets_are_columns_and_have_pictures_of_their_own() -> None:
-    places = [_summary("hadoop-50", "paper", "a"), _summary("hadoop-50", "paper", "b", (MIX,))]
-    pictures = {summary.place: f"../images/{number}.png" for number, summary in enumerate(places)}
-    pages = pages_of(places, {}, pictures)
-    assert "| claim | scale paper | scale paper with mix/config.txt | measured at scale paper |" in pages[SUMMARY_PAGE]
-    assert "## Scale paper with mix/config.txt" in pages["hadoop-50.md"]
-    assert all(f"../images/{number}.png" in pages["hadoop-50.md"] for number in (0, 1))
+@pytest.fixture
+def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the command use empty documents, whose overview has markers. Return their folder."""
+    folder = tmp_path / "docs"
+    pages, store = folder / "reproduction", folder / "stored.json"
+    pages.mkdir(parents=True)
+    (pages / "README.md").write_text("before\n<!-- begin outcomes -->\nold\n<!-- end -->\nafter\n")
+    monkeypatch.setattr(document, "PAGES", pages)
+    monkeypatch.setattr(document, "PICTURES", folder / "images")
+    monkeypatch.setattr(document, "BY_HAND", (pages / "README.md", folder / "rivals.md"))
+    monkeypatch.setattr(document, "read_summaries", lambda: read_summaries(store))
+    monkeypatch.setattr(document, "write_summaries", lambda summaries: write_summaries(summaries, store))
+    return folder
 
 
 @pytest.mark.usefixtures("any_claims")
-def test_findings_are_stored_so_that_pages_need_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document, "PAGES", tmp_path / "docs" / "reproduction")
-    monkeypatch.setattr(document, "PICTURES", tmp_path / "docs" / "images")
-    store = tmp_path / "docs" / "stored.json"
-    monkeypatch.setattr(document, "read_summaries", lambda: read_summaries(store))
-    monkeypatch.setattr(document, "write_summaries", lambda summaries: write_summaries(summaries, store))
-    runs = tmp_path / "runs"
-    _write(runs / "one", _reproduction("hadoop-50", "ci"))
-    (runs / "one" / "figure.png").write_bytes(b"a picture")
+def test_findings_are_stored_so_that_pages_need_no_runs(tmp_path: Path, docs: Path) -> None:
+    runs, page, picture = tmp_path / "runs", docs / "reproduction" / "hadoop-50.md", docs / "images" / "hadoop-50.png"
+    _write(runs / "one", _reproduction("hadoop-50", "laptop"))
+    Image.new("RGB", (8, 8), "red").save(runs / "one" / "figure.png")
     assert main([str(runs)]) == 0
-    page = document.PAGES / "hadoop-50.md"
-    text = page.read_text()
-    assert "(../images/ci/hadoop-50.png)" in text
-    assert (tmp_path / "docs" / "images" / "ci" / "hadoop-50.png").read_bytes() == b"a picture"
+    assert "(../images/hadoop-50.png)" in page.read_text()
+    assert picture.exists()
     shutil.rmtree(runs)
     assert main(["--check"]) == 0
-    _write(runs / "two", _reproduction("theory", "laptop"))
+    _write(runs / "smaller", _reproduction("hadoop-50", "ci"))
+    _write(runs / "other", _reproduction("theory", "laptop"))
     assert main([str(runs)]) == 0
-    assert {summary.place for summary in read_summaries(store)} == {
+    assert picture.exists()
+    stored = (docs / "stored.json").read_text()
+    assert len(stored.splitlines()) == 2 + 3
+    assert [summary.place for summary in read_summaries(docs / "stored.json")] == [
         ("hadoop-50", "ci", "run.py", None),
+        ("hadoop-50", "laptop", "run.py", None),
         ("theory", "laptop", "run.py", None),
-    }
-    page.write_text(f"{text}edited\n")
+    ]
+    overview = (docs / "reproduction" / "README.md").read_text()
+    assert overview.startswith("before\n<!-- begin outcomes -->\n4 claims of the paper")
+    assert overview.endswith("<!-- end -->\nafter\n")
+    _write(runs / "larger", _reproduction("hadoop-50", "paper"))
+    assert main([str(runs)]) == 0
+    assert not picture.exists()  # the page shows scale paper now, of which there is no picture
+    page.write_text(f"{page.read_text()}edited\n")
     assert main(["--check"]) == 1
 
 
-def test_a_page_without_an_experiment_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document, "PAGES", tmp_path / "docs" / "reproduction")
-    monkeypatch.setattr(document, "PICTURES", tmp_path / "docs" / "images")
-    monkeypatch.setattr(document, "read_summaries", lambda: (_summary("theory", "ci"),))
+@pytest.mark.usefixtures("any_claims")
+def test_a_page_without_an_experiment_is_removed(docs: Path) -> None:
+    write_summaries([_summary("theory", "ci")], docs / "stored.json")
     assert main([]) == 0
-    stale = document.PAGES / "renamed.md"
-    stale.write_text("of an earlier release\n")
+    (docs / "reproduction" / "renamed.md").write_text("of an earlier release\n")
     assert main(["--check"]) == 1
     assert main([]) == 0
-    assert {path.name for path in document.PAGES.iterdir()} == {SUMMARY_PAGE, "theory.md"}
+    assert {path.name for path in (docs / "reproduction").iterdir()} == {"README.md", "theory.md"}
 
 
 def test_a_folder_without_findings_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -302,21 +274,25 @@ def test_the_stored_pages_are_current() -> None:
     assert main(["--check"]) == 0
 
 
-def test_a_table_of_figures_is_on_the_experiments_page_and_in_an_overview_between_its_markers() -> None:
+def test_reasons_are_about_claims_that_exist() -> None:
+    for name, remarks in read_remarks().items():
+        texts = [claim for reason in remarks.reasons for claim in reason.claims]
+        assert {claim.claim for claim in EXPERIMENTS[name].claims} >= set(texts)
+        assert len(set(texts)) == len(texts)
+    assert read_remarks().keys() == EXPERIMENTS.keys()
+
+
+def test_a_page_gets_the_first_table_of_an_experiment_at_a_scale() -> None:
     table = FigureTable(caption="All of them", headings=("scheme", "peak"), rows=(("sfc", "1 MB"),))
-    summary = _summary("rivals", "ci").model_copy(update={"tables": (table,), "seeds": (1, 2)})
-    lines = pages_of([summary], {}, {})["rivals.md"].splitlines()
-    begin = lines.index("All of them")
-    assert lines[begin + 2 : begin + 5] == ["| scheme | peak |", "|---|---|", "| sfc | 1 MB |"]
-    pictures: dict[Place, str] = {("rivals", "ci", "run.py", None): "images/x.png"}
-    begin_ci, begin_paper = BEGIN.format("ci"), BEGIN.format("paper")
-    text = with_overview(f"before\n{begin_ci}\nold\n{END}\nafter\n", [summary], pictures)
-    assert text.startswith(f"before\n{begin_ci}\nScale ci, 2 seeds, `./runner.py reproduce rivals")
-    assert text.endswith(f"{END}\nafter\n")
-    assert "| sfc | 1 MB |" in text
-    assert "(images/x.png)" in text
-    assert "old" not in text
-    with pytest.raises(ValueError, match="a pair of markers"):
-        with_overview("no markers", [summary], {})
-    with pytest.raises(ValueError, match="no stored findings at scale paper"):
-        with_overview(f"{begin_paper}\n{END}\n", [summary], {})
+    parts = parts_of([_summary("rivals", "ci").model_copy(update={"tables": (table,), "seeds": (1, 2)})], {})
+    text = with_parts("a\n<!-- begin rivals, scale ci -->\nold\n<!-- end -->\nb\n", parts)
+    assert text.splitlines()[:3] == [
+        "a",
+        "<!-- begin rivals, scale ci -->",
+        "Scale ci, 2 seeds, `./runner.py reproduce rivals --scale ci --seed 1`:",
+    ]
+    assert text.splitlines()[4:] == ["| scheme | peak |", "|---|---|", "| sfc | 1 MB |", "<!-- end -->", "b"]
+    with pytest.raises(ValueError, match="begin NAME"):
+        with_parts("no markers", parts)
+    with pytest.raises(KeyError, match="rivals, scale paper"):
+        with_parts("<!-- begin rivals, scale paper -->\n<!-- end -->\n", parts)
