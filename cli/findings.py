@@ -44,8 +44,8 @@ def print_findings(
 ) -> None:
     """Print the claims of the largest matching set, and all sets of the experiment.
 
-    `seeds` adds the values with these seeds, an empty sequence those with all seeds. `in_full` adds tables of figures,
-    reasons why claims do not hold, and notes. UsageError for a seed that the set does not have.
+    `seeds` adds the values with these seeds, an empty sequence those with all seeds. `in_full` adds the claims in every
+    set, tables of figures, reasons why claims do not hold, and notes. UsageError for a seed that the set does not have.
     """
     shown = largest(matching)
     claims = _claims(shown, sets, seeds)
@@ -55,6 +55,7 @@ def print_findings(
     rows = [("*" if summary is shown else "", *_set_cells(summary)) for summary in sets]
     console.print(_table("stored sets (*: shown above)", ("", *_SET_HEADINGS), rows, keys=2))
     if in_full:
+        console.print(_claims_by_set(sets))
         for table in shown.tables:
             console.print(_figures(table))
             console.print()
@@ -75,7 +76,7 @@ def _claims(shown: Summary, sets: Sequence[Summary], seeds: Sequence[int] | None
         raise UsageError(
             f"--seeds: {shown.experiment}, scale {shown.heading}, has no seed {missing[0]}; stored: {stored}"
         )
-    rows = []
+    rows: list[tuple[str | Text, ...]] = []
     for number, finding in enumerate(shown.claims, start=1):
         by_seed = dict(zip(shown.seeds, finding.values, strict=True))
         values = (by_seed[seed] for seed in chosen)
@@ -93,6 +94,17 @@ def _claims(shown: Summary, sets: Sequence[Summary], seeds: Sequence[int] | None
     headings = ("", "claim", "paper", "measured", "outcome", "sets", *(f"seed {seed}" for seed in chosen))
     title = f"{shown.experiment} ({shown.paper_place}), scale {shown.heading}, {amount(len(shown.seeds), 'seed')}"
     return _table(title, headings, rows, prose=("claim", "paper", "measured"))
+
+
+def _claims_by_set(sets: Sequence[Summary]) -> Fitted:
+    """Return a table with the median and the outcome of each claim in every set."""
+    findings = [{finding.claim: finding for finding in summary.claims} for summary in sets]
+    rows = [
+        (claim, *(f"{own[claim].median}: {own[claim].outcome}" if claim in own else NOTHING for own in findings))
+        for claim in dict.fromkeys(claim for own in findings for claim in own)
+    ]
+    headings = ("claim", *(summary.heading for summary in sets))
+    return _table("claims in every stored set", headings, rows, prose=headings)
 
 
 def _set_cells(summary: Summary) -> tuple[str, ...]:
