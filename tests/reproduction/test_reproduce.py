@@ -26,7 +26,7 @@ from reproduction.model.claims import Bound
 from reproduction.model.experiment import Measurement, Point, Results
 from reproduction.model.quantities import Quantity
 from reproduction.record import Reproduction
-from reproduction.remarks import read_remarks
+from reproduction.remarks import Remarks, read_remarks
 from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import parse_settings
@@ -127,7 +127,7 @@ def test_the_claim_of_signaling_about_the_cache_fails_without_the_cache(tmp_path
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
-    for run in sorted({run for reason in read_remarks()[name].reasons for run in reason.runs}):
+    for run in sorted({run for reason in read_remarks().get(name, Remarks()).reasons for run in reason.runs}):
         verb, experiment, *words = shlex.split(run)
         assert verb == "run" or experiment == name
         options = dict(zip(words[::2], words[1::2], strict=True))
