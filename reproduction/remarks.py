@@ -33,7 +33,7 @@ class Remarks(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     follows: str = ""
-    """What follows from the experiment, in one sentence."""
+    """The conclusion from the experiment, in one sentence."""
     reasons: tuple[Reason, ...] = ()
 
 

@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "reproduction"
 PICTURES = ROOT / "docs" / "images" / "reproduction"
 BY_HAND = (PAGES / SUMMARY_PAGE, PAGES.parent / "rivals.md")
-"""Pages of which only parts are generated."""
+"""Hand-written pages with generated parts."""
 _COLORS = 64
 """Colours of a stored picture, which make it a third as large."""
 
