@@ -169,7 +169,8 @@ def _order(summary: Summary) -> tuple[int, int, float]:
 def largest(summaries: Iterable[Summary]) -> Summary:
     """Return the summary that stands for several of an experiment, and that its page shows.
 
-    At least SEEDS seeds count first, then the scale, the default preset, and the time for which messages arrive.
+    At least SEEDS seeds count first, then the scale, the default preset, paths that depend on the seed, and the time for
+    which messages arrive.
     """
     return max(
         summaries,
@@ -177,6 +178,7 @@ def largest(summaries: Iterable[Summary]) -> Summary:
             len(summary.seeds) >= SEEDS,
             SCALES.index(summary.scale),
             summary.preset == DEFAULT_PRESET,
+            not summary.has_former_paths,
             length_us_of(summary),
         ),
     )
