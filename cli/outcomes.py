@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.report.peer import peer_summary, peer_table
 from analysis.report.tables import claims_table
 from analysis.report.validation import validated_run_table, validation_summary
-from analysis.validation.peer import FILE_NAME as PEER_FILE
-from analysis.validation.peer import PeerValidation
 from analysis.validation.record import FILE_NAME, Validation
 from cli.output import console, say, warn
 from reproduction.record import StoredReproduction
+from simulators.comparison import FILE_NAME as PEER_FILE
+from simulators.comparison import PeerValidation
+from simulators.tables import peer_summary, peer_table
 
 
 def print_reproduction(stored: StoredReproduction) -> None:

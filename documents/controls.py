@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The pictures of docs/schemes/congestion-controls.md: `python -m analysis.report.controls FOLDER...`.
+"""The pictures of docs/schemes/congestion-controls.md: `python -m documents.controls FOLDER...`.
 
 Each scheme of the runs below the folders has one picture, docs/images/controls/CONTROL.png. The picture has a column
 for each run, ordered by the number of flows.
@@ -28,7 +28,7 @@ PICTURES = Path(__file__).resolve().parents[2] / "docs" / "images" / "controls"
 
 def main(arguments: Sequence[str], pictures: Path = PICTURES) -> int:
     """Write a picture for each scheme below the folders. Return 2 if a run cannot be read."""
-    parser = argparse.ArgumentParser(prog="python -m analysis.report.controls")
+    parser = argparse.ArgumentParser(prog="python -m documents.controls")
     parser.add_argument("folders", nargs="+", type=Path, help="folders that contain runs with a trace `cc`")
     folders = parser.parse_args(arguments).folders
     try:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from analysis.plots.canvas import MUTED, log_x, log_y, new_figure, say, share_legend, styled
 from analysis.plots.palette import OTHER_COLORS
-from analysis.validation.peer import PeerRun
+from simulators.comparison import PeerRun
 
 _MARGIN = 1.2
 _MARKERS = ("o", "^")
