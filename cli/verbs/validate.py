@@ -12,14 +12,14 @@ import typer
 
 from analysis.report.validation import write_validation_page
 from cli.calibration import say_dilations
+from cli.comparisons import print_peer_validation, show_cases, show_pairs
 from cli.listing import words
 from cli.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers, scheme_names
-from cli.outcomes import print_peer_validation, print_validation
+from cli.outcomes import print_validation
 from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json, with_fields
 from cli.planning import checked, dilation_of
 from cli.progress import JobProgress
 from cli.retrying import tell
-from cli.stored_comparisons import show_cases, show_pairs
 from reproduction.validation import ALL, Wish, pairs_of
 from simulators.run import PEERS, PeerCase, case_of, simulator_of, standard_cases, validate_with_peer
 from testbed.errors import Interrupted, UsageError

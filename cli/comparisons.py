@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`validate --show`: the stored comparisons of this project, on the terminal or as JSON. No run starts."""
+"""Comparisons with other simulators on the terminal, and `validate --show`: the stored comparisons of this project."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -19,13 +20,25 @@ from analysis.report.validation import validated_run_table, validation_summary
 from analysis.results.result import ResultError
 from analysis.terminal import Fitted
 from analysis.validation.record import ValidatedRun, Validation, read_validation
-from cli.output import console, say, say_json
+from cli.output import console, say, say_json, warn
 from documents.curve import CURVE_HEADINGS, curve_cells, curves
 from documents.stored import CASES, PAIRS, TESTS
-from simulators.comparison import PeerRun, PeerValidation, read_peer_validation
+from simulators.comparison import FILE_NAME, PeerRun, PeerValidation, read_peer_validation
 from simulators.run import simulator_of
 from simulators.tables import peer_summary, peer_table
 from testbed.errors import UsageError
+
+
+def print_peer_validation(validation: PeerValidation, folder: Path, *, in_full: bool) -> None:
+    """Print a row for each run, and with `in_full` all its figures; failed cases go to stderr."""
+    for run in validation.runs if in_full else ():
+        console.print(peer_table(run, validation.peer))
+        console.print()
+    if validation.runs:
+        console.print(peer_summary(validation))
+    for failure in validation.failures:
+        warn(f"failed: {failure}")
+    say(f"results: {folder / FILE_NAME}")
 
 
 def show_pairs(scenario: str | None, *, is_json: bool) -> None:
