@@ -13,16 +13,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from PIL import Image
-
-from analysis.plots.canvas import PlottedRun, write_png
+from analysis.plots.canvas import PlottedRun
 from analysis.plots.congestion import plot_control
 from analysis.results.result import RESULT_FILE, ResultError
 from analysis.results.stored import load_run
+from documents.pictures import write_picture
 from softswitch.system.visible import visible
 
-_COLORS = 64
-"""The colours of a picture. With more of them, its file is several times as large."""
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "images" / "controls"
 
 
@@ -46,9 +43,7 @@ def main(arguments: Sequence[str], pictures: Path = PICTURES) -> int:
     pictures.mkdir(parents=True, exist_ok=True)
     for scheme, plots in by_scheme.items():
         path = pictures / f"{scheme.partition('+')[2] or scheme}.png"
-        write_png(plot_control(plots), path)
-        with Image.open(path) as picture:
-            picture.convert("RGB").quantize(_COLORS).save(path, optimize=True)
+        write_picture(plot_control(plots), path)
     return 0
 
 

@@ -18,14 +18,13 @@ from statistics import median
 from textwrap import fill
 
 from analysis.formatting import NOTHING, amount, format_number, format_share, markdown_table
-from analysis.plots.canvas import write_png
-from analysis.plots.lateness import ErrorPoint, plot_error_against_lateness
 from analysis.report.validation import tolerance_rows
 from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, FAITHFUL_ERROR, INVALID_ABOVE, TRUSTED_ERROR
 from analysis.results.result import ResultError
 from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, read_validation
 from documents import stored
 from documents.curve import curves, errors_by_range
+from documents.pictures import ErrorPoint, plot_error_against_lateness, write_picture
 from documents.stored import PageError, replaced, write_runs
 from softswitch.system.visible import visible
 from telemetry.atomic_file import replace_text
@@ -196,7 +195,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(wanted != current)
     if options.folders:
         write_runs(STORE, Validation(runs=runs))
-        write_png(plot_error_against_lateness(curve_points(runs)), DOCUMENT.parent / PICTURE)
+        write_picture(plot_error_against_lateness(curve_points(runs)), DOCUMENT.parent / PICTURE)
     replace_text(DOCUMENT, wanted)
     return 0
 

@@ -15,12 +15,11 @@ from pathlib import Path
 from statistics import median
 
 from analysis.formatting import NOTHING, markdown_table
-from analysis.plots.canvas import write_png
 from analysis.results.result import ResultError
 from documents import stored
+from documents.pictures import plot_fcts, write_picture
 from documents.stored import PageError, replaced, write_runs
 from simulators.comparison import FILE_NAME, PeerRun, PeerValidation, read_peer_validation
-from simulators.plot import plot_fcts
 from simulators.tables import compared_figures, summary_cells
 from softswitch.system.visible import visible
 from telemetry.atomic_file import replace_text
@@ -97,7 +96,7 @@ def main(arguments: Sequence[str]) -> int:
     if new:
         write_runs(STORE, validation)
         drawn = [run for run in validation.runs if run.peer == validation.peer]
-        write_png(plot_fcts(drawn, validation.peer), DOCUMENT.parent / PICTURE)
+        write_picture(plot_fcts(drawn, validation.peer), DOCUMENT.parent / PICTURE)
     replace_text(DOCUMENT, wanted)
     return 0
 

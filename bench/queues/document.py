@@ -22,6 +22,7 @@ from bench.queues.figures import write_figures
 from bench.queues.store import Store, StoreError, read, write
 from bench.queues.tables import TABLES, rows_of, worst_rows
 from bench.queues.targets import TARGETS
+from documents.pictures import with_few_colors
 from documents.stored import PageError, replaced
 from telemetry.atomic_file import replace_text
 
@@ -52,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(wanted != current)
     if options.file:
         write(STORE, store)
-        write_figures([record for record in store.records if record.exercise == _SHOWN], IMAGES)
+        for picture in write_figures([record for record in store.records if record.exercise == _SHOWN], IMAGES):
+            with_few_colors(picture)
     if wanted != current:
         replace_text(DOCUMENT, wanted)
     return 0

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.plots.lateness import plot_error_against_lateness
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.result import ResultError
 from analysis.validation.comparison import compare_clocks
@@ -19,6 +18,7 @@ from analysis.validation.record import ValidatedRun, Validation, read_validation
 from documents import fidelity
 from documents.curve import curve_cells, curves, errors_by_range
 from documents.fidelity import DOCUMENT, PICTURE, curve_points, document, main, merged, runs_below
+from documents.pictures import plot_error_against_lateness
 from tests.analysis.conftest import CONFIG
 from tests.analysis.validation.small import SMALL_QUEUES, small_run
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from documents import simulators as report
+from documents.pictures import plot_fcts
 from simulators.comparison import (
     FILE_NAME,
     Both,
@@ -18,7 +19,6 @@ from simulators.comparison import (
     PeerValidation,
     write_peer_validation,
 )
-from simulators.plot import plot_fcts
 from simulators.tables import group_cells, queue_lines, summary_cells
 
 MEAN = Both(ours=2.2, peer=2.0)
