@@ -11,7 +11,7 @@ SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
 ifeq ($(shell id -u):$(shell [ -O . ] || echo other),0:other)
 export PYTHONDONTWRITEBYTECODE := 1
 endif
-PACKAGES := analysis cli hosts native reproduction scenarios softswitch/src telemetry testbed topologies wire
+PACKAGES := analysis cli documents hosts native reproduction scenarios simulators softswitch/src telemetry testbed topologies wire
 READY := .venv/ready
 READY_FOR_TESTS := .venv/ready-for-tests
 
@@ -99,7 +99,8 @@ bench: engine  ## measure packet paths, and print rates and ratios
 docs: $(READY)  ## regenerate the generated parts of docs/
 	$(PYTHON) -m telemetry.document
 	$(PYTHON) -m tools.counters
-	$(PYTHON) -m analysis.report.fidelity
+	$(PYTHON) -m documents.fidelity
+	$(PYTHON) -m documents.simulators
 	$(PYTHON) -m bench.document
 
 clean:  ## remove the remains of killed runs, and caches (results in runs/ stay)

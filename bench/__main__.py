@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m bench [NAME...] [--json]`: runs benchmarks and prints what they measured.
+"""`python -m bench [NAME...] [--json | --show]`: runs benchmarks and prints what they measured, or stored figures.
 
 Exit codes: 0 measured (targets may be missed: the table says so), 2 bad input.
 """
@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 
 from bench.catalogue import BENCHMARKS
+from bench.document import STORE, DocumentError, machine_text, read, report_of
 from bench.instruments.benchmark import Benchmark, Skipped
 from bench.report import Report, as_json, show
 from cli.output import TextConsole, allow_any_encoding
@@ -34,6 +35,8 @@ def main(words: Sequence[str] | None = None) -> int:
     console = TextConsole(stderr=arguments.json, markup=True)
     if not console.is_terminal:
         console.width = _FILE_COLUMNS
+    if arguments.show:
+        return _show_stored(arguments.names, console)
     description = machine()
     note = "absolute figures hold for this machine only; the two sides of a ratio were measured in the same run"
     console.print(f"[dim]{_machine_text(description)}; {note}[/]\n")
@@ -44,6 +47,22 @@ def main(words: Sequence[str] | None = None) -> int:
         show(reports[-1], benchmark.summary, console)
     if arguments.json:
         print(as_json(reports, description))
+    return 0
+
+
+def _show_stored(names: Sequence[str], console: TextConsole) -> int:
+    """Print the stored figures of these benchmarks, or of all."""
+    try:
+        stored = read(STORE)
+    except DocumentError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    for name in names or stored:
+        if name in stored:
+            console.print(f"[dim]{machine_text(stored[name]['machine'])}[/]")
+            show(report_of(name, stored[name]), BENCHMARKS[name].summary, console)
+        else:
+            console.print(f"[bold]{name}[/] no figures are stored\n")
     return 0
 
 
@@ -83,6 +102,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run (default: all)")
     parser.add_argument(
         "--json", action="store_true", help="print the results as JSON on stdout and the tables on stderr"
+    )
+    parser.add_argument(
+        "--show", action="store_true", help="print the figures stored in docs/stored/performance.json; measure nothing"
     )
     return parser
 

@@ -1,30 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Writes the measured parts of docs/performance.md: `python -m bench.document [FILE...]`.
+"""Writes the table of docs/performance.md: `python -m bench.document [FILE...]`.
 
 Each FILE is the output of `python -m bench --json`. Its benchmarks, and the machine that they were measured on, replace
-benchmarks of the same name in docs/stored/performance.json. The tables between the markers of the document are then
-generated from that store: the comparison with others, and the figures of each benchmark. The text outside the markers
-is written by hand and stays unchanged.
+benchmarks of the same name in docs/stored/performance.json. The comparison with others between the markers of the page
+is then generated from that store. `python -m bench --show` prints the figures of each benchmark.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.formatting import markdown_table
 from bench.comparison import comparison
 from bench.instruments.benchmark import Figure, Target
-from bench.report import SCHEMA, value_text
+from bench.report import SCHEMA, Report
+from documents import stored as pages
+from documents.stored import PageError, replaced
 from telemetry.atomic_file import replace_text
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
+DOCUMENT = pages.DOCS / "performance.md"
 STORE = DOCUMENT.parent / "stored" / "performance.json"
 
 Stored = dict[str, dict[str, Any]]
@@ -32,7 +31,7 @@ Stored = dict[str, dict[str, Any]]
 
 
 class DocumentError(Exception):
-    """A file that is not a valid benchmark result or document; the text names the file."""
+    """A file that is not a valid benchmark result; the text names the file."""
 
 
 def read(path: Path) -> Stored:
@@ -49,35 +48,23 @@ def read(path: Path) -> Stored:
             for name, benchmark in content["benchmarks"].items()
             if benchmark["figures"]
         }
-        section(benchmarks)  # raises an error for a benchmark that the document cannot show
+        for benchmark in benchmarks.values():
+            report_of("", benchmark)
+            machine_text(benchmark["machine"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DocumentError(f"{path}: {error or type(error).__name__}") from error
     return benchmarks
 
 
-def section(stored: Stored) -> str:
-    """Return Markdown with a table for each benchmark and a line about the machine that it was measured on."""
-    parts = []
-    for name, benchmark in sorted(stored.items()):
-        rows = [_cells(figure) for figure in benchmark["figures"]]
-        table = markdown_table(("figure", "measured", "target", "note"), rows)
-        parts += [f"### {name}", "", _machine_text(benchmark["machine"]), "", table]
-    return "\n".join(parts)
+def report_of(name: str, benchmark: Mapping[str, Any]) -> Report:
+    """Return a stored benchmark as if it had just been measured."""
+    return Report(name, [_figure(figure) for figure in benchmark["figures"]], wall_s=benchmark["wall_s"])
 
 
 def render(text: str, stored: Stored) -> str:
-    """Return `text` with new content between its markers. Raise DocumentError unless there is one pair of each."""
+    """Return `text` with new content between its markers. Raise PageError unless there is one pair of markers."""
     figures = [_figure(figure) for benchmark in stored.values() for figure in benchmark["figures"]]
-    return _replaced(_replaced(text, "comparison", comparison(figures)), "measured", section(stored))
-
-
-def _replaced(text: str, name: str, content: str) -> str:
-    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    wanted, count = pattern.subn(lambda _: f"{begin}\n{content}\n{end}", text)
-    if count != 1:
-        raise DocumentError(f"{DOCUMENT.name}: expected one pair of markers {begin} {end}, found {count}")
-    return wanted
+    return replaced(DOCUMENT, text, "comparison", comparison(figures))
 
 
 def _figure(stored: Mapping[str, Any]) -> Figure:
@@ -85,17 +72,22 @@ def _figure(stored: Mapping[str, Any]) -> Figure:
     return Figure(stored["name"], stored["value"], stored["unit"], target, stored["note"])
 
 
-def _cells(stored: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    figure = _figure(stored)
-    reached = "" if figure.target is None else f"{figure.target}: {'reached' if figure.is_reached else '**missed**'}"
-    return figure.name, value_text(figure), reached, figure.note
-
-
-def _machine_text(machine: Mapping[str, Any]) -> str:
+def machine_text(machine: Mapping[str, Any]) -> str:
+    """Return the date and the machine of a measurement, and whether other work used the machine too."""
     cpus, load = machine["cpus"], machine["load_1min"]
-    shared = ", **shared with other work**" if load > cpus / 2 else ""
+    shared = ", shared with other work" if load > cpus / 2 else ""
     date = machine.get("date", "date unknown")
     return f"{date}; {cpus} CPUs, load {load}{shared}; Linux {machine['kernel']}, Python {machine['python']}."
+
+
+def _as_lines(stored: Stored) -> str:
+    """Return the stored benchmarks as JSON with one figure in each line."""
+    benchmarks = []
+    for name, benchmark in stored.items():
+        figures = ",\n".join(json.dumps(figure) for figure in benchmark["figures"])
+        head = json.dumps({key: value for key, value in benchmark.items() if key != "figures"})
+        benchmarks.append(f'{json.dumps(name)}: {head.removesuffix("}")}, "figures": [\n{figures}\n]}}')
+    return f'{{"schema": {json.dumps(SCHEMA)}, "benchmarks": {{\n{",".join(benchmarks)}\n}}}}\n'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -110,13 +102,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stored.update(read(path))
         current = DOCUMENT.read_text(encoding="utf-8")
         wanted = render(current, stored)
-    except DocumentError as error:
+    except (DocumentError, PageError) as error:
         print(error, file=sys.stderr)
         return 2
     if options.check:
         return int(wanted != current)
     if options.files:
-        replace_text(STORE, json.dumps({"schema": SCHEMA, "benchmarks": stored}, indent=2) + "\n")
+        replace_text(STORE, _as_lines(stored))
     if wanted != current:
         replace_text(DOCUMENT, wanted)
     return 0

@@ -6,11 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.report.peer import peer_summary, peer_table
 from analysis.report.tables import claims_table
 from analysis.report.validation import validated_run_table, validation_summary
-from analysis.validation.peer import FILE_NAME as PEER_FILE
-from analysis.validation.peer import PeerValidation
 from analysis.validation.record import FILE_NAME, Validation
 from cli.output import console, say, warn
 from reproduction.record import StoredReproduction
@@ -45,15 +42,3 @@ def print_validation(validation: Validation, folder: Path, page: Path | None, *,
         say(f"results: {folder / FILE_NAME}")
     if page is not None:
         say(f"report: {page}")
-
-
-def print_peer_validation(validation: PeerValidation, folder: Path, *, in_full: bool) -> None:
-    """Print a row for each run, and with `in_full` all its figures; failed cases go to stderr."""
-    for run in validation.runs if in_full else ():
-        console.print(peer_table(run, validation.peer))
-        console.print()
-    if validation.runs:
-        console.print(peer_summary(validation))
-    for failure in validation.failures:
-        warn(f"failed: {failure}")
-    say(f"results: {folder / PEER_FILE}")

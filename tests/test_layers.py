@@ -31,7 +31,8 @@ LAYERS = (
     {"hosts.transport", "analysis"},
     {"hosts.io", "scenarios"},
     {"hosts", "testbed"},
-    {"reproduction"},
+    {"reproduction", "simulators"},
+    {"documents"},
     {"cli"},
     {"runner", "bench"},
 )

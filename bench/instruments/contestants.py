@@ -25,10 +25,10 @@ from typing import ClassVar
 
 import polars as pl
 
+from simulators import hpcc
 from telemetry.reader import read_trace
 from telemetry.schema import FLOWS
 from testbed.plan.plan import RunPlan
-from testbed.validation import hpcc_simulator
 
 _HERE = Path(__file__).resolve()
 _RUNNER = _HERE.parents[2] / "runner.py"
@@ -151,15 +151,15 @@ class Ns3(Peer):
 class HpccSimulator(Peer):
     """The HPCC simulator, whose recordings of packets and queues are off."""
 
-    name = hpcc_simulator.NAME
-    variable = hpcc_simulator.VARIABLE
+    name = hpcc.NAME
+    variable = hpcc.VARIABLE
 
     def command(self, plan: RunPlan, folder: Path) -> list[str]:
-        return hpcc_simulator.write_input(plan, self._path, folder)
+        return hpcc.write_input(plan, self._path, folder)
 
     def delivered(self, output: str, folder: Path) -> Iterable[int]:
-        table = (folder / hpcc_simulator.FCT_FILE).read_text()
-        return [flow.size_bytes for flow in hpcc_simulator.finished_flows(table)]
+        table = (folder / hpcc.FCT_FILE).read_text()
+        return [flow.size_bytes for flow in hpcc.finished_flows(table)]
 
 
 def htsim_topology(plan: RunPlan) -> str:

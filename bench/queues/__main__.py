@@ -18,12 +18,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bench.__main__ import machine
+from bench.queues.document import STORE, conditions, tables
 from bench.queues.exercises import BUFFER_PACKETS, EXERCISES, LOADS, RATES_BPS, Exercise
 from bench.queues.figures import write_figures
 from bench.queues.measurement import Hosts, MeasurementError, measure, record
-from bench.queues.store import Record, Store, record_of, write
+from bench.queues.store import Record, Store, StoreError, read, record_of, write
 from bench.queues.targets import SOFTSWITCH, TARGETS, StartError, Target
 from bench.queues.theory import Load, fluid_queue
+from cli.output import TextConsole
 from softswitch.build import BuildError, build_executable
 from softswitch.control import CommandError
 from softswitch.p4c import CompileError, program_json
@@ -41,6 +43,8 @@ class UsageError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and write the measurements and their figures."""
     options = _parser().parse_args(arguments)
+    if options.show:
+        return _show(options.show, options.exercises)
     try:
         sources = {name: _source(EXERCISES[name], options.tutorials) for name in options.exercises}
         targets = _targets(options.bmv2)
@@ -59,6 +63,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in write_figures(store.records, options.out):
         print(path)
     print(options.out / RESULT)
+    return 0
+
+
+def _show(path: Path, exercises: Sequence[str]) -> int:
+    try:
+        store = read(path)
+    except StoreError as error:
+        print(f"bench.queues: {error}", file=sys.stderr)
+        return 2
+    console = TextConsole()
+    console.print(conditions(store))
+    for table in tables(store, exercises):
+        console.print(table)
     return 0
 
 
@@ -149,6 +166,14 @@ def _parser() -> argparse.ArgumentParser:
         default=list(RATES_BPS),
         metavar="MBPS",
         help="rates of the bottleneck in Mb/s (default: 1 5)",
+    )
+    parser.add_argument(
+        "--show",
+        nargs="?",
+        type=Path,
+        const=STORE,
+        metavar="FILE",
+        help="print the tables of FILE, or of the stored measurements; measure nothing",
     )
     parser.add_argument("--out", type=Path, default=Path("queues"), help="folder for results (default: queues)")
     return parser

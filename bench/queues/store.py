@@ -88,7 +88,7 @@ def _means(times_s: Sequence[float], values: Sequence[float]) -> tuple[list[floa
 
 def write(path: Path, store: Store) -> None:
     """Write the measurements, one in each line."""
-    lines = ",\n".join(json.dumps(asdict(record)) for record in store.records)
+    lines = ",\n".join(json.dumps(asdict(record), separators=(",", ":")) for record in store.records)
     path.write_text(
         f'{{"schema": {SCHEMA}, "machine": {json.dumps(store.machine)}, "records": [\n{lines}\n]}}\n', encoding="utf-8"
     )

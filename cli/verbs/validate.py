@@ -12,21 +12,22 @@ import typer
 
 from analysis.report.validation import write_validation_page
 from cli.calibration import say_dilations
+from cli.comparisons import print_peer_validation, show_cases, show_pairs
 from cli.listing import words
 from cli.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers, scheme_names
-from cli.outcomes import print_peer_validation, print_validation
+from cli.outcomes import print_validation
 from cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json, with_fields
 from cli.planning import checked, dilation_of
 from cli.progress import JobProgress
 from cli.retrying import tell
 from reproduction.validation import ALL, Wish, pairs_of
+from simulators.run import PEERS, PeerCase, case_of, simulator_of, standard_cases, validate_with_peer
 from testbed.errors import Interrupted, UsageError
 from testbed.jobs.job import executor_for
 from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 from testbed.recording.folder import give_to_caller
 from testbed.validation.duration import announcement, not_longer
-from testbed.validation.peer import PEERS, PeerCase, case_of, simulator_of, standard_cases, validate_with_peer
 from testbed.validation.run import StoredValidation, validate
 
 
@@ -82,22 +83,35 @@ def verb(
         ),
     ] = 0,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a result is out of tolerance.")] = False,
+    show: Annotated[
+        bool,
+        typer.Option("--show", help="Print stored comparisons of this project, also with --peer. No run starts."),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
 ) -> None:
+    is_live_only = {
+        "--switch": switch != "auto",
+        "--p4": p4 is not None,
+        "--dilation": dilation != "auto",
+        "--workers": workers is not None,
+        "--longest": longest is not None,
+        "--retry": retry,
+        "--spread": spread > 0,
+        "--strict": strict,
+    }
+    if show:
+        is_for_runs = {
+            "--schemes": schemes is not None,
+            "--scale": scale != "ci",
+            "--seed": seed is not None,
+            "--set": bool(settings),
+            "--out": out != Path("runs"),
+        }
+        _show(scenario, peer, {**is_live_only, **is_for_runs}, is_json=json)
+        return
     names = None if schemes is None else scheme_names(schemes)
     if peer is not None:
-        _refuse_live(
-            {
-                "--switch": switch != "auto",
-                "--p4": p4 is not None,
-                "--dilation": dilation != "auto",
-                "--workers": workers is not None,
-                "--longest": longest is not None,
-                "--retry": retry,
-                "--spread": spread > 0,
-                "--strict": strict,
-            }
-        )
+        _refuse(is_live_only, "--peer compares without a live run and has no tolerances")
         cases = _cases(peer, scenario, names, scale, seed, settings or ())
         _with_peer(peer, cases, scenario, out, is_json=json)
         return
@@ -129,11 +143,19 @@ def verb(
         raise typer.Exit(EXIT_CLAIM)
 
 
-def _refuse_live(is_typed: Mapping[str, bool]) -> None:
-    """Raise UsageError if an option is typed that only live runs have."""
+def _show(scenario: str, peer: str | None, is_typed: Mapping[str, bool], *, is_json: bool) -> None:
+    _refuse(is_typed, "--show prints stored comparisons and runs nothing")
+    named = None if scenario == ALL else scenario
+    if peer is None:
+        show_pairs(named, is_json=is_json)
+    else:
+        show_cases(peer, named, is_json=is_json)
+
+
+def _refuse(is_typed: Mapping[str, bool], reason: str) -> None:
+    """Raise UsageError if one of these options is typed."""
     if any(is_typed.values()):
-        names = ", ".join(option for option, typed in is_typed.items() if typed)
-        raise UsageError(f"--peer compares without a live run and has no tolerances: leave out {names}")
+        raise UsageError(f"{reason}: leave out {', '.join(option for option, typed in is_typed.items() if typed)}")
 
 
 def _with_peer(peer: str, cases: Sequence[PeerCase], name: str, out: Path, *, is_json: bool) -> None:

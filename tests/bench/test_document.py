@@ -10,20 +10,19 @@ from pathlib import Path
 import pytest
 
 from bench import document
+from bench.__main__ import main as bench
 from bench.comparison import comparison
 from bench.instruments.benchmark import Figure, Target
 from bench.report import SCHEMA, Report, as_json
 
 MACHINE = {"date": "2026-11-22", "cpus": 2, "load_1min": 7.5, "kernel": "6.1", "python": "3.11"}
-TEXT = "\n".join(
-    f"before\n<!-- begin {name} -->\nold\n<!-- end {name} -->\nafter\n" for name in ("comparison", "measured")
-)
+TEXT = "before\n<!-- begin comparison -->\nold\n<!-- end comparison -->\nafter\n"
 
 
 def stored(tmp_path: Path, value: float) -> Path:
     """Write a file as `python -m bench --json` prints it, with one measured and one skipped benchmark."""
     path = tmp_path / "printed.json"
-    reports = [Report("peers", [Figure("ours / htsim", value, target=Target(0.5, "at least"))])]
+    reports = [Report("peers", [Figure("64:1: ours / htsim", value, target=Target(0.5, "at least"))])]
     path.write_text(as_json([*reports, Report("wire", skipped="needs root")], MACHINE))
     return path
 
@@ -32,27 +31,26 @@ def test_committed_document_is_current() -> None:
     assert document.main(["--check"]) == 0
 
 
-def test_document_marks_missed_targets_and_shared_machines(tmp_path: Path) -> None:
-    """Skipped benchmarks are left out."""
-    text = document.render(TEXT, document.read(stored(tmp_path, 0.25)))
-    assert "| ours / htsim | 0.25 | ≥ 0.5: **missed** |" in text
-    assert "2026-11-22; 2 CPUs, load 7.5, **shared with other work**" in text
-    assert "wire" not in text
-    assert text.startswith("before\n")
-    assert text.endswith("after\n")
-    assert "old" not in text
-
-
 def test_last_measurement_of_a_benchmark_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The store and the document are written together."""
+    """The store and the page are written together. Skipped benchmarks are left out."""
     monkeypatch.setattr(document, "STORE", tmp_path / "store.json")
     monkeypatch.setattr(document, "DOCUMENT", tmp_path / "performance.md")
     document.DOCUMENT.write_text(TEXT)
     for value in (0.25, 0.75):
         assert document.main([str(stored(tmp_path, value))]) == 0
-    assert "0.75 | ≥ 0.5: reached" in document.DOCUMENT.read_text()
-    assert "0.25" not in document.DOCUMENT.read_text()
+    text = document.DOCUMENT.read_text()
+    assert "| htsim | 64:1 |  |  | 0.75 |  |" in text
+    assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text
+    [benchmark] = document.read(document.STORE).values()
+    assert benchmark["figures"][0]["value"] == 0.75
     assert document.main(["--check"]) == 0
+
+
+def test_stored_figures_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench(["--show", "fabric", "startup"]) == 0
+    shown = capsys.readouterr().out
+    assert "host packets/s" in shown
+    assert "startup no figures are stored" in shown
 
 
 def test_comparison_has_a_row_for_each_work_and_says_what_was_not_measured() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from cli.app import VERBS
 from tests.tree import ROOT
 
-OUTSIDE_DOCS = ("README.md", "CONTRIBUTING.md", "softswitch/README.md")
+OUTSIDE_DOCS = ("README.md", "CONTRIBUTING.md", "softswitch/README.md", "softswitch/docs/tutorial-queues.md")
 PAGES = sorted(
     str(path.relative_to(ROOT)) for path in (*map(ROOT.joinpath, OUTSIDE_DOCS), *(ROOT / "docs").rglob("*.md"))
 )

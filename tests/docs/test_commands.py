@@ -82,7 +82,7 @@ PARSED: Mapping[str, str] = {
     r": `p4c-bm2-ss ": f"the compiler itself: {OWN_TESTS}/test_p4c.py",
     r"python -m tools.packet_tests ": "needs p4c and its sources: tests/tools/test_packet_tests.py",
     r"python -m bench|: export ": "measures for minutes: tests/bench/test_benchmarks.py",
-    r"python -m (telemetry|analysis.report|reproduction)\.": "writes docs/: tests/telemetry/test_trace_document.py",
+    r"python -m (telemetry|documents|reproduction)\.": "writes docs/: tests/telemetry/test_trace_document.py",
     r": (wireshark|tshark) ": "tests/tools/test_wireshark_script.py reads captures with it where it is installed",
     r": `dask ": "a cluster: tests/testbed/sweep/test_sweep.py has one",
     r"cp runs/demo/": "copies the plot of a live run",

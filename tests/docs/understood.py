@@ -33,9 +33,9 @@ Complaint = str | None
 _FILE_IN_TREE = re.compile(r"[\w.-]+(/[\w.-]+)+\.\w+")
 _GENERATED = ("runs", "mine")
 _BY_ARGPARSE: Mapping[str, str] = {
-    "analysis.report.fidelity": "analysis.report.fidelity",
-    "analysis.report.controls": "analysis.report.controls",
-    "analysis.report.peer": "analysis.report.peer",
+    "documents.fidelity": "documents.fidelity",
+    "documents.controls": "documents.controls",
+    "documents.simulators": "documents.simulators",
     "bench": "bench.__main__",
     "bench.document": "bench.document",
     "bench.queues": "bench.queues.__main__",

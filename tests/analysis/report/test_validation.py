@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for the comparison of live and virtual runs on the terminal, on a page, and in docs/fidelity.md."""
+"""Tests for the comparison of live and virtual runs on the terminal and on a page."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
-from analysis.report import fidelity
-from analysis.report.fidelity import DOCUMENT, document, main, merged, runs_below
 from analysis.report.validation import validated_run_table, validation_summary, write_validation_page
-from analysis.results.result import ResultError
 from analysis.results.stored import load_run
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.metrics import METRICS
-from analysis.validation.record import ValidatedRun, Validation, write_validation
+from analysis.validation.record import ValidatedRun, Validation
 from tests.analysis.conftest import FolderMaker
 from tests.analysis.narrow import lost, printed
 
@@ -110,56 +104,3 @@ def test_page_with_failed_comparisons_has_no_good_verdict(make_run_folder: Folde
 def _first(make: FolderMaker, validation: Validation) -> str:
     html = write_validation_page(make().parent, validation).read_text()
     return html.partition('<p class="first">')[2].partition("</p>")[0]
-
-
-def test_the_document_marks_figures_outside_their_tolerance(make_run_folder: FolderMaker) -> None:
-    run = _run(make_run_folder, peak_bytes=4.5e6)
-    text = document([run])
-    assert "Verdicts of 1 pairs of runs: faithful" not in text
-    assert "Verdicts of 1 pairs of runs: 1 faithful. Within all tolerances: 0." in text
-    [row] = [line for line in text.splitlines() if line.startswith("| peak buffer |")]
-    assert row.endswith("| +50 % | ±5 % | no |")
-    assert run.live_command in text
-    assert all(metric.tolerance.reason in document([]) for metric in METRICS)
-    assert "No run is stored yet" in document([])
-
-
-def test_a_newer_run_replaces_the_older_one(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    older, other = _run(make_run_folder), _run(make_run_folder, place="degree 8")
-    newer = older.model_copy(update={"seed": 99})
-    assert merged([older, other], [newer]) == (newer, other)
-    for age, run in enumerate((newer, older)):
-        folder = tmp_path / f"stored-{age}"
-        folder.mkdir()
-        write_validation(folder / "validation.json", Validation(runs=(run,)))
-        os.utime(folder / "validation.json", (1000 - age, 1000 - age))
-    assert [run.seed for run in runs_below([tmp_path])] == [older.seed, 99]
-    with pytest.raises(ResultError, match="no validation"):
-        list(runs_below([make_run_folder()]))
-
-
-def test_runs_are_added_to_the_store_and_the_document(
-    make_run_folder: FolderMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(fidelity, "STORE", tmp_path / "fidelity.json")
-    monkeypatch.setattr(fidelity, "DOCUMENT", tmp_path / "fidelity.md")
-    assert main(["--check"]) == 1
-    assert main([str(tmp_path / "nowhere")]) == 2
-    assert "no validation.json below" in capsys.readouterr().err
-    folder = tmp_path / "one"
-    folder.mkdir()
-    write_validation(folder / "validation.json", Validation(runs=(_run(make_run_folder),)))
-    assert main([str(folder)]) == 0
-    first = (tmp_path / "fidelity.md").read_text()
-    assert "hadoop-50 sfc" in first
-    (tmp_path / "fidelity.md").write_text("edited")
-    assert main(["--check"]) == 1
-    assert main([]) == 0
-    assert (tmp_path / "fidelity.md").read_text() == first
-    assert main(["--check"]) == 0
-    (tmp_path / "fidelity.json").write_text("{")
-    assert main([]) == 2
-
-
-def test_the_document_is_current() -> None:
-    assert main(["--check"]) == 0, f"run make docs: {DOCUMENT.name} is not current"

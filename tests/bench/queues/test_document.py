@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.queues import __main__ as command
 from bench.queues import document, store
 from bench.queues.figures import write_figures
 from bench.queues.store import Record, Store
@@ -68,8 +69,17 @@ def test_new_measurements_replace_the_stored_ones(tmp_path: Path, monkeypatch: p
     assert "2026-11-27; 2 CPUs" in text
     assert store.read(document.STORE) == store.read(printed)
     assert document.main(["--check"]) == 0
+    assert (tmp_path / "queues-mri.png").exists()
     document.DOCUMENT.write_text("no markers")
     assert document.main([]) == 2
+
+
+def test_stored_measurements_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--show", "--exercises", "mri"]) == 0
+    shown = capsys.readouterr().out
+    assert "Queue depth in the exercise mri" in shown
+    assert "Throughput and loss" in shown
+    assert "Marks in the exercise ecn" not in shown
 
 
 def test_figures_show_the_loads_and_rates_that_were_measured(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.validation.record import MetricFinding, ValidatedRun, Validation, write_validation
+from analysis.validation.record import MetricFinding, ValidatedRun, Validation, read_validation, write_validation
 from cli.app import main
 from cli.verbs import validate as verb
+from documents.stored import PAIRS
 from testbed.plan.plan import plan_run
 from testbed.validation.run import Pair, StoredValidation
 from tests.appearing import await_file
@@ -137,3 +138,38 @@ def test_ctrl_c_ends_a_running_pair(tmp_path: Path) -> None:
     assert stderr.splitlines()[-1].startswith(f"runner.py: interrupted: {kept_text}")
     assert "Traceback" not in stdout + stderr
     assert running.are_gone(family)
+
+
+def test_show_prints_stored_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+    stored = read_validation(PAIRS).runs
+    assert main(["validate", "--show", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"] == [run.model_dump(mode="json") for run in stored]
+    assert main(["validate", "--show"]) == 0
+    assert "switch bmv2, scale ci" in capsys.readouterr().out
+    assert main(["validate", "incast", "--show"]) == 0
+    shown = capsys.readouterr().out
+    commands = {run.live_command for run in stored if run.scenario == "incast" and not run.dilation_given}
+    assert commands <= set(shown.splitlines())
+    assert "error against lateness" in shown
+
+
+def test_show_prints_stored_cases_of_a_simulator(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--peer", "htsim", "--show", "--json"]) == 0
+    assert {run["peer"] for run in json.loads(capsys.readouterr().out)["runs"]} == {"htsim"}
+    assert main(["validate", "hadoop-50", "--peer", "hpcc-simulator", "--show"]) == 0
+    assert "hadoop-50, 32 hosts, one spine, pfc+hpcc: FCT slowdown, ours / HPCC simulator" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--seed", "3"), "--show prints stored comparisons and runs nothing: leave out --seed"),
+        (("--peer", "htsim", "--retry", "--set", "a=1"), "leave out --retry, --set"),
+        (("nowhere",), "--show: no comparison of 'nowhere' is stored; choose from incast, "),
+        (("incast", "--peer", "nothing"), "unknown simulator 'nothing'"),
+    ],
+)
+def test_show_refuses_in_one_line(words: Sequence[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--show", *words]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert reason in line

@@ -20,7 +20,7 @@ from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES, _sources
 from tests.tree import ROOT
 
 NEEDED = (*FOLDERS, "native", "cli", "reproduction", "runner.py")
-OTHERS = {"bench", "cli", "examples", "native", "reproduction", "tests", "tools"}
+OTHERS = {"bench", "cli", "documents", "examples", "native", "reproduction", "simulators", "tests", "tools"}
 """Folders whose code does not affect results."""
 SWEEP = "name: a\nscenario: incast\nschemes: [sfc]\nsettings: {message_bytes: 5000, degree: 2}\n"
 

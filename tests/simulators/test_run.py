@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.validation.peer import FILE_NAME, read_peer_validation
+from simulators.comparison import FILE_NAME, read_peer_validation
+from simulators.hpcc import VARIABLE
+from simulators.run import PeerCase, case_of, standard_cases, validate_with_peer
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
-from testbed.validation.hpcc_simulator import VARIABLE
-from testbed.validation.peer import PeerCase, case_of, standard_cases, validate_with_peer
 
 SETTINGS = ("degree=2", "message_bytes=4000", "topology.hosts_per_tor=2", "topology.spines=1")
 STAND_IN = """#!/usr/bin/env python3

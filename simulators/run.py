@@ -19,7 +19,8 @@ from typing import Protocol
 from analysis.results.result import ResultError
 from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
-from analysis.validation.peer import (
+from simulators import conweave, hpcc, htsim, powertcp
+from simulators.comparison import (
     FILE_NAME,
     PeerFlow,
     PeerQueues,
@@ -34,7 +35,6 @@ from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import Silent
-from testbed.validation import conweave_simulator, hpcc_simulator, htsim_simulator, powertcp_simulator
 
 
 class Simulator(Protocol):
@@ -64,10 +64,10 @@ class Simulator(Protocol):
 
 
 PEERS: Mapping[str, Simulator] = {
-    "hpcc-simulator": hpcc_simulator,
-    "conweave-simulator": conweave_simulator,
-    "powertcp-simulator": powertcp_simulator,
-    "htsim": htsim_simulator,
+    "hpcc-simulator": hpcc,
+    "conweave-simulator": conweave,
+    "powertcp-simulator": powertcp,
+    "htsim": htsim,
 }
 """The simulators by the name that `--peer` takes."""
 
@@ -107,13 +107,13 @@ def _cases_of_hpcc() -> list[PeerCase]:
         case_of(
             "incast", scheme, "ci", (*_INCAST_OF_64, _SMALL_BUFFER), label=f"64:1 incast, 128 hosts, 2 MiB, {scheme}"
         )
-        for scheme in hpcc_simulator.SCHEMES
+        for scheme in hpcc.SCHEMES
     ]
-    return [*_cases_without_loss(hpcc_simulator.SCHEMES), *pauses]
+    return [*_cases_without_loss(hpcc.SCHEMES), *pauses]
 
 
 def _cases_of_powertcp() -> list[PeerCase]:
-    cases = _cases_without_loss(powertcp_simulator.SCHEMES, powertcp_simulator.PARAMETERS)
+    cases = _cases_without_loss(powertcp.SCHEMES, powertcp.PARAMETERS)
     return [replace(case, has_queues=False) for case in cases if case.request.scale == "ci"]
 
 
@@ -146,8 +146,8 @@ def _cases_without_loss(schemes: Sequence[str], settings: Sequence[str] = ()) ->
 def _cases_on_a_fat_tree() -> list[PeerCase]:
     """Return incasts of different degrees, and one with longer flows."""
     settings = (
-        *htsim_simulator.NETWORK,
-        htsim_simulator.PARAMETERS,
+        *htsim.NETWORK,
+        htsim.PARAMETERS,
         *("placement=spread", "receiver=h1", "window_us=0", "switch.buffer_bytes=null", "transport.payload_bytes=4000"),
     )
     return [
@@ -161,7 +161,7 @@ def _cases_on_a_fat_tree() -> list[PeerCase]:
             has_queues=False,
         )
         for degree, size_bytes in ((16, 248_000), (64, 248_000), (127, 248_000), (64, 1_000_000))
-        for scheme in htsim_simulator.SCHEMES
+        for scheme in htsim.SCHEMES
     ]
 
 
@@ -170,7 +170,7 @@ def _cases_with_loss() -> list[PeerCase]:
 
     The switch in which queues form has 17 ports with the incast (its last ToR), and 32 with Hadoop (the spine).
     """
-    buffer_of = conweave_simulator.shared_bytes
+    buffer_of = conweave.shared_bytes
     incast = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", "placement=spread", "receiver=h1")
     racks = ("topology.tors=32", "topology.hosts_per_tor=1")
     works: Sequence[tuple[str, str, Sequence[str]]] = (
@@ -186,13 +186,13 @@ def _cases_with_loss() -> list[PeerCase]:
             scenario,
             scheme,
             "ci",
-            (*words, "topology.spines=1", *conweave_simulator.NETWORK, *timeouts),
+            (*words, "topology.spines=1", *conweave.NETWORK, *timeouts),
             label=f"{label}, {scheme}",
             has_queues=False,
         )
         for label, scenario, words in works
-        for scheme in conweave_simulator.SCHEMES
-        for timeouts in (conweave_simulator.TIMEOUTS[scheme.partition("+")[0]],)
+        for scheme in conweave.SCHEMES
+        for timeouts in (conweave.TIMEOUTS[scheme.partition("+")[0]],)
     ]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.validation.peer import PeerFlow, PeerQueues
+from simulators.comparison import PeerFlow, PeerQueues
 from testbed.plan.plan import RunPlan
 from wire.roce.packets import data_frame_bytes
 

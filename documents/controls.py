@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The pictures of docs/schemes/congestion-controls.md: `python -m analysis.report.controls FOLDER...`.
+"""The pictures of docs/schemes/congestion-controls.md: `python -m documents.controls FOLDER...`.
 
 Each scheme of the runs below the folders has one picture, docs/images/controls/CONTROL.png. The picture has a column
 for each run, ordered by the number of flows.
@@ -13,22 +13,19 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from PIL import Image
-
-from analysis.plots.canvas import PlottedRun, write_png
+from analysis.plots.canvas import PlottedRun
 from analysis.plots.congestion import plot_control
 from analysis.results.result import RESULT_FILE, ResultError
 from analysis.results.stored import load_run
+from documents.pictures import write_picture
 from softswitch.system.visible import visible
 
-_COLORS = 64
-"""The colours of a picture. With more of them, its file is several times as large."""
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "images" / "controls"
 
 
 def main(arguments: Sequence[str], pictures: Path = PICTURES) -> int:
     """Write a picture for each scheme below the folders. Return 2 if a run cannot be read."""
-    parser = argparse.ArgumentParser(prog="python -m analysis.report.controls")
+    parser = argparse.ArgumentParser(prog="python -m documents.controls")
     parser.add_argument("folders", nargs="+", type=Path, help="folders that contain runs with a trace `cc`")
     folders = parser.parse_args(arguments).folders
     try:
@@ -46,9 +43,7 @@ def main(arguments: Sequence[str], pictures: Path = PICTURES) -> int:
     pictures.mkdir(parents=True, exist_ok=True)
     for scheme, plots in by_scheme.items():
         path = pictures / f"{scheme.partition('+')[2] or scheme}.png"
-        write_png(plot_control(plots), path)
-        with Image.open(path) as picture:
-            picture.convert("RGB").quantize(_COLORS).save(path, optimize=True)
+        write_picture(plot_control(plots), path)
     return 0
 
 

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
-from analysis.validation.peer import PeerFlow
-from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
-from testbed.validation.htsim_simulator import (
+from simulators.comparison import PeerFlow
+from simulators.htsim import (
     NETWORK,
     PARAMETERS,
     VARIABLE,
@@ -23,7 +21,9 @@ from testbed.validation.htsim_simulator import (
     queues_in,
     write_input,
 )
-from testbed.validation.peer import standard_cases, validate_with_peer
+from simulators.run import standard_cases, validate_with_peer
+from testbed.plan.plan import plan_run
+from testbed.plan.settings import parse_settings
 
 FLOWS = ("degree=2", "message_bytes=8000", "window_us=0", "receiver=h1", "transport.payload_bytes=4000")
 SETTINGS = (*FLOWS, *NETWORK, PARAMETERS, "switch.buffer_bytes=null")

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.validation.peer import PeerFlow, PeerQueues
 from scenarios.model.waiting import any_waits
 from scenarios.traffic.hpcc_files import START_S, format_hpcc_flows
+from simulators.comparison import PeerFlow, PeerQueues
 from testbed.plan.plan import RunPlan
 from topologies.model import Topology
 from topologies.physics import different_paths

@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for the section on error against lateness in docs/fidelity.md: its curve, tables and picture."""
+"""Tests for docs/fidelity.md: its figures, the curve of error against lateness, and the stored runs."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from analysis.plots.lateness import plot_error_against_lateness
-from analysis.report import fidelity
-from analysis.report.fidelity import PICTURE, curve_points, document, error_section, main, merged
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
+from analysis.results.result import ResultError
 from analysis.validation.comparison import compare_clocks
-from analysis.validation.record import ValidatedRun, Validation, write_validation
+from analysis.validation.record import ValidatedRun, Validation, read_validation, write_validation
+from documents import fidelity
+from documents.curve import curve_cells, curves, errors_by_range
+from documents.fidelity import DOCUMENT, PICTURE, curve_points, document, main, merged, runs_below
+from documents.pictures import plot_error_against_lateness
 from tests.analysis.conftest import CONFIG
 from tests.analysis.validation.small import SMALL_QUEUES, small_run
+
+PAGE = DOCUMENT.read_text(encoding="utf-8")
 
 
 def _run(
@@ -28,11 +33,6 @@ def _run(
     live = small_run(queues=queues, config=replace(CONFIG, dilation_given=was_given))
     changes = {"dilation": dilation, "host_lateness": late, "switch_lateness": late / 2, "scheme": scheme}
     return compare_clocks(small_run(), live).model_copy(update=changes)
-
-
-def _rows(text: str) -> list[list[str]]:
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
-    return [row for row in rows if len(row) == 8 and row[0].strip("*").replace(",", "").isdigit()]
 
 
 def test_a_validated_run_records_whether_its_dilation_was_given_and_its_lateness() -> None:
@@ -47,33 +47,27 @@ def test_a_validated_run_records_whether_its_dilation_was_given_and_its_lateness
     assert not compare_clocks(small_run(), live).dilation_given
 
 
-def test_runs_with_a_given_dilation_stay_out_of_the_main_tables() -> None:
+def test_runs_with_a_given_dilation_are_in_the_curve_only() -> None:
     """Each given D is a point on the curve. The run at the D that the testbed chose is in table and curve."""
-    chosen = _run(20_000, late=0.01, was_given=False)
+    chosen = _run(20_000, late=0.01, peak_bytes=9_450, was_given=False)
     with_given = [_run(dilation, late=100 / dilation) for dilation in (5_000, 1_000)]
     newer = _run(1_000, late=0.11)
     other_seed = newer.model_copy(update={"seed": newer.seed + 1})
     assert merged([chosen, *with_given], [newer, other_seed]) == (chosen, with_given[0], newer, other_seed)
-    text = document([chosen, *with_given])
-    assert "Verdicts of 1 pairs of runs" in text
-    assert [row[0] for row in _rows(text)] == ["1,000", "5,000", "*20,000*"]
-    assert "No run is stored yet" in document(with_given)
+    [curve] = curves([chosen, *with_given]).values()
+    assert [curve_cells(run)[0] for run in curve] == ["1,000", "5,000", "20,000 auto"]
+    assert curves([chosen]) == {}
+    text = document(PAGE, [chosen, *with_given])
+    assert "In 1 pair of runs on softswitch (1 faithful)" in text
+    assert "| hadoop-50 | 1 | 5 % | 5 % |" in text
+    assert "No pair of runs is stored yet" in document(PAGE, with_given)
 
 
-def test_the_table_has_lateness_error_wall_time_and_verdict() -> None:
-    run = _run(1_000, late=0.2, peak_bytes=11_700)
-    [late, early] = _rows("\n".join(error_section([run, _run(2_000, late=0.1)])))
-    assert late[:5] == ["1,000", str(run.seed), "20 %", "10 %", "+30 %"]
-    assert early[4] == "0 %"
-    assert (late[7], early[7]) == ("invalid", "degraded")
-
-
-def test_a_scenario_without_given_dilations_has_no_curve() -> None:
-    text = "\n".join(error_section([_run(20_000, late=0.01, was_given=False)]))
-    assert f"faithful up to {100 * DEGRADED_ABOVE:.3g} %" in text
-    assert f"invalid above {100 * INVALID_ABOVE:.3g} %" in text
-    assert "--dilation D" in text
-    assert PICTURE not in text
+def test_a_point_of_the_curve_has_lateness_error_and_verdict() -> None:
+    late = curve_cells(_run(1_000, late=0.2, peak_bytes=11_700))
+    assert late[:1] + late[2:5] == ("1,000", "20 %", "10 %", "+30 %")
+    assert late[-1] == "invalid"
+    assert curve_cells(_run(2_000, late=0.1))[-1] == "degraded"
 
 
 def test_the_largest_error_within_each_limit_is_reported() -> None:
@@ -83,10 +77,11 @@ def test_the_largest_error_within_each_limit_is_reported() -> None:
         _run(7_000, late=INVALID_ABOVE, peak_bytes=11_700),
         _run(6_000, late=2 * INVALID_ABOVE, peak_bytes=18_000),
     ]
-    [measured] = [part for part in error_section(runs) if part.startswith("Measured")]
-    assert "2 runs below the first limit, error of the peak buffer at most 2 %, above 5 % in 0" in measured
-    assert "1 run between the limits, error of the peak buffer at most 30 %, above 25 % in 1" in measured
-    assert "1 run above the second limit, error of the peak buffer at most 100 %" in measured
+    assert list(errors_by_range(runs)) == [
+        "2 runs below the first limit, error of the peak buffer at most 2 %, above 5 % in 0",
+        "1 run between the limits, error of the peak buffer at most 30 %, above 25 % in 1",
+        "1 run above the second limit, error of the peak buffer at most 100 %, above 25 % in 1",
+    ]
 
 
 def test_the_picture_has_a_line_for_each_scheme_and_the_limits() -> None:
@@ -103,15 +98,35 @@ def test_the_picture_has_a_line_for_each_scheme_and_the_limits() -> None:
         assert vertical == {100 * DEGRADED_ABOVE, 100 * INVALID_ABOVE}
 
 
-def test_several_folders_become_one_document_with_its_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_added_to_the_store_the_page_and_its_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A newer file replaces the run of an older one."""
     (tmp_path / "images").mkdir()
-    monkeypatch.setattr(fidelity, "STORE", tmp_path / "fidelity.json")
-    monkeypatch.setattr(fidelity, "DOCUMENT", tmp_path / "fidelity.md")
-    for dilation in (1_000, 2_000):
-        (tmp_path / str(dilation)).mkdir()
-        run = _run(dilation, late=100 / dilation)
-        write_validation(tmp_path / str(dilation) / "validation.json", Validation(runs=(run,)))
-    assert main([str(tmp_path / "1000"), str(tmp_path / "2000")]) == 0
-    assert [row[0] for row in _rows((tmp_path / "fidelity.md").read_text())] == ["1,000", "2,000"]
+    store, page = tmp_path / "fidelity.json", tmp_path / "fidelity.md"
+    monkeypatch.setattr(fidelity, "STORE", store)
+    monkeypatch.setattr(fidelity, "DOCUMENT", page)
+    page.write_text(PAGE)
+    assert main([str(tmp_path / "nowhere")]) == 2
+    assert "no validation.json below" in capsys.readouterr().err
+    older, point = _run(20_000, late=0.01, was_given=False), _run(1_000, late=0.2)
+    newer = older.model_copy(update={"seed": 99})
+    for age, runs in enumerate([(newer, point), (older,)]):
+        folder = tmp_path / f"stored-{age}"
+        folder.mkdir()
+        write_validation(folder / "validation.json", Validation(runs=runs))
+        os.utime(folder / "validation.json", (1000 - age, 1000 - age))
+    assert [run.seed for run in runs_below([tmp_path])] == [older.seed, 99, point.seed]
+    assert main([str(tmp_path)]) == 0
+    assert read_validation(store).runs == (newer, point)
+    assert len(store.read_text().splitlines()) == 4  # a line for each run
     assert (tmp_path / PICTURE).read_bytes().startswith(b"\x89PNG")
     assert main(["--check"]) == 0
+    page.write_text(PAGE.replace("<!-- end answer -->", ""))
+    assert main([]) == 2
+    with pytest.raises(ResultError, match=r"no validation.json"):
+        list(runs_below([tmp_path / "images"]))
+
+
+def test_the_page_is_current() -> None:
+    assert main(["--check"]) == 0, f"run make docs: {DOCUMENT.name} is not current"

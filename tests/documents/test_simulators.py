@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.plots.peer import plot_fcts
-from analysis.report import peer as report
-from analysis.validation.peer import (
+from documents import simulators as report
+from documents.pictures import plot_fcts
+from simulators.comparison import (
     FILE_NAME,
     Both,
     GroupFigures,
     PeerRun,
     PeerValidation,
-    read_peer_validation,
     write_peer_validation,
 )
+from simulators.tables import group_cells, queue_lines, summary_cells
 
 MEAN = Both(ours=2.2, peer=2.0)
 GROUP = GroupFigures(group="incast", flows=30, mean=MEAN, p50=MEAN, p95=MEAN, p99=None)
@@ -33,34 +33,29 @@ RUN = PeerRun(
     peak_queue_bytes=Both(ours=990_000, peer=1_000_000),
     points_us=((10.0, 11.0), (20.0, 19.0)),
 )
-TEXT = f"# Head\n\n{report.BEGIN}\nold\n{report.END}\ntail\n"
+_OLD = "<!-- begin comparison -->\nold\n<!-- end comparison -->"
+TEXT = f"# Head\n<!-- begin summary --><!-- end summary -->\n{_OLD}\ntail\n"
 
 
-def test_each_simulator_has_a_summary_of_its_own() -> None:
+def test_each_simulator_has_a_table_of_its_own() -> None:
     other = RUN.model_copy(update={"label": "drops", "peer": "ConWeave simulator"})
     text = report.comparison(PeerValidation(peer="HPCC simulator", runs=(RUN, other), failures=()))
-    parts = (
-        "compared with the HPCC simulator",
-        "| 16:1 |",
-        "compared with the ConWeave simulator",
-        "| drops |",
-        "### 16:1",
-    )
-    positions = [text.index(part) for part in parts]
+    positions = [text.index(part) for part in ("### HPCC simulator", "| 16:1 |", "### ConWeave simulator", "| drops |")]
     assert positions == sorted(positions)
 
 
 def test_differences_are_shares_of_the_peers_figures() -> None:
-    assert report.summary_cells(RUN) == ("16:1", "30", "0.9900", "+10.0 %", "-", "-1.0 %", "-")
-    assert report.group_cells(GROUP)[2:] == ("2.2 / 2 (+10.0 %)",) * 3 + ("-",)
-    assert report.queue_lines(RUN) == ["longest queue of a port: 990 KB / 1 MB (-1.0 %)"]
+    assert summary_cells(RUN) == ("16:1", "30", "0.9900", "+10.0 %", "-", "-1.0 %", "-")
+    assert group_cells(GROUP)[2:] == ("2.2 / 2 (+10.0 %)",) * 3 + ("-",)
+    assert queue_lines(RUN) == ["longest queue of a port: 990 KB / 1 MB (-1.0 %)"]
 
 
-def test_only_the_tables_of_the_document_are_replaced() -> None:
+def test_only_the_tables_of_the_page_are_replaced() -> None:
     text = report.document(TEXT, PeerValidation(peer="HPCC simulator", runs=(RUN,)))
-    assert text.startswith("# Head\n") and text.endswith(f"{report.END}\ntail\n")
+    assert text.startswith("# Head\n") and text.endswith("<!-- end comparison -->\ntail\n")
     assert "old" not in text
-    assert "| 16:1 | 30 | 0.9900 |" in text
+    assert "| HPCC simulator | 1 | 10.0; 10.0 % | - | 1.0; 1.0 % | - |" in text
+    assert "| 16:1 | +10.0 | -1.0 |" in text
     assert report.document(text, PeerValidation(peer="HPCC simulator", runs=(RUN,))) == text
 
 
@@ -90,6 +85,5 @@ def test_the_plot_has_a_point_for_each_stored_flow() -> None:
     assert np.asarray(points.get_offsets()).tolist() == [[11.0, 10.0], [19.0, 20.0]]
 
 
-def test_the_stored_document_is_up_to_date() -> None:
-    text = report.DOCUMENT.read_text(encoding="utf-8")
-    assert report.document(text, read_peer_validation(report.STORE)) == text
+def test_the_page_is_current() -> None:
+    assert report.main(["--check"]) == 0

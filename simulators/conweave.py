@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from analysis.validation.peer import PeerFlow, PeerQueues
 from scenarios.traffic.hpcc_files import START_S
+from simulators.comparison import PeerFlow, PeerQueues
+from simulators.hpcc import CONGESTION, MIB, common_configuration, fct_rows, suffixes, topology_text
 from testbed.plan.plan import RunPlan
-from testbed.validation.hpcc_simulator import CONGESTION, MIB, common_configuration, fct_rows, suffixes, topology_text
 from wire.units import NS_PER_S
 
 NAME, VARIABLE = "ConWeave simulator", "SFC_TESTBED_CONWEAVE"

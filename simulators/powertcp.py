@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from analysis.validation.peer import PeerQueues
+from simulators import hpcc
+from simulators.comparison import PeerQueues
+from simulators.hpcc import CONFIGURATION, TOPOLOGY, Keys, lossless_configuration, write_files
 from testbed.plan.plan import RunPlan
-from testbed.validation import hpcc_simulator
-from testbed.validation.hpcc_simulator import CONFIGURATION, TOPOLOGY, Keys, lossless_configuration, write_files
 
 NAME, VARIABLE = "PowerTCP simulator", "SFC_TESTBED_POWERTCP"
 """The simulator's name, and the environment variable with the path of its program."""
 SCHEMES: tuple[str, ...] = ("pfc+powertcp", "pfc+theta-powertcp")
-FCT_FILE, FCT_MARK = hpcc_simulator.FCT_FILE, hpcc_simulator.FCT_MARK
-finished_flows = hpcc_simulator.finished_flows
+FCT_FILE, FCT_MARK = hpcc.FCT_FILE, hpcc.FCT_MARK
+finished_flows = hpcc.finished_flows
 
 _ADDITIVE_BPS = 150_000_000
 PARAMETERS = (f'transport.congestion_parameters={{"additive_bps": {_ADDITIVE_BPS}}}',)
