@@ -169,8 +169,8 @@ def _order(summary: Summary) -> tuple[int, int, float]:
 def largest(summaries: Iterable[Summary]) -> Summary:
     """Return the summary that stands for several of an experiment, and that its page shows.
 
-    At least SEEDS seeds count first, then the scale, the default preset, paths that depend on the seed, and the time for
-    which messages arrive.
+    At least SEEDS seeds count first, then the scale, the default preset, paths that depend on the seed, and the time
+    for which messages arrive.
     """
     return max(
         summaries,
