@@ -16,7 +16,7 @@ from analysis.plots.canvas import MUTED, draw_faults, draw_level, log_x, log_y, 
 from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS, scheme_looks
 from analysis.plots.series import Steps, thin
 from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, INVALID_ABOVE
-from analysis.results.spec import FaultSpan
+from request.spec import FaultSpan
 
 _LEAST_PERCENT = 0.1
 """The lowest value of the logarithmic axes. Smaller values are drawn there."""

@@ -32,8 +32,8 @@ from analysis.report import first_sentence, page
 from analysis.report.physics import physics_tables
 from analysis.results.comparison import Comparison, HeldClaim, compare, headline_class
 from analysis.results.result import RESENT_REASONS, RESULT_FILE, RunResult, read_result
-from analysis.results.spec import CONFIG_FILE
 from analysis.results.stored import Run, known_config, load_run
+from request.spec import CONFIG_FILE
 from softswitch.system.visible import visible
 from telemetry.atomic_file import replace_file, replace_text
 from telemetry.reader import answer

@@ -12,7 +12,7 @@ from typing import Any
 
 from analysis.formatting import format_bytes, format_us, three_digits
 from analysis.report.page import DataTable
-from analysis.results.spec import Physics, RunConfig
+from request.spec import Physics, RunConfig
 
 
 def physics_rows(config: RunConfig | None) -> list[tuple[str, str]]:

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from analysis.results.spec import RunSpec
 from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import (
@@ -49,9 +48,10 @@ from cli.planning import (
     workers_of,
 )
 from cli.retrying import execute_retrying
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible
-from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 
 

@@ -20,9 +20,9 @@ from cli.planning import checked, dilation_of
 from cli.progress import JobProgress
 from cli.retrying import tell
 from reproduction.validation import ALL, Wish, pairs_of
+from request.settings import parse_settings
 from testbed.errors import Interrupted, UsageError
 from testbed.jobs.job import executor_for
-from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 from testbed.recording.folder import give_to_caller
 from testbed.validation.duration import announcement, not_longer

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.results.result import RunResult, read_result, write_result
-from analysis.results.spec import CONFIG_FILE, RunConfig
 from hosts.crash import engine_crash
+from request.spec import CONFIG_FILE, RunConfig
 from scenarios.traffic import flow_file
 from softswitch.system.cache import CacheRefused
 from telemetry.atomic_file import replace_file, replace_text

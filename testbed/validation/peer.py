@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Protocol
 
 from analysis.results.result import ResultError
-from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from analysis.validation.peer import (
     FILE_NAME,
@@ -28,10 +27,11 @@ from analysis.validation.peer import (
     compare_with_peer,
     write_peer_validation,
 )
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import Silent
 from testbed.validation import conweave_simulator, hpcc_simulator, htsim_simulator, powertcp_simulator

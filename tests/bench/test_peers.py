@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
 from bench.benchmarks.peers import WORKS, PeersBenchmark, Work, incast
 from bench.instruments.benchmark import Skipped
 from bench.instruments.contestants import HpccSimulator, Htsim, Ns3, Ours, Peer, RaceError, htsim_matrix
+from request.settings import parse_settings
+from request.spec import RunSpec
 from scenarios.traffic.hpcc_files import parse_hpcc_flows
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.validation.hpcc_simulator import configuration
 
 PEERS: tuple[type[Peer], ...] = (Htsim, HpccSimulator, Ns3)

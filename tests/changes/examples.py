@@ -36,7 +36,7 @@ class ByDelay(CongestionControl):
             "from hosts.transport.congestion.dcqcn": "from hosts.transport.congestion.by_delay import ByDelay\n",
             '    "hpcc":': '    "by-delay": ByDelay,\n',
         },
-        "scenarios/schemes.py": {
+        "request/schemes.py": {
             '        RateControl("hpcc"': '        RateControl("by-delay", "by delay", {"congestion": "by-delay"}),\n'
         },
     },
@@ -68,7 +68,7 @@ class Doubled(SourceFlowControl):
             "from hosts.transport.flow_control.onramp": "from hosts.transport.flow_control.doubled import Doubled\n",
             '    "onramp":': '    "doubled": Doubled,\n',
         },
-        "scenarios/schemes.py": {
+        "request/schemes.py": {
             '        Scheme("sfc",': (
                 '        Scheme("sfc-2", "long", _INGRESS_AND_CACHE, {"flow_control": "doubled", **_IRN}),\n'
             )
@@ -104,7 +104,7 @@ class Hasty(Irn):
             "from hosts.transport.loss_recovery.irn": "from hosts.transport.loss_recovery.hasty import Hasty\n",
             '    "irn":': '    "hasty": Hasty,\n',
         },
-        "scenarios/schemes.py": {
+        "request/schemes.py": {
             '        Scheme("irn",': '        Scheme("hasty", "IRN, hasty", transport={"loss_recovery": "hasty"}),\n'
         },
     },
@@ -117,7 +117,7 @@ SCHEME = Change(
     "scheme",
     {},
     {
-        "scenarios/schemes.py": {
+        "request/schemes.py": {
             '        Scheme("sfc",': '        Scheme("cache-only", "cache", {"pause_cache": True}, _SFC),\n'
         }
     },
@@ -378,7 +378,7 @@ RUN_OPTION = Change(
             "    json: Json = False,\n": "    payload: int | None = None,\n",
             "        hosts=hosts,\n": "        payload_bytes=payload,\n",
         },
-        "analysis/results/spec.py": {
+        "request/spec.py": {
             "    background: str | None = option": '    payload_bytes: int | None = option("--payload")\n'
         },
         "testbed/plan/plan.py": {

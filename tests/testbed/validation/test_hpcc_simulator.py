@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.results.spec import RunSpec
 from analysis.validation.peer import PeerFlow, PeerQueues
+from request.settings import parse_settings
+from request.spec import RunSpec
 from scenarios.faults.spec import parse_fault
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.validation.hpcc_simulator import configuration, finished_flows, sampled_queues, topology_text
 
 SETTINGS = ("degree=2", "message_bytes=4000", "topology.hosts_per_tor=2", "topology.spines=1")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
 from analysis.validation.peer import PeerFlow
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.validation.htsim_simulator import (
     NETWORK,
     PARAMETERS,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.validation.peer import standard_cases
 from testbed.validation.powertcp_simulator import PARAMETERS, configuration, queues_in, write_input
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
 from telemetry.queue_samples import samples_from_bytes
 from testbed.dilation.choice import with_dilation

@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from wire.input.nearest import nearest
+from request.nearest import nearest
 
 MAX_RATE_BPS = 25_600_000_000_000
 MAX_RTT_NS = 10_000_000_000
