@@ -123,7 +123,7 @@ SCHEME = Change(
     },
     (*_RUN, "incast", "--scheme", "cache-only", *_TINY),
     '"scheme": "cache-only"',
-    contract=("tests/scenarios/test_schemes.py", "-k", "cache-only"),
+    contract=("tests/request/test_schemes.py", "-k", "cache-only"),
 )
 
 SCENARIO = Change(
@@ -246,10 +246,13 @@ class PatientTarget(SoftswitchTarget):
     {
         "testbed/plan/switch_targets.py": {
             '        SwitchTarget(\n            "soft"': (
-                '        SwitchTarget("patient", "testbed.targets.patient:PatientTarget", '
-                "ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n"
+                '        SwitchTarget("patient", ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n'
             )
-        }
+        },
+        "testbed/targets/table.py": {
+            "from testbed.targets.softswitch": "from testbed.targets.patient import PatientTarget\n",
+            '"soft": SoftswitchTarget': '"patient": PatientTarget, ',
+        },
     },
     (
         *_RUN,
