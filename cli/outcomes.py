@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.report.peer import peer_summary, peer_table
-from analysis.report.tables import claims_table
+from analysis.report.terminal_tables import claims_table
 from analysis.report.validation import validated_run_table, validation_summary
 from analysis.validation.peer import FILE_NAME as PEER_FILE
 from analysis.validation.peer import PeerValidation

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
-from analysis.report.pages import REPORT_FILE
+from analysis.report.html_pages import REPORT_FILE
 from analysis.results.outcome import HOLDS, Outcome, shown
 from analysis.results.result import MAX_FILE_BYTES, Level
 from request.bounded_file import read_bounded_text

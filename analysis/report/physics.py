@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.formatting import format_bytes, format_us, three_digits
-from analysis.report.page import DataTable
+from analysis.report.page_tables import DataTable
 from request.spec import Physics, RunConfig
 
 

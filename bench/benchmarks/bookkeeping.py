@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psutil
 
-from analysis.report.pages import write_run_report
+from analysis.report.html_pages import write_run_report
 from analysis.results.build import build_result
 from analysis.results.counters import RunCounters
 from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analysis.report.tables import comparison_table
+from analysis.report.terminal_tables import comparison_table
 from analysis.results.comparison import compare
 from cli.calibration import say_dilations
 from cli.listing import words
@@ -160,7 +160,7 @@ def _judged(claims: Sequence[Claim], runs: Sequence[StoredRun]) -> Sequence[Held
 
 def _write_page(out: Path, name: str, runs: Sequence[StoredRun], held: Sequence[HeldClaim]) -> Path:
     """Write the page of the comparison; the import is local because plotting libraries load slowly."""
-    from analysis.report.pages import write_comparison_report
+    from analysis.report.html_pages import write_comparison_report
 
     folder = make_folder(out, name)
     page = write_comparison_report([run.folder for run in runs], folder, held)

@@ -118,7 +118,7 @@ def verb(
         if json:
             say_json(with_fields(run.result.to_json(), folder=str(run.folder)))
         else:
-            from analysis.report.tables import run_table  # loads slowly; the packets need not wait for it
+            from analysis.report.terminal_tables import run_table  # loads slowly; the packets need not wait for it
 
             console.print(run_table(run.result, plan.config))
             if run.report is not None:

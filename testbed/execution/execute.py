@@ -52,7 +52,7 @@ def _run_virtual(
 
 def write_run_report(folder: Path) -> Path:
     """Write the report page; the import is local because plotting libraries are slow to import."""
-    from analysis.report.pages import write_run_report as write
+    from analysis.report.html_pages import write_run_report as write
 
     return write(folder)
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from analysis.plots.palette import IN_THE_DARK, scheme_color
 from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
-from analysis.report.pages import write_comparison_report, write_run_report
+from analysis.report.html_pages import write_comparison_report, write_run_report
 from analysis.report.sweep import write_sweep_page
 from analysis.report.validation import write_validation_page
 from analysis.results.result import BtsCounts, PfcCounts

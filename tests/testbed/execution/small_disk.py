@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from analysis.report.pages import write_run_report
+from analysis.report.html_pages import write_run_report
 from request.spec import RunSpec
 from testbed.errors import RunError
 from testbed.execution import execute as module

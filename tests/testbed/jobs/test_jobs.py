@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.report.pages import write_run_report
+from analysis.report.html_pages import write_run_report
 from request.settings import parse_settings
 from request.spec import RunSpec
 from testbed.execution.execute import StoredRun

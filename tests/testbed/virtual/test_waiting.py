@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from analysis.formatting import format_us
-from analysis.report.tables import key_figures
+from analysis.report.terminal_tables import key_figures
 from request.settings import parse_settings
 from request.spec import RunSpec
 from scenarios.traffic.flow_file import FILE_NAME
