@@ -155,7 +155,7 @@ SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clo
     {
         "scenarios/catalogue.py": {
             "from scenarios import allreduce, bystanders, datacentre, incast\n": "from scenarios import pairs\n",
-            "    datacentre,\n": "    pairs,\n",
+            "        datacentre.SCENARIO,\n": "        pairs.SCENARIO,\n",
         }
     },
     (*_RUN, "pairs", "--clock", "virtual", "--json", "--out", "out"),
@@ -188,7 +188,7 @@ EXPERIMENT = Experiment(
     {
         "reproduction/catalogue.py": {
             "from reproduction.model.experiment": "from reproduction.experiments import lone_incast\n",
-            "    signaling,\n    incast_degree": "    lone_incast,\n",
+            "        signaling.EXPERIMENT,\n": "        lone_incast.EXPERIMENT,\n",
         }
     },
     ("python", "runner.py", "reproduce", "incast", "--scale", "ci", "--json", "--strict", "--out", "out"),
