@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from request.checks import nearest
 from request.errors import UsageError
-from request.nearest import nearest
 
 
 @dataclass(frozen=True)

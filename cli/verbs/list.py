@@ -14,8 +14,7 @@ from rich.text import Text
 from cli.listing import words
 from cli.listing.tables import names_table, rate_control_rows, scenario_tables, scheme_tables, topology_tables
 from cli.output import console
-from request.checks import shown
-from request.nearest import nearest
+from request.checks import nearest, shown
 from request.schemes import SCHEMES
 from scenarios.catalogue import SCENARIOS
 from scenarios.faults.kinds import FAULTS

@@ -25,8 +25,7 @@ from reproduction.catalogue import EXPERIMENTS
 from reproduction.effort import brief_request, with_efforts
 from reproduction.jobs import CONGESTION, ExperimentJob, jobs_of, known_to_experiment
 from reproduction.reproduce import RUNS, ReproducedExperiments, announcement, jobs_in, reproduce
-from request.checks import shortened
-from request.nearest import nearest
+from request.checks import nearest, shortened
 from request.settings import Settings as SettingValues
 from request.settings import parse_settings, settings_words
 from request.spec import ClockName

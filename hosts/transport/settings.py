@@ -25,8 +25,8 @@ from request.checks import (
     RoundTrip,
     check_fields,
     check_values,
+    nearest,
 )
-from request.nearest import nearest
 from wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
 from wire.dilation import Dilation
 from wire.int_header import MOST_TELEMETRY_BYTES

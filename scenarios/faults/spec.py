@@ -8,8 +8,7 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
-from request.checks import refusal, shown
-from request.nearest import nearest
+from request.checks import nearest, refusal, shown
 from scenarios.faults.fault import Fault, FaultError
 from scenarios.faults.impairments import Impairment, check_overlaps
 from scenarios.faults.kinds import FAULTS

@@ -7,8 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from request.checks import shown
-from request.nearest import nearest
+from request.checks import nearest, shown
 from scenarios.model.flow_table import FlowTable
 from testbed.errors import UsageError
 from topologies.model import Port, SwitchPort, Topology

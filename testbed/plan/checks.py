@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from request.checks import refusal, shown
-from request.nearest import nearest
+from request.checks import nearest, refusal, shown
 from request.seeds import check_seed
 from request.spec import RunSpec
 from scenarios.catalogue import SCENARIOS

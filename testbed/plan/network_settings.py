@@ -18,8 +18,7 @@ from pydantic import BaseModel
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.settings import PayloadBytes, TransportSettings
-from request.checks import STRICT, PositiveBytes, PositiveRate, RoundTrip, shortened
-from request.nearest import nearest
+from request.checks import STRICT, PositiveBytes, PositiveRate, RoundTrip, nearest, shortened
 from request.schemes import RATE_CONTROLS
 from request.spec import Physics
 from testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
