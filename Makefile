@@ -11,7 +11,7 @@ SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
 ifeq ($(shell id -u):$(shell [ -O . ] || echo other),0:other)
 export PYTHONDONTWRITEBYTECODE := 1
 endif
-PACKAGES := analysis cli documents hosts native reproduction scenarios simulators softswitch/src telemetry testbed topologies wire
+PACKAGES := analysis cli documents hosts native reproduction request scenarios simulators softswitch/src telemetry testbed topologies wire
 READY := .venv/ready
 READY_FOR_TESTS := .venv/ready-for-tests
 

@@ -100,11 +100,6 @@ def flatten(tree: object, path: str = "") -> dict[str, str]:
     return {path: NOTHING if tree is None else str(tree)}
 
 
-def variant_of(scheme: str, program: str | None) -> str:
-    """Return the name of the scheme, and of the P4 program unless it is the testbed's own."""
-    return scheme if program is None else f"{scheme} ({program})"
-
-
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table as text, with a newline at the end."""
     lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.table import Table
 
-from analysis.results.spec import RunConfig
 from analysis.terminal import Fitted
 from cli.output import complain, console, errors, say, warn
 from cli.seeds import named
 from native.first_use import prepare
+from request.spec import RunConfig
 from testbed.dilation.prediction import LATE_SHARE
 from testbed.errors import Interrupted, RunError
 from testbed.interrupt import interruptible

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.formatting import NOTHING, amount, three_digits
-from analysis.report.tables import styled_outcome
+from analysis.report.terminal_tables import styled_outcome
 from analysis.results.outcome import DEPENDS, FAILS, HOLDS, tally
 from analysis.terminal import PROSE, Fitted
 from cli.output import console, say, say_json

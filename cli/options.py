@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 
 from cli.listing import words
-from scenarios.listed import LISTED
+from request.checks import shown
+from request.quantities import in_unit
+from request.spec import FLOW_LIST
 from testbed.errors import UsageError
-from wire.input.quantities import in_unit
-from wire.input.validation import shown
 
 
 def folder_of(text: str | Path) -> Path:
@@ -37,7 +37,7 @@ def scenario_of(scenario: str | None, flows: Path | None) -> str:
         return scenario
     if flows is None:
         raise UsageError("no scenario: give one that `list` shows, or a flow list with --flows FILE")
-    return LISTED.name
+    return FLOW_LIST
 
 
 def scheme_names(text: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.report.tables import claims_table
+from analysis.report.terminal_tables import claims_table
 from analysis.report.validation import validated_run_table, validation_summary
 from analysis.validation.record import FILE_NAME, Validation
 from cli.output import console, say, warn

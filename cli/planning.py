@@ -15,11 +15,12 @@ from pathlib import Path
 import typer
 
 from analysis.results.result import RunResult
-from analysis.results.spec import ClockName, RunSpec
 from cli.calibration import calibrate_first
 from cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, console, errors
 from cli.progress import RunProgress, status
 from native.first_use import prepare
+from request.checks import shown
+from request.spec import ClockName, RunSpec
 from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import Clock, StoredRun, execute
@@ -34,7 +35,6 @@ from testbed.virtual.ranks import Ranks, join, serve, simulate_over_ranks
 from testbed.virtual.shares import shares
 from testbed.virtual.worker_choice import best_workers
 from testbed.virtual.workers import open_files as open_files_of_workers
-from wire.input.validation import shown
 
 CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
 EXCHANGES = ("memory", "mpi")

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.results.spec import RunSpec
 from cli.output import complain
 from cli.planning import checked, execute_plan
+from request.spec import RunSpec
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import StoredRun
 from testbed.execution.retry import MOST_RETRIES, retry_line, retry_of

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from request.seeds import parse_seeds
 from testbed.errors import UsageError
 from testbed.plan.plan import RunPlan
-from testbed.plan.seeds import parse_seeds
 
 
 def chosen_seeds(seed: int | None, seeds: str | None) -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from analysis.report.pages import REPORT_FILE
+from analysis.report.html_pages import REPORT_FILE
 from analysis.results.result import ResultError
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.system.limits import out_of_room

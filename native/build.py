@@ -24,16 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from native.sources import (
-    ENGINE,
     EXTENSIONS,
     MANIFEST,
-    NATIVE,
-    NATIVE_INCLUDES,
     ROOT,
     algorithms,
     build_name,
     digest_of,
     dropped_details,
+    engine,
     imports_of,
     module_name,
 )
@@ -41,7 +39,7 @@ from softswitch.system.cache import forget_unused, private_cache
 from softswitch.system.kept import discard, is_whole, seal
 
 _FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-fwrapv", "-w")
-_NATIVE_FLAGS = ("-std=gnu11", "-O2")
+_C_FLAGS = ("-std=gnu11", "-O2")
 _ERROR = re.compile(r"^(\S+\.py):\d+(?::\d+)?: error: .*$", re.MULTILINE)
 _SHOWN_CHARACTERS = 300
 
@@ -100,7 +98,7 @@ def _compile(work: Path, target: Path) -> None:
     extensions: list[dict[str, Any]] = json.loads((work / EXTENSIONS).read_text(encoding="utf-8"))
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         list(pool.map(lambda extension: _link(extension, target), extensions))
-        list(pool.map(lambda name: link_native(name, target), NATIVE))
+        list(pool.map(lambda name: link_c_module(name, target), engine().c_modules))
     _write_manifest(target, sources, [str(extension["name"]) for extension in extensions])
 
 
@@ -108,7 +106,7 @@ def _translate(work: Path) -> list[str]:
     """Translate Python to C and return the translated sources. Algorithms that mypyc refuses are omitted."""
     optional = algorithms()
     while True:
-        sources = [*ENGINE, *optional]
+        sources = [*engine().modules, *optional]
         command = [sys.executable, "-m", "native.translate", str(work), *sources]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode == 0:
@@ -129,16 +127,19 @@ def _link(extension: dict[str, Any], target: Path) -> None:
         raise BuildFailed(_first_error(done.stderr))
 
 
-def link_native(name: str, target: Path) -> None:
-    """Compile the extension module of one row of `NATIVE` into the folder `target`. Raise BuildFailed."""
-    flags, files = list(_NATIVE_FLAGS), list(NATIVE[name])
-    _link({"name": name, "sources": files, "include_dirs": [NATIVE_INCLUDES], "flags": flags}, target)
+def link_c_module(name: str, target: Path) -> None:
+    """Compile a module that is written in C into the folder `target`. Raise BuildFailed."""
+    module = engine().c_modules[name]
+    include, flags = [module.include], list(_C_FLAGS)
+    _link({"name": name, "sources": list(module.sources), "include_dirs": include, "flags": flags}, target)
 
 
 def _write_manifest(target: Path, sources: Sequence[str], extensions: Sequence[str]) -> None:
     source_of = {module_name(source): source for source in sources}
-    native = {name: files[0] for name, files in NATIVE.items()}
-    entries = {name: _entry(name, source=source, imports=[], classes={}) for name, source in native.items()}
+    entries = {
+        name: _entry(name, source=module.sources[0], imports=[], classes={})
+        for name, module in engine().c_modules.items()
+    }
     entries |= {
         name: _entry(
             name,

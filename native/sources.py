@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The Python sources that are compiled, and their digests.
+"""The Python sources that are compiled, as the packages list them, and their digests.
 
 The engine's modules are compiled together, because their classes use each other's memory layout. Only a table that is
 never compiled refers to an algorithm. An edited algorithm, or one that the compiler refuses, therefore runs interpreted
@@ -11,66 +11,18 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 
-ENGINE = (
-    "wire/addresses.py",
-    "wire/bts.py",
-    "wire/constants.py",
-    "wire/crc.py",
-    "wire/ethernet.py",
-    "wire/int_header.py",
-    "wire/int_slots.py",
-    "wire/ipv4.py",
-    "wire/pfc.py",
-    "wire/queue_pause.py",
-    "wire/tail.py",
-    "wire/roce/decoder.py",
-    "wire/roce/framer.py",
-    "wire/roce/packets.py",
-    "wire/udp.py",
-    "wire/units.py",
-    "wire/words.py",
-    "hosts/transport/congestion/base.py",
-    "hosts/transport/congestion/samples.py",
-    "hosts/transport/congestion/telemetry.py",
-    "hosts/transport/congestion/trace.py",
-    "hosts/transport/flow_control/base.py",
-    "hosts/transport/loss_recovery/base.py",
-    "hosts/transport/counting.py",
-    "hosts/transport/nic.py",
-    "hosts/transport/number_rows.py",
-    "hosts/transport/programs.py",
-    "hosts/transport/queue_pairs.py",
-    "hosts/transport/receive_buffer.py",
-    "hosts/transport/receiver.py",
-    "hosts/transport/pacing.py",
-    "hosts/transport/sender.py",
-    "hosts/transport/transmission.py",
-    "hosts/transport/scheduling/pull_pacer.py",
-    "hosts/transport/scheduling/ended_flows.py",
-    "hosts/transport/scheduling/timed_frames.py",
-    "hosts/transport/scheduling/timers.py",
-    "hosts/transport/scheduling/wire_schedule.py",
-    "hosts/transport/trimmed_headers.py",
-    "hosts/io/event_loop.py",
-    "hosts/io/late_bins.py",
-    "hosts/io/lateness.py",
-    "hosts/io/packet_socket.py",
-    "hosts/io/spacing.py",
-    "hosts/io/timer.py",
-    "testbed/virtual/host_rounds.py",
-)
-"""Modules on a packet's path. Settings and records are not compiled: they are built once, and pydantic reads them."""
-
-NATIVE = {"hosts.io.kernel_calls": ("hosts/io/kernel_calls.c", "softswitch/src/softswitch/c/ports/burst.c")}
-"""Modules written in C. A Python module of the same name is used on machines without a compiler."""
-NATIVE_INCLUDES = "softswitch/src/softswitch/c"
-_NATIVE_HEADERS = ("softswitch/src/softswitch/c/ports/burst.h",)
+_LISTS = "*/compiled.json"
+"""The lists of what is compiled. Each package has its own beside its modules."""
 
 GROUP = "sfc_testbed_engine"
 """Name of the group of modules that are compiled together, and of their shared library."""
@@ -78,16 +30,51 @@ EXTENSIONS = "extensions.json"
 """The translator's list of extension modules for the C compiler."""
 MANIFEST = "manifest.json"
 """A build's list of modules for imports."""
-ALGORITHM_FOLDERS = ("congestion", "flow_control", "loss_recovery")
 _RECIPE = ("native/sources.py", "native/build.py", "native/translate.py")
-_NO_ALGORITHM = ("__init__.py", "base.py", "samples.py", "telemetry.py", "trace.py")
+
+
+@dataclass(frozen=True)
+class CModule:
+    """A module written in C. A Python module of the same name is used on machines without a compiler."""
+
+    sources: tuple[str, ...]
+    headers: tuple[str, ...]
+    include: str
+    """The folder in which the compiler looks for the headers."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """All that is compiled, as files relative to the root of the tree."""
+
+    modules: tuple[str, ...]
+    """The modules on a packet's path. Settings and records are not compiled: they are built once, and pydantic reads
+    them."""
+    algorithm_folders: tuple[str, ...]
+    """The folders whose other modules are algorithms."""
+    c_modules: Mapping[str, CModule]
+
+
+@cache
+def engine() -> Engine:
+    """Return what the packages list in their files `compiled.json`."""
+    lists = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(ROOT.glob(_LISTS))]
+    return Engine(
+        tuple(name for listed in lists for name in listed["modules"]),
+        tuple(name for listed in lists for name in listed.get("algorithms", ())),
+        {
+            name: CModule(tuple(module["sources"]), tuple(module["headers"]), module["include"])
+            for listed in lists
+            for name, module in listed.get("c_modules", {}).items()
+        },
+    )
 
 
 def algorithms() -> list[str]:
     """Return the files of all algorithms, relative to the root of the tree."""
-    folders = [ROOT / "hosts" / "transport" / name for name in ALGORITHM_FOLDERS]
-    files = [path for folder in folders for path in sorted(folder.glob("*.py")) if path.name not in _NO_ALGORITHM]
-    return [str(path.relative_to(ROOT)) for path in files]
+    no_algorithms = {*engine().modules, *(f"{folder}/__init__.py" for folder in engine().algorithm_folders)}
+    paths = [path for folder in engine().algorithm_folders for path in sorted((ROOT / folder).glob("*.py"))]
+    return [name for path in paths if (name := path.relative_to(ROOT).as_posix()) not in no_algorithms]
 
 
 def module_name(source: str) -> str:
@@ -108,8 +95,8 @@ def build_name() -> str:
 
 def builds_prefix() -> str:
     """Return the common prefix of all builds of the engine's current modules, for this Python and this recipe."""
-    native = [name for sources in NATIVE.values() for name in sources]
-    files = (*ENGINE, *native, *_NATIVE_HEADERS, *_RECIPE)
+    in_c = [name for module in engine().c_modules.values() for name in (*module.sources, *module.headers)]
+    files = (*engine().modules, *in_c, *_RECIPE)
     parts = [EXTENSION_SUFFIXES[0], *(f"{name} {digest_of(name)}" for name in files)]
     return f"engine-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}-"
 

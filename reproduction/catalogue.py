@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 from reproduction.experiments import (
     fairness,
-    hadoop_50,
     hadoop_50_light,
     hadoop_80,
     incast_degree,
@@ -17,35 +16,35 @@ from reproduction.experiments import (
     parameters,
     resources,
     rivals,
-    rpc_30,
     signaling,
     synchronization,
+    tail_latency,
     testbed_hol,
     testbed_incast,
     theory,
-    websearch_50,
 )
 from reproduction.model.experiment import Experiment
 
-_MODULES = (
-    signaling,
-    incast_degree,
-    testbed_incast,
-    testbed_hol,
-    hadoop_50,
-    rpc_30,
-    hadoop_80,
-    hadoop_50_light,
-    parameters,
-    long_rtt,
-    synchronization,
-    websearch_50,
-    resources,
-    fairness,
-    ndp,
-    theory,
-    rivals,
-)
-
-EXPERIMENTS: Mapping[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
+EXPERIMENTS: Mapping[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        signaling.EXPERIMENT,
+        incast_degree.EXPERIMENT,
+        testbed_incast.EXPERIMENT,
+        testbed_hol.EXPERIMENT,
+        tail_latency.HADOOP_50,
+        tail_latency.RPC_30,
+        hadoop_80.EXPERIMENT,
+        hadoop_50_light.EXPERIMENT,
+        parameters.EXPERIMENT,
+        long_rtt.EXPERIMENT,
+        synchronization.EXPERIMENT,
+        tail_latency.WEBSEARCH_50,
+        resources.EXPERIMENT,
+        fairness.EXPERIMENT,
+        ndp.EXPERIMENT,
+        theory.EXPERIMENT,
+        rivals.EXPERIMENT,
+    )
+}
 """The experiments by name, in the paper's order."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analysis.results.spec import RunSpec
 from reproduction.jobs import ExperimentJob
+from request.settings import by_part
+from request.spec import RunSpec
 from testbed.jobs.effort import Effort, effort_of
 from testbed.plan import checks
 from testbed.plan.plan import RunPlan
-from testbed.plan.settings import by_part
 from testbed.validation.duration import wall_seconds
 
 

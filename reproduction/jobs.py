@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, fields, replace
 
 from pydantic import TypeAdapter
 
-from analysis.results.spec import P4Program, RunSpec
 from hosts.transport.congestion import CONGESTION_CONTROLS
 from reproduction.model.experiment import Experiment, Point
+from request.schemes import resolve_scheme
+from request.settings import NO_SETTINGS, Settings
+from request.spec import P4Program, RunSpec
 from scenarios.catalogue import SCENARIOS
 from scenarios.model.scenario import ScaleName, Scenario
-from scenarios.schemes import resolve_scheme
 from testbed.errors import UsageError
 from testbed.jobs.effort import Effort
-from testbed.plan.settings import NO_SETTINGS, Settings
 from testbed.system.code import code_digest
 
 REQUEST_KEYS = ("duration_ms", "topology", "scenario")

@@ -20,7 +20,6 @@ from analysis.report.first_sentence import unfinished_runs
 from analysis.results.comparison import result_row
 from analysis.results.outcome import outcome_of
 from analysis.results.result import ResultError
-from analysis.results.spec import P4Program
 from analysis.results.stored import load_run
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import ExperimentJob, jobs_of
@@ -34,6 +33,7 @@ from reproduction.record import (
     read_reproduction,
 )
 from reproduction.tables import measured_table
+from request.spec import P4Program
 from scenarios.model.scenario import ScaleName
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError

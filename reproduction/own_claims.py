@@ -18,9 +18,9 @@ from typing import Any
 from analysis.results.comparison import HeldClaim
 from analysis.results.stored import load_run
 from reproduction.model.experiment import Claim, Measured, Measurement, Point, Results, judge
+from request.bounded_file import FileRefused, read_bounded_text
+from request.checks import shown
 from testbed.errors import UsageError
-from wire.input.bounded_file import FileRefused, read_bounded_text
-from wire.input.validation import shown
 
 MOST_BYTES = 1_000_000
 _MODULE = "claims_of_a_user"

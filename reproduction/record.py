@@ -12,13 +12,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
-from analysis.report.pages import REPORT_FILE
+from analysis.report.html_pages import REPORT_FILE
 from analysis.results.outcome import HOLDS, Outcome, shown
 from analysis.results.result import MAX_FILE_BYTES, Level
-from analysis.results.spec import P4Program
+from request.bounded_file import read_bounded_text
+from request.spec import P4Program
 from scenarios.model.scenario import ScaleName
 from testbed.errors import UsageError
-from wire.input.bounded_file import read_bounded_text
 
 FILE_NAME = "reproduction.json"
 SCHEMA = "sfc-testbed/reproduction/2"

@@ -14,6 +14,7 @@ from pathlib import Path
 from reproduction.jobs import ExperimentJob
 from reproduction.judge import Case
 from reproduction.record import StoredReproduction, read_reproduction
+from request.settings import settings_words
 from scenarios.model.scenario import ScaleName
 from testbed.errors import RunError
 from testbed.interrupt import interruptible
@@ -22,7 +23,6 @@ from testbed.jobs.local import LocalExecutor
 from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor, Task, TaskEnd
 from testbed.jobs.time_left import in_words
-from testbed.plan.settings import settings_words
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.system.code import code_digest
 

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from analysis.results.spec import P4Program, RunSpec
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import request_for
 from reproduction.model.experiment import Experiment, Point
+from request.schemes import SCHEMES
+from request.settings import Settings
+from request.spec import P4Program, RunSpec
 from scenarios.catalogue import SCENARIOS
-from scenarios.schemes import SCHEMES
 from testbed.errors import UsageError
 from testbed.execution.limits import check_switch_limits
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import Settings
 from testbed.plan.switch_targets import SWITCH_TARGETS, switch_target
 from testbed.validation.run import Pair
 

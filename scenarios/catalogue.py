@@ -8,49 +8,32 @@ from collections.abc import Mapping
 
 from scenarios import allreduce, bystanders, datacentre, incast
 from scenarios.model.scenario import Scenario
-from scenarios.paper import (
-    fairness,
-    hadoop_50,
-    hadoop_50_light,
-    hadoop_80,
-    incast_degree,
-    long_rtt,
-    ndp,
-    parameters,
-    resources,
-    rivals,
-    rpc_30,
-    signaling,
-    synchronization,
-    testbed_hol,
-    testbed_incast,
-    theory,
-    websearch_50,
-)
+from scenarios.paper import data_centre, fairness, incasts, testbed, theory
 
-_MODULES = (
-    incast,
-    bystanders,
-    datacentre,
-    allreduce,
-    signaling,
-    incast_degree,
-    testbed_incast,
-    testbed_hol,
-    hadoop_50,
-    rpc_30,
-    websearch_50,
-    hadoop_80,
-    hadoop_50_light,
-    parameters,
-    long_rtt,
-    synchronization,
-    resources,
-    fairness,
-    theory,
-    ndp,
-    rivals,
-)
-
-SCENARIOS: Mapping[str, Scenario] = {module.SCENARIO.name: module.SCENARIO for module in _MODULES}
+SCENARIOS: Mapping[str, Scenario] = {
+    scenario.name: scenario
+    for scenario in (
+        incast.SCENARIO,
+        bystanders.SCENARIO,
+        datacentre.SCENARIO,
+        allreduce.SCENARIO,
+        incasts.SIGNALING,
+        data_centre.INCAST_DEGREE,
+        testbed.TESTBED_INCAST,
+        testbed.TESTBED_HOL,
+        data_centre.HADOOP_50,
+        data_centre.RPC_30,
+        data_centre.WEBSEARCH_50,
+        data_centre.HADOOP_80,
+        data_centre.HADOOP_50_LIGHT,
+        data_centre.PARAMETERS,
+        data_centre.LONG_RTT,
+        incasts.SYNCHRONIZATION,
+        data_centre.RESOURCES,
+        fairness.SCENARIO,
+        theory.SCENARIO,
+        data_centre.NDP,
+        data_centre.RIVALS,
+    )
+}
 """Four general scenarios, then the scenarios of the paper's experiments in the paper's order."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from request.spec import FLOW_LIST
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import Scale, Scenario, Workload
 from topologies.model import Topology
@@ -22,7 +23,7 @@ class NoTraffic(Workload):
 
 
 LISTED = Scenario(
-    name="flows",
+    name=FLOW_LIST,
     summary="Flows of a file.",
     workload=NoTraffic,
     scales={"ci": Scale("clos", {"hosts_per_tor": 8}, duration_ms=20.0)},

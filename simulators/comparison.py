@@ -22,8 +22,8 @@ from analysis.metrics.figures import Figure, Figures
 from analysis.metrics.flows import size_bin_edges
 from analysis.results.result import MAX_FILE_BYTES, ResultError
 from analysis.results.stored import Run
+from request.bounded_file import FileRefused, read_bounded_text
 from telemetry.atomic_file import replace_text
-from wire.input.bounded_file import FileRefused, read_bounded_text
 from wire.units import NS_PER_US
 
 FILE_NAME = "peer-validation.json"

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Protocol
 
 from analysis.results.result import ResultError
-from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
+from request.settings import parse_settings
+from request.spec import RunSpec
 from simulators import conweave, hpcc, htsim, powertcp
 from simulators.comparison import (
     FILE_NAME,
@@ -32,7 +33,6 @@ from simulators.comparison import (
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.recording.outcome import Silent
 

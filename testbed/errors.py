@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-
-class UsageError(Exception):
-    """Bad input: nothing was started. The command exits with status 2."""
+from request.errors import UsageError as UsageError
 
 
 class RunError(Exception):

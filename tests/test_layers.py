@@ -27,6 +27,7 @@ LAYERS = (
     {"softswitch"},
     {"native"},
     {"wire"},
+    {"request"},
     {"telemetry", "topologies"},
     {"hosts.transport", "analysis"},
     {"hosts.io", "scenarios"},

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = "analysis cli hosts native reproduction scenarios softswitch/src telemetry testbed topologies wire"
+FOLDERS = "analysis cli hosts native reproduction request scenarios softswitch/src telemetry testbed topologies wire"
 MODULES = sorted(path for folder in FOLDERS.split() for path in (ROOT / folder).rglob("*.py"))
 LIVE = ROOT / "testbed" / "live"
 MININET_SHELLS = (LIVE / "emulation.py", ROOT / "testbed" / "prompt" / "shell.py")

@@ -13,8 +13,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, Field
 
+from request.checks import MAX_RATE_BPS, STRICT
 from topologies.model import Topology, TopologyBuilder, TopologyError
-from wire.input.validation import MAX_RATE_BPS, STRICT
 
 Rate = Annotated[int, Field(ge=1_000_000, le=MAX_RATE_BPS)]
 Delay = Annotated[int, Field(ge=0, le=1_000_000_000)]

@@ -14,7 +14,7 @@ from analysis.plots.canvas import draw_faults, draw_level, log_y, new_figure, sa
 from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS
 from analysis.plots.series import Steps, thin
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
-from analysis.results.spec import FaultSpan
+from request.spec import FaultSpan
 
 _LEAST_PERCENT = 0.1
 """The lowest value of the logarithmic axes. Smaller values are drawn there."""

@@ -39,7 +39,7 @@ from analysis.plots.series import (
     hottest_buffer_steps,
     thin,
 )
-from analysis.results.spec import FaultSpan
+from request.spec import FaultSpan
 from telemetry.reader import Rows
 
 PERCENT_MARKERS = {50: "o", 95: "s", 99: "^"}

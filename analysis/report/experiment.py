@@ -16,7 +16,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from analysis.report.first_sentence import of_experiment, trust_in_runs
-from analysis.report.pages import REPORT_FILE, place_figures, render, run_row, write_csv
+from analysis.report.html_pages import REPORT_FILE, place_figures, render, run_row, write_csv
 from analysis.results.result import Level
 from telemetry.atomic_file import replace_text
 

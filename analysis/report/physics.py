@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.formatting import format_bytes, format_us, three_digits
-from analysis.report.page import DataTable
-from analysis.results.spec import Physics, RunConfig
+from analysis.report.page_tables import DataTable
+from request.spec import Physics, RunConfig
 
 
 def physics_rows(config: RunConfig | None) -> list[tuple[str, str]]:

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from analysis.formatting import format_bytes, format_number
 from analysis.plots.over_axes import AxisLine, place_text, plot_over_axis
 from analysis.report.first_sentence import PERCENTILES, of_sweep
-from analysis.report.page import DataTable
-from analysis.report.pages import REPORT_FILE, place_figures, render, write_csv
+from analysis.report.html_pages import REPORT_FILE, place_figures, render, write_csv
+from analysis.report.page_tables import DataTable
 from analysis.results.over_seeds import Estimate, estimate_of
 from analysis.results.swept import AXIS, SWEEP_FILE, TABLE_FILE, Sweep, read_sweep_results, shared_runs, warnings_of
 from telemetry.atomic_file import replace_text

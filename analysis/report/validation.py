@@ -16,9 +16,9 @@ from analysis.formatting import NOTHING, format_number, format_share
 from analysis.plots.canvas import PlottedRun
 from analysis.plots.run import plot_buffers_compared
 from analysis.report import first_sentence
-from analysis.report.page import DataTable
-from analysis.report.pages import REPORT_FILE, place_figures, relative_link, render
-from analysis.report.tables import VERDICT_STYLES
+from analysis.report.html_pages import REPORT_FILE, place_figures, relative_link, render
+from analysis.report.page_tables import DataTable
+from analysis.report.terminal_tables import VERDICT_STYLES
 from analysis.results.stored import load_run
 from analysis.terminal import Fitted
 from analysis.validation.metrics import METRIC, METRICS

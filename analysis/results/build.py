@@ -35,7 +35,7 @@ from analysis.results.result import (
     SpacingByPart,
     SpacingFigures,
 )
-from analysis.results.spec import RunConfig
+from request.spec import RunConfig
 from telemetry.reader import Rows, answer
 
 _IDENTITY = (

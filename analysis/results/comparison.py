@@ -30,7 +30,7 @@ from analysis.results.over_seeds import (
     seed_warnings,
 )
 from analysis.results.result import RESENT_REASONS, Level, RunResult, count_of
-from analysis.results.spec import RunConfig
+from request.spec import RunConfig
 
 
 class ComparisonRow(Figures):

@@ -39,7 +39,7 @@ from analysis.formatting import amount
 from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.result import FlowCounts, Level
-from analysis.results.spec import RunConfig
+from request.spec import RunConfig
 from wire.dilation import next_step
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.results.result import RunResult
-from analysis.results.spec import RunConfig
+from request.spec import RunConfig
 
 _SCHEME, _SEED, _DILATION = "scheme", "seed", "dilation"
 _LAST = (_SEED, "duration", _DILATION, "version")

@@ -17,16 +17,16 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
-from analysis.formatting import amount, variant_of
+from analysis.formatting import amount
 from analysis.metrics.buffers import BufferFigures
 from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
-from analysis.results.spec import CONFIG_FILE, ClockName
+from request.bounded_file import FileRefused, read_bounded_text
+from request.checks import refusal
+from request.spec import CONFIG_FILE, ClockName, variant_of
 from telemetry.atomic_file import replace_text
 from telemetry.journal import has_journal
-from wire.input.bounded_file import FileRefused, read_bounded_text
-from wire.input.validation import refusal
 
 Level = Literal["faithful", "degraded", "invalid"]
 LEVELS: tuple[Level, ...] = ("faithful", "degraded", "invalid")

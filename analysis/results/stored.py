@@ -17,11 +17,11 @@ import polars as pl
 from pydantic import ValidationError
 
 from analysis.results.result import MAX_FILE_BYTES, ResultError, RunResult, read_result
-from analysis.results.spec import CONFIG_FILE, FaultSpan, RunConfig, config_of
+from request.bounded_file import read_bounded_text
+from request.checks import refusal
+from request.spec import CONFIG_FILE, FaultSpan, RunConfig, config_of
 from telemetry.reader import TraceError, answer, scan_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
-from wire.input.bounded_file import read_bounded_text
-from wire.input.validation import refusal
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from analysis.formatting import amount
 from analysis.results.comparison import shared_warnings
 from analysis.results.result import MAX_FILE_BYTES, ResultError
-from analysis.results.spec import P4Program
-from wire.input.bounded_file import FileRefused, read_bounded_text
+from request.bounded_file import FileRefused, read_bounded_text
+from request.spec import P4Program
 
 SWEEP_FILE = "sweep.json"
 TABLE_FILE = "results.parquet"

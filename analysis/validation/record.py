@@ -9,11 +9,11 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from analysis.formatting import variant_of
 from analysis.metrics.figures import Figure, Figures
 from analysis.results.result import MAX_FILE_BYTES, Level, ResultError
+from request.bounded_file import FileRefused, read_bounded_text
+from request.spec import variant_of
 from telemetry.atomic_file import replace_text
-from wire.input.bounded_file import FileRefused, read_bounded_text
 
 FILE_NAME = "validation.json"
 SCHEMA: Literal["sfc-testbed/validation/1"] = "sfc-testbed/validation/1"

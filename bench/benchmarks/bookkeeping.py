@@ -19,13 +19,13 @@ from pathlib import Path
 
 import psutil
 
-from analysis.report.pages import write_run_report
+from analysis.report.html_pages import write_run_report
 from analysis.results.build import build_result
 from analysis.results.counters import RunCounters
 from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
-from analysis.results.spec import RunSpec
 from bench.instruments.benchmark import Benchmark, Figure, Target
 from bench.instruments.finished_flows import queue_samples, record_batches
+from request.spec import RunSpec
 from testbed.execution.execute import write_inputs
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.recording.recorder import Recorder

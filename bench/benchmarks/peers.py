@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from analysis.results.spec import RunSpec
 from bench.instruments.benchmark import Benchmark, Figure, Skipped, Target
 from bench.instruments.contestants import (
     Contestant,
@@ -28,8 +27,9 @@ from bench.instruments.contestants import (
     Spent,
     data_packets,
 )
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 
 WORKERS = 2
 TARGETS: Mapping[type[Peer], tuple[float, float]] = {Htsim: (1.2, 2.0), HpccSimulator: (1.0, 1.7), Ns3: (8.0, 8.0)}

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
-from analysis.results.spec import RunSpec
 from bench.instruments.benchmark import Benchmark, Figure
 from bench.instruments.simulated import simulated
+from request.spec import RunSpec
 from softswitch.engine import Fabric
 
 _CALLS_INTO_C = ("run", "put", "next_timer_ns")

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.results.spec import RunSpec
 from bench.instruments.simulated import run_whole
 from bench.instruments.workload import write_lines
+from request.spec import RunSpec
 from softswitch.engine import ENTRY
 from telemetry.captures.pcapng import Direction, read_capture
 from testbed.plan.plan import RunPlan, plan_run

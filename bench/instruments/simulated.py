@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.results.counters import RunCounters
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.interrupt import interruptible
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from scenarios.schemes import SCHEMES
+from request.schemes import SCHEMES
 from testbed.control_plane.commands import pipeline_commands
 from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Topology

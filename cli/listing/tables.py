@@ -14,8 +14,8 @@ from rich.text import Text
 
 from analysis.terminal import PROSE, Fitted
 from cli.listing.settings import Setting, as_typed, model_settings, record_settings
+from request.schemes import RATE_CONTROLS, SCHEMES
 from scenarios.model.scenario import Scale, Scenario
-from scenarios.schemes import RATE_CONTROLS, SCHEMES
 from testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
 from topologies.shapes import SHAPES
 

@@ -31,7 +31,7 @@ def experiments_or_all() -> Words:
 
 def schemes(incomplete: str) -> Words:
     """Return the schemes; after a `+`, the scheme with each rate control."""
-    from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
+    from request.schemes import CONGESTION_SUFFIXES, SCHEMES
 
     scheme, plus, _ = incomplete.partition("+")
     if plus:
@@ -64,6 +64,6 @@ def switches() -> list[str]:
 
 
 def clocks() -> list[str]:
-    from analysis.results.spec import ClockName
+    from request.spec import ClockName
 
     return list(get_args(ClockName))

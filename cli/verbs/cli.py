@@ -11,20 +11,20 @@ from typing import IO, Annotated
 
 import typer
 
-from analysis.results.spec import RunSpec
 from cli.listing import words
 from cli.options import HostsImage, P4Program, Settings, SwitchName
 from cli.output import EXIT_INVALID, console
 from native.first_use import prepare
+from request.bounded_file import FileRefused, read_bounded_text
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.execution.limits import check_switch_limits
 from testbed.execution.programs import build_programs
 from testbed.plan.dilations import MAX_DILATION, NETWORK_DILATION
 from testbed.plan.plan import plan_network
-from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 from testbed.targets import capabilities
-from wire.input.bounded_file import FileRefused, read_bounded_text
 
 MAX_SCRIPT_BYTES = 1_000_000
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analysis.report.tables import comparison_table
+from analysis.report.terminal_tables import comparison_table
 from analysis.results.comparison import compare
-from analysis.results.spec import RunSpec
 from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import (
@@ -41,12 +40,13 @@ from cli.output import EXIT_CLAIM, console, say, say_json, with_fields
 from cli.planning import checked, clock_of, dilation_of, end_by_outcome
 from cli.retrying import execute_retrying
 from cli.seeds import chosen_seeds, named
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import StoredRun
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible, raise_again
 from testbed.plan.plan import RunPlan
-from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_programs
 from testbed.recording.folder import give_to_caller, make_folder
 
@@ -160,7 +160,7 @@ def _judged(claims: Sequence[Claim], runs: Sequence[StoredRun]) -> Sequence[Held
 
 def _write_page(out: Path, name: str, runs: Sequence[StoredRun], held: Sequence[HeldClaim]) -> Path:
     """Write the page of the comparison; the import is local because plotting libraries load slowly."""
-    from analysis.report.pages import write_comparison_report
+    from analysis.report.html_pages import write_comparison_report
 
     folder = make_folder(out, name)
     page = write_comparison_report([run.folder for run in runs], folder, held)

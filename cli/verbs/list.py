@@ -14,13 +14,12 @@ from rich.text import Text
 from cli.listing import words
 from cli.listing.tables import names_table, rate_control_rows, scenario_tables, scheme_tables, topology_tables
 from cli.output import console
+from request.checks import nearest, shown
+from request.schemes import SCHEMES
 from scenarios.catalogue import SCENARIOS
 from scenarios.faults.kinds import FAULTS
-from scenarios.schemes import SCHEMES
 from testbed.errors import UsageError
 from topologies.shapes import SHAPES
-from wire.input.nearest import nearest
-from wire.input.validation import shown
 
 
 def verb(

@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from analysis.report.first_sentence import of_sweep
-from analysis.report.pages import write_comparison_report, write_run_report
+from analysis.report.html_pages import write_comparison_report, write_run_report
 from analysis.report.sweep import write_sweep_page
-from analysis.report.tables import comparison_table, run_table
+from analysis.report.terminal_tables import comparison_table, run_table
 from analysis.report.validation import write_validation_page
 from analysis.results.comparison import compare
 from analysis.results.stored import load_run

@@ -12,8 +12,6 @@ from typing import Annotated
 import typer
 
 from analysis.results.outcome import tally
-from analysis.results.spec import ClockName
-from analysis.results.spec import P4Program as CompiledProgram
 from cli.calibration import say_dilations
 from cli.findings import print_findings, print_json, print_overview
 from cli.listing import words
@@ -30,14 +28,15 @@ from reproduction.effort import brief_request, with_efforts
 from reproduction.jobs import CONGESTION, ExperimentJob, jobs_of, known_to_experiment
 from reproduction.reproduce import RUNS, ReproducedExperiments, announcement, jobs_in, reproduce
 from reproduction.summaries import SCALES, matching, read_summaries
+from request.checks import nearest, shortened, shown
+from request.settings import Settings as SettingValues
+from request.settings import parse_settings, settings_words
+from request.spec import ClockName
+from request.spec import P4Program as CompiledProgram
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.retry import check_retry
 from testbed.jobs.job import executor_for
-from testbed.plan.settings import Settings as SettingValues
-from testbed.plan.settings import parse_settings, settings_words
 from testbed.program.user_program import read_program
-from wire.input.nearest import nearest
-from wire.input.validation import shortened, shown
 
 
 def verb(

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from analysis.results.spec import RunSpec
 from cli.calibration import say_dilations
 from cli.listing import words
 from cli.options import (
@@ -49,9 +48,10 @@ from cli.planning import (
     workers_of,
 )
 from cli.retrying import execute_retrying
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible
-from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 
 
@@ -118,7 +118,7 @@ def verb(
         if json:
             say_json(with_fields(run.result.to_json(), folder=str(run.folder)))
         else:
-            from analysis.report.tables import run_table  # loads slowly; the packets need not wait for it
+            from analysis.report.terminal_tables import run_table  # loads slowly; the packets need not wait for it
 
             console.print(run_table(run.result, plan.config))
             if run.report is not None:

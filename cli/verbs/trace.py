@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.report.tables import life_table
+from analysis.report.terminal_tables import life_table
 from analysis.results.stored import load_run
 from cli.output import EXIT_INVALID, console, say, warn
 from cli.stored import refused_in_one_line

@@ -21,10 +21,10 @@ from cli.planning import checked, dilation_of
 from cli.progress import JobProgress
 from cli.retrying import tell
 from reproduction.validation import ALL, Wish, pairs_of
+from request.settings import parse_settings
 from simulators.run import PEERS, PeerCase, case_of, simulator_of, standard_cases, validate_with_peer
 from testbed.errors import Interrupted, UsageError
 from testbed.jobs.job import executor_for
-from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 from testbed.recording.folder import give_to_caller
 from testbed.validation.duration import announcement, not_longer

@@ -14,10 +14,7 @@ from pydantic import Field
 from hosts.transport.congestion import CONGESTION_CONTROLS
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
-from wire.dilation import Dilation
-from wire.input.nearest import nearest
-from wire.input.validation import (
+from request.checks import (
     Bytes,
     Nanoseconds,
     PositiveBytes,
@@ -28,7 +25,10 @@ from wire.input.validation import (
     RoundTrip,
     check_fields,
     check_values,
+    nearest,
 )
+from wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
+from wire.dilation import Dilation
 from wire.int_header import MOST_TELEMETRY_BYTES
 from wire.roce.packets import data_frame_bytes
 

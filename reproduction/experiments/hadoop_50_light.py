@@ -9,8 +9,7 @@ from reproduction.model.claims import Judged, Ratio
 from reproduction.model.experiment import Experiment, Grid, Measured, Results
 from reproduction.model.panels import by_size, flow_controls, paper_figure
 from reproduction.model.quantities import slowdown
-from scenarios.paper.data_centre import SCALING_NOTE
-from scenarios.paper.hadoop_50_light import SCENARIO
+from scenarios.paper.data_centre import HADOOP_50_LIGHT, SCALING_NOTE
 
 _SCHEMES = tuple(f"{name}+{control}" for control in ("hpcc", "dcqcn") for name in ("irn", "onramp", "sfc"))
 _MEANINGFUL = 1.1
@@ -37,7 +36,7 @@ EXPERIMENT = Experiment(
     shows="FCT slowdown by message size at 50 % load with 5 % incast, (a) P95 and (b) P99 with HPCC, (c) P95 and (d) "
     "P99 with DCQCN+W, all with the same axis, for IRN (no flow control), OnRamp and SFC. With HPCC, SFC improves P95 "
     "marginally and P99 significantly. OnRamp helps meaningfully only with DCQCN+W.",
-    scenario=SCENARIO,
+    scenario=HADOOP_50_LIGHT,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},
     claims=(
         *(

@@ -9,7 +9,7 @@ from reproduction.model.claims import Judged, Ratio
 from reproduction.model.experiment import Experiment, Grid, Measured, NotMeasured, Results
 from reproduction.model.panels import by_size, flow_controls, paper_figure
 from reproduction.model.quantities import STEADY_BUFFER, slowdown
-from scenarios.paper.hadoop_80 import SCENARIO
+from scenarios.paper.data_centre import HADOOP_80
 
 _SCHEMES = tuple(f"{name}+{control}" for control in ("hpcc", "dcqcn") for name in ("irn", "onramp", "sfc"))
 _SMALL_BYTES = 32_000
@@ -34,7 +34,7 @@ EXPERIMENT = Experiment(
     shows="P95 FCT slowdown by message size at 80 % load without incast, (a) with HPCC, (b) with DCQCN+W, for IRN (no "
     "flow control), OnRamp and SFC. With HPCC all three are alike. With DCQCN+W, OnRamp lowers the slowdown by up to "
     "60 %. SFC lowers that of messages below 32 KB by a further 20 %.",
-    scenario=SCENARIO,
+    scenario=HADOOP_80,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},
     claims=(
         Ratio(

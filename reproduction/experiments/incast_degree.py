@@ -10,7 +10,7 @@ from reproduction.model.claims import LEAST_R2, Judged, Linear, Ratio, SlopeRati
 from reproduction.model.experiment import Axis, Claim, Experiment, Grid, Measured, NotMeasured, Results
 from reproduction.model.panels import CurveSelection, over_axis, paper_figure
 from reproduction.model.quantities import MEAN_P99_OVER_SIZES, PEAK_BUFFER
-from scenarios.paper.incast_degree import SCENARIO
+from scenarios.paper.data_centre import INCAST_DEGREE
 
 _CONTROLS = {"dcqcn": "DCQCN+W", "hpcc": "HPCC"}
 _SCHEMES = tuple(f"{name}+{control}" for control in _CONTROLS for name in ("irn", "onramp", "sfc"))
@@ -118,7 +118,7 @@ EXPERIMENT = Experiment(
     "sizes, over incast degrees from 16 to 63, for DCQCN+W and HPCC alone, with OnRamp and with SFC. Buffers are "
     "unlimited. The peak grows in proportion to the degree. The slope depends on the flow control and is lowest with "
     "SFC. The slowdown follows the buffer.",
-    scenario=SCENARIO,
+    scenario=INCAST_DEGREE,
     grids={"ci": _grid((10, 20, 31)), "laptop": _grid((12, 24, 36, 47)), "paper": _grid((16, 24, 32, 40, 48, 56, 63))},
     claims=_claims(),
     figure=paper_figure(

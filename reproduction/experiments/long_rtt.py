@@ -11,8 +11,7 @@ from reproduction.model.claims import Judged, Spread
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
 from reproduction.model.panels import by_size, flow_controls, paper_figure
 from reproduction.model.quantities import slowdown
-from scenarios.paper.data_centre import SCALING_NOTE
-from scenarios.paper.long_rtt import SCENARIO
+from scenarios.paper.data_centre import LONG_RTT, SCALING_NOTE
 
 _NONE, _ONRAMP, _SFC, _INGRESS = _SCHEMES = ("irn+hpcc", "onramp+hpcc", "sfc+hpcc", "ingress-bts+hpcc")
 _SIGNIFICANT = 1.2
@@ -54,7 +53,7 @@ EXPERIMENT = Experiment(
     paper="Fig. 12",
     shows="P95 FCT slowdown by message size with a base RTT of (a) 10 us and (b) 16 us, for IRN (no flow control), "
     "OnRamp and SFC. SFC's slowdown is virtually unchanged, the other slowdowns increase significantly.",
-    scenario=SCENARIO,
+    scenario=LONG_RTT,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
         Spread(

@@ -8,8 +8,7 @@ from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
 from reproduction.model.panels import CurveSelection, over_axis, paper_figure
 from reproduction.model.quantities import DROPS, HEADER_QUEUE_DROPS, RECEIVER_THROUGHPUT, RETURNED_HEADERS, slowdown
-from scenarios.paper.data_centre import CI_DEGREE, LAPTOP_DEGREE, PAPER_DEGREE, SCALING_RULE
-from scenarios.paper.ndp import SCENARIO
+from scenarios.paper.data_centre import CI_DEGREE, LAPTOP_DEGREE, NDP, PAPER_DEGREE, SCALING_RULE
 
 _SFC, _NDP = "sfc+hpcc", "ndp"
 _SYNC = "synchronization (µs)"
@@ -44,7 +43,7 @@ EXPERIMENT = Experiment(
     "start, for NDP and SFC. P95 and P99 are alike and not shown. With long intervals both schemes are close. With "
     "synchronized incasts, NDP's queues of control packets overflow, NDP loses throughput, and small messages wait for "
     "timeouts.",
-    scenario=SCENARIO,
+    scenario=NDP,
     grids={"ci": _grid(CI_DEGREE), "laptop": _grid(LAPTOP_DEGREE), "paper": _grid(PAPER_DEGREE)},
     claims=(
         Ratio(

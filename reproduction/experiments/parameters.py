@@ -11,8 +11,7 @@ from reproduction.model.claims import Judged, Spread
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
 from reproduction.model.panels import CurveSelection, by_size, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER, Quantity, slowdown
-from scenarios.paper.data_centre import SCALING_NOTE
-from scenarios.paper.parameters import SCENARIO
+from scenarios.paper.data_centre import PARAMETERS, SCALING_NOTE
 
 _PAIRS = ((0.5, 1), (1, 2), (2, 4), (1, 4))
 _THRESHOLDS, _PERIOD, _PLACE = "Q_tg, Q_th (BDP)", "suppression (RTT)", "SFC at"
@@ -71,7 +70,7 @@ EXPERIMENT = Experiment(
     shows="P95 FCT slowdown by message size for four pairs of Q_tg and Q_th, without significant differences. The text "
     "states the same for suppression periods of 0.5, 1 and 2 RTT (section 3.1). It also states that SFC on ToRs only "
     "has most of the benefit of SFC on every switch (section 5.3).",
-    scenario=SCENARIO,
+    scenario=PARAMETERS,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
         Spread(

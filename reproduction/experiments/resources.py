@@ -8,8 +8,7 @@ from reproduction.model.claims import Bound
 from reproduction.model.experiment import Axis, Experiment, Grid
 from reproduction.model.panels import CurveSelection, beside_paper, paper_figure
 from reproduction.model.quantities import BTS_CUT, CACHE_ENTRIES, SUPPRESSION_ENTRIES, Quantity
-from scenarios.paper.data_centre import SCALING_RULE
-from scenarios.paper.resources import SCENARIO
+from scenarios.paper.data_centre import RESOURCES, SCALING_RULE
 
 _AXIS = Axis("workload", {"rpc": {"sizes": "rpc", "load": 0.3}, "hadoop": {"sizes": "hadoop", "load": 0.5}})
 _GRID = Grid(("sfc+hpcc",), (_AXIS,))
@@ -27,7 +26,7 @@ EXPERIMENT = Experiment(
     paper="Table 2",
     shows="The largest number of entries in the suppression filter and in a pause cache, and the share of BTS that is "
     "suppressed: 100, 12 and 77.48 % with RPC (Fig. 8), 105, 12 and 81.91 % with Hadoop (Fig. 7).",
-    scenario=SCENARIO,
+    scenario=RESOURCES,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
         Bound(

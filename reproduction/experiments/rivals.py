@@ -49,10 +49,10 @@ from scenarios.paper.data_centre import (
     PAPER_BUFFER_BYTES,
     PAPER_DEGREE,
     PAPER_WINDOW_US,
+    RIVALS,
     SCALING_NOTE,
     SMALL_SCALE_PAYLOAD_BYTES,
 )
-from scenarios.paper.rivals import SCENARIO
 
 CONTROLS: Mapping[str, str] = {
     "window": "a static window",
@@ -304,7 +304,7 @@ EXPERIMENT = Experiment(
     "figures have HPCC, DCQCN+W, OnRamp and NDP. It says that SFC complements congestion control, that congestion "
     "control alone reacts to an incast too late, and that hop-by-hop flow control slows traffic that is not congested.",
     is_in_validate_all=False,
-    scenario=SCENARIO,
+    scenario=RIVALS,
     grids={
         "ci": _grid(
             _ring({"hosts_per_tor": 16, "spines": 4}, CI_DEGREE, ranks=16, vector_bytes=1_600_000), 1_000.0, 400.0

@@ -26,7 +26,7 @@ from reproduction.model.experiment import (
 )
 from reproduction.model.panels import CurveSelection, over_time, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER, Quantity
-from scenarios.paper.signaling import DEGREE, SCENARIO
+from scenarios.paper.incasts import SIGNALING, SIGNALING_DEGREE
 
 # The cap on a sender's bytes in flight: the level at which the paper's OnRamp settles, 13 MB, divided by 63 senders.
 # OnRamp's signal is delayed by the whole queue. Without a cap the queue would grow without limit
@@ -115,7 +115,7 @@ EXPERIMENT = Experiment(
     "Ingress BTS, and Ingress BTS + Cache, which is SFC. OnRamp settles at about 13 MB within 2 ms. Egress BTS keeps "
     "oscillating and peaks at the level at which OnRamp settles. Ingress BTS is steady within 1 ms at a lower level. "
     "The cache lowers the level further.",
-    scenario=SCENARIO,
+    scenario=SIGNALING,
     grids={"ci": _GRID, "laptop": _LIVE, "paper": _GRID},
     claims=(
         Bound(
@@ -123,8 +123,8 @@ EXPERIMENT = Experiment(
             "about 13 MB",
             SETTLED,
             _ONRAMP,
-            at_least=0.75 * DEGREE * WINDOW_BYTES,
-            at_most=1.25 * DEGREE * WINDOW_BYTES,
+            at_least=0.75 * SIGNALING_DEGREE * WINDOW_BYTES,
+            at_most=1.25 * SIGNALING_DEGREE * WINDOW_BYTES,
             is_ours=True,
         ),
         Judged(

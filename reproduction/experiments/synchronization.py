@@ -12,7 +12,7 @@ from reproduction.model.claims import Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
 from reproduction.model.panels import CurveSelection, over_axis, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER
-from scenarios.paper.synchronization import SCENARIO
+from scenarios.paper.incasts import SYNCHRONIZATION
 
 _NONE, _ONRAMP, _SFC, _ESTIMATOR = _SCHEMES = ("irn+hpcc", "onramp+hpcc", "sfc+hpcc", "sfc-est+hpcc")
 _SYNC, _DEGREE = "synchronization (µs)", "incast degree"
@@ -73,7 +73,7 @@ EXPERIMENT = Experiment(
     "(c) 50 and (d) 100 us. Buffers are unlimited, and a line marks the depth at which drops would begin (16 MB). SFC "
     "has the lowest peak throughout, and its benefit is larger for less synchronized incasts. With the estimator even "
     "the synchronized 256:1 incast stays below the line.",
-    scenario=SCENARIO,
+    scenario=SYNCHRONIZATION,
     grids={"ci": _grid((8, 16, 32)), "laptop": _grid((16, 32, 64)), "paper": _grid(_PAPER_DEGREES)},
     claims=(
         Ratio(

@@ -9,7 +9,7 @@ from reproduction.model.claims import Bound, Ratio
 from reproduction.model.experiment import TESTBED, Experiment, Grid
 from reproduction.model.panels import CurveSelection, by_size, distribution, paper_figure
 from reproduction.model.quantities import DROPS, slowdown
-from scenarios.paper.testbed_hol import SCENARIO
+from scenarios.paper.testbed import TESTBED_HOL
 from scenarios.traffic.incast import TAG as INCAST
 
 _SFC_P, _PFC = _SCHEMES = ("sfc-p+dcqcn", "pfc+dcqcn")
@@ -25,7 +25,7 @@ EXPERIMENT = Experiment(
     shows="(a) P95 FCT of all-to-all traffic (Hadoop, 30 % load) and (b) FCT of a 24:1 incast beside it, with PFC and "
     "SFC-P. SFC-P is far better in (a) because PFC blocks the links between switches. Both are alike in (b). No packet "
     "is lost.",
-    scenario=SCENARIO,
+    scenario=TESTBED_HOL,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
         Ratio(

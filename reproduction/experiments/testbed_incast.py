@@ -15,7 +15,7 @@ from reproduction.model.claims import Bound, Ratio
 from reproduction.model.experiment import TESTBED, Axis, Experiment, Grid, Grids, Results, config_of
 from reproduction.model.panels import CurveSelection, Level, over_time, paper_figure
 from reproduction.model.quantities import PEAK_BUFFER, STEADY_BUFFER, STEADY_SWING
-from scenarios.paper.testbed_incast import SCENARIO
+from scenarios.paper.testbed import TESTBED_INCAST
 
 PAPER_FEEDBACK_US = 6.0
 """The paper's mean delay between the congestion of a queue and the pause of a sender, in us."""
@@ -87,7 +87,7 @@ EXPERIMENT = Experiment(
     shows="Buffer of the receiver's port over time for incasts of (a) 8, (b) 24 and (c) 40 senders with 25 flows "
     "each, with PFC and SFC-P. SFC-P's buffer is consistently lower. It settles at feedback delay x senders x line "
     "rate, which is 3 MB at 40:1 with 6 us.",
-    scenario=SCENARIO,
+    scenario=TESTBED_INCAST,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
         Ratio(

@@ -16,8 +16,8 @@ from typing import Any, Literal, Protocol
 from matplotlib.figure import Figure
 
 from analysis.formatting import format_number
-from analysis.results.spec import RunConfig
 from analysis.results.stored import Run
+from request.spec import RunConfig
 from scenarios.model.scenario import ScaleName, Scenario
 
 ClockName = Literal["real", "virtual"]

@@ -11,10 +11,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
+from request.checks import shown
+from request.quantities import in_unit
 from scenarios.model.scenario import ScenarioError
 from topologies.model import Link, Topology
-from wire.input.quantities import in_unit
-from wire.input.validation import shown
 from wire.units import NS_PER_MS, NS_PER_S, NS_PER_US
 
 _UNITS_NS = {"ns": 1, "us": NS_PER_US, "ms": NS_PER_MS, "s": NS_PER_S}

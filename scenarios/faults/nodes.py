@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
+from request.checks import shown
 from scenarios.faults.fault import Duration, Fault, FaultError, Span
 from topologies.model import Topology
-from wire.input.validation import shown
 
 _MOST_DIGITS = 6
 

@@ -8,12 +8,11 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
+from request.checks import nearest, refusal, shown
 from scenarios.faults.fault import Fault, FaultError
 from scenarios.faults.impairments import Impairment, check_overlaps
 from scenarios.faults.kinds import FAULTS
 from topologies.model import Topology
-from wire.input.nearest import nearest
-from wire.input.validation import refusal, shown
 
 
 def parse_faults(texts: Iterable[str], topology: Topology) -> tuple[Fault, ...]:

@@ -18,6 +18,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TextIO
 
+from request.bounded_file import FileRefused, read_bounded_text
+from request.checks import shortened, shown
+from request.quantities import has_unit, in_unit, unit_of
 from scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
 from scenarios.model.flow_table import flow_table
 from scenarios.model.scenario import ScenarioError, check_host
@@ -25,9 +28,6 @@ from scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
 from scenarios.traffic.hpcc_files import is_hpcc_file, parse_hpcc_flows
 from scenarios.traffic.numbers import is_number, whole
 from topologies.model import Topology
-from wire.input.bounded_file import FileRefused, read_bounded_text
-from wire.input.quantities import has_unit, in_unit, unit_of
-from wire.input.validation import shortened, shown
 
 FILE_NAME = "flows-input.csv"
 COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")

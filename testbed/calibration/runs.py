@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from scenarios.model.flow import FlowRequest
 from scenarios.traffic.flow_file import format_flows
 from telemetry.reader import answer
@@ -29,7 +30,6 @@ from testbed.interrupt import Interrupt
 from testbed.live.run import run_live
 from testbed.load.costs import ProcessCost, Wakeups
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.recorder import Recorder
 from testbed.system.code import ROOT
 from testbed.system.limits import cores

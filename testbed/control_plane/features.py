@@ -86,6 +86,7 @@ def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, 
     yield from _qcn_commands(settings)
     yield from _bolt_commands(topology, switch, settings, dilation)
     yield from _trimming_commands(settings)
+    yield from _spraying_commands(settings)
 
 
 def byte_time_us_q24(rate_bps: int) -> int:
@@ -311,6 +312,9 @@ def _trimming_commands(settings: SwitchSettings) -> Iterator[str]:
         headers = settings.header_queue_bytes
         yield f"table_add trimming data_queue {CLASS_DATA} => {settings.trim_queue_bytes} {CLASS_CONTROL} {headers}"
         yield f"table_add trimming header_queue {CLASS_CONTROL} => {headers}"
+
+
+def _spraying_commands(settings: SwitchSettings) -> Iterator[str]:
     if settings.spraying:
         yield "table_set_default spraying spray"
 

@@ -9,8 +9,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
+from request.checks import STRICT
 from wire.constants import CLASS_DATA, MOST_FLOW_QUEUES
-from wire.input.validation import STRICT
 
 CELL_GROUP_BYTES: Final = 8 * 176
 """Eight cells of the prototype's shared buffer, the step in which it compares and reads depths."""

@@ -8,7 +8,7 @@ each frame, and `testbed.dilation.prediction` derives from both how late the run
 
 from __future__ import annotations
 
-from analysis.results.spec import DilationChoice
+from request.spec import DilationChoice
 from testbed.dilation.dry_run import Tell, dry_run, ignore
 from testbed.dilation.prediction import LoadModel, least_dilation
 from testbed.load.stored import stored_calibration

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.results.spec import P4Program
 from hosts.crash import engine_crash
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
+from request.spec import P4Program
 from scenarios.model.flow_table import FlowTable
 from softswitch.build import BuildError
 from softswitch.codegen.ir.source import CodegenError

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.results.result import RunResult, read_result, write_result
-from analysis.results.spec import CONFIG_FILE, RunConfig
 from hosts.crash import engine_crash
+from request.spec import CONFIG_FILE, RunConfig
 from scenarios.traffic import flow_file
 from softswitch.system.cache import CacheRefused
 from telemetry.atomic_file import replace_file, replace_text
@@ -52,7 +52,7 @@ def _run_virtual(
 
 def write_run_report(folder: Path) -> Path:
     """Write the report page; the import is local because plotting libraries are slow to import."""
-    from analysis.report.pages import write_run_report as write
+    from analysis.report.html_pages import write_run_report as write
 
     return write(folder)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.results.spec import RunConfig
 from analysis.results.stored import load_run
+from request.spec import RunConfig
 from scenarios.model.waiting import any_waits
 from scenarios.traffic.cdf_files import format_hpcc_cdf
 from scenarios.traffic.distribution import SizeError

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.results.spec import P4Program
+from request.spec import P4Program
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen.ir.source import CodegenError
 from softswitch.system.cache import CacheRefused, cache_dir

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.results.result import RunResult
-from analysis.results.spec import Retry, RunSpec
+from request.spec import Retry, RunSpec
 from testbed.errors import UsageError
 from testbed.plan.dilations import MAX_DILATION
 

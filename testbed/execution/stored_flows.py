@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from analysis.results.spec import RunConfig
+from request.spec import RunConfig
 from scenarios.model.scenario import ScenarioError
 from scenarios.traffic.flow_file import FILE_NAME, FlowList, read_flows
 from testbed.errors import UsageError

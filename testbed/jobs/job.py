@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from analysis.results.result import RESULT_FILE
-from analysis.results.spec import ClockName, RunSpec
+from request.spec import ClockName, RunSpec
 from testbed.interrupt import interruptible
 from testbed.jobs.effort import Effort
 from testbed.jobs.local import LocalExecutor

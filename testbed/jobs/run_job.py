@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from analysis.results.result import RESULT_FILE
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from softswitch.system.cache import CacheRefused
 from telemetry.atomic_file import LinkRefused, check_no_link, open_no_link
 from testbed.dilation.choice import with_dilation

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TypeVar
 
 from analysis.results.counters import RunCounters
@@ -44,7 +43,6 @@ from testbed.live.capture import LiveCaptures
 from testbed.live.container import host_containers
 from testbed.live.emulation import Emulation, emulation
 from testbed.plan.plan import RunPlan
-from testbed.plan.switch_targets import SWITCH_TARGETS
 from testbed.recording.captures import capture_folder
 from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
@@ -54,6 +52,7 @@ from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch, Target
+from testbed.targets.table import TARGETS
 
 # Time from the moment when all are ready to model time 0: agents read the start line and sort their messages meanwhile.
 _START_MARGIN_NS = 200_000_000
@@ -93,7 +92,7 @@ def live_network(plan: RunPlan, logs: Path, interrupt: Interrupt | None = None) 
     state = claim_state_directory(run_id)
     os.environ[RUN_VARIABLE] = run_id  # inherited by Mininet's shells
     try:
-        target: Target = resolve_name(SWITCH_TARGETS[plan.config.switch].implementation)(plan, state, logs)
+        target = TARGETS[plan.config.switch](plan, state, logs)
         with (
             host_containers(plan.config.hosts, run_id) as containers,
             emulation(

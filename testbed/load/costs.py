@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from wire.input.validation import STRICT
+from request.checks import STRICT
 
 _WallNs = Annotated[float, Field(ge=0, le=1e9)]
 _Factor = Annotated[float, Field(gt=0, le=100)]

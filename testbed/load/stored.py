@@ -19,14 +19,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
+from request.bounded_file import FileRefused, read_bounded_text
+from request.checks import refusal
 from telemetry.atomic_file import replace_text
 from testbed.load.costs import Costs, ProcessCost, Wakeups, built_in
 from testbed.load.machine import Machine, this_machine
 from testbed.system.caller import caller
 from testbed.system.code import ROOT, code_digest
 from testbed.system.limits import cores
-from wire.input.bounded_file import FileRefused, read_bounded_text
-from wire.input.validation import refusal
 
 SCHEMA: Literal["sfc-testbed/calibration/3"] = "sfc-testbed/calibration/3"
 MOST_BUSY_CORES = 0.25

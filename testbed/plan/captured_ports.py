@@ -7,12 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from request.checks import nearest, shown
 from scenarios.model.flow_table import FlowTable
 from testbed.errors import UsageError
 from topologies.model import Port, SwitchPort, Topology
 from topologies.routes import ports_between
-from wire.input.nearest import nearest
-from wire.input.validation import shown
 
 _NAMED_SWITCHES = 4
 _FLOW = "flow:"

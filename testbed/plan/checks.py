@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from analysis.results.spec import RunSpec
+from request.checks import nearest, refusal, shown
+from request.seeds import check_seed
+from request.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
 from scenarios.faults.fault import Fault
 from scenarios.faults.spec import parse_faults
@@ -19,17 +21,13 @@ from scenarios.model.flow import FlowRequest
 from scenarios.model.flow_table import FlowTable
 from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
-from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
 from scenarios.traffic.flow_file import FlowList, read_flows
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from testbed.plan.switch_targets import SwitchTarget, switch_target
 from topologies.model import Topology, TopologyError
 from topologies.shapes import SHAPES, shape
-from wire.input.nearest import nearest
-from wire.input.validation import refusal, shown
 
-MAX_SEED = 2**63 - 1
 MAX_DURATION_MS = 3_600_000.0
 BACKGROUND_NAMES = ("iperf3",)
 """Background programs; `testbed.live.run` starts `Iperf3` for the only one."""
@@ -56,14 +54,6 @@ def scenario_at_scale(spec: RunSpec) -> tuple[Scenario, Scale]:
         choices = f"{', '.join(scales)}{nearest(spec.scale, scales)}"
         raise UsageError(f"scenario {scenario.name} has no scale {spec.scale!r}; choose from {choices}")
     return scenario, scales[spec.scale]
-
-
-def scheme_named(text: str) -> Scheme:
-    """Return a scheme by name, including its congestion control."""
-    try:
-        return resolve_scheme(text)
-    except UnknownScheme as error:
-        raise UsageError(str(error)) from error
 
 
 def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
@@ -113,12 +103,6 @@ def faults_in(topology: Topology, texts: Sequence[str], seed: int) -> tuple[Faul
         return tuple(fault.seeded(seed) for fault in parse_faults(texts, topology))
     except ScenarioError as error:
         raise UsageError(f"--fault {error}") from error
-
-
-def check_seed(seed: int) -> None:
-    """Raise UsageError unless random streams accept the seed."""
-    if not 0 <= seed <= MAX_SEED:
-        raise UsageError(f"--seed must be between 0 and {MAX_SEED}")
 
 
 def duration_ms_of(spec: RunSpec, scale: Scale, flows: FlowTable) -> float:

@@ -15,11 +15,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from analysis.results.spec import Physics
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.settings import PayloadBytes, TransportSettings
-from scenarios.schemes import RATE_CONTROLS
+from request.checks import STRICT, PositiveBytes, PositiveRate, RoundTrip, nearest, shortened
+from request.schemes import RATE_CONTROLS
+from request.spec import Physics
 from testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
 from testbed.errors import UsageError
 from testbed.plan.checks import validated
@@ -28,8 +29,6 @@ from topologies.model import Topology
 from topologies.physics import NetworkPhysics, multiples_of, network_physics
 from wire.constants import DEFAULT_PAYLOAD_BYTES, INT_MAX_HOPS
 from wire.dilation import Dilation
-from wire.input.nearest import nearest
-from wire.input.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip, shortened
 from wire.int_slots import MOST_RATES
 from wire.units import NS_PER_S, two_digits_up
 

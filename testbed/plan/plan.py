@@ -15,15 +15,16 @@ from functools import cached_property
 from importlib import metadata
 from typing import Any
 
-from analysis.results.spec import JOINED_BY, OPTION, DilationChoice, FaultSpan, P4Program, RunConfig, RunSpec
 from hosts.transport.algorithms import resolved
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.settings import TransportSettings
+from request.command import repeat_command
+from request.schemes import RATE_CONTROLS, SCHEMES, Scheme, resolve_scheme
+from request.settings import SettingsByPart, by_part, settings_words
+from request.spec import DilationChoice, FaultSpan, RunConfig, RunSpec
 from scenarios.faults.fault import Fault
-from scenarios.listed import LISTED
 from scenarios.model.flow_table import FlowTable
 from scenarios.model.scenario import Scale, Scenario
-from scenarios.schemes import RATE_CONTROLS, SCHEMES, Scheme
 from telemetry.captures.flow_packets import FlowFilter
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
@@ -35,7 +36,6 @@ from testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATION
 from testbed.plan.fixed_point import check_fixed_point, largest_fitting
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
-from testbed.plan.settings import SettingsByPart, by_part, settings_words
 from testbed.plan.suitability import setting_warnings
 from testbed.plan.switch_targets import SwitchTarget, check_faults
 from testbed.program.fit import check_fits
@@ -67,7 +67,7 @@ class RunPlan:
 
     def at_dilation(self, factor: int, choice: DilationChoice) -> RunPlan:
         """Return the same plan at another dilation."""
-        command = _repeat_command(self.spec, factor)
+        command = repeat_command(self.spec, factor)
         config = replace(self.config, dilation=factor, dilation_choice=choice, command=command)
         return replace(self, config=config, dilation=Dilation(factor))
 
@@ -126,7 +126,7 @@ class _Traffic:
 def plan_run(spec: RunSpec) -> RunPlan:
     """Check a specification and plan the run. Raises UsageError, as one line, for invalid ones."""
     scenario, scale = checks.scenario_at_scale(spec)
-    scheme = checks.scheme_named(spec.scheme)
+    scheme = resolve_scheme(spec.scheme)
     settings = by_part(spec.settings)
     traffic = _traffic(spec, scenario, scale, settings)
     topology = traffic.topology
@@ -161,7 +161,7 @@ def plan_run(spec: RunSpec) -> RunPlan:
             *setting_warnings(network.switch, network.transport, topology, faults),
         ),
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
-        "command": _repeat_command(spec, dilation),
+        "command": repeat_command(spec, dilation),
     }
     config = _config(spec, dilation, target, topology, network, fields_of_run)
     return RunPlan(spec, config, topology, flows, network.switch, network.transport, Dilation(dilation), faults)
@@ -170,7 +170,7 @@ def plan_run(spec: RunSpec) -> RunPlan:
 def plan_network(spec: RunSpec) -> RunPlan:
     """Plan an interactive network without flows: `topology` and `scheme` are used, the scenario is ignored."""
     checks.check_hosts(spec.hosts, "real")
-    scheme = checks.scheme_named(spec.scheme)
+    scheme = resolve_scheme(spec.scheme)
     settings = by_part(spec.settings)
     if settings.workload:
         raise UsageError(f"--set {next(iter(settings.workload))}: a network without a scenario has no such setting")
@@ -312,38 +312,6 @@ def _versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             result[package] = "not installed"
     return result
-
-
-def _repeat_command(spec: RunSpec, dilation: int) -> str:
-    """Return the command line that repeats a run with this dilation."""
-    scenario = [] if spec.scenario == LISTED.name else [spec.scenario]
-    words = ["./runner.py", "run", *scenario, "--scheme", spec.scheme, "--clock", spec.clock]
-    if spec.switch != "auto":
-        words += ["--switch", spec.switch]
-    words += ["--scale", spec.scale, "--seed", str(spec.seed), "--dilation", str(dilation)]
-    for entry in fields(spec):
-        name, joined_by = entry.metadata.get(OPTION), entry.metadata.get(JOINED_BY)
-        values = _values(getattr(spec, entry.name)) if name is not None else ()
-        for value in values if joined_by is None or not values else (joined_by.join(values),):
-            words += [str(name), value]
-    return shlex.join(words)
-
-
-def _values(value: object) -> tuple[str, ...]:
-    """Return the arguments of an option that sets a field to this value."""
-    match value:
-        case None:
-            return ()
-        case float():
-            return (f"{value:.15g}",)
-        case P4Program():
-            return (str(value.word),)
-        case Mapping():
-            return settings_words(value)
-        case tuple():
-            return tuple(map(str, value))
-        case _:
-            return (str(value),)
 
 
 def agent_count(hosts: int) -> int:

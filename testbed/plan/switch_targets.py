@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The table of switch targets: what they cannot do, what they cost and where they are implemented. Starts none."""
+"""The table of switch targets: what they cannot do and what they cost. `testbed.targets.table` has their classes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ class SwitchTarget:
     """A target with the properties that a plan needs."""
 
     name: str
-    implementation: str
-    """MODULE:CLASS of the `Target`. This is a name, because the module imports the plan."""
     cost: ProcessCost
     """The cost of one of its processes on a machine without calibration, rather high (docs/sources.md#dilation)."""
     no_virtual_clock: str | None = None
@@ -46,12 +44,10 @@ SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
     for target in (
         SwitchTarget(
             "soft",
-            "testbed.targets.softswitch:SoftswitchTarget",
             ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0.12),
         ),
         SwitchTarget(
             "bmv2",
-            "testbed.targets.bmv2.target:Bmv2Target",
             ProcessCost(frame_ns=160_000, lone_frame_ns=400_000, fixed_share=0.05),
             no_virtual_clock="BMv2 reads the machine's clock",
             no_pfc="a queue of BMv2 cannot be paused",

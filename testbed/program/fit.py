@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from analysis.results.spec import P4Program
+from request.spec import P4Program
 from softswitch.control import CommandError
 from testbed.control_plane.commands import pipeline_commands
 from testbed.control_plane.settings import SwitchSettings

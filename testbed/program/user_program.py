@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from analysis.results.spec import P4Program
+from request.bounded_file import FileRefused, read_bounded_text
+from request.spec import P4Program
 from softswitch.p4c import COMPILER, CompileError, compile_source, program_folder
 from softswitch.system.cache import CacheRefused
 from softswitch.system.kept import DIGITS, CacheGone, kept_file
 from testbed.errors import UsageError
 from testbed.program.declared import Program
 from testbed.program.sources import OWN_PROGRAM, ROOT, SOURCES
-from wire.input.bounded_file import FileRefused, read_bounded_text
 
 BUILT_IN = "built-in"
 """The argument of `--p4` that selects the testbed's program, for comparisons with other programs."""

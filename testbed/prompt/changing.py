@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
+from request.schemes import CONGESTION_SUFFIXES, SCHEMES
 from testbed.live.session.links import is_up, links_between
 from testbed.live.session.session import LiveSession
 from testbed.prompt.terminal import Terminal

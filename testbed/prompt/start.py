@@ -12,7 +12,7 @@ from typing import IO
 from mininet.log import output
 from rich.console import Console
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from testbed.interrupt import interruptible, prompting
 from testbed.live.session.session import open_session
 from testbed.prompt.shell import Shell, run_lines

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from request.schemes import CONGESTION_SUFFIXES, SCHEMES
 from scenarios.catalogue import SCENARIOS
-from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 from testbed.live.session import switches as reading
 from testbed.live.session.session import LiveSession
 from testbed.prompt import changing, following, hosts, judging, looking, pauses, traffic

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
+from request.quantities import in_unit
 from wire.dilation import Dilation
-from wire.input.quantities import in_unit
 
 _NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?")
 

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import astuple
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from testbed.control_plane.commands import settings_commands
 from testbed.control_plane.features import FixedPointError
 from testbed.plan.dilations import NETWORK_DILATION

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.results.spec import P4Program
 from analysis.results.swept import SWEEP_FILE, TABLE_FILE, shared_runs
+from request.spec import P4Program
 from telemetry.atomic_file import replace_file, replace_text
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResults, Tell, run_jobs
 from testbed.jobs.task import Executor

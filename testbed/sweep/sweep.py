@@ -24,20 +24,19 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from analysis.results.comparison import result_row
 from analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
-from analysis.results.spec import ClockName, P4Program, RunSpec
 from analysis.results.swept import AXIS
-from scenarios.listed import LISTED
+from request.checks import STRICT, refusal, shortened, shown
+from request.quantities import in_unit
+from request.seeds import parse_seeds
+from request.settings import checked_value
+from request.spec import FLOW_LIST, ClockName, P4Program, RunSpec
 from testbed.errors import UsageError
 from testbed.jobs.effort import Effort, effort_of
 from testbed.plan.dilations import MAX_DILATION
 from testbed.plan.plan import plan_run
-from testbed.plan.seeds import parse_seeds
-from testbed.plan.settings import checked_value
 from testbed.sweep.effect import effect_digest
 from testbed.sweep.yaml_file import read_yaml
 from testbed.system.code import code_digest
-from wire.input.quantities import in_unit
-from wire.input.validation import STRICT, refusal, shortened, shown
 
 JOBS = "jobs"
 MOST_JOBS = 100_000
@@ -62,7 +61,7 @@ class SweepFile(BaseModel):
     model_config = STRICT
 
     name: str
-    scenario: str = LISTED.name
+    scenario: str = FLOW_LIST
     schemes: tuple[str, ...] = Field(min_length=1, strict=False)
     seeds: tuple[int, ...] = Field((1,), min_length=1, strict=False)
     """A list, or a text such as 1..5."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from wire.input.bounded_file import read_bounded_text
-from wire.input.validation import shortened, shown
+from request.bounded_file import read_bounded_text
+from request.checks import shortened, shown
 
 MOST_BYTES = 1_000_000
 MOST_LEVELS = 20

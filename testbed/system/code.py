@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (
     "analysis",
     "hosts",
+    "request",
     "scenarios",
     "softswitch/src",
     "switch-bmv2",

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.results.result import ResultError
-from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, write_validation
+from request.spec import RunSpec
 from testbed.interrupt import interruptible
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, Tell, run_jobs
 from testbed.jobs.retrying import run_jobs_retrying

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.results.spec import RunSpec
 from analysis.results.stored import Run, load_run
 from analysis.validation.comparison import with_spread
 from analysis.validation.record import ValidatedRun
+from request.spec import RunSpec
 from testbed.jobs.job import Job
 
 _NS_PER_US = 1000

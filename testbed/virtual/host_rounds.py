@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The hosts' side of virtual time: runs all NICs for one round, between two exchanges of frames with the switches.
 
-This module is compiled with the engine (`native/sources.py`). NICs do not interact within a round, so each NIC runs
+This module is compiled with the engine (`testbed/compiled.json`). NICs do not interact within a round, so each NIC runs
 through the whole round before the next one. Time and place alone define the order of events
 (docs/decisions/0010-virtual-time-in-rounds.md): a NIC's frames are ordered by time, then by the order in which its port
 sent them. A frame comes before the NIC's own events of the same instant. NICs run in the order of their numbers.

@@ -24,7 +24,7 @@ from analysis.results.result import (
     read_result,
     write_result,
 )
-from analysis.results.spec import CONFIG_FILE, P4Program, Physics, RunConfig
+from request.spec import CONFIG_FILE, P4Program, Physics, RunConfig
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
 from telemetry.writer import write_trace
 

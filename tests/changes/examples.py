@@ -36,7 +36,7 @@ class ByDelay(CongestionControl):
             "from hosts.transport.congestion.dcqcn": "from hosts.transport.congestion.by_delay import ByDelay\n",
             '    "hpcc":': '    "by-delay": ByDelay,\n',
         },
-        "scenarios/schemes.py": {
+        "request/schemes.py": {
             '        RateControl("hpcc"': '        RateControl("by-delay", "by delay", {"congestion": "by-delay"}),\n'
         },
     },
@@ -68,7 +68,7 @@ class Doubled(SourceFlowControl):
             "from hosts.transport.flow_control.onramp": "from hosts.transport.flow_control.doubled import Doubled\n",
             '    "onramp":': '    "doubled": Doubled,\n',
         },
-        "scenarios/schemes.py": {
+        "request/schemes.py": {
             '        Scheme("sfc",': (
                 '        Scheme("sfc-2", "long", _INGRESS_AND_CACHE, {"flow_control": "doubled", **_IRN}),\n'
             )
@@ -104,7 +104,7 @@ class Hasty(Irn):
             "from hosts.transport.loss_recovery.irn": "from hosts.transport.loss_recovery.hasty import Hasty\n",
             '    "irn":': '    "hasty": Hasty,\n',
         },
-        "scenarios/schemes.py": {
+        "request/schemes.py": {
             '        Scheme("irn",': '        Scheme("hasty", "IRN, hasty", transport={"loss_recovery": "hasty"}),\n'
         },
     },
@@ -117,13 +117,13 @@ SCHEME = Change(
     "scheme",
     {},
     {
-        "scenarios/schemes.py": {
+        "request/schemes.py": {
             '        Scheme("sfc",': '        Scheme("cache-only", "cache", {"pause_cache": True}, _SFC),\n'
         }
     },
     (*_RUN, "incast", "--scheme", "cache-only", *_TINY),
     '"scheme": "cache-only"',
-    contract=("tests/scenarios/test_schemes.py", "-k", "cache-only"),
+    contract=("tests/request/test_schemes.py", "-k", "cache-only"),
 )
 
 SCENARIO = Change(
@@ -155,7 +155,7 @@ SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clo
     {
         "scenarios/catalogue.py": {
             "from scenarios import allreduce, bystanders, datacentre, incast\n": "from scenarios import pairs\n",
-            "    datacentre,\n": "    pairs,\n",
+            "        datacentre.SCENARIO,\n": "        pairs.SCENARIO,\n",
         }
     },
     (*_RUN, "pairs", "--clock", "virtual", "--json", "--out", "out"),
@@ -188,7 +188,7 @@ EXPERIMENT = Experiment(
     {
         "reproduction/catalogue.py": {
             "from reproduction.model.experiment": "from reproduction.experiments import lone_incast\n",
-            "    signaling,\n    incast_degree": "    lone_incast,\n",
+            "        signaling.EXPERIMENT,\n": "        lone_incast.EXPERIMENT,\n",
         }
     },
     ("python", "runner.py", "reproduce", "incast", "--scale", "ci", "--json", "--strict", "--out", "out"),
@@ -246,10 +246,13 @@ class PatientTarget(SoftswitchTarget):
     {
         "testbed/plan/switch_targets.py": {
             '        SwitchTarget(\n            "soft"': (
-                '        SwitchTarget("patient", "testbed.targets.patient:PatientTarget", '
-                "ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n"
+                '        SwitchTarget("patient", ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n'
             )
-        }
+        },
+        "testbed/targets/table.py": {
+            "from testbed.targets.softswitch": "from testbed.targets.patient import PatientTarget\n",
+            '"soft": SoftswitchTarget': '"patient": PatientTarget, ',
+        },
     },
     (
         *_RUN,
@@ -378,7 +381,7 @@ RUN_OPTION = Change(
             "    json: Json = False,\n": "    payload: int | None = None,\n",
             "        hosts=hosts,\n": "        payload_bytes=payload,\n",
         },
-        "analysis/results/spec.py": {
+        "request/spec.py": {
             "    background: str | None = option": '    payload_bytes: int | None = option("--payload")\n'
         },
         "testbed/plan/plan.py": {

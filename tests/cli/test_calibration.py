@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.results.spec import RunSpec
 from cli.app import main
 from cli.calibration import calibrate_first, dilation_line
 from cli.output import console
 from cli.verbs import doctor
+from request.spec import RunSpec
 from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError
 from testbed.load.stored import Calibration, calibration_path, store, stored_calibration

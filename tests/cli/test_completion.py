@@ -10,8 +10,8 @@ import pytest
 
 from cli.listing import words
 from reproduction.catalogue import EXPERIMENTS
+from request.schemes import CONGESTION_SUFFIXES, SCHEMES
 from scenarios.catalogue import SCENARIOS
-from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 from tests.testbed import running
 from topologies.shapes import SHAPES
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from analysis.results.comparison import Comparison
-from analysis.results.spec import P4Program, RunSpec
 from analysis.results.stored import load_run
 from cli.app import main
 from reproduction.catalogue import EXPERIMENTS
@@ -20,6 +19,7 @@ from reproduction.document.command import below
 from reproduction.jobs import jobs_of as experiment_jobs
 from reproduction.record import Reproduction, read_reproduction
 from reproduction.validation import Wish, pairs_of
+from request.spec import P4Program, RunSpec
 from testbed.jobs.job import JOB, Job
 from testbed.program.user_program import read_program
 from testbed.sweep.sweep import jobs_of, read_sweep

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
 from cli import retrying
 from cli.retrying import execute_retrying
+from request.spec import RunSpec
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import StoredRun
 from testbed.plan.plan import RunPlan, plan_run

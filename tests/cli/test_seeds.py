@@ -11,10 +11,10 @@ import pytest
 
 from analysis.results.comparison import Comparison
 from analysis.results.result import read_result
-from analysis.results.spec import RunSpec
 from cli.app import main
 from cli.calibration import say_dilations
 from cli.seeds import chosen_seeds
+from request.spec import RunSpec
 from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_run

@@ -178,7 +178,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def _without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw no pages: they take longer than the runs, and have their own tests."""
     monkeypatch.setattr("testbed.execution.execute.write_run_report", lambda folder: folder / "report.html")
-    monkeypatch.setattr("analysis.report.pages.write_comparison_report", lambda _, out, *__: out / "report.html")
+    monkeypatch.setattr("analysis.report.html_pages.write_comparison_report", lambda _, out, *__: out / "report.html")
 
 
 def _values(run: Path, tree: Path) -> dict[str, str]:

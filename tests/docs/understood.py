@@ -18,10 +18,10 @@ from typing import Any, NoReturn
 import pytest
 import typer
 
-from analysis.results.spec import RunSpec
 from bench.catalogue import BENCHMARKS
 from cli.app import VERBS, main
 from cli.planning import EXCHANGES
+from request.spec import RunSpec
 from softswitch.bmv2_command import read_options
 from softswitch.p4c import LANGUAGE
 from softswitch.p4runtime import command as grpc_command

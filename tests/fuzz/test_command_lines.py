@@ -16,8 +16,8 @@ from hypothesis.strategies import SearchStrategy
 
 from cli.app import VERBS, app_for
 from reproduction.catalogue import EXPERIMENTS
+from request.schemes import CONGESTION_SUFFIXES, SCHEMES
 from scenarios.catalogue import SCENARIOS
-from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 from tests.fuzz.budget import inputs
 from tests.fuzz.commanded import type_words
 from tests.fuzz.hostile import names, numbers, texts

@@ -159,5 +159,5 @@ def _prepare(folder: Path, damages: list[Damage]) -> None:
 def test_any_run_folder_is_read_or_refused(words: tuple[str, ...], damages: list[Damage], has_plots: bool) -> None:
     with contextlib.ExitStack() as stack:
         if not has_plots:
-            stack.enter_context(mock.patch("analysis.report.pages.place_figures", lambda *words, **options: []))
+            stack.enter_context(mock.patch("analysis.report.html_pages.place_figures", lambda *words, **options: []))
         type_words(words, lambda folder: _prepare(folder, damages))

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.results.spec import RunSpec
-from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
+from request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from request.settings import parse_settings
+from request.spec import RunSpec
 from softswitch.build import build_library
 from softswitch.engine import CommandError, SwitchEngine
 from softswitch_tests.programs.steered import SANITIZED
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.targets.common.commands import PROGRAM, switch_commands
 from tests.fuzz.budget import batches
 from tests.fuzz.control_words import control_line

@@ -15,9 +15,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from native import sources
 from native.build import build_engine, missing
 from native.modules import INTERPRETED
-from native.sources import ENGINE, ROOT
+from native.sources import ROOT
 from tests.native.ways import SCENARIOS
 from tests.testbed.incasts import assert_same_run
 
@@ -53,7 +54,7 @@ def places(*modules: str, root: Path = ROOT, interpreted: str = "0") -> list[str
 
 def tree(tmp_path: Path) -> Path:
     """Copy the sources of the engine."""
-    for name in ("native", "wire", "hosts", "testbed", "softswitch/src/softswitch/c/ports"):
+    for name in ("native", "wire", "request", "hosts", "testbed", "softswitch/src/softswitch/c/ports"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
@@ -112,6 +113,6 @@ def test_edited_and_new_algorithms_run_interpreted_beside_the_compiled_engine(en
 def test_an_edited_engine_module_makes_the_whole_engine_run_interpreted(engine: Path, tmp_path: Path) -> None:
     """The engine's classes use each other's memory layout."""
     root = tree(tmp_path)
-    edited = root / ENGINE[0]
+    edited = root / sources.engine().modules[0]
     edited.write_text(edited.read_text() + "\n# edited\n")
     assert places(NIC, HPCC, "wire.roce.decoder", root=root) == [".py", ".py", ".py"]

@@ -21,7 +21,7 @@ import pytest
 from native import build, first_use
 from native.build import BuildFailed, build_engine
 from native.modules import INTERPRETED, CompiledFinder, engine_folder
-from native.sources import ENGINE, EXTENSIONS, MANIFEST, ROOT, algorithms, build_name
+from native.sources import EXTENSIONS, MANIFEST, ROOT, algorithms, build_name, engine
 from softswitch.system.cache import CacheRefused, private_cache
 from softswitch.system.kept import seal
 from tests.appearing import await_file
@@ -121,7 +121,7 @@ def test_the_first_error_of_a_failing_compiler_is_printed_in_one_line(
         broken.write_text("this is no C;\n")
         extension = {"name": "broken", "sources": [str(broken)], "include_dirs": [], "flags": []}
         (work / EXTENSIONS).write_text(json.dumps([extension]))
-        return [*ENGINE]
+        return [*engine().modules]
 
     monkeypatch.setattr(build, "_translate", translate)
     monkeypatch.setattr(build, "missing", lambda: None)
@@ -140,8 +140,8 @@ def test_an_algorithm_that_the_compiler_refuses_is_left_out(tmp_path: Path, monk
         return subprocess.CompletedProcess(command, 1 if output else 0, output, "")
 
     monkeypatch.setattr(subprocess, "run", run)
-    assert build._translate(tmp_path) == [*ENGINE, *algorithms()[1:]]
-    refused = ENGINE[0]
+    assert build._translate(tmp_path) == [*engine().modules, *algorithms()[1:]]
+    refused = engine().modules[0]
     with pytest.raises(BuildFailed, match=f"{refused}:3: error: Nested"):
         build._translate(tmp_path)
 

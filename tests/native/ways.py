@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from analysis.results.spec import RunSpec
 from hosts.transport import nic
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.execution.execute import Clock, execute
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.virtual.simulation import simulate
 from testbed.virtual.workers import simulate_shared

@@ -18,7 +18,7 @@ from reproduction.jobs import jobs_of
 from reproduction.model.claims import Bound, Linear, NoneLower, Ratio, SlopeRatio, Spread
 from reproduction.model.experiment import Axis, Claim, Grid, Grids, Measurement, Point, Results, judge
 from reproduction.model.quantities import STEADY_BUFFER, Quantity
-from scenarios.schemes import resolve_scheme
+from request.schemes import resolve_scheme
 from tests.analysis.conftest import make_flows, make_queues
 
 

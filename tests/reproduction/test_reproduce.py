@@ -13,7 +13,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from cli.seeds import chosen_seeds
 from cli.verbs.reproduce import say_left_out, say_schemes_left_out, settings_of
@@ -27,9 +26,10 @@ from reproduction.model.experiment import Measurement, Point, Results
 from reproduction.model.quantities import Quantity
 from reproduction.record import Reproduction
 from reproduction.remarks import Remarks, read_remarks
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from tests.appearing import found
 from tests.conftest import Refused

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from request.settings import parse_value
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError
 from scenarios.traffic.flow_file import format_flows, read_flows
 from scenarios.traffic.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
-from testbed.plan.settings import parse_value
 from topologies.shapes import shape
 
 NETWORK = shape("clos", {"hosts_per_tor": 2}).build()

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from scenarios.model.flow import Flow
 from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import random_stream
-from scenarios.paper.testbed_hol import SCENARIO, HeadOfLine
+from scenarios.paper.testbed import TESTBED_HOL, HeadOfLine
 from scenarios.traffic.incast import TAG as INCAST
 from topologies.shapes import shape
 
-NETWORK = shape(SCENARIO.scales["ci"].topology, {}).build()
+NETWORK = shape(TESTBED_HOL.scales["ci"].topology, {}).build()
 
 
 def _flows(**fields: object) -> Sequence[Flow]:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from simulators.comparison import PeerFlow
 from simulators.conweave import NETWORK, configuration, finished_flows, shared_bytes, write_input
 from simulators.run import standard_cases
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 
 SETTINGS = (*NETWORK, "degree=2", "topology.hosts_per_tor=2", "topology.spines=1", "switch.buffer_bytes=4194304")
 SPEC = RunSpec("incast", scheme="irn+hpcc", clock="virtual", topology="clos", settings=parse_settings(SETTINGS))

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from simulators.comparison import PeerFlow
 from simulators.htsim import (
     NETWORK,
@@ -23,7 +24,6 @@ from simulators.htsim import (
 )
 from simulators.run import standard_cases, validate_with_peer
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 
 FLOWS = ("degree=2", "message_bytes=8000", "window_us=0", "receiver=h1", "transport.payload_bytes=4000")
 SETTINGS = (*FLOWS, *NETWORK, PARAMETERS, "switch.buffer_bytes=null")

@@ -11,12 +11,12 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from analysis.results.result import read_result
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from telemetry.schema import SCHEMAS
 from testbed.execution.execute import StoredRun, execute
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate

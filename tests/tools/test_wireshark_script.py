@@ -15,12 +15,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CapturedFrame, CaptureWriter, read_capture
 from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from tests.hosts.transport.fake_star import with_shim
 from tests.wire.test_bts import PROTOTYPES

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
 from hosts.transport.congestion.presets import DCQCN, DEFAULT_PRESET, Preset, fill_unset
-from wire.input.validation import MAX_BYTES, Count, PositiveNanoseconds, PositiveRate, Rate
+from request.checks import MAX_BYTES, Count, PositiveNanoseconds, PositiveRate, Rate
 from wire.units import NS_PER_S
 
 ONE_BDP = -1

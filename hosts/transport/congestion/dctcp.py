@@ -13,7 +13,7 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
-from wire.input.validation import PositiveRate, Rate
+from request.checks import PositiveRate, Rate
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from pydantic import Field
 from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
 from hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, fill_unset
 from hosts.transport.congestion.telemetry import HopTelemetry
-from wire.input.validation import Count, PositiveRate, Rate
+from request.checks import Count, PositiveRate, Rate
 from wire.units import NS_PER_S
 
 _LEAST_EXCESS: Final = 1e-9

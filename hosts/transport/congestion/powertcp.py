@@ -16,7 +16,7 @@ from pydantic import Field
 
 from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
 from hosts.transport.congestion.telemetry import HopTelemetry
-from wire.input.validation import PositiveRate, Rate
+from request.checks import PositiveRate, Rate
 from wire.units import NS_PER_S
 
 _ADDITIVE_THOUSANDTHS: Final = 6

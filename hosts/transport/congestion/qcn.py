@@ -12,8 +12,8 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import CongestionControl, PathContext
+from request.checks import Count, PositiveBytes, PositiveNanoseconds, PositiveRate, Rate
 from wire.constants import BtsCause
-from wire.input.validation import Count, PositiveBytes, PositiveNanoseconds, PositiveRate, Rate
 from wire.units import NS_PER_S
 
 # The standard's times and rates are for 10 Gb/s. Expressed as bytes and fractions of the line rate, they suit any rate.

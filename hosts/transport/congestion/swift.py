@@ -15,7 +15,7 @@ from mypy_extensions import mypyc_attr
 
 from hosts.transport.congestion.base import AckSample, PathContext
 from hosts.transport.congestion.packet_window import Packets, PacketWindow, Share, check_order
-from wire.input.validation import Nanoseconds, PositiveCount, PositiveNanoseconds
+from request.checks import Nanoseconds, PositiveCount, PositiveNanoseconds
 
 _HOP_SHARE: Final = 6.55
 """Base target divided by the target of a hop, in csg-htsim."""

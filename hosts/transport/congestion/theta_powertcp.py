@@ -14,7 +14,7 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
-from wire.input.validation import PositiveRate, Rate
+from request.checks import PositiveRate, Rate
 
 _ADDITIVE_THOUSANDTHS: Final = 6
 _MIN_THOUSANDTHS: Final = 4

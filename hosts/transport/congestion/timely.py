@@ -13,7 +13,7 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
-from wire.input.validation import Count, Nanoseconds, PositiveNanoseconds, PositiveRate, Rate
+from request.checks import Count, Nanoseconds, PositiveNanoseconds, PositiveRate, Rate
 
 _ADDITIVE_SHARE: Final = 1_000
 _HYPER_SHARE: Final = 200

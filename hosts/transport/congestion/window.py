@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from mypy_extensions import mypyc_attr
 
 from hosts.transport.congestion.base import CongestionControl, PathContext
-from wire.input.validation import Bytes, Nanoseconds
+from request.checks import Bytes, Nanoseconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from hosts.transport.congestion.base import AckSample, PathContext
 from hosts.transport.flow_control.base import FlowControl
-from wire.input.validation import Nanoseconds
+from request.checks import Nanoseconds
 from wire.units import NS_PER_S
 
 _BIT_NS = 8 * NS_PER_S

@@ -12,7 +12,7 @@ from mypy_extensions import mypyc_attr
 
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder
-from wire.input.validation import Nanoseconds
+from request.checks import Nanoseconds
 
 
 @dataclass(frozen=True, slots=True)

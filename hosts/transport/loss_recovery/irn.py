@@ -15,7 +15,7 @@ from pydantic import Field
 
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.loss_recovery.base import NEVER, Arrival, KeepingOrder, LossRecovery
-from wire.input.validation import MAX_COUNT, Count, Nanoseconds, PositiveCount
+from request.checks import MAX_COUNT, Count, Nanoseconds, PositiveCount
 from wire.units import two_digits_up
 
 _RTO_LOW_RTTS = 10

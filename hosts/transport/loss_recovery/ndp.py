@@ -20,7 +20,7 @@ from mypy_extensions import mypyc_attr
 
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.loss_recovery.base import KeepingOrder, LossRecovery
-from wire.input.validation import Count, PositiveCount, PositiveNanoseconds
+from request.checks import Count, PositiveCount, PositiveNanoseconds
 
 _PULL_MASK: Final = 0xFFFFFF
 _PULL_HALF: Final = 1 << 23

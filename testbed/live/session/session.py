@@ -18,8 +18,9 @@ from pathlib import Path
 
 import psutil
 
-from analysis.results.spec import RunSpec
 from hosts.protocol import Adopt, Signal
+from request.settings import parse_settings
+from request.spec import RunSpec
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
 from testbed.control_plane.commands import change_commands
 from testbed.control_plane.rerouting import Rerouting
@@ -37,7 +38,6 @@ from testbed.live.session.journal import Journal, Message
 from testbed.live.session.links import links_between, set_end, set_link
 from testbed.plan.dilations import NETWORK_DILATION
 from testbed.plan.plan import RunPlan, plan_network, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.program.user_program import read_program
 from testbed.recording.folder import make_folder
 from testbed.system.cleanup import end_processes

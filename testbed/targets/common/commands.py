@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.results.spec import P4Program
+from request.spec import P4Program
 from softswitch.build import build_library
 from testbed.control_plane.commands import pipeline_commands, wire_commands
 from testbed.plan.plan import RunPlan

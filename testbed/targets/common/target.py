@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The interface that a live run requires of a switch target (`testbed.plan.switch_targets`)."""
+"""The interface that a live run requires of a switch target (`testbed.targets.table`)."""
 
 from __future__ import annotations
 

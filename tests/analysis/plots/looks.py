@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from analysis.plots.palette import DASH_CYCLE, IN_THE_DARK, LineLook, lightness
-from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
+from request.schemes import CONGESTION_SUFFIXES, SCHEMES
 
 LEAST_GREY_STEP = 5.0
 """The smallest difference of lightness, out of 100, between two curves with the same dashes."""

@@ -12,7 +12,7 @@ import pytest
 
 from analysis.plots.canvas import PlottedRun
 from analysis.plots.congestion import MAXIMUM_FLOWS, plot_congestion, plot_congestion_compared, plot_control
-from analysis.report.pages import write_comparison_report, write_run_report
+from analysis.report.html_pages import write_comparison_report, write_run_report
 from analysis.results.stored import load_run
 from documents import controls
 from telemetry.schema import CONGESTION, FLOWS, QUEUES

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from analysis.plots.lateness import plot_lateness
-from analysis.report.pages import write_run_report
+from analysis.report.html_pages import write_run_report
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
-from analysis.results.spec import FaultSpan
 from analysis.results.stored import load_run
+from request.spec import FaultSpan
 from telemetry.schema import LATENESS
 from telemetry.writer import write_trace
 from tests.analysis.conftest import FolderMaker

@@ -22,7 +22,7 @@ from analysis.plots.goodput import plot_goodput
 from analysis.plots.palette import SCHEME_COLORS
 from analysis.plots.series import Steps, cumulative_slowdown, thin
 from analysis.plots.svg import to_svg
-from analysis.results.spec import FaultSpan
+from request.spec import FaultSpan
 from telemetry.schema import FLOWS, QUEUES
 from tests.analysis.conftest import make_flows, make_goodput, make_queues
 from tests.analysis.plots.looks import MANY_SCHEMES, assert_curves_differ

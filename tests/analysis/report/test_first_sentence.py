@@ -6,9 +6,9 @@ from __future__ import annotations
 import polars as pl
 
 from analysis.report.first_sentence import of_comparison, of_run
-from analysis.report.page import run_cards
-from analysis.report.pages import write_run_report
-from analysis.report.tables import comparison_table, key_figures, run_table
+from analysis.report.html_pages import write_run_report
+from analysis.report.page_tables import run_cards
+from analysis.report.terminal_tables import comparison_table, key_figures, run_table
 from analysis.results.comparison import compare, result_row
 from analysis.results.result import ResentCounts, RunResult, read_result
 from analysis.results.stored import load_run

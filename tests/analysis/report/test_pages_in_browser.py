@@ -25,15 +25,15 @@ from numpy.typing import NDArray
 
 from analysis.plots.palette import IN_THE_DARK, scheme_color
 from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
-from analysis.report.pages import write_comparison_report, write_run_report
+from analysis.report.html_pages import write_comparison_report, write_run_report
 from analysis.report.sweep import write_sweep_page
 from analysis.report.validation import write_validation_page
 from analysis.results.result import BtsCounts, PfcCounts
-from analysis.results.spec import P4Program
 from analysis.results.stored import load_run
 from analysis.results.swept import TABLE_FILE
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import Validation
+from request.spec import P4Program
 from telemetry.schema import CONGESTION
 from telemetry.writer import write_trace
 from tests.analysis.conftest import FolderMaker

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from analysis.report.physics import physics_rows, physics_tables
-from analysis.results.spec import Physics, RunConfig
+from request.spec import Physics, RunConfig
 from tests.analysis.conftest import CONFIG
 
 PHYSICS = {

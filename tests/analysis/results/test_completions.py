@@ -9,8 +9,8 @@ import pytest
 
 from analysis.metrics.flows import CompletionFigures, completion_by_class
 from analysis.report.first_sentence import of_comparison
-from analysis.report.page import comparison_tables
-from analysis.report.tables import comparison_table
+from analysis.report.page_tables import comparison_tables
+from analysis.report.terminal_tables import comparison_table
 from analysis.results.comparison import compare
 from analysis.results.result import RunResult, read_result
 from tests.analysis.conftest import FolderMaker, make_flows

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from analysis.report.first_sentence import of_comparison
-from analysis.report.pages import write_comparison_report
-from analysis.report.tables import comparison_table, format_estimate
+from analysis.report.html_pages import write_comparison_report
+from analysis.report.terminal_tables import comparison_table, format_estimate
 from analysis.results.comparison import Comparison, compare
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import RunResult, read_result

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from analysis.results.build import build_result
 from analysis.results.counters import Lateness
 from analysis.results.result import PacketCounts, ResultError, read_result, write_result
-from analysis.results.spec import ClockName
+from request.spec import ClockName
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
 from tests.analysis.conftest import CONFIG, COUNTERS, make_flows, make_queues, make_signals
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from analysis.formatting import NOT_MEASURED
-from analysis.report.page import comparison_tables, run_cards, run_tables
-from analysis.report.tables import key_figures
+from analysis.report.page_tables import comparison_tables, run_cards, run_tables
+from analysis.report.terminal_tables import key_figures
 from analysis.results.build import build_result, build_unfinished_result
 from analysis.results.comparison import compare, result_row
 from analysis.results.result import ResultError, RunResult, counted, read_result

@@ -12,10 +12,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.results.spec import FaultSpan
 from analysis.results.stored import Run, load_run
 from analysis.timeline.pause_frames import CapturedPort
 from analysis.timeline.timeline import write_timeline
+from request.spec import FaultSpan
 from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CaptureWriter, Direction
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, WHOLE_BUFFER

@@ -12,8 +12,8 @@ import polars as pl
 
 from analysis.results.build import build_result
 from analysis.results.counters import RunCounters
-from analysis.results.spec import RunConfig
 from analysis.results.stored import Run
+from request.spec import RunConfig
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
 from tests.analysis.conftest import CONFIG, COUNTERS
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from analysis.results.spec import RunSpec
 from cli.app import main
 from cli.listing.settings import model_settings, record_settings
 from cli.output import console
@@ -18,12 +17,13 @@ from hosts.transport.congestion import CONGESTION_CONTROLS
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.settings import TransportSettings
+from request.schemes import SCHEMES
+from request.settings import parse_settings
+from request.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
-from scenarios.schemes import SCHEMES
 from testbed.control_plane.settings import SwitchSettings
 from testbed.plan.network_settings import FOLLOW_FROM_NETWORK
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from tests.conftest import Refused
 from topologies.shapes import SHAPES
 

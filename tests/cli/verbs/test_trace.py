@@ -12,11 +12,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.results.spec import RunSpec
 from cli.app import main
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from tests.conftest import Refused
 

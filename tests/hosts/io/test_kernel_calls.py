@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from hosts.io.timer import MonotonicTimer
-from native.build import link_native, missing
+from native.build import link_c_module, missing
 from native.sources import ROOT
 
 NAME = "hosts.io.kernel_calls"
@@ -36,7 +36,7 @@ def calls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         if missing_tool is not None:
             pytest.skip(missing_tool)
         folder = tmp_path_factory.mktemp("native")
-        link_native(NAME, folder)
+        link_c_module(NAME, folder)
         loader = ExtensionFileLoader(NAME, str(folder / (NAME + EXTENSION_SUFFIXES[0])))
     spec = spec_from_loader(NAME, loader)
     assert spec is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 
-from scenarios.schemes import resolve_scheme
+from request.schemes import resolve_scheme
 from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import BenchSwitch
 from topologies.model import Topology

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
-from scenarios.schemes import SCHEMES
+from request.schemes import SCHEMES
+from request.spec import RunSpec
 from testbed.control_plane.commands import change_commands, pipeline_commands, wire_commands
 from testbed.control_plane.settings import SwitchSettings
 from testbed.plan.plan import plan_network

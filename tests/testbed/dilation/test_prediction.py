@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.dilation.choice import MAX_AUTOMATIC_DILATION, with_dilation
 from testbed.dilation.dry_run import BINS_PER_RTT, dry_run
 from testbed.dilation.prediction import LATE_SHARE, LoadModel, least_dilation
@@ -17,7 +18,6 @@ from testbed.load.costs import MessageCost, ProcessCost, Wakeups, built_in
 from testbed.load.stored import store
 from testbed.plan.dilations import MAX_DILATION, VIRTUAL_DILATION
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.plan.switch_targets import SWITCH_TARGETS
 from tests.testbed.load.calibrations import calibration
 from tests.tree import ROOT

@@ -17,8 +17,8 @@ from typing import Any
 
 import psutil
 
-from analysis.report.pages import write_run_report
-from analysis.results.spec import RunSpec
+from analysis.report.html_pages import write_run_report
+from request.spec import RunSpec
 from testbed.errors import RunError
 from testbed.execution import execute as module
 from testbed.plan.plan import plan_run

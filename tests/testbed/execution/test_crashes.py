@@ -38,7 +38,7 @@ class Crashing(CongestionControl):
             "from hosts.transport.congestion.dcqcn": "from hosts.transport.congestion.crashing import Crashing\n",
             '    "dcqcn": Dcqcn,': '    "crashing": Crashing,\n',
         },
-        "scenarios/schemes.py": {
+        "request/schemes.py": {
             '        RateControl("window"': (
                 '        RateControl("crashing", "divides by zero", {"congestion": "crashing"}),\n'
             )

@@ -14,7 +14,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from scenarios.listed import LISTED
 from scenarios.traffic.cdf_files import format_hpcc_cdf
 from scenarios.traffic.flow_file import FILE_NAME
@@ -23,7 +24,6 @@ from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.hpcc_export import export_hpcc
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 
 SETTINGS = ("arrivals_us=60", "warmup_us=10", "cooldown_us=10", "load=0.2", "incast_load=0.3", "incast_degree=7",

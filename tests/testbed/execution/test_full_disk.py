@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from testbed.errors import RunError, UsageError
 from testbed.execution import execute as module
 from testbed.execution import programs

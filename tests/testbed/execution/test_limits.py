@@ -10,13 +10,13 @@ from typing import Any
 import psutil
 import pytest
 
-from analysis.results.spec import RunSpec
 from cli.app import main
 from reproduction.validation import Wish, pairs_of
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.execution.limits import check_limits, check_output, most_waiting_bytes, open_files, switch_memory_bytes
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 
 GB = 1_000_000_000
 

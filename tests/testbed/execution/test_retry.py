@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.results.result import RunResult
-from analysis.results.spec import Retry, RunSpec
+from request.spec import Retry, RunSpec
 from testbed.execution.retry import retry_of
 from testbed.plan.dilations import MAX_DILATION
 from testbed.plan.plan import plan_run

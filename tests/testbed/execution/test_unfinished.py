@@ -12,9 +12,9 @@ from unittest import mock
 import pytest
 
 from analysis.results.result import ResultError, read_result
-from analysis.results.spec import RunSpec
 from hosts.protocol import FlowReceived, FlowSent
 from hosts.transport.messages import SendingCounts
+from request.spec import RunSpec
 from telemetry.flow_parts import SENT
 from telemetry.journal import JOURNAL_FOLDER, has_journal
 from telemetry.reader import read_trace

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from analysis.results.result import RunResult, counted
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
 from tests.testbed.incasts import run_incast, trace

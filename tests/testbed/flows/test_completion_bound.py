@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from scenarios.model.flow import FlowRequest
 from scenarios.traffic.flow_file import format_flows
 from testbed.execution.execute import execute
@@ -19,7 +20,6 @@ from testbed.flows.ideal import IdealTimes, ideal_times_ns
 from testbed.flows.waits import ideal_waits
 from testbed.plan.checks import numbered
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from topologies.shapes import shape
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from telemetry.reader import answer
 from testbed.flows.ideal import ideal_fct_ns, ideal_times_ns
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from tests.testbed.incasts import plan_incast, simulated
 from topologies.model import Link, Port
 from topologies.physics import passes_ns

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from scenarios.model.flow import FlowRequest
 from scenarios.traffic.flow_file import format_flows
 from testbed.dilation.choice import with_dilation
@@ -18,7 +19,6 @@ from testbed.flows.ideal import IdealTimes, ideal_times_ns
 from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan.checks import numbered
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from topologies.shapes import shape
 
 NETWORK = shape("star", {"hosts": 4}).build()

@@ -16,8 +16,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.report.pages import write_run_report
-from analysis.results.spec import RunSpec
+from analysis.report.html_pages import write_run_report
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.execution.execute import StoredRun
 from testbed.interrupt import EXIT_STATUS
 from testbed.jobs import run_job
@@ -36,7 +37,6 @@ from testbed.jobs.job import (
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.process import PARENT_VARIABLE, TaskProcess
 from testbed.jobs.task import ROOT, TaskEnd
-from testbed.plan.settings import parse_settings
 from testbed.system import code
 from tests.appearing import await_file
 from tests.testbed.running import children_of

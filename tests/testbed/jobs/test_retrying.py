@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from testbed.interrupt import Interrupt
 from testbed.jobs import retrying
 from testbed.jobs.job import JOB_RESULT, Job, JobFinished

@@ -23,8 +23,8 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
 
-from analysis.results.spec import RunSpec
 from hosts.io.namespaces import network_namespace
+from request.spec import RunSpec
 from testbed.plan.plan import plan_network
 from testbed.system.run_ids import STATE_ROOT
 from testbed.targets.bmv2.installation import missing_bmv2

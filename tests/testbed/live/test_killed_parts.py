@@ -18,7 +18,7 @@ import polars as pl
 import psutil
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from telemetry.schema import SCHEMAS
 from testbed.execution.execute import StoredRun, execute
 from testbed.plan.plan import plan_run

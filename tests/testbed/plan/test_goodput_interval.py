@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 
 
 def _plan(scenario: str, *settings: str, **more: Any) -> RunPlan:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.plan.captured_ports import named_ports
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from tests.testbed.incasts import plan_incast
 from topologies.model import Port
 from topologies.shapes import shape

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_network, plan_run
 from testbed.program.user_program import compiled_program

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.plan import plan
 from testbed.program.sources import HASH_FILE, ROOT, SOURCES, check_artifacts

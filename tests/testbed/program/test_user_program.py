@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from softswitch.p4c import program_folder
 from softswitch.system.cache import cache_dir
 from testbed.errors import UsageError

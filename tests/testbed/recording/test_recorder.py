@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.results.spec import RunSpec
 from hosts.build import build_nics
 from hosts.protocol import FlowReceived, FlowSent, Goodput, Record
 from hosts.records import RecordWriter
 from hosts.transport.messages import SendingCounts
+from request.spec import RunSpec
 from telemetry.reader import read_trace
 from telemetry.schema import FLOWS, GOODPUT, SIGNALS
 from testbed.flows import planned

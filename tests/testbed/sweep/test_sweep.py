@@ -19,6 +19,7 @@ import pytest
 
 from analysis.results.comparison import result_row
 from analysis.results.swept import shared_runs
+from request.checks import shown
 from scenarios.traffic.sizes import DATA
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
@@ -31,7 +32,6 @@ from tests.appearing import await_file
 from tests.testbed.incasts import run_incast
 from tests.testbed.running import are_gone, children_of, dask_cluster, started
 from tests.tree import ROOT
-from wire.input.validation import shown
 
 FILE = """
 name: small

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
 from testbed.virtual.part import Part

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.errors import UsageError
 from testbed.jobs.time_left import in_words
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.validation.duration import announcement, not_longer, wall_seconds
 from testbed.validation.run import Pair
 

@@ -16,17 +16,17 @@ from pathlib import Path
 import pytest
 
 from analysis.results.result import RunResult, read_result
-from analysis.results.spec import RunSpec
 from analysis.results.stored import load_run
 from analysis.validation.record import ValidatedRun, read_validation
 from cli.app import main
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.interrupt import Interrupt
 from testbed.jobs import retrying
 from testbed.jobs.job import JOB, JOB_RESULT, Job
 from testbed.jobs.run_job import run_job
 from testbed.jobs.task import Shares, Take, Task, TaskEnd, ignore
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.validation.run import Pair, StoredValidation, validate
 from tests.testbed import running
 

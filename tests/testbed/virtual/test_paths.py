@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.spec import ClockName, RunSpec
-from scenarios.schemes import RATE_CONTROLS, SCHEMES
+from request.schemes import RATE_CONTROLS, SCHEMES
+from request.settings import parse_settings
+from request.spec import ClockName, RunSpec
 from telemetry.captures.pcapng import Direction, read_capture
 from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.targets.common.commands import switch_commands
 from wire.constants import INT_UDP_PORT, ROCE_UDP_PORT

@@ -17,9 +17,9 @@ from typing import NoReturn
 
 import pytest
 
-from analysis.results.spec import RunSpec
 from hosts.transport.messages import Event
 from hosts.transport.settings import TransportSettings
+from request.spec import RunSpec
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import Clock, StoredRun, execute
 from testbed.plan.plan import RunPlan, plan_run
@@ -103,9 +103,7 @@ def test_a_rank_whose_host_engine_raises_leaves_a_result_that_says_so(
     monkeypatch.setattr(worker, "Part", _Crashing)
     result = _run(tmp_path, over_threads(3)).result
     assert result.verdict == "invalid"
-    assert re.search(
-        r"raised \w+: .* \(wire/input/validation\.py:\d+\); see logs/rank2\.log", result.verdict_reasons[0]
-    )
+    assert re.search(r"raised \w+: .* \(request/checks\.py:\d+\); see logs/rank2\.log", result.verdict_reasons[0])
 
 
 def test_when_rank_0_fails_the_other_ranks_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from analysis.results.spec import RunSpec
+from request.settings import parse_settings
+from request.spec import RunSpec
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.virtual.shares import Share, shares
 
 _NETWORK = ("topology.tors=4", "topology.hosts_per_tor=4", "topology.spines=4")

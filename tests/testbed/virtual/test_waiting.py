@@ -12,14 +12,14 @@ import polars as pl
 import pytest
 
 from analysis.formatting import format_us
-from analysis.report.tables import key_figures
-from analysis.results.spec import RunSpec
+from analysis.report.terminal_tables import key_figures
+from request.settings import parse_settings
+from request.spec import RunSpec
 from scenarios.traffic.flow_file import FILE_NAME
 from testbed.errors import UsageError
 from testbed.execution.execute import execute
 from testbed.execution.hpcc_export import export_hpcc
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.virtual.workers import simulate_shared
 from tests.testbed.incasts import assert_same_run, trace

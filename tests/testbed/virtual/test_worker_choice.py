@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from analysis.results.spec import CONFIG_FILE, RunSpec, config_of
 from cli.planning import with_workers
+from request.settings import parse_settings
+from request.spec import CONFIG_FILE, RunSpec, config_of
 from testbed.errors import UsageError
 from testbed.execution.execute import execute
 from testbed.plan.plan import plan_run
-from testbed.plan.settings import parse_settings
 from testbed.recording.outcome import Silent
 from testbed.virtual import worker_choice
 from testbed.virtual.worker_choice import best_workers

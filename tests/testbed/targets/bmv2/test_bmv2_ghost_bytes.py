@@ -11,7 +11,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from analysis.results.spec import RunSpec
+from request.spec import RunSpec
 from testbed.plan.plan import plan_run
 from testbed.targets.bmv2 import target as bmv2_target
 from testbed.targets.bmv2.installation import Installation

@@ -11,14 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from wire.input.nearest import nearest
-
-
-class UnknownScheme(KeyError):
-    """An unknown scheme or congestion control; the message lists the known names."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
+from request.checks import nearest
+from request.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -176,13 +170,16 @@ CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for cont
 
 
 def resolve_scheme(text: str) -> Scheme:
-    """Return the scheme for a name such as `sfc` or `sfc+none`, with its congestion control settings applied."""
+    """Return the scheme for a name such as `sfc` or `sfc+none`, with its congestion control settings applied.
+
+    Raise UsageError for an unknown scheme or congestion control.
+    """
     base, plus, suffix = text.partition("+")
     if base not in SCHEMES:
-        raise UnknownScheme(f"unknown scheme {base!r}; choose from {', '.join(SCHEMES)}{nearest(base, SCHEMES)}")
+        raise UsageError(f"unknown scheme {base!r}; choose from {', '.join(SCHEMES)}{nearest(base, SCHEMES)}")
     if plus and suffix not in CONGESTION_SUFFIXES:
         known = ", ".join(f"+{name}" for name in CONGESTION_SUFFIXES)
-        raise UnknownScheme(
+        raise UsageError(
             f"unknown congestion control {suffix!r}; choose from {known}{nearest(suffix, CONGESTION_SUFFIXES)}"
         )
     control = RATE_CONTROLS[suffix or SCHEMES[base].congestion]

@@ -16,9 +16,9 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
-from testbed.errors import UsageError
-from wire.input.quantities import has_unit, in_unit, unit_of
-from wire.input.validation import shortened, shown
+from request.checks import shortened, shown
+from request.errors import UsageError
+from request.quantities import has_unit, in_unit, unit_of
 
 # The limit for a number that is typed as digits. The largest setting has 19 digits.
 _MOST_DIGITS = 40

@@ -9,12 +9,11 @@ annotations of a field hold its bounds; the end of its name is its unit.
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from dataclasses import Field as DataclassField
+from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
-
-from wire.input.nearest import nearest
 
 MAX_RATE_BPS = 25_600_000_000_000
 MAX_RTT_NS = 10_000_000_000
@@ -53,6 +52,8 @@ _EXPECTED = {
 _MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _LONGEST_SHOWN = 60
+_LONGEST_COMPARED = 80
+_MOST_NAMES = 3
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "less_than_equal": ("at most", "le"),
@@ -118,6 +119,15 @@ def refusal(error: ValidationError, known: Iterable[str] = ()) -> str:
     else:
         reason = first["msg"].removeprefix("Value error, ")
     return f"{shortened(name)}: {reason}" if name else reason
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the end of an error message, such as `; nearest: degree`, or an empty string if no known name is close."""
+    if len(name) > _LONGEST_COMPARED:
+        return ""
+    by_lower = {known_name.lower(): known_name for known_name in known}
+    matches = get_close_matches(name.lower(), list(by_lower), _MOST_NAMES)
+    return f"; nearest: {', '.join(by_lower[match] for match in matches)}" if matches else ""
 
 
 def shown(value: object) -> str:

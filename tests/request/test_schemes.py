@@ -10,7 +10,8 @@ from hosts.transport.congestion import CONGESTION_CONTROLS
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.settings import TransportSettings
-from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES, UnknownScheme, resolve_scheme
+from request.errors import UsageError
+from request.schemes import CONGESTION_SUFFIXES, SCHEMES, resolve_scheme
 from testbed.control_plane.settings import SwitchSettings
 from topologies.physics import network_physics
 from topologies.shapes import shape
@@ -31,7 +32,7 @@ def test_switches_and_hosts_accept_the_settings(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["tcp", "sfc+unknown", "", "+none"])
 def test_unknown_names_list_the_known_ones(name: str) -> None:
-    with pytest.raises(UnknownScheme, match="choose from"):
+    with pytest.raises(UsageError, match="choose from"):
         resolve_scheme(name)
 
 

@@ -19,8 +19,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationInfo
 from pydantic.dataclasses import dataclass
 
-from analysis.formatting import variant_of
-
 _LAZY = ConfigDict(defer_build=True)
 """Builds the checks of a class at first use, because they take long to build."""
 
@@ -29,6 +27,9 @@ CONFIG_SCHEMA = "sfc-testbed/config/2"
 _PREVIOUS_SCHEMA = "sfc-testbed/config/1"
 
 ClockName = Literal["real", "virtual"]
+
+FLOW_LIST = "flows"
+"""The scenario of a run whose flows all come from a file."""
 
 OPTION = "option"
 JOINED_BY = "joined_by"
@@ -81,6 +82,11 @@ def option(name: str, default: Any = None, *, joined_by: str | None = None) -> A
     Several values are several options, or one option with values `joined_by` a text.
     """
     return field(default=default, metadata={OPTION: name, JOINED_BY: joined_by})
+
+
+def variant_of(scheme: str, program: str | None) -> str:
+    """Return the name of the scheme, and of the P4 program unless it is the testbed's own."""
+    return scheme if program is None else f"{scheme} ({program})"
 
 
 @dataclass(frozen=True, config=_LAZY)

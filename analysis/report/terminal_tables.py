@@ -34,8 +34,8 @@ from analysis.results.completions import CompletionRow
 from analysis.results.outcome import DEPENDS, FAILS, HOLDS
 from analysis.results.over_seeds import Estimate, SchemeOverSeeds, intervals_of
 from analysis.results.result import Level, RunResult, count_of
-from analysis.results.spec import RunConfig
 from analysis.terminal import PROSE, Fitted
+from request.spec import RunConfig
 
 _LOST = "drops/\nresent"
 """The heading of the column with packets dropped and data packets sent again."""

@@ -28,12 +28,12 @@ from analysis.plots.distributions import plot_distributions
 from analysis.plots.goodput import plot_goodput
 from analysis.plots.lateness import plot_lateness
 from analysis.plots.svg import color_variables, to_svg
-from analysis.report import first_sentence, page
+from analysis.report import first_sentence, page_tables
 from analysis.report.physics import physics_tables
 from analysis.results.comparison import Comparison, HeldClaim, compare, headline_class
 from analysis.results.result import RESENT_REASONS, RESULT_FILE, RunResult, read_result
-from analysis.results.spec import CONFIG_FILE
 from analysis.results.stored import Run, known_config, load_run
+from request.spec import CONFIG_FILE
 from softswitch.system.visible import visible
 from telemetry.atomic_file import replace_file, replace_text
 from telemetry.reader import answer
@@ -91,10 +91,10 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
         result=run.result,
         first=first_sentence.of_run(run.result, run.flows),
         problems=run.problems,
-        cards=page.run_cards(run.result),
+        cards=page_tables.run_cards(run.result),
         plots=place_figures(folder, figures, captions, pictures=pictures),
-        tables=[*page.run_tables(run.result), *physics_tables(run.config)],
-        settings=[*page.setting_rows(run.result), *page.program_rows(run.config)],
+        tables=[*page_tables.run_tables(run.result), *physics_tables(run.config)],
+        settings=[*page_tables.setting_rows(run.result), *page_tables.program_rows(run.config)],
         configuration=[] if run.config is None else flatten(run.config.as_dict()).items(),
         command=run.command,
         files=_files(folder),
@@ -129,7 +129,7 @@ def write_comparison_report(folders: Sequence[Path], out: Path, claims: Sequence
             f"{row.label}: {text}" for row, run in zip(comparison.rows, runs, strict=True) for text in run.problems
         ],
         plots=place_figures(out, figures, captions),
-        tables=[*page.comparison_tables(comparison, results), *page.program_tables(labels, runs)],
+        tables=[*page_tables.comparison_tables(comparison, results), *page_tables.program_tables(labels, runs)],
         runs=[
             run_row(out, row.label, run.folder, run.command, row.verdict)
             for row, run in zip(comparison.rows, runs, strict=True)
@@ -300,5 +300,5 @@ def render(template: str, **content: object) -> str:
         keep_trailing_newline=True,
         finalize=_visible_value,
     )
-    environment.globals["is_wide"] = page.is_wide
+    environment.globals["is_wide"] = page_tables.is_wide
     return environment.get_template(template).render(**content, plot_colors=Markup(color_variables()))

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Several seeds as text, for `--seeds` and for sweeps."""
+"""The seeds of random streams, and several seeds as text for `--seeds` and for sweeps."""
 
 from __future__ import annotations
 
 import re
 
-from testbed.plan.checks import check_seed
-from wire.input.validation import shown
+from request.checks import shown
+from request.errors import UsageError
 
+MAX_SEED = 2**63 - 1
 MOST_SEEDS = 1_000
 _RANGE = re.compile(r"([0-9]{1,19})(?:\.\.([0-9]{1,19}))?")
+
+
+def check_seed(seed: int) -> None:
+    """Raise UsageError unless random streams accept the seed."""
+    if not 0 <= seed <= MAX_SEED:
+        raise UsageError(f"--seed must be between 0 and {MAX_SEED}")
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

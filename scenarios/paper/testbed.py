@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Scenario with all-to-all traffic and an incast whose congestion PFC spreads into the fabric (Fig. 6)."""
+"""The scenarios of the paper's 48-node testbed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,34 @@ from pydantic import Field, model_validator
 
 from scenarios.model.flow import MAX_QUEUE_PAIRS, FlowRequest
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
-from scenarios.paper.testbed_incast import NICS
 from scenarios.traffic.arrivals import all_to_all, on_standing_pairs
 from scenarios.traffic.incast import TAG as INCAST
+from scenarios.traffic.incast import Incast
 from scenarios.traffic.sizes import load_sizes
 from topologies.model import Topology
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+NICS = {"congestion_notice": "cnp"}
+"""Host settings of the paper's testbed: RoCEv2 NICs report marked packets in CNPs. The hosts of the HPCC simulator,
+which the paper's simulations use, report them in acknowledgements."""
+
+
+def _incast_scale(message_bytes: int) -> Scale:
+    workload = {"flows_per_sender": 25, "message_bytes": message_bytes, "window_us": 50.0, "placement": "spread"}
+    switch = {"buffer_bytes": 16_000_000}
+    return Scale("paper-testbed", {}, {"degree": 40, **workload}, duration_ms=100, switch=switch, transport=NICS)
+
+
+TESTBED_INCAST = Scenario(
+    "testbed-incast",
+    "incasts of 8 to 40 senders with 25 flows each on the paper's testbed",
+    Incast,
+    {"ci": _incast_scale(30_000), "laptop": _incast_scale(100_000), "paper": _incast_scale(1_000_000)},
+)
+"""Fig. 5: incasts of 8 to 40 senders with 25 flows each."""
 
 
 class HeadOfLine(Workload):
@@ -72,7 +92,7 @@ class HeadOfLine(Workload):
         return requests
 
 
-def _scale(arrivals_us: float) -> Scale:
+def _head_of_line_scale(arrivals_us: float) -> Scale:
     # The incast lasts as long as messages arrive: its flows share the bytes that the receiver's link carries meanwhile.
     incast_bytes = round(arrivals_us * 12_500 / (24 * 40))
     workload = {"arrivals_us": arrivals_us, "incast_bytes": incast_bytes}
@@ -80,9 +100,14 @@ def _scale(arrivals_us: float) -> Scale:
     return Scale("paper-testbed", {}, workload, duration_ms=100, switch=switch, transport=NICS)
 
 
-SCENARIO = Scenario(
+TESTBED_HOL = Scenario(
     "testbed-hol",
     "hadoop at 30 % among 16 nodes beside a 24:1 incast with 40 flows a sender",
     HeadOfLine,
-    {"ci": _scale(1_500.0), "laptop": _scale(6_000.0), "paper": _scale(20_000.0)},
+    {
+        "ci": _head_of_line_scale(1_500.0),
+        "laptop": _head_of_line_scale(6_000.0),
+        "paper": _head_of_line_scale(20_000.0),
+    },
 )
+"""Fig. 6: congestion that PFC spreads into the fabric."""

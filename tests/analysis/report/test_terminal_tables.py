@@ -11,7 +11,7 @@ import pytest
 
 from analysis.formatting import format_interval, format_number
 from analysis.life.events import LifeEvent
-from analysis.report.tables import comparison_table, format_estimate, key_figures, life_table, run_table
+from analysis.report.terminal_tables import comparison_table, format_estimate, key_figures, life_table, run_table
 from analysis.results.comparison import compare
 from analysis.results.result import RunResult, read_result, write_result
 from tests.analysis.conftest import FolderMaker, make_flows

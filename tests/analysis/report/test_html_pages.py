@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 
 from analysis.formatting import format_bytes, format_number
-from analysis.report.pages import write_comparison_report, write_run_report
-from analysis.report.tables import comparison_table, run_table
+from analysis.report.html_pages import write_comparison_report, write_run_report
+from analysis.report.terminal_tables import comparison_table, run_table
 from analysis.results.comparison import compare, headline_class
 from analysis.results.result import RunResult, counted, read_result, write_result
 from analysis.results.stored import Run, load_run

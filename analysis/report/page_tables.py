@@ -25,8 +25,8 @@ from analysis.results.completions import CompletionRow
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import LatenessFigures, RunResult, SpacingFigures, count_of
-from analysis.results.spec import RunConfig
 from analysis.results.stored import Run
+from request.spec import RunConfig
 
 
 @dataclass(frozen=True)
