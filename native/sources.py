@@ -29,6 +29,7 @@ ENGINE = (
     "wire/pfc.py",
     "wire/queue_pause.py",
     "wire/tail.py",
+    "wire/tcp_signal.py",
     "wire/roce/decoder.py",
     "wire/roce/framer.py",
     "wire/roce/packets.py",

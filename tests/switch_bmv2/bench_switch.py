@@ -19,9 +19,10 @@ from testbed.targets.common.commands import build_engine
 from testbed.targets.common.counters import SwitchCounts, read_counts
 from topologies.model import Topology
 from topologies.shapes import shape
+from wire import tcp_signal
 from wire.addresses import parse_mac
 from wire.bts import BackToSender, unpack_frame
-from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA
+from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA, IP_PROTOCOL_TCP, IP_PROTOCOL_UDP
 from wire.dilation import Dilation
 from wire.queue_pause import with_queue
 from wire.roce.framer import RoceFramer
@@ -48,7 +49,9 @@ class Departure:
 
     @property
     def is_bts(self) -> bool:
-        return self.frame[23] == 17 and int.from_bytes(self.frame[36:38], "big") == BTS_UDP_PORT
+        if self.frame[23] == IP_PROTOCOL_TCP:
+            return tcp_signal.is_signal(self.frame)
+        return self.frame[23] == IP_PROTOCOL_UDP and int.from_bytes(self.frame[36:38], "big") == BTS_UDP_PORT
 
     @property
     def is_pause(self) -> bool:
@@ -65,7 +68,8 @@ class Departure:
 
     @property
     def bts(self) -> BackToSender:
-        bts = unpack_frame(self.frame)
+        unpack = tcp_signal.unpack_frame if self.frame[23] == IP_PROTOCOL_TCP else unpack_frame
+        bts = unpack(self.frame)
         assert bts is not None
         return bts
 
