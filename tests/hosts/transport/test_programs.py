@@ -3,6 +3,7 @@
 """Tests of program traffic through the NIC: pacing, bounded queues per 5-tuple, and pauses by BTS and by class."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from scapy.layers.inet import IP, TCP
@@ -49,7 +50,8 @@ def prototypes_signal(**changes: int) -> bytes:
 
     scapy has the lowest reserved bit among the flags, as N (0x100).
     """
-    fields = {"sport": 5201, "dport": 1000, "seq": 50, "ack": 77, "flags": 0x118, "chksum": 0, **changes}
+    usual = {"sport": 5201, "dport": 1000, "seq": 50, "ack": 77, "flags": 0x118, "chksum": 0}
+    fields: dict[str, Any] = {**usual, **changes}
     headers = Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02") / IP(src="10.0.0.2", dst="10.0.0.1", flags="DF")
     return bytes(headers / TCP(**fields) / b"latter")
 

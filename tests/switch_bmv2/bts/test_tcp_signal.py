@@ -7,6 +7,8 @@ scapy has the lowest of TCP's reserved bits among the flags, as N.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
@@ -33,7 +35,14 @@ def _settings(**changes: object) -> SwitchSettings:
 def _segment(src: Host, dst: Host, *, payload: int = 1000, options: bool = True, **fields: object) -> Packet:
     """Return a segment of a TCP flow of the class of data, in the state in which it leaves its host."""
     timestamps = [("NOP", None), ("NOP", None), ("Timestamp", (7, 8))] if options else []
-    usual = {"sport": PORTS[0], "dport": PORTS[1], "seq": 0x12345678, "ack": 99, "flags": "PA", "options": timestamps}
+    usual: dict[str, Any] = {
+        "sport": PORTS[0],
+        "dport": PORTS[1],
+        "seq": 0x12345678,
+        "ack": 99,
+        "flags": "PA",
+        "options": timestamps,
+    }
     tcp = TCP(**{**usual, **fields})
     ip = IP(src=str(src.ip), dst=str(dst.ip), tos=DSCP_DATA << 2 | 2, id=5)
     return Ether(dst=src.gateway_mac, src=src.mac) / ip / tcp / bytes(payload)
@@ -43,7 +52,13 @@ def _signal(congested: Host, paused: Host, **fields: object) -> Packet:
     """Return a signal of another switch about the flow of `_segment`, as it arrives at a ToR."""
     ip = IP(src=str(congested.ip), dst=str(paused.ip), tos=DSCP_BTS << 2, id=7, flags="DF")
     tcp = TCP(sport=PORTS[1], dport=PORTS[0], seq=4_000, ack=300_000, flags="N", window=0, chksum=0)
-    values = {"flow_dscp": DSCP_DATA, "flags": "cacheable", "cause": BtsCause.QUEUE, "traffic_class": 3, "switch_id": 2}
+    values: dict[str, Any] = {
+        "flow_dscp": DSCP_DATA,
+        "flags": "cacheable",
+        "cause": BtsCause.QUEUE,
+        "traffic_class": 3,
+        "switch_id": 2,
+    }
     return Ether(src="06:00:00:03:00:01") / ip / tcp / TCPSignal(**{**values, **fields})
 
 
