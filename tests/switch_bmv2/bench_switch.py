@@ -74,24 +74,12 @@ class Departure:
         return bts
 
 
-class BenchSwitch:
-    """A switch of a topology on softswitch. Times are wall ns of a clock that starts at 0."""
+class SwitchOfTopology:
+    """A switch of a topology, and the packets of its hosts."""
 
-    def __init__(
-        self,
-        topology: Topology,
-        name: str,
-        settings: SwitchSettings,
-        extra: tuple[str, ...] = (),
-        library: Path | None = None,
-        dilation: Dilation = DILATION,
-    ) -> None:
+    def __init__(self, topology: Topology, name: str) -> None:
         self.topology = topology
         self.name = name
-        self.engine = SwitchEngine(library or build_engine())
-        lines = pipeline_commands(topology, name, settings, dilation, seed=1)
-        for line in (*lines, *wire_commands(topology, name, dilation), *self._no_delays(), *extra):
-            self.engine.command(line)
 
     def data(
         self,
@@ -127,6 +115,25 @@ class BenchSwitch:
     def port_of(self, host: str) -> int:
         link = self.topology.host_link[host]
         return link.b.number if link.a.node == host else link.a.number
+
+
+class BenchSwitch(SwitchOfTopology):
+    """A switch of a topology on softswitch. Times are wall ns of a clock that starts at 0."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        name: str,
+        settings: SwitchSettings,
+        extra: tuple[str, ...] = (),
+        library: Path | None = None,
+        dilation: Dilation = DILATION,
+    ) -> None:
+        super().__init__(topology, name)
+        self.engine = SwitchEngine(library or build_engine())
+        lines = pipeline_commands(topology, name, settings, dilation, seed=1)
+        for line in (*lines, *wire_commands(topology, name, dilation), *self._no_delays(), *extra):
+            self.engine.command(line)
 
     def send(self, frame: bytes, port: int, at_ns: int) -> list[Departure]:
         """Deliver a frame at `at_ns` and return the frames whose transmission began up to that instant."""
