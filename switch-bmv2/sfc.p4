@@ -103,7 +103,7 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
                 forwarding.apply(hdr, meta, std);
             }
             if (meta.own_signal == own_signal_t.bts) {
-                if (hdr.bts.isValid() && hdr.bts.cause == bts_cause_t.sub_rtt) {
+                if (hdr.bts.cause == bts_cause_t.sub_rtt) {
                     trim_sub_rtt();
                 } else {
                     trim_bts();
@@ -116,8 +116,13 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
                 bts.apply(hdr, meta, std);
                 congestion_point.apply(hdr, meta, std);
                 bolt.apply(hdr, meta, std);
-                if (meta.received.is_present == 0 || meta.received.requests_pause == 1) {
+                if (!hdr.bts.isValid()
+                    || (hdr.bts.cause != bts_cause_t.feedback && hdr.bts.cause != bts_cause_t.sub_rtt
+                        && (!hdr.tcp.isValid() || hdr.tcp_bts.isValid()))) {
                     sfc_p.apply(hdr, meta, std);
+                }
+                if (hdr.bts.isValid() && hdr.tcp.isValid()) {
+                    hdr.bts.setInvalid();  // a TCP signal leaves as it is
                 }
                 trimming.apply(hdr, meta, std);
             }

@@ -46,7 +46,7 @@ parser WireParser(packet_in packet, out wire_headers_t hdr, inout wire_metadata_
 
     state parse_tcp {
         packet.extract(hdr.tcp);
-        transition select(hdr.tcp.reserved, hdr.tcp.checksum, hdr.tcp.sequence[31:16], hdr.ipv4.total_len, hdr.tcp.flags,
+        transition select(hdr.tcp.reserved, hdr.tcp.checksum, hdr.tcp.sequence_high, hdr.ipv4.total_len, hdr.tcp.flags,
                           hdr.tcp.data_offset) {
             (TCP_SIGNAL, 0, 0, BTS_IPV4_BYTES, 0, TCP_HEADER_WORDS): parse_tcp_bts;
             default: accept;

@@ -69,7 +69,8 @@ header udp_h {
 header tcp_h {
     bit<16> src_port;
     bit<16> dst_port;
-    bit<32> sequence;
+    bit<16> sequence_high;
+    bit<16> sequence_low;
     bit<32> acknowledgment;
     bit<4> data_offset;
     bit<4> reserved;
@@ -145,7 +146,7 @@ header bts_h {
     bit<16> switch_id;
 }
 
-// The end of a TCP signal, behind a TCP header that has the flow's ports, the pause in its sequence number and the queue's depth
+// The end of a TCP signal, behind a TCP header that has the flow's ports, the pause in its sequence number, and the queue's depth
 // in its acknowledgment number. A TCP signal of the SFC prototype has neither that depth nor this header.
 header tcp_bts_h {
     bit<2> reserved;

@@ -28,15 +28,6 @@ struct bts_metadata_t {
     bit<1> is_depth_noted;    // the pause follows the depth that the last departure noted
 }
 
-// A BTS that arrived, over UDP or TCP. A TCP signal of the SFC prototype requests no pause here: it has no DSCP of its flow.
-struct received_bts_t {
-    bit<1> is_present;
-    bit<1> requests_pause;    // and no change of a rate or window
-    bit<1> is_cacheable;
-    bit<16> pause;            // in microseconds of the model
-    dscp_t flow_dscp;
-}
-
 // The signals to make from a packet's copy: a BTS, a pause frame, or both, one after the other.
 struct signal_metadata_t {
     @field_list(MIRROR_FIELDS)
@@ -93,7 +84,6 @@ header softswitch_metadata_h {
 
 struct metadata_t {
     bts_metadata_t bts;
-    received_bts_t received;
     signal_metadata_t signal;
     pfc_metadata_t pfc;
     bfc_metadata_t bfc;

@@ -68,14 +68,19 @@ parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         packet.extract(hdr.tcp);
         meta.l4_src_port = hdr.tcp.src_port;
         meta.l4_dst_port = hdr.tcp.dst_port;
-        transition select(hdr.tcp.reserved, hdr.tcp.checksum, hdr.tcp.sequence[31:16], hdr.ipv4.total_len) {
+        transition select(hdr.tcp.reserved, hdr.tcp.checksum, hdr.tcp.sequence_high, hdr.ipv4.total_len) {
             (TCP_SIGNAL, 0, 0, BTS_IPV4_BYTES): parse_tcp_signal;
             default: accept;
         }
     }
 
+    // In ingress, the BTS header describes a TCP signal as well. The prototype's has neither cause nor DSCP of the flow.
     state parse_tcp_signal {
-        meta.received.is_present = 1;
+        hdr.bts.setValid();
+        hdr.bts.pause = hdr.tcp.sequence_low;
+        hdr.bts.cause = bts_cause_t.none;
+        hdr.bts.cacheable = 0;
+        hdr.bts.flow_dscp = 0;
         transition select(hdr.tcp.flags, hdr.tcp.data_offset) {
             (0, TCP_HEADER_WORDS): parse_tcp_bts;
             default: accept;
@@ -84,10 +89,9 @@ parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
 
     state parse_tcp_bts {
         packet.extract(hdr.tcp_bts);
-        meta.received.requests_pause = 1;
-        meta.received.is_cacheable = hdr.tcp_bts.cacheable;
-        meta.received.pause = hdr.tcp.sequence[15:0];
-        meta.received.flow_dscp = hdr.tcp_bts.flow_dscp;
+        hdr.bts.cause = hdr.tcp_bts.cause;
+        hdr.bts.cacheable = hdr.tcp_bts.cacheable;
+        hdr.bts.flow_dscp = hdr.tcp_bts.flow_dscp;
         transition accept;
     }
 
@@ -140,19 +144,6 @@ parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
     state parse_bts {
         packet.extract(hdr.bts);
         verify(hdr.bts.version == BTS_VERSION, error.BtsVersion);
-        meta.received.is_present = 1;
-        meta.received.is_cacheable = hdr.bts.cacheable;
-        meta.received.pause = hdr.bts.pause;
-        meta.received.flow_dscp = hdr.bts.flow_dscp;
-        transition select(hdr.bts.cause) {
-            bts_cause_t.feedback: accept;
-            bts_cause_t.sub_rtt: accept;
-            default: parse_pause_request;
-        }
-    }
-
-    state parse_pause_request {
-        meta.received.requests_pause = 1;
         transition accept;
     }
 }

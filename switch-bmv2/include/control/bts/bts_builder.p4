@@ -103,7 +103,8 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
     action set_tcp_signal() {
         hdr.tcp.src_port = meta.l4_dst_port;
         hdr.tcp.dst_port = meta.l4_src_port;
-        hdr.tcp.sequence = pause_us;
+        hdr.tcp.sequence_high = 0;
+        hdr.tcp.sequence_low = (bit<16>) pause_us;
         hdr.tcp.acknowledgment = depth_bytes;
         hdr.tcp.data_offset = TCP_HEADER_WORDS;
         hdr.tcp.reserved = TCP_SIGNAL;

@@ -80,10 +80,10 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
         if (is_caching == 1) {
             retire.apply(meta.now_us);
         }
-        if (meta.received.is_present == 1) {
+        if (hdr.bts.isValid()) {
             // Only BTS of other switches are cached, since a switch knows its own queues.
-            if (is_caching == 1 && meta.received.is_cacheable == 1 && meta.own_signal == own_signal_t.none) {
-                learn.apply(hdr, meta);
+            if (is_caching == 1 && hdr.bts.cacheable == 1 && meta.own_signal == own_signal_t.none) {
+                learn.apply(hdr, meta.now_us, meta.dilation);
             }
         } else if (!hdr.bth.isValid() || hdr.bth.opcode != ROCE_ACKNOWLEDGE) {
             // Acknowledgements may share the class of data, but no sender could obey a BTS for them.

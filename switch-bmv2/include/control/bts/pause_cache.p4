@@ -31,7 +31,7 @@ control PauseCachePlace(in bit<40> key, out bit<32> place) {
 }
 
 // Algorithm 1, lines 3 to 6.
-control PauseCacheLearn(in headers_t hdr, in metadata_t meta) {
+control PauseCacheLearn(in headers_t hdr, in time_us_t now_us, in duration_us_t dilation) {
     PauseCachePlace() find;
     bit<40> key;
     bit<40> present;
@@ -53,11 +53,11 @@ control PauseCacheLearn(in headers_t hdr, in metadata_t meta) {
     }
 
     apply {
-        key = hdr.ipv4.src_addr ++ meta.received.flow_dscp ++ 2w0;
+        key = hdr.ipv4.src_addr ++ hdr.bts.flow_dscp ++ 2w0;
         find.apply(key, place);
         cache_key.read(present, place);
         cache_end_us.read(end_us, place);
-        new_end_us = meta.now_us + wall_pause(meta.received.pause, meta.dilation);
+        new_end_us = now_us + wall_pause(hdr.bts.pause, dilation);
         cache_ring_ends.read(head, 0);
         cache_ring_ends.read(tail, 1);
         if (present == key) {
@@ -65,7 +65,7 @@ control PauseCacheLearn(in headers_t hdr, in metadata_t meta) {
                 store();
             }
             bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.cache_refreshed);
-        } else if (present != 0 && end_us <= meta.now_us) {
+        } else if (present != 0 && end_us <= now_us) {
             // An expired entry is still in the ring: the new entry takes over its place.
             store();
             bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.cache_learned);

@@ -53,7 +53,7 @@ control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_meta
                    || (bit<32>) hdr.ipv4.total_len + 14 > std.packet_length || hdr.ipv4.total_len < 20) {
             drop.apply(meta, std, std.ingress_port, drop_reason_t.malformed);
         } else if (meta.is_server_ingress == 1
-                   && (meta.received.is_present == 1 || (hdr.bth.isValid() && (hdr.ipv4.dscp == TRIMMED_DSCP
+                   && (hdr.bts.isValid() || (hdr.bth.isValid() && (hdr.ipv4.dscp == TRIMMED_DSCP
                                                                    || hdr.ipv4.dscp == RETURNED_DSCP)))) {
             // A server's BTS could pause flows of others or poison the cache; trimmed packets come from switches only.
             // The ICMP error with which a kernel answers a packet of DSCP 26 has the DSCP of a trimmed packet, too.

@@ -88,7 +88,7 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
 
     // The class of the flow that a BTS names. A BTS of the SFC prototype has no other field from which it could come.
     table flow_class {
-        key = { meta.received.flow_dscp: exact @name("dscp"); }
+        key = { hdr.bts.flow_dscp: exact @name("dscp"); }
         actions = { pause_class; }
         default_action = pause_class(0);
         size = DSCPS;
@@ -100,10 +100,10 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
     }
 
     apply {
-        if (meta.received.is_present == 1) {
+        if (hdr.bts.isValid()) {
             server_port = std.egress_spec;
             flow_class.apply();
-            pause_end_us = meta.now_us + wall_pause(meta.received.pause, meta.dilation);
+            pause_end_us = meta.now_us + wall_pause(hdr.bts.pause, meta.dilation);
             pause_us = as_duration(pause_end_us - meta.now_us);
         } else {
             server_port = std.ingress_port;
@@ -111,7 +111,7 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         }
         if (sfc_p.apply().hit) {
             place = (bit<32>) (server_port ++ paused_class);
-            if (meta.received.is_present == 1) {
+            if (hdr.bts.isValid()) {
                 if (overflow_us == 0) {
                     quanta_of_bts.apply(pause_us, quanta_per_us_q24, quanta);
                 } else {
