@@ -117,8 +117,12 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
                 congestion_point.apply(hdr, meta, std);
                 bolt.apply(hdr, meta, std);
                 if (!hdr.bts.isValid()
-                    || (hdr.bts.cause != bts_cause_t.feedback && hdr.bts.cause != bts_cause_t.sub_rtt)) {
+                    || (hdr.bts.cause != bts_cause_t.feedback && hdr.bts.cause != bts_cause_t.sub_rtt
+                        && (!hdr.tcp.isValid() || hdr.tcp_bts.isValid()))) {
                     sfc_p.apply(hdr, meta, std);
+                }
+                if (hdr.bts.isValid() && hdr.tcp.isValid()) {
+                    hdr.bts.setInvalid();  // a TCP signal leaves as it is
                 }
                 trimming.apply(hdr, meta, std);
             }

@@ -16,10 +16,15 @@ struct wire_headers_t {
     ethernet_h ethernet;
     ipv4_h ipv4;
     udp_h udp;
+    tcp_h tcp;
     bts_h bts;
+    tcp_bts_h tcp_bts;
 }
 
-struct wire_metadata_t { }
+struct wire_metadata_t {
+    bit<1> is_bts;
+    bit<16> switch_id;
+}
 
 parser WireParser(packet_in packet, out wire_headers_t hdr, inout wire_metadata_t meta, inout standard_metadata_t std) {
     state start {
@@ -34,8 +39,25 @@ parser WireParser(packet_in packet, out wire_headers_t hdr, inout wire_metadata_
         packet.extract(hdr.ipv4);
         transition select(hdr.ipv4.ihl, hdr.ipv4.fragment_offset, hdr.ipv4.protocol) {
             (5, 0, PROTOCOL_UDP): parse_udp;
+            (5, 0, PROTOCOL_TCP): parse_tcp;
             default: accept;
         }
+    }
+
+    state parse_tcp {
+        packet.extract(hdr.tcp);
+        transition select(hdr.tcp.reserved, hdr.tcp.checksum, hdr.tcp.sequence_high, hdr.ipv4.total_len, hdr.tcp.flags,
+                          hdr.tcp.data_offset) {
+            (TCP_SIGNAL, 0, 0, BTS_IPV4_BYTES, 0, TCP_HEADER_WORDS): parse_tcp_bts;
+            default: accept;
+        }
+    }
+
+    state parse_tcp_bts {
+        packet.extract(hdr.tcp_bts);
+        meta.is_bts = 1;
+        meta.switch_id = hdr.tcp_bts.switch_id;
+        transition accept;
     }
 
     state parse_udp {
@@ -48,6 +70,8 @@ parser WireParser(packet_in packet, out wire_headers_t hdr, inout wire_metadata_
 
     state parse_bts {
         packet.extract(hdr.bts);
+        meta.is_bts = 1;
+        meta.switch_id = hdr.bts.switch_id;
         transition accept;
     }
 }
@@ -66,7 +90,7 @@ control WireIngress(inout wire_headers_t hdr, inout wire_metadata_t meta, inout 
     table built_here {
         key = {
             std.ingress_port: exact;
-            hdr.bts.switch_id: exact;
+            meta.switch_id: exact @name("switch_id");
         }
         actions = { wait; @defaultonly NoAction; }
         default_action = NoAction();
@@ -75,7 +99,7 @@ control WireIngress(inout wire_headers_t hdr, inout wire_metadata_t meta, inout 
 
     apply {
         std.egress_spec = std.ingress_port ^ 1;
-        if (hdr.bts.isValid()) {
+        if (meta.is_bts == 1) {
             built_here.apply();
         }
     }

@@ -28,6 +28,7 @@ from wire.constants import (
     DSCP_BTS,
     DSCP_MASK,
     ETHERTYPE_IPV4,
+    IP_PROTOCOL_TCP,
     IP_PROTOCOL_UDP,
     PSN_MASK,
     QPN_MASK,
@@ -123,7 +124,8 @@ def pack_payload(bts: BackToSender) -> bytes:
 def unpack_frame(frame: bytes) -> BackToSender | None:
     """Decode strictly the BTS in a frame whose Ethernet, IPv4 and UDP headers are valid.
 
-    Return None for a wrong length or version, an unknown flag or cause, or a value out of its range.
+    Return None for a wrong length or version, an unknown flag or cause, or a value out of its range. A BTS for TCP is a
+    TCP packet (`wire.tcp_signal`); only later fragments, which have no ports, are named here.
     """
     payload_bytes = half_word_at(frame, _LENGTH_OFFSET) - ipv4.HEADER_BYTES - udp.HEADER_BYTES
     if payload_bytes < BTS_PAYLOAD_BYTES or len(frame) < _PAYLOAD_OFFSET + payload_bytes:
@@ -140,6 +142,9 @@ def unpack_frame(frame: bytes) -> BackToSender | None:
         return None
     if dscp > DSCP_MASK or qpn_class & 0xFF >= CLASS_COUNT:
         return None
+    source_port = half_word_at(frame, _SOURCE_PORT_OFFSET)
+    if middle >> 16 & 0xFF == IP_PROTOCOL_TCP and (source_port or middle & 0xFFFF):
+        return None
     if known_cause == BtsCause.UNKNOWN and (middle or qpn_class or depth_bytes or switch_id):
         return None
     return BackToSender(
@@ -148,7 +153,7 @@ def unpack_frame(frame: bytes) -> BackToSender | None:
         head & 0xFFFF,
         middle >> 16 & 0xFF,
         dscp,
-        half_word_at(frame, _SOURCE_PORT_OFFSET),
+        source_port,
         middle & 0xFFFF,
         qpn_class >> 8 & QPN_MASK,
         qpn_class & 0xFF,

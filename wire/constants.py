@@ -61,6 +61,10 @@ BTS_LONGEST_PAUSE: Final = 65_535
 """Largest value of the pause field, in units of its cause."""
 BTS_PAYLOAD_BYTES: Final = 18
 BTS_FRAME_BYTES: Final = 60
+TCP_SIGNAL: Final = 1
+"""Reserved bits of a TCP header that is a signal (`wire.tcp_signal`)."""
+TCP_HEADER_WORDS: Final = 5
+"""Data offset of a TCP header without options."""
 QUOTED_BTH_BYTES: Final = 12
 """Length of the data packet's BTH that a BTS of cause SUB_RTT quotes after its payload."""
 

@@ -35,7 +35,7 @@ from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
 from hosts.transport.transmission import PAYLOAD_BLOCK, crc_with_tail
 from hosts.transport.trimmed_headers import TrimmedHeaders
-from wire import bts, ethernet, ipv4, pfc, queue_pause, udp
+from wire import bts, ethernet, ipv4, pfc, queue_pause, tcp_signal, udp
 from wire.addresses import pack_mac
 from wire.constants import (
     BTS_UDP_PORT,
@@ -44,6 +44,7 @@ from wire.constants import (
     ETHERTYPE_IPV4,
     ETHERTYPE_MAC_CONTROL,
     INT_UDP_PORT,
+    IP_PROTOCOL_TCP,
     IP_PROTOCOL_UDP,
     IPV4_TTL,
     PSN_MASK,
@@ -373,7 +374,12 @@ class Nic:
         ip = ipv4.unpack_header(frame, IP_OFFSET) if ethertype == ETHERTYPE_IPV4 else None
         is_udp = ip is not None and ip.protocol == IP_PROTOCOL_UDP
         ports = udp.unpack_header(frame, UDP_OFFSET, ip.total_length - ipv4.HEADER_BYTES) if ip and is_udp else None
-        if ip is None or ports is None or ports.destination_port not in _OWN_PORTS:
+        if ip is not None and ip.protocol == IP_PROTOCOL_TCP and tcp_signal.is_signal(frame):
+            if ip.destination != self._ip or frame[:6] != self._mac:
+                self._counters.misdelivered += 1
+            else:
+                self._receive_signal(tcp_signal.unpack_frame(frame), ip.source, now_ns)
+        elif ip is None or ports is None or ports.destination_port not in _OWN_PORTS:
             is_odd = is_udp if ip is not None else ethertype in (ETHERTYPE_IPV4, -1)
             self._receive_foreign(frame, is_odd=is_odd and ports is None)
         elif ip.destination != self._ip or frame[:6] != self._mac:
@@ -381,7 +387,7 @@ class Nic:
         elif ports.destination_port != BTS_UDP_PORT:
             self._trimmed.receive(frame, ip)
         else:
-            self._receive_signal(frame, ip.source, now_ns)
+            self._receive_signal(bts.unpack_frame(frame), ip.source, now_ns)
 
     def _receive_foreign(self, frame: bytes, *, is_odd: bool) -> None:
         """Pass a frame to the host's programs, or else count it, as malformed if `is_odd`."""
@@ -394,9 +400,8 @@ class Nic:
 
     # signals
 
-    def _receive_signal(self, frame: bytes, congested_ip: int, now_ns: int) -> None:
+    def _receive_signal(self, signal: bts.BackToSender | None, congested_ip: int, now_ns: int) -> None:
         """Handle a BTS; it is obeyed only for a flow of this host (docs/sources.md#bts-packet)."""
-        signal = bts.unpack_frame(frame)
         if signal is None:
             self._counters.malformed += 1
             return
@@ -444,9 +449,9 @@ class Nic:
     ) -> Sequence[SenderQueuePair | IdleSender | ProgramFlow]:
         """Return the flows of this host that a BTS names, of queue pairs or programs.
 
-        A BTS without a cause names all flows that have its addresses and its UDP source port.
+        A BTS without a cause names all flows that have its addresses and its UDP source port, or one TCP flow.
         """
-        if signal.cause == BtsCause.UNKNOWN:
+        if signal.cause == BtsCause.UNKNOWN and signal.protocol != IP_PROTOCOL_TCP:
             pairs = self._pairs.from_port(congested_ip, signal.source_port)
             programs = [] if self.programs is None else self.programs.from_port(congested_ip, signal.source_port)
             return [*pairs, *programs]
@@ -456,7 +461,7 @@ class Nic:
     def _signalled_flow(
         self, signal: bts.BackToSender, congested_ip: int
     ) -> SenderQueuePair | IdleSender | ProgramFlow | None:
-        """Return the flow of this host that a BTS with a cause names."""
+        """Return the flow of this host that a BTS names, which has a cause or is for TCP."""
         pair = self._pairs.towards(congested_ip, signal.destination_qpn, signal.source_port)
         if pair is not None:
             is_ours = signal.protocol == IP_PROTOCOL_UDP and signal.destination_port in self._data_ports

@@ -134,7 +134,7 @@ class Loss(Impairment):
 
 
 class BtsLoss(Impairment):
-    """Loss of BTS packets only. A BTS that crosses several such links may be lost on each of them."""
+    """Loss of BTS packets only, without TCP signals. A BTS that crosses several such links may be lost on each."""
 
     kind: ClassVar[str] = "bts-loss"
     switch_kind: ClassVar[str | None] = "udp_loss"

@@ -28,6 +28,11 @@ const bit<16> BTS_UDP_BYTES = 8 + 18;               // UDP header + BTS
 const bit<16> BTS_IPV4_BYTES = 20 + BTS_UDP_BYTES;  // IPv4 header + the above
 const bit<32> BTS_FRAME_BYTES = 60;                 // Ethernet header + the above
 
+// A TCP signal has the same lengths. TCP's reserved bits distinguish it, with a checksum and an upper half of the sequence number
+// of 0.
+const bit<4> TCP_SIGNAL = 1;
+const bit<4> TCP_HEADER_WORDS = 5;
+
 // A BTS of cause sub_rtt also quotes the BTH of the data packet (control/feedback/bolt.p4).
 const bit<16> SUB_RTT_UDP_BYTES = BTS_UDP_BYTES + 12;
 const bit<16> SUB_RTT_IPV4_BYTES = BTS_IPV4_BYTES + 12;

@@ -69,7 +69,8 @@ header udp_h {
 header tcp_h {
     bit<16> src_port;
     bit<16> dst_port;
-    bit<32> sequence;
+    bit<16> sequence_high;
+    bit<16> sequence_low;
     bit<32> acknowledgment;
     bit<4> data_offset;
     bit<4> reserved;
@@ -145,6 +146,19 @@ header bts_h {
     bit<16> switch_id;
 }
 
+// The end of a TCP signal, behind a TCP header that has the flow's ports, the pause in its sequence number, and the queue's depth
+// in its acknowledgment number. A TCP signal of the SFC prototype has neither that depth nor this header.
+header tcp_bts_h {
+    bit<2> reserved;
+    dscp_t flow_dscp;
+    bit<3> reserved2;
+    bit<1> cacheable;
+    bts_cause_t cause;
+    bit<8> traffic_class;
+    bit<8> reserved3;
+    bit<16> switch_id;
+}
+
 struct headers_t {
     ethernet_h ethernet;
     mac_control_h mac_control;
@@ -153,6 +167,7 @@ struct headers_t {
     ipv4_h ipv4;
     udp_h udp;
     tcp_h tcp;
+    tcp_bts_h tcp_bts;
     icmp_h icmp;
     int_h telemetry;
     int_slots_h slots;

@@ -68,6 +68,30 @@ parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         packet.extract(hdr.tcp);
         meta.l4_src_port = hdr.tcp.src_port;
         meta.l4_dst_port = hdr.tcp.dst_port;
+        transition select(hdr.tcp.reserved, hdr.tcp.checksum, hdr.tcp.sequence_high, hdr.ipv4.total_len) {
+            (TCP_SIGNAL, 0, 0, BTS_IPV4_BYTES): parse_tcp_signal;
+            default: accept;
+        }
+    }
+
+    // In ingress, the BTS header describes a TCP signal as well. The prototype's has neither cause nor DSCP of the flow.
+    state parse_tcp_signal {
+        hdr.bts.setValid();
+        hdr.bts.pause = hdr.tcp.sequence_low;
+        hdr.bts.cause = bts_cause_t.none;
+        hdr.bts.cacheable = 0;
+        hdr.bts.flow_dscp = 0;
+        transition select(hdr.tcp.flags, hdr.tcp.data_offset) {
+            (0, TCP_HEADER_WORDS): parse_tcp_bts;
+            default: accept;
+        }
+    }
+
+    state parse_tcp_bts {
+        packet.extract(hdr.tcp_bts);
+        hdr.bts.cause = hdr.tcp_bts.cause;
+        hdr.bts.cacheable = hdr.tcp_bts.cacheable;
+        hdr.bts.flow_dscp = hdr.tcp_bts.flow_dscp;
         transition accept;
     }
 
@@ -153,6 +177,7 @@ control SfcDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.ipv4);
         packet.emit(hdr.udp);
         packet.emit(hdr.tcp);
+        packet.emit(hdr.tcp_bts);
         packet.emit(hdr.icmp);
         packet.emit(hdr.telemetry);
         packet.emit(hdr.slots);

@@ -50,6 +50,7 @@ from wire.roce.packets import (
     pack_selective,
     source_port,
 )
+from wire.tcp_signal import pack_frame as pack_tcp_signal
 
 EDGES = (0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFE, 0xFFFF, ROCE_UDP_PORT, BTS_UDP_PORT, INT_UDP_PORT)
 _SYNDROMES = (Syndrome.ACK, 0, 0x20, 0x3F, Syndrome.TRIMMED, 0x5F, Syndrome.NAK_SEQUENCE_ERROR, 0x61, 0x64, 0x7F, 0xFF)
@@ -136,7 +137,9 @@ class FrameMaker:
             switch_id=random.choice((0, 1, 0xFFFF)),
             stamp=random.choice((0, 1, 0x8000, 0xFFFF)),
         )
-        return pack_bts(
+        is_tcp = signal.protocol == IP_PROTOCOL_TCP and random.random() < 0.8
+        pack = pack_tcp_signal if is_tcp else pack_bts
+        return pack(
             signal,
             destination_mac=between.destination_mac,
             source_mac=between.source_mac,

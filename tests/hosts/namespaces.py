@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import pytest
 
 from hosts.io.namespaces import network_namespace
+from wire import bts, tcp_signal
 from wire.addresses import parse_ip, parse_mac
-from wire.bts import BackToSender, pack_frame
+from wire.bts import BackToSender
+from wire.constants import IP_PROTOCOL_TCP
 
 MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
 IPS = ("10.0.0.1", "10.0.0.2")
@@ -110,7 +112,8 @@ def raw_socket(station: Station) -> Iterator[socket.socket]:
 
 
 def bts_frame(source: Station, destination: Station, signal: BackToSender) -> bytes:
-    """Return the frame of a BTS to `destination` about a flow to `source`."""
+    """Return the frame of a BTS to `destination` about a flow to `source`. For protocol 6 it is a TCP signal."""
+    pack_frame = tcp_signal.pack_frame if signal.protocol == IP_PROTOCOL_TCP else bts.pack_frame
     return pack_frame(
         signal,
         destination_mac=parse_mac(destination.mac),

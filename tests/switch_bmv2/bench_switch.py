@@ -19,9 +19,10 @@ from testbed.targets.common.commands import build_engine
 from testbed.targets.common.counters import SwitchCounts, read_counts
 from topologies.model import Topology
 from topologies.shapes import shape
+from wire import tcp_signal
 from wire.addresses import parse_mac
 from wire.bts import BackToSender, unpack_frame
-from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA
+from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA, IP_PROTOCOL_TCP, IP_PROTOCOL_UDP
 from wire.dilation import Dilation
 from wire.queue_pause import with_queue
 from wire.roce.framer import RoceFramer
@@ -48,7 +49,9 @@ class Departure:
 
     @property
     def is_bts(self) -> bool:
-        return self.frame[23] == 17 and int.from_bytes(self.frame[36:38], "big") == BTS_UDP_PORT
+        if self.frame[23] == IP_PROTOCOL_TCP:
+            return tcp_signal.is_signal(self.frame)
+        return self.frame[23] == IP_PROTOCOL_UDP and int.from_bytes(self.frame[36:38], "big") == BTS_UDP_PORT
 
     @property
     def is_pause(self) -> bool:
@@ -65,29 +68,18 @@ class Departure:
 
     @property
     def bts(self) -> BackToSender:
-        bts = unpack_frame(self.frame)
+        unpack = tcp_signal.unpack_frame if self.frame[23] == IP_PROTOCOL_TCP else unpack_frame
+        bts = unpack(self.frame)
         assert bts is not None
         return bts
 
 
-class BenchSwitch:
-    """A switch of a topology on softswitch. Times are wall ns of a clock that starts at 0."""
+class SwitchOfTopology:
+    """A switch of a topology, and the packets of its hosts."""
 
-    def __init__(
-        self,
-        topology: Topology,
-        name: str,
-        settings: SwitchSettings,
-        extra: tuple[str, ...] = (),
-        library: Path | None = None,
-        dilation: Dilation = DILATION,
-    ) -> None:
+    def __init__(self, topology: Topology, name: str) -> None:
         self.topology = topology
         self.name = name
-        self.engine = SwitchEngine(library or build_engine())
-        lines = pipeline_commands(topology, name, settings, dilation, seed=1)
-        for line in (*lines, *wire_commands(topology, name, dilation), *self._no_delays(), *extra):
-            self.engine.command(line)
 
     def data(
         self,
@@ -123,6 +115,25 @@ class BenchSwitch:
     def port_of(self, host: str) -> int:
         link = self.topology.host_link[host]
         return link.b.number if link.a.node == host else link.a.number
+
+
+class BenchSwitch(SwitchOfTopology):
+    """A switch of a topology on softswitch. Times are wall ns of a clock that starts at 0."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        name: str,
+        settings: SwitchSettings,
+        extra: tuple[str, ...] = (),
+        library: Path | None = None,
+        dilation: Dilation = DILATION,
+    ) -> None:
+        super().__init__(topology, name)
+        self.engine = SwitchEngine(library or build_engine())
+        lines = pipeline_commands(topology, name, settings, dilation, seed=1)
+        for line in (*lines, *wire_commands(topology, name, dilation), *self._no_delays(), *extra):
+            self.engine.command(line)
 
     def send(self, frame: bytes, port: int, at_ns: int) -> list[Departure]:
         """Deliver a frame at `at_ns` and return the frames whose transmission began up to that instant."""

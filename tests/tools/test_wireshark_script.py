@@ -24,7 +24,7 @@ from testbed.plan.plan import plan_run
 from testbed.recording.outcome import Silent
 from tests.hosts.transport.fake_star import with_shim
 from tests.wire.test_bts import PROTOTYPES
-from wire import bts, constants, int_header, int_slots
+from wire import bts, constants, int_header, int_slots, tcp_signal
 from wire.bts import BackToSender, pack_frame
 from wire.constants import BtsCause
 from wire.int_slots import Slot, pack
@@ -245,6 +245,30 @@ def test_a_bts_of_the_sfc_prototype_has_no_other_fields(tmp_path: Path) -> None:
     rows = _tshark(path, [*fields, *MALFORMED[1:2]])
     assert list(rows[0].values()) == ["26", "1234", str(0xC005), "", "", ""]
     assert rows[1]["sfc_bts.malformed"]
+
+
+def test_every_field_of_a_tcp_signal_is_named(tmp_path: Path) -> None:
+    """The prototype's has ports and pause only. A class above 7 is malformed, and a usual segment is no signal."""
+    signal = BackToSender(BtsCause.CACHE, True, 1234, 6, 26, 40_000, 5_201, 0, 3, 260_000, 4, 0xFEDC)
+    frame = tcp_signal.pack_frame(signal, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
+    prototypes = frame[:47] + b"\x18" + frame[48:]  # the flags PSH and ACK
+    segment = frame[:46] + b"\x50\x18" + frame[48:]
+    path = tmp_path / "tcp.pcapng"
+    with CaptureWriter(path, "h1-eth0", CaptureClock(D, 0, 0)) as writer:
+        for content in (frame, prototypes, frame[:56] + b"\x08" + frame[57:], segment):
+            writer.write(10**9 * D, content)
+    names = [name for name in BTS_FIELDS if name not in ("version", "destination_qp")]
+    fields = [f"sfc_bts.{name}" for name in (*names, "arrival_model_us", "malformed")]
+    ours, theirs, malformed, usual = _tshark(path, [*fields, "_ws.col.Info"])
+    own_names = {"class": "traffic_class", "switch": "switch_id", "queue_bytes": "queue_depth_bytes"}
+    values = [_number(ours[f"sfc_bts.{name}"]) for name in names]
+    assert values == [_decoded(signal, own_names.get(name, name)) for name in names]
+    assert float(ours["sfc_bts.arrival_model_us"]) < 10**6
+    assert ours["_ws.col.Info"] == "BTS for TCP port 40000: cache, pause for 1234 us, 260000 B queued at switch 4"
+    shown = {name: theirs[f"sfc_bts.{name}"] for name in names if theirs[f"sfc_bts.{name}"]}
+    assert shown == {"pause_us": "1234", "protocol": "6", "source_port": "40000", "destination_port": "5201"}
+    assert [bool(row["sfc_bts.malformed"]) for row in (ours, theirs, malformed, usual)] == [False, False, True, False]
+    assert not usual["sfc_bts.pause_us"]
 
 
 def test_dilation_can_be_set_for_a_capture_without_it(run: Stored, tmp_path: Path) -> None:

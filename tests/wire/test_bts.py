@@ -9,7 +9,15 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
 from wire.bts import BackToSender, pack_frame, pack_payload, tick_ns, unpack_frame
-from wire.constants import BTS_FRAME_BYTES, BTS_PAYLOAD_BYTES, BTS_UDP_PORT, PSN_MASK, QUOTED_BTH_BYTES, BtsCause
+from wire.constants import (
+    BTS_FRAME_BYTES,
+    BTS_PAYLOAD_BYTES,
+    BTS_UDP_PORT,
+    IP_PROTOCOL_TCP,
+    PSN_MASK,
+    QUOTED_BTH_BYTES,
+    BtsCause,
+)
 from wire.dilation import Dilation
 from wire.scapy_layers import BTS
 
@@ -54,7 +62,7 @@ def frame_of(bts: BackToSender) -> bytes:
         cause=st.sampled_from([cause for cause in BtsCause if cause != BtsCause.UNKNOWN]),
         cacheable=st.booleans(),
         pause_us=st.integers(0, 65535),
-        protocol=st.integers(0, 255),
+        protocol=st.integers(0, 255).filter(lambda protocol: protocol != IP_PROTOCOL_TCP),
         dscp=st.integers(0, 63),
         source_port=st.integers(0, 65535),
         destination_port=st.integers(0, 65535),

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- SPDX-FileCopyrightText: SFC Testbed contributors
 --
--- Dissectors of Wireshark and tshark for the testbed's packets: Back-To-Sender (BTS), in-band telemetry (INT) with RoCEv2
--- inside, and the model time of every packet. Formats and use: docs/wire-format.md. For Lua 5.2 to 5.4 (Wireshark 3.4
+-- Dissectors of Wireshark and tshark for the testbed's packets: Back-To-Sender (BTS), also as TCP signal, in-band telemetry
+-- (INT) with RoCEv2 inside, and the model time of every packet. Formats and use: docs/wire-format.md. For Lua 5.2 to 5.4 (Wireshark 3.4
 -- and later).
 --
 -- A capture's comment describes the conversion of wall times to model times. Wireshark gives a script no access to that
@@ -15,6 +15,9 @@ local BTS_UDP_PORT = 1674
 local INT_UDP_PORT = 49792
 local BTS_VERSION = 0
 local BTS_PAYLOAD_BYTES = 18
+local BTS_FRAME_BYTES = 60
+local TCP_SIGNAL = 1
+local TCP_HEADER_WORDS = 5
 local CLASS_COUNT = 8
 local INT_SHIM_BYTES = 4
 local INT_RECORD_BYTES = 16
@@ -26,6 +29,8 @@ local INT_FLAG_COMPACT = 4
 local BTS_CAUSES =
     { [0] = "unknown", [1] = "queue", [2] = "cache", [3] = "estimator", [4] = "feedback", [5] = "sub_rtt" }
 local UNKNOWN = "unknown" -- a BTS of the SFC prototype, which leaves the fields after the pause empty
+local ETHERTYPE_IPV4 = 2048
+local IP_PROTOCOL_TCP = 6
 local FEEDBACK = "feedback" -- this cause requests no pause
 local SUB_RTT = "sub_rtt" -- this cause requests no pause, and quotes the BTH of the data packet
 local QUOTED_BTH_BYTES = 12
@@ -228,6 +233,16 @@ local function add_request(root, range, cause)
     return string.format(", pause for %d us", asked)
 end
 
+-- Adds the time at which the data packet arrived.
+local function add_arrival(root, clock)
+    local stamp = ip_identification().value
+    root:add(bts_fields.stamp, stamp):set_generated()
+    local arrival_us = arrival_model_us(clock, stamp)
+    if arrival_us then
+        root:add(bts_fields.model_arrival, arrival_us):set_generated()
+    end
+end
+
 -- Adds the fields that a BTS of the SFC prototype leaves empty, and returns a summary of them.
 local function add_origin(root, tvb, cause, clock)
     root:add(bts_fields.protocol, tvb(5, 1))
@@ -236,12 +251,7 @@ local function add_origin(root, tvb, cause, clock)
     root:add(bts_fields.class, tvb(11, 1))
     root:add(bts_fields.queue, tvb(12, 4))
     root:add(bts_fields.switch, tvb(16, 2))
-    local stamp = ip_identification().value
-    root:add(bts_fields.stamp, stamp):set_generated()
-    local arrival_us = arrival_model_us(clock, stamp)
-    if arrival_us then
-        root:add(bts_fields.model_arrival, arrival_us):set_generated()
-    end
+    add_arrival(root, clock)
     if cause == SUB_RTT then
         root:add(bts_fields.psn, tvb(BTS_PAYLOAD_BYTES + 9, 3))
     end
@@ -272,6 +282,77 @@ function bts.dissector(tvb, pinfo, tree)
     pinfo.cols.info = "BTS: " .. summary
     return tvb:len()
 end
+
+---- TCP signal: a BTS that answers a TCP packet is a TCP packet itself ----
+
+-- A post-dissector, because the dissector of TCP does not pass on the bytes of segments that it has not expected.
+local tcp_signal = Proto("sfc_tcp", "TCP signal (BTS)")
+
+local LENGTH_AT, PORTS_AT = 16, 34
+local SEQUENCE_AT, DEPTH_AT, CONTROL_AT, CHECKSUM_AT, FIELDS_AT =
+    PORTS_AT + 4, PORTS_AT + 8, PORTS_AT + 12, PORTS_AT + 16, PORTS_AT + 20
+
+local function is_tcp_signal(tvb)
+    return tvb:len() >= BTS_FRAME_BYTES
+        and tvb(12, 2):uint() == ETHERTYPE_IPV4
+        and tvb(14, 1):uint() == 0x45
+        and tvb(LENGTH_AT, 2):uint() == BTS_FRAME_BYTES - 14
+        and tvb(20, 2):bitfield(3, 13) == 0
+        and tvb(23, 1):uint() == IP_PROTOCOL_TCP
+        and tvb(CONTROL_AT, 1):bitfield(4, 4) == TCP_SIGNAL
+        and tvb(SEQUENCE_AT, 2):uint() == 0
+        and tvb(CHECKSUM_AT, 2):uint() == 0
+end
+
+local function tcp_signal_is_sound(tvb)
+    local cause = BTS_CAUSES[tvb(FIELDS_AT + 1, 1):bitfield(4, 4)]
+    return (cause == "queue" or cause == "cache" or cause == "estimator")
+        and tvb(CONTROL_AT, 1):bitfield(0, 4) == TCP_HEADER_WORDS
+        and tvb(CONTROL_AT + 2, 2):uint() == 0
+        and tvb(CHECKSUM_AT + 2, 2):uint() == 0
+        and tvb(FIELDS_AT, 1):uint() <= DSCP_MASK
+        and tvb(FIELDS_AT + 1, 1):bitfield(0, 3) == 0
+        and tvb(FIELDS_AT + 2, 1):uint() < CLASS_COUNT
+        and tvb(FIELDS_AT + 3, 1):uint() == 0
+end
+
+-- Adds the fields that a TCP signal of the SFC prototype does not have, and returns a summary of them.
+local function add_tcp_origin(root, tvb)
+    root:add(bts_fields.queue, tvb(DEPTH_AT, 4))
+    root:add(bts_fields.dscp, tvb(FIELDS_AT, 1))
+    root:add(bts_fields.cacheable, tvb(FIELDS_AT + 1, 1))
+    root:add(bts_fields.cause, tvb(FIELDS_AT + 1, 1))
+    root:add(bts_fields.class, tvb(FIELDS_AT + 2, 1))
+    root:add(bts_fields.switch, tvb(FIELDS_AT + 4, 2))
+    add_arrival(root, clock_of_packet())
+    local depth, switch = tvb(DEPTH_AT, 4):uint(), tvb(FIELDS_AT + 4, 2):uint()
+    return string.format(", %d B queued at switch %d", depth, switch)
+end
+
+function tcp_signal.dissector(tvb, pinfo, tree)
+    if not is_tcp_signal(tvb) then
+        return
+    end
+    local is_ours = tvb(CONTROL_AT + 1, 1):uint() == 0
+    local root = tree:add(bts, tvb(PORTS_AT, BTS_FRAME_BYTES - PORTS_AT))
+    pinfo.cols.protocol = "BTS"
+    pinfo.cols.info:clear_fence() -- "TCP ZeroWindow"
+    if is_ours and not tcp_signal_is_sound(tvb) then
+        root:add_proto_expert_info(bts_malformed)
+        pinfo.cols.info = "BTS for TCP (malformed)"
+        return
+    end
+    root:add(bts_fields.protocol, tvb(23, 1))
+    root:add(bts_fields.destination_port, tvb(PORTS_AT, 2))
+    root:add(bts_fields.source_port, tvb(PORTS_AT + 2, 2))
+    local cause = is_ours and BTS_CAUSES[tvb(FIELDS_AT + 1, 1):bitfield(4, 4)] or UNKNOWN
+    local request = add_request(root, tvb(SEQUENCE_AT + 2, 2), cause)
+    local origin = is_ours and add_tcp_origin(root, tvb) or ""
+    root:append_text(": " .. cause .. request .. origin)
+    pinfo.cols.info = string.format("BTS for TCP port %d: %s%s%s", tvb(PORTS_AT + 2, 2):uint(), cause, request, origin)
+end
+
+register_postdissector(tcp_signal)
 
 ---- In-band telemetry, with RoCEv2 inside ----
 

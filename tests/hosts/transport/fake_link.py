@@ -16,11 +16,12 @@ from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
 from wire.bts import BackToSender
 from wire.bts import pack_frame as pack_bts
-from wire.constants import PSN_MASK, BtsCause
+from wire.constants import IP_PROTOCOL_TCP, PSN_MASK, BtsCause
 from wire.dilation import Dilation
 from wire.int_header import has_telemetry, strip
 from wire.roce.decoder import parse_header
 from wire.roce.packets import SEND_OPCODES, source_port
+from wire.tcp_signal import pack_frame as pack_tcp_signal
 from wire.units import NS_PER_S
 
 MAC_A, MAC_B = 0x0200_0000_0001, 0x0200_0000_0002
@@ -37,7 +38,7 @@ def plain(frame: bytes) -> bytes:
 
 
 def bts(qpn: int, pause_us: int, **changes: Any) -> bytes:
-    """Return a BTS for NIC a that names its flow with this source QP."""
+    """Return a BTS for NIC a that names its flow with this source QP. For protocol 6 it is a TCP signal."""
     fields = {
         "cause": BtsCause.QUEUE,
         "cacheable": False,
@@ -53,7 +54,8 @@ def bts(qpn: int, pause_us: int, **changes: Any) -> bytes:
         "stamp": 0,
     }
     signal = BackToSender(**{**fields, **changes})
-    return pack_bts(signal, destination_mac=MAC_A, source_mac=MAC_B, congested_ip=IP_B, paused_ip=IP_A)
+    pack = pack_tcp_signal if signal.protocol == IP_PROTOCOL_TCP else pack_bts
+    return pack(signal, destination_mac=MAC_A, source_mac=MAC_B, congested_ip=IP_B, paused_ip=IP_A)
 
 
 class FakeLink:

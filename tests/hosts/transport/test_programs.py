@@ -3,14 +3,18 @@
 """Tests of program traffic through the NIC: pacing, bounded queues per 5-tuple, and pauses by BTS and by class."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
+from scapy.layers.inet import IP, TCP
+from scapy.layers.l2 import Ether
 
 from hosts.transport.messages import BtsReceived, MessageCompleted
 from hosts.transport.programs import FlowKey, flow_key
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
 from wire import ipv4, udp
+from wire.constants import BtsCause
 from wire.ethernet import pack_header
 from wire.pfc import pack_frame
 
@@ -36,9 +40,20 @@ def link_with(settings: TransportSettings = SFC, **packets: int) -> FakeLink:
 
 
 def program_bts(**changes: int) -> bytes:
-    """Return a BTS for the flow from port 1000 of host a, with a pause of 50 us."""
+    """Return a BTS for the TCP flow from port 1000 of host a, with a pause of 50 us."""
     fields = {"protocol": 6, "source_port": 1000, "destination_port": 5201, "destination_qpn": 0, **changes}
     return bts(1, 50, **fields)
+
+
+def prototypes_signal(**changes: int) -> bytes:
+    """Return the TCP signal of the SFC prototype for the same flow, which has the flags of its data packet.
+
+    scapy has the lowest reserved bit among the flags, as N (0x100).
+    """
+    usual = {"sport": 5201, "dport": 1000, "seq": 50, "ack": 77, "flags": 0x118, "chksum": 0}
+    fields: dict[str, Any] = {**usual, **changes}
+    headers = Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02") / IP(src="10.0.0.2", dst="10.0.0.1", flags="DF")
+    return bytes(headers / TCP(**fields) / b"latter")
 
 
 def departures(link: FakeLink, sport: int) -> list[int]:
@@ -82,10 +97,56 @@ def test_a_bts_pauses_only_the_5_tuple_that_it_names() -> None:
     assert departures(link, 2000)[-1] < 20_000
 
 
+def test_a_signal_of_the_prototype_pauses_the_same_5_tuple_and_never_reaches_the_programs() -> None:
+    """It has no cause, no DSCP and no time stamp, only ports and pause."""
+    link = link_with(p1000=100, p2000=100)
+    link.inject(2_000, link.a, prototypes_signal())
+    link.run()
+    (event,) = link.of(BtsReceived, "a")
+    assert (event.obeyed, event.flow_id, event.paused_until_ns, event.sent_ns) == (True, None, 52_000, None)
+    assert (event.signal.cause, event.signal.dscp, event.signal.switch_id) == (BtsCause.UNKNOWN, 0, 0)
+    assert not [end for end in departures(link, 1000) if 2_200 < end < 52_000]
+    assert departures(link, 2000)[-1] < 20_000
+    assert link.a.statistics().programs_received == 0
+
+
+@pytest.mark.parametrize("ports", [{"sport": 80}, {"dport": 1001}], ids=["destination", "source"])
+def test_a_signal_of_the_prototype_for_another_5_tuple_is_ignored(ports: dict[str, int]) -> None:
+    link = link_with(p1000=10)
+    link.inject(300, link.a, prototypes_signal(**ports))
+    link.run()
+    assert link.of(BtsReceived, "a")[0].reason == "unknown_flow"
+    assert departures(link, 1000)[-1] < 1_000
+
+
+@pytest.mark.parametrize("changes", [{"flags": 0x018}, {"flags": 0}, {"reserved": 1}, {"chksum": 1}, {"seq": 0x10000}])
+def test_other_tcp_packets_reach_the_programs(changes: dict[str, int]) -> None:
+    """Accurate ECN uses the same reserved bit, so a segment with it and a correct checksum is no signal."""
+    link = link_with()
+    link.inject(0, link.a, prototypes_signal(**changes))
+    link.run()
+    assert link.a.programs is not None
+    assert link.a.programs.next_arrived() == prototypes_signal(**changes)
+    assert not link.of(BtsReceived, "a")
+
+
+def test_a_signal_for_another_host_or_with_a_wrong_field_is_counted() -> None:
+    link = link_with(p1000=1)
+    foreign = bytearray(prototypes_signal())
+    foreign[:6] = MAC_B.to_bytes(6, "big")
+    wrong = bytearray(program_bts())
+    wrong[56] = 8  # the class
+    link.inject(10, link.a, bytes(foreign))
+    link.inject(20, link.a, bytes(wrong))
+    link.run()
+    counts = link.a.statistics()
+    assert (counts.misdelivered, counts.malformed, counts.bts_received, counts.programs_received) == (1, 1, 0, 0)
+
+
 @pytest.mark.parametrize(
     "changes",
-    [{"protocol": 17}, {"source_port": 1001}, {"destination_port": 80}, {"destination_qpn": 5}],
-    ids=["protocol", "source", "destination", "QP"],
+    [{"protocol": 17}, {"source_port": 1001}, {"destination_port": 80}],
+    ids=["protocol", "source", "destination"],
 )
 def test_a_bts_for_another_5_tuple_is_ignored(changes: dict[str, int]) -> None:
     link = link_with(p1000=10)

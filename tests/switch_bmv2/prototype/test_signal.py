@@ -3,8 +3,8 @@
 """Packet tests of pauses in `sfc-prototype` and `sfc-prototype-p`. Expectations come from facts about the program.
 
 Each docstring begins with the case of the public test file `switch_sfc_signal.py` to which it corresponds, if any.
-`SfcSignalNormalPortForClone` needs Tofino's model: it looks at the copy before its second pass, with the header for the
-processor, on an ordinary port. Our recirculation port has no wire.
+test_frames.py compares whole frames. `SfcSignalNormalPortForClone` needs Tofino's model: it looks at the copy before
+its second pass, with the header for the processor, on an ordinary port. Our recirculation port has no wire.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
 // Turns a mirror copy into a BTS (paper section 3.2, A.5 and A.6; Algorithm 1, lines 15 to 20): swaps the addresses, computes
-// the pause from the congested queue's current depth, and stores the flow.
+// the pause from the congested queue's current depth, and stores the flow. A TCP packet becomes a TCP packet with the pause, as
+// in the prototype. All other packets become a UDP packet.
 #ifndef SFC_BTS_BUILDER_P4
 #define SFC_BTS_BUILDER_P4
 
@@ -96,16 +97,39 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         hdr.ipv4.flags = IPV4_DONT_FRAGMENT;
         hdr.ipv4.fragment_offset = 0;
         hdr.ipv4.ttl = BTS_TTL;
-        hdr.ipv4.protocol = PROTOCOL_UDP;
+    }
+
+    // No segment of TCP has no flag, so a kernel discards the signal without an answer.
+    action set_tcp_signal() {
+        hdr.tcp.src_port = meta.l4_dst_port;
+        hdr.tcp.dst_port = meta.l4_src_port;
+        hdr.tcp.sequence_high = 0;
+        hdr.tcp.sequence_low = (bit<16>) pause_us;
+        hdr.tcp.acknowledgment = depth_bytes;
+        hdr.tcp.data_offset = TCP_HEADER_WORDS;
+        hdr.tcp.reserved = TCP_SIGNAL;
+        hdr.tcp.flags = 0;
+        hdr.tcp.window = 0;
+        hdr.tcp.checksum = 0;
+        hdr.tcp.urgent = 0;
+        hdr.tcp_bts.setValid();
+        hdr.tcp_bts.reserved = 0;
+        hdr.tcp_bts.flow_dscp = hdr.ipv4.dscp;
+        hdr.tcp_bts.reserved2 = 0;
+        hdr.tcp_bts.cacheable = is_server_facing;
+        hdr.tcp_bts.cause = meta.bts.cause;
+        hdr.tcp_bts.traffic_class = (bit<8>) meta.bts.traffic_class;
+        hdr.tcp_bts.reserved3 = 0;
+        hdr.tcp_bts.switch_id = meta.bts.switch_id;
     }
 
     action encapsulate() {
+        hdr.ipv4.protocol = PROTOCOL_UDP;
         hdr.udp.setValid();
         hdr.udp.src_port = meta.l4_src_port;
         hdr.udp.dst_port = BTS_UDP_PORT;
         hdr.udp.length = BTS_UDP_BYTES;
         hdr.udp.checksum = 0;
-        hdr.tcp.setInvalid();
         hdr.icmp.setInvalid();
     }
 
@@ -134,17 +158,22 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         }
         model_pause.apply(pause_us);
         time_stamp.apply();
-        set_bts();
-        if (meta.bts.cause == bts_cause_t.feedback || meta.bts.cause == bts_cause_t.sub_rtt) {
-            write_feedback();
-        }
-        if (hdr.bth.isValid()) {
-            hdr.bts.destination_qp = hdr.bth.destination_qp;
+        if (hdr.tcp.isValid()) {
+            // Feedback and requests of Bolt are for RoCEv2 only.
+            set_tcp_signal();
         } else {
-            hdr.bts.destination_qp = 0;
+            set_bts();
+            if (meta.bts.cause == bts_cause_t.feedback || meta.bts.cause == bts_cause_t.sub_rtt) {
+                write_feedback();
+            }
+            if (hdr.bth.isValid()) {
+                hdr.bts.destination_qp = hdr.bth.destination_qp;
+            } else {
+                hdr.bts.destination_qp = 0;
+            }
+            encapsulate();
         }
         address_to_sender();
-        encapsulate();
         if (meta.bts.cause == bts_cause_t.sub_rtt) {
             quote_bth();
         } else {

@@ -21,6 +21,7 @@ control MacControlFrame(inout headers_t hdr, in mac_address_t source, in bit<16>
         hdr.ipv4.setInvalid();
         hdr.udp.setInvalid();
         hdr.tcp.setInvalid();
+        hdr.tcp_bts.setInvalid();
         hdr.icmp.setInvalid();
         hdr.bth.setInvalid();
         hdr.bts.setInvalid();

@@ -28,8 +28,9 @@ from testbed.targets.common.wires import (
 )
 from topologies.model import Link
 from topologies.shapes import shape
+from wire import tcp_signal
 from wire.bts import BackToSender, pack_frame
-from wire.constants import BtsCause
+from wire.constants import IP_PROTOCOL_TCP, BtsCause
 from wire.dilation import Dilation
 
 
@@ -60,19 +61,21 @@ def test_a_switchs_pass_latency_adds_to_the_delay_of_the_link_that_a_frame_leave
         assert {wire.delays_ns for wire in wires} == {(host_delay_ns + 600, host_delay_ns)}  # towards the host first
 
 
-def test_only_a_switchs_own_bts_waits_for_the_time_to_build_it() -> None:
+@pytest.mark.parametrize("protocol", [17, 6])
+def test_only_a_switchs_own_bts_waits_for_the_time_to_build_it(protocol: int) -> None:
     topology = shape("clos", {"host_delay_ns": 0, "fabric_delay_ns": 0, "bts_latency_ns": 600}).build()
     assert cut_links(topology) == ()
     wires = cut_links(topology, makes_bts=True)
     assert [wire.link for wire in wires] == list(topology.links)
     [wire] = [candidate for candidate in wires if _nodes(candidate.link) == ("tor1", "spine1")]
     tor, spine = (end.switch_id for end in wire.builders if end is not None)
-    short = _bts(tor)[:40]
+    short = _bts(tor, protocol)[:40]
     with SwitchEngine(build_library(PROGRAM)) as engine:
         for line in commands_of_wire(wire, Dilation(1_000)):
             engine.command(line)
         for at_ns, port, other in ((0, *wire.ports), (1_000_000, *wire.ports[::-1])):
-            local, passing = (_bts(tor), _bts(spine)) if port == wire.ports[0] else (_bts(spine), _bts(tor))
+            own, peers = (tor, spine) if port == wire.ports[0] else (spine, tor)
+            local, passing = _bts(own, protocol), _bts(peers, protocol)
             sent = (local, passing, short, bytes(60))
             for frame in sent:
                 engine.receive(port, frame, at_ns)
@@ -84,9 +87,10 @@ def _nodes(link: Link) -> tuple[str, str]:
     return link.a.node, link.b.node
 
 
-def _bts(switch_id: int) -> bytes:
-    message = BackToSender(BtsCause.QUEUE, True, 5, 17, 24, 50_000, 4791, 9, 3, 300_000, switch_id, 77)
-    return pack_frame(message, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
+def _bts(switch_id: int, protocol: int) -> bytes:
+    message = BackToSender(BtsCause.QUEUE, True, 5, protocol, 24, 50_000, 4791, 9, 3, 300_000, switch_id, 77)
+    pack = tcp_signal.pack_frame if protocol == IP_PROTOCOL_TCP else pack_frame
+    return pack(message, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
 
 
 @pytest.mark.parametrize(
