@@ -52,7 +52,7 @@ def _refusal(word: str) -> str:
     ("content", "expected"),
     [
         ("", "neither P4 (its name ends in .p4) nor JSON"),
-        ("{}", "not a program as p4c-bm2-ss compiles it (BMv2 JSON of version 2)"),
+        ("{}", "not a P4 program as p4c-bm2-ss compiles it (BMv2 JSON of version 2)"),
         ("[" * 100_000, "not a program"),
         (renamed('"version" : [2,', '"version" : [3,'), "not a program"),
         (renamed('"pipelines"', '"pipes"'), "not a program"),
