@@ -53,12 +53,12 @@ def _refusal(word: str) -> str:
     [
         ("", "neither P4 (its name ends in .p4) nor JSON"),
         ("{}", "not a P4 program as p4c-bm2-ss compiles it (BMv2 JSON of version 2)"),
-        ("[" * 100_000, "not a program"),
-        (renamed('"version" : [2,', '"version" : [3,'), "not a program"),
-        (renamed('"pipelines"', '"pipes"'), "not a program"),
-        (renamed('"name" : "SfcIngress.bts.bts_trigger"', '"name" : 5'), "not a program"),
-        (renamed('"name" : "SfcIngress.bts.bts_trigger"', '"name" : "\\ud800"'), "not a program"),
-        (renamed('"bitwidth" : 48', '"bitwidth" : "48"'), "not a program"),
+        ("[" * 100_000, "not a P4 program"),
+        (renamed('"version" : [2,', '"version" : [3,'), "not a P4 program"),
+        (renamed('"pipelines"', '"pipes"'), "not a P4 program"),
+        (renamed('"name" : "SfcIngress.bts.bts_trigger"', '"name" : 5'), "not a P4 program"),
+        (renamed('"name" : "SfcIngress.bts.bts_trigger"', '"name" : "\\ud800"'), "not a P4 program"),
+        (renamed('"bitwidth" : 48', '"bitwidth" : "48"'), "not a P4 program"),
     ],
     ids=lambda text: text[:20],
 )
