@@ -114,7 +114,7 @@ Pcap = Annotated[
     ),
 ]
 BackgroundName = Annotated[
-    str | None, typer.Option(help="Ordinary program that also sends traffic: iperf3.", show_default=False)
+    str | None, typer.Option(help="Background application that also sends traffic: iperf3.", show_default=False)
 ]
 HostsImage = Annotated[
     str | None,

@@ -140,7 +140,7 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
         RateControl("qcn", "QCN: switches sample queues and send back how far to cut", {"congestion": "qcn"}, _QCN),
         RateControl(
             "dctcp",
-            "DCTCP: cut by the share of marked packets",
+            "DCTCP: cut by the fraction of marked packets",
             {"congestion": "dctcp", **_ACKS_WITH_DATA},
             _DCTCP_MARKING,
         ),

@@ -55,7 +55,7 @@ def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine
     right.set_title("Peak buffer")
     highest = max((estimate.mean for line in lines for estimate in line.buffers_bytes if estimate), default=0.0)
     scale, unit = byte_axis(right, highest)
-    right.set_ylabel(f"Peak buffer of the fullest switch ({unit})")
+    right.set_ylabel(f"Peak buffer ({unit})")
     _draw(
         right, places, [(line.label, look, line.buffers_bytes) for line, look in zip(lines, looks, strict=True)], scale
     )

@@ -67,7 +67,7 @@ def plot_buffer(
     thresholds_bytes: Mapping[str, int] | None = None,
     faults: Sequence[FaultSpan] = (),
 ) -> Figure:
-    """Plot high-water marks over time: the shared buffer of the fullest switch (left) and its fullest queue (right)."""
+    """Plot high-water marks over time: the buffer of the most congested switch (left) and its longest queue (right)."""
     figure, (left, right) = new_figure(2)
     whole = whole_buffers(queues)
     hottest = hottest_buffer_steps(whole)
@@ -82,7 +82,7 @@ def plot_buffer(
         left.plot([], [], color=BACKDROP, label="other switches")
     queue = hottest_queue(queues, switch)
     where = f": {queue.switch} port {queue.port} class {queue.traffic_class}" if queue else ""
-    right.set_title(f"Fullest queue{where}")
+    right.set_title(f"Longest queue{where}")
     lines = [_Line("_queue", look, high_water(queue_series(queues, queue)))] if queue else []
     _draw_steps(right, lines, fill=True, thresholds_bytes=thresholds_bytes or {})
     for axes in (left, right):
@@ -118,9 +118,9 @@ def plot_fct(flows: pl.DataFrame, *, scheme: str, traffic_class: str = ALL_CLASS
 
 @styled
 def plot_buffers_compared(runs: Sequence[PlottedRun], faults: Sequence[FaultSpan] = ()) -> Figure:
-    """Plot the high-water marks of each run's fullest switch over time."""
+    """Plot the high-water marks of each run's most congested switch over time."""
     figure, (axes,) = new_figure(1)
-    axes.set_title("Shared buffer of the fullest switch")
+    axes.set_title("Shared buffer of the most congested switch")
     lines = []
     for run, look in zip(runs, scheme_looks([run.scheme for run in runs]), strict=True):
         hottest = hottest_buffer_steps(run.queues)
@@ -136,7 +136,7 @@ def plot_buffers_compared(runs: Sequence[PlottedRun], faults: Sequence[FaultSpan
 def plot_beside_incast(runs: Sequence[PlottedRun], traffic_class: str, faults: Sequence[FaultSpan] = ()) -> Figure:
     """Plot the effect of an incast on other traffic.
 
-    Left: the FCT slowdown of the other traffic. Right: the buffer of the fullest switch over time.
+    Left: the FCT slowdown of the other traffic. Right: the buffer of the most congested switch over time.
     """
     figure, (left, right) = new_figure(2)
     looks = scheme_looks([run.scheme for run in runs])
@@ -144,7 +144,7 @@ def plot_beside_incast(runs: Sequence[PlottedRun], traffic_class: str, faults: S
     _draw_tail(
         left, [(run.label, look, of_class(run.flows, traffic_class)) for run, look in zip(runs, looks, strict=True)]
     )
-    right.set_title("Peak buffer of the fullest switch")
+    right.set_title("Buffer of the most congested switch")
     hottest = [hottest_buffer_steps(run.queues) for run in runs]
     lines = [_Line(run.label, look, named[1]) for run, look, named in zip(runs, looks, hottest, strict=True) if named]
     _draw_steps(right, lines)

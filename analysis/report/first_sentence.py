@@ -29,6 +29,7 @@ from analysis.validation.record import Validation
 PERCENTILES = {"slowdown_p99": "P99", "slowdown_p95": "P95", "slowdown_p50": "Median"}
 """The percentiles in the table of a sweep, highest first, and their titles."""
 _NOT_MEASURED = "Slowdown and peak buffer were not measured"
+_FAITHFUL = "The verdict is faithful"
 
 
 def of_run(result: RunResult, flows: pl.DataFrame) -> str:
@@ -42,14 +43,14 @@ def of_run(result: RunResult, flows: pl.DataFrame) -> str:
         _drops(result.dropped),
         _resent(result),
         _wall_time(result.wall_s),
-        f"Verdict: {result.verdict}{_reason(result.verdict_reasons)}",
+        f"The verdict is {result.verdict}{_reason(result.verdict_reasons)}",
     )
 
 
 def _completed(result: RunResult, flows: pl.DataFrame) -> str:
     total, completed = result.flows.total, result.flows.completed
     if not total:
-        return "No flows"
+        return "There were no flows"
     if not completed:
         return "" if result.unfinished else f"None of {amount(total, 'flow')} completed"
     span_us = active_span_us(flows)
@@ -69,16 +70,16 @@ def _tail(result: RunResult) -> str:
         return ""
     flows = "all flows" if name == "all" else f"{name} flows"
     if figures.p99 is not None:
-        return f"P99 slowdown of {flows}: {format_number(figures.p99)}{format_interval(figures.p99_interval)}"
-    return f"Maximum slowdown of {flows}: {format_number(figures.max)}"
+        return f"The P99 slowdown of {flows} is {format_number(figures.p99)}{format_interval(figures.p99_interval)}"
+    return f"The maximum slowdown of {flows} is {format_number(figures.max)}"
 
 
 def _peak(result: RunResult) -> str:
     peaks = {switch: figures.max for switch, figures in result.buffer_bytes.items()}
     if not peaks:
-        return "Peak buffer: not measured"
+        return "The peak buffer was not measured"
     fullest = max(peaks, key=lambda switch: peaks[switch])
-    return f"Peak buffer: {format_bytes(peaks[fullest])} ({fullest})"
+    return f"The peak buffer is {format_bytes(peaks[fullest])} ({fullest})"
 
 
 def _pauses(result: RunResult, flows: pl.DataFrame) -> str:
@@ -86,14 +87,19 @@ def _pauses(result: RunResult, flows: pl.DataFrame) -> str:
     paused_by_flow = flows["paused_us"].drop_nulls()
     paused_us = float(paused_by_flow.sum()) if paused_by_flow.len() else result.signals.pause_obeyed_us
     if not paused_us or not result.flows.total:
-        return "No pauses"
-    return f"Mean pause per flow: {format_us(paused_us / result.flows.total)}"
+        return "No flow was paused"
+    return f"The mean pause per flow is {format_us(paused_us / result.flows.total)}"
 
 
 def _drops(dropped: int | None) -> str:
     if dropped is None:
-        return "Drops: not counted"
-    return amount(dropped, "dropped packet") if dropped else "No drops"
+        return "Drops were not counted"
+    return f"{_packets(dropped)} dropped" if dropped else "No packet was dropped"
+
+
+def _packets(number: int) -> str:
+    """Return a number of packets and the auxiliary of a passive sentence, such as `2 packets were`."""
+    return f"{amount(number, 'packet')} {'was' if number == 1 else 'were'}"
 
 
 def _resent(result: RunResult) -> str:
@@ -101,7 +107,7 @@ def _resent(result: RunResult) -> str:
     packets = result.flows.packets_resent
     if not packets:
         return ""
-    return f"{amount(packets, 'packet')} sent again{in_parentheses(result.resent.reasons if result.resent else {})}"
+    return f"{_packets(packets)} sent again{in_parentheses(result.resent.reasons if result.resent else {})}"
 
 
 def in_parentheses(counts: Mapping[str, int]) -> str:
@@ -109,8 +115,8 @@ def in_parentheses(counts: Mapping[str, int]) -> str:
     return f" ({', '.join(f'{reason} {count:,}' for reason, count in counts.items())})" if counts else ""
 
 
-def _wall_time(wall_s: float | None, title: str = "Wall time") -> str:
-    return f"{title}: not measured" if wall_s is None else f"{title}: {wall_s:.1f} s"
+def _wall_time(wall_s: float | None, title: str = "The wall time") -> str:
+    return f"{title} was not measured" if wall_s is None else f"{title} was {wall_s:.1f} s"
 
 
 def _reason(reasons: Sequence[str]) -> str:
@@ -123,7 +129,7 @@ def of_comparison(comparison: Comparison) -> str:
     measurements = [
         *_completions(comparison),
         _shortest_tail(comparison),
-        _best(list(_figures(comparison, "max_buffer_bytes")), "Peak buffer", format_bytes),
+        _best(list(_figures(comparison, "max_buffer_bytes")), "The peak buffer", format_bytes),
     ]
     walls = [row.wall_s for row in comparison.rows if row.wall_s is not None]
     is_constant = bool(comparison.over_seeds) and all(scheme.is_constant for scheme in comparison.over_seeds)
@@ -133,7 +139,7 @@ def of_comparison(comparison: Comparison) -> str:
         _pauses_by_bts([row.model_dump() for row in comparison.rows]),
         _drops_of(comparison),
         resent_in_runs(comparison),
-        f"{amount(len(comparison.rows), 'run')} of {comparison.scenario}",
+        f"{amount(len(comparison.rows), 'run')} of {comparison.scenario} were compared",
         "The seed changes nothing" if is_constant else "",
         _wall_time(sum(walls) if walls else None),
         trust_in_runs([row.verdict for row in comparison.rows], [row.label for row in comparison.rows]),
@@ -146,14 +152,14 @@ def _completions(comparison: Comparison) -> Iterator[str]:
     for tag in dict.fromkeys(row.tag for row in rows):
         name = "all flows" if tag == ALL_CLASSES else tag
         figures = [(row.label, row.took_us, row.took_us is None) for row in rows if row.tag == tag]
-        yield _best(figures, f"Completion of {name}", format_us)
+        yield _best(figures, f"The completion time of {name}", format_us)
 
 
 def _shortest_tail(comparison: Comparison) -> str:
-    for name, title in (("p99_slowdown", "P99"), ("p95_slowdown", "P95"), ("p50_slowdown", "Median")):
+    for name, title in (("p99_slowdown", "P99"), ("p95_slowdown", "P95"), ("p50_slowdown", "median")):
         figures = list(_figures(comparison, name))
         intervals = _intervals(comparison, name)
-        text = _best(figures, f"{title} slowdown of {comparison.traffic_class} flows", format_number, intervals)
+        text = _best(figures, f"The {title} slowdown of {comparison.traffic_class} flows", format_number, intervals)
         if text:
             return text
     return ""
@@ -191,10 +197,10 @@ def _best(
     best = [label for label, text in texts.items() if text == lowest]
     among = "" if len(finished) == len(figures) else f" among the {len(finished)} that finished"
     if len(best) == len(texts):
-        return f"{title}: the same with {enumeration(best, ' and ')}{among}, {lowest}"
+        return f"{title} is the same with {enumeration(best, ' and ')}{among}, {lowest}"
     against = "" if base in best else f" ({base}: {texts[base]}{after.get(base, '')})"
     interval = after.get(best[0], "") if len(best) == 1 else ""
-    return f"{title}: lowest with {enumeration(best, ' and ')}{among}, {lowest}{interval}{against}"
+    return f"{title} is lowest with {enumeration(best, ' and ')}{among}, {lowest}{interval}{against}"
 
 
 def _figures(comparison: Comparison, name: str) -> Iterator[tuple[str, float | None, bool]]:
@@ -229,20 +235,20 @@ def _pauses_by_bts(runs: Sequence[Mapping[str, Any]]) -> str:
     """Return the mean pause per flow in the runs with BTS pauses. Tables of older releases have no pause times."""
     paused = [run for run in runs if run.get("pause_us")]
     if not paused:
-        return "No pauses by BTS"
+        return "No BTS paused a flow"
     mean_us = sum(run["pause_us"] for run in paused) / sum(run["flows_total"] for run in paused)
     number = "run" if len(paused) == 1 else f"{len(paused)} runs"
     where = "" if len(paused) == len(runs) else f" in the {number} with BTS"
-    return f"Mean pause per flow{where}: {format_us(mean_us)}"
+    return f"The mean pause per flow{where} is {format_us(mean_us)}"
 
 
 def _drops_of(comparison: Comparison) -> str:
     counts = [row.drops for row in comparison.rows]
     known = [count for count in counts if count is not None]
     if len(known) < len(counts):
-        return "Drops: not counted in every run"
+        return "Drops were not counted in every run"
     by_run = [f"{row.label} {row.drops:,}" for row in comparison.rows if row.drops]
-    return f"{amount(sum(known), 'dropped packet')} ({enumeration(by_run)})" if by_run else "No drops"
+    return f"{_packets(sum(known))} dropped ({enumeration(by_run)})" if by_run else "No packet was dropped"
 
 
 def resent_in_runs(comparison: Comparison) -> str:
@@ -251,7 +257,7 @@ def resent_in_runs(comparison: Comparison) -> str:
     if not resent:
         return ""
     by_run = [f"{row.label} {row.resent:,}{_because(row.resent_by_reason)}" for row in resent]
-    return f"{amount(sum(row.resent or 0 for row in resent), 'packet')} sent again ({enumeration(by_run, '; ')})"
+    return f"{_packets(sum(row.resent or 0 for row in resent))} sent again ({enumeration(by_run, '; ')})"
 
 
 def _because(reasons: Mapping[str, int]) -> str:
@@ -272,17 +278,17 @@ def of_sweep(sweep: Sweep) -> str:
     those = "" if len(finished) == len(runs) else f" of the {amount(len(finished), 'run')} that finished"
     tail = next(
         (
-            _range(sweep, finished, name, f"{title} slowdown{those}", format_number)
+            _range(sweep, finished, name, f"The {title.replace('Median', 'median')} slowdown{those}", format_number)
             for name, title in PERCENTILES.items()
             if finished and all(run.get(name) is not None for run in finished)
         ),
         "",
     )
-    buffer = _range(sweep, finished, "max_buffer_bytes", f"Peak buffer{those}", format_bytes)
+    buffer = _range(sweep, finished, "max_buffer_bytes", f"The peak buffer{those}", format_bytes)
     return _paragraph(
         unfinished_runs(runs, labels),
         *([tail, buffer] if tail or buffer else [_not_measured(not finished)]),
-        f"{counted} of {sweep.scenario}",
+        f"{counted} of {sweep.scenario} were executed",
         "The seed changes nothing" if sweep.seed_changes_nothing else "",
         *_costs(runs),
         trust_in_runs([run["verdict"] for run in runs], labels),
@@ -294,10 +300,18 @@ def of_experiment(claims: Mapping[str, str], runs: Sequence[Mapping[str, Any]], 
     outcome = tally(claims.values()) or "No claims were evaluated"
     for word in (FAILS, DEPENDS):
         named = [claim for claim, shown in claims.items() if shown.startswith(word)]
-        outcome += f". {word.capitalize()}: {'; '.join(named)}" if named else ""
+        outcome += f". {_verb(word, len(named))}: {'; '.join(named)}" if named else ""
     if not runs:
         return _paragraph(outcome, "No run has completed, so there is no verdict")
-    return _paragraph(outcome, amount(len(runs), "run"), *_costs(runs), trust)
+    number = f"There {'was' if len(runs) == 1 else 'were'} {amount(len(runs), 'run')}"
+    return _paragraph(outcome, number, *_costs(runs), trust)
+
+
+def _verb(outcome: str, number: int) -> str:
+    """Return the beginning of a sentence that lists the claims with an outcome."""
+    begin = "This claim" if number == 1 else "These claims"
+    verb, _, rest = outcome.partition(" ")
+    return f"{begin} {verb if number == 1 else verb.removesuffix('s')}{' ' + rest if rest else ''}"
 
 
 def of_validation(validation: Validation, outside: Sequence[str]) -> str:
@@ -313,14 +327,14 @@ def of_validation(validation: Validation, outside: Sequence[str]) -> str:
     pairs = amount(len(runs), "pair")
     errors = [abs(run.peak_error) for run in runs if run.peak_error is not None]
     if failures:
-        trust = f"Verdict: incomplete, {amount(failures, 'pair')} could not be compared"
+        trust = f"The comparison is incomplete: {amount(failures, 'pair')} could not be compared"
     else:
         trust = trust_in_runs([run.verdict for run in runs], [run.label for run in runs], "pair")
     return _paragraph(
         f"Live and virtual agree within tolerance in {within} figures of {pairs} of runs",
-        f"Outside tolerance: {enumeration(outside, '; ')}" if outside else "",
-        f"Largest difference in peak buffer: {format_share(max(errors))}" if errors else "",
-        _wall_time(sum(run.live_wall_s or 0.0 for run in runs), "Wall time of the live runs"),
+        f"These are outside tolerance: {enumeration(outside, '; ')}" if outside else "",
+        f"The largest difference in peak buffer is {format_share(max(errors))}" if errors else "",
+        _wall_time(sum(run.live_wall_s or 0.0 for run in runs), "The wall time of the live runs"),
         trust,
     )
 
@@ -329,10 +343,10 @@ def _costs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return pauses, drops, packets sent again and wall time over all runs. Older tables have no packets sent again."""
     drops = [run["drops"] or 0 for run in runs]
     affected = sum(count > 0 for count in drops)
-    dropped = f"{amount(sum(drops), 'dropped packet')} in {amount(affected, 'run')}" if affected else "No drops"
+    dropped = f"{_packets(sum(drops))} dropped in {amount(affected, 'run')}" if affected else "No packet was dropped"
     resent = sum(run.get("resent") or 0 for run in runs)
     reasons = {reason: sum(run.get(f"resent_{reason}") or 0 for run in runs) for reason in RESENT_REASONS}
-    again = f"{amount(resent, 'packet')} sent again{in_parentheses({k: n for k, n in reasons.items() if n})}"
+    again = f"{_packets(resent)} sent again{in_parentheses({k: n for k, n in reasons.items() if n})}"
     return [
         _pauses_by_bts(runs),
         dropped,
@@ -350,9 +364,9 @@ def _range(
     low = min(known, key=lambda run: run[name])
     high = max(known, key=lambda run: run[name])
     if formatted(low[name]) == formatted(high[name]):
-        return f"{title}: {formatted(low[name])}"
+        return f"{title} is {formatted(low[name])}"
     ends = (f"{formatted(run[name])} ({sweep.labels[run['job']]})" for run in (low, high))
-    return f"{title}: {' to '.join(ends)}"
+    return f"{title} is {' to '.join(ends)}"
 
 
 def trust_in_runs(verdicts: Sequence[Level], labels: Sequence[str], noun: str = "run") -> str:
@@ -363,8 +377,8 @@ def trust_in_runs(verdicts: Sequence[Level], labels: Sequence[str], noun: str = 
     for level in ("invalid", "degraded"):
         if level in by_level:
             counted = f"{len(by_level[level])} of {amount(len(verdicts), noun)}"
-            return f"Verdict: {level} in {counted} ({enumeration(by_level[level])})"
-    return f"Verdict: faithful (all {noun}s)" if len(verdicts) > 1 else "Verdict: faithful"
+            return f"The verdict is {level} in {counted} ({enumeration(by_level[level])})"
+    return f"{_FAITHFUL} for all {noun}s" if len(verdicts) > 1 else _FAITHFUL
 
 
 def _paragraph(*sentences: str) -> str:

@@ -181,7 +181,7 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
     figures = {
         **(
             {"beside_incast": plots.plot_beside_incast(plotted, comparison.traffic_class, faults=faults)}
-            if comparison.has_incast  # this plot already shows the buffers of the fullest switches
+            if comparison.has_incast  # this plot already shows the buffers of the most congested switches
             else {"buffer": plots.plot_buffers_compared(plotted, faults=faults)}
         ),
         "fct_by_size": plots.plot_fct_by_size_compared(plotted, comparison.traffic_class),
@@ -193,9 +193,9 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
     if not any(np.size(line.get_xdata()) > 1 for axes in figures["fct_by_size"].axes for line in axes.lines):
         del figures["fct_by_size"]  # flows too few for the tail of any size, or all of one size
     captions = {
-        "beside_incast": f"Effect of the incast on {comparison.traffic_class} flows: the share of flows with a higher "
-        "slowdown than the value on the axis, and the peak buffer of each run's fullest switch.",
-        "buffer": "Buffer occupancy of each run's fullest switch: maximum of each sampling interval.",
+        "beside_incast": f"Effect of the incast on {comparison.traffic_class} flows: the fraction of flows with a "
+        "higher slowdown than the value on the axis, and the buffer of each run's most congested switch.",
+        "buffer": "Buffer of each run's most congested switch: maximum of each sampling interval.",
         "fct_by_size": "Tail FCT slowdown by message size; a point is missing where too few flows completed.",
         "fct": "CDF of FCT slowdown. Flows that did not complete keep a curve below 1.",
         "distributions": _DISTRIBUTIONS,

@@ -101,7 +101,7 @@ def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
     lines = [_line(group, groups, axis, others, places, figure_name) for group in groups]
     classes = ", ".join(sweep.table["traffic_class"].unique(maintain_order=True))
     figure = plot_over_axis(axis, places, lines, slowdown_title=f"{title} FCT slowdown ({classes})")
-    words = [f"{title} slowdown of {classes} flows and peak buffer of the fullest switch, over {axis}."]
+    words = [f"{title} slowdown of {classes} flows and peak buffer, over {axis}."]
     if sweep.seed_changes_nothing:
         words.append("The seed changes nothing.")
     elif sweep.has_seeds:

@@ -193,9 +193,7 @@ def _outside(validation: Validation) -> list[str]:
 def _section(folder: Path, number: int, run: ValidatedRun) -> dict[str, object]:
     name = f"buffer-{number}"
     figure = plot_buffers_compared(list(_plotted(folder, run)))
-    caption = (
-        f"{run.label}: buffer of the fullest switch on both clocks, as the high-water mark of each sampling interval."
-    )
+    caption = f"{run.label}: buffer of the most congested switch on both clocks: maximum of each sampling interval."
     return {
         "run": run,
         "spread": spread_sentence(run) if run.jitter_runs else "",

@@ -130,7 +130,7 @@ class Loss(Impairment):
 
     kind: ClassVar[str] = "loss"
     summary: ClassVar[str] = "a link loses frames"
-    usage: ClassVar[str] = f"loss:{_PLACE},rate=SHARE{_COMMON}"
+    usage: ClassVar[str] = f"loss:{_PLACE},rate=FRACTION{_COMMON}"
 
 
 class BtsLoss(Impairment):
@@ -140,7 +140,7 @@ class BtsLoss(Impairment):
     switch_kind: ClassVar[str | None] = "udp_loss"
     udp_port: ClassVar[int | None] = BTS_UDP_PORT
     summary: ClassVar[str] = "a link loses BTS packets only"
-    usage: ClassVar[str] = f"bts-loss:{_PLACE},rate=SHARE{_COMMON}"
+    usage: ClassVar[str] = f"bts-loss:{_PLACE},rate=FRACTION{_COMMON}"
 
 
 class Corruption(Impairment):
@@ -148,7 +148,7 @@ class Corruption(Impairment):
 
     kind: ClassVar[str] = "corrupt"
     summary: ClassVar[str] = "a link corrupts frames; the receiving MAC detects and drops them"
-    usage: ClassVar[str] = f"corrupt:{_PLACE},rate=SHARE{_COMMON}"
+    usage: ClassVar[str] = f"corrupt:{_PLACE},rate=FRACTION{_COMMON}"
 
 
 class Duplication(Impairment):
@@ -156,7 +156,7 @@ class Duplication(Impairment):
 
     kind: ClassVar[str] = "duplicate"
     summary: ClassVar[str] = "a link delivers frames twice"
-    usage: ClassVar[str] = f"duplicate:{_PLACE},rate=SHARE{_COMMON}"
+    usage: ClassVar[str] = f"duplicate:{_PLACE},rate=FRACTION{_COMMON}"
 
 
 class Reordering(Impairment):
@@ -168,7 +168,7 @@ class Reordering(Impairment):
 
     kind: ClassVar[str] = "reorder"
     summary: ClassVar[str] = "a link holds frames back, and others overtake them"
-    usage: ClassVar[str] = f"reorder:{_PLACE},rate=SHARE[,by=TIME]{_COMMON}"
+    usage: ClassVar[str] = f"reorder:{_PLACE},rate=FRACTION[,by=TIME]{_COMMON}"
     reorders: ClassVar[bool] = True
 
     by_ns: Hold = Field(1_000, alias="by")
@@ -183,7 +183,7 @@ class Jitter(Impairment):
 
     kind: ClassVar[str] = "jitter"
     summary: ClassVar[str] = "a link delays frames by random times and keeps their order"
-    usage: ClassVar[str] = f"jitter:{_PLACE},max=TIME[,rate=SHARE]{_COMMON}"
+    usage: ClassVar[str] = f"jitter:{_PLACE},max=TIME[,rate=FRACTION]{_COMMON}"
 
     rate_ppb: Share = Field(_PPB, alias="rate")
     max_ns: Hold = Field(alias="max")

@@ -45,7 +45,7 @@ class HeadOfLine(Workload):
 
     sizes: str = Field("hadoop", description="Message sizes of the all-to-all traffic.")
     load: Annotated[float, Field(gt=0, le=2)] = Field(
-        0.3, description="Load of the all-to-all traffic, as a share of its hosts' line rate."
+        0.3, description="Load of the all-to-all traffic, as a fraction of its hosts' line rate."
     )
     hosts_per_tor: Annotated[int, Field(ge=1)] = Field(8, description="Hosts of the all-to-all traffic under each ToR.")
     queue_pairs: Annotated[int, Field(ge=0, le=MAX_QUEUE_PAIRS)] = Field(

@@ -33,8 +33,8 @@ class DataCentre(Workload):
     """Poisson all-to-all messages and incast events for a limited time."""
 
     sizes: str = Field("hadoop", description="Message sizes: hadoop, rpc, websearch, storage or the path of a file.")
-    load: Share = Field(0.5, description="All-to-all load, sent and received, as a share of every host's line rate.")
-    incast_load: Share = Field(0.08, description="Load of the incasts, as a share of every host's line rate.")
+    load: Share = Field(0.5, description="All-to-all load, sent and received, as a fraction of every host's line rate.")
+    incast_load: Share = Field(0.08, description="Load of the incasts, as a fraction of every host's line rate.")
     incast_degree: Annotated[int, Field(ge=1, le=100_000)] = Field(128, description="Senders of an incast.")
     incast_bytes: Annotated[int, Field(ge=1, le=10_000_000_000)] = Field(250_000, description="Bytes of each message.")
     incast_window_us: Microseconds = Field(100.0, description="Window in which the senders of an incast start.")

@@ -117,7 +117,7 @@ def _notes(knots: Sequence[Knot], first: str, whole: int) -> tuple[str, ...]:
         notes.append("the shares end at 1 and are read as fractions, not as percentages")
     if knots[0].percent:
         share = knots[0].percent * _PERCENT / whole
-        notes.append(f"{first} begins at {share:g} %, so this share of the messages has {knots[0].size_bytes} B")
+        notes.append(f"{first} begins at {share:g} %, so this fraction of the messages has {knots[0].size_bytes} B")
     return tuple(notes)
 
 

@@ -42,7 +42,7 @@ def pull_of_hosts(hosts: Sequence[str], rates_bps: Sequence[int]) -> Floats:
     if rates[fastest] > 0.5:
         raise ScenarioError(
             f"{hosts[fastest]} has {rates_bps[fastest] / 1e9:g} Gb/s and all others together less: "
-            "no all-to-all load is the same share of every host's rate"
+            "no all-to-all load is the same fraction of every host's rate"
         )
     pull: Floats = np.sqrt(rates)
     for _ in range(_STEPS):

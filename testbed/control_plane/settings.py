@@ -166,7 +166,7 @@ class SwitchSettings(BaseModel):
                 "pfc and trim_queue_bytes exclude each other: pfc prevents full queues, trimming needs them"
             )
         if self.pfc and self.buffer_bytes is None:
-            raise ValueError("pfc needs buffer_bytes: its thresholds are shares of the buffer")
+            raise ValueError("pfc needs buffer_bytes: its thresholds are fractions of the buffer")
         return self
 
     @model_validator(mode="after")

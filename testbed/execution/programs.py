@@ -32,7 +32,7 @@ def build_programs(plans: Sequence[RunPlan]) -> None:
         full = out_of_room(error, [cache_dir()])
         if full is None:
             raise
-        raise UsageError(f"the switch's program cannot be compiled: {full}") from error
+        raise UsageError(f"the switch's P4 program cannot be compiled: {full}") from error
 
 
 def _build(clock: str, program: P4Program | None) -> None:

@@ -113,7 +113,9 @@ class HostContainer:
             return f"{self._name} is running, but its terminal is gone: see the log of dockerd"
         ended = f"{self._name} {how_ended(_status_of(state))}"
         if state.get("OOMKilled"):
-            return f"{ended}: its programs needed more than {MEMORY_BYTES // 2**20} MiB of memory; start fewer programs"
+            return (
+                f"{ended}: its applications needed more than {MEMORY_BYTES // 2**20} MiB of memory; start fewer of them"
+            )
         return f"{ended}: its first process, the shell of the host, must not be ended"
 
     def remove(self) -> None:

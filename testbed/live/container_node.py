@@ -59,7 +59,7 @@ class ContainerTerminal:
 
     def popen(self, *words: Any, **options: Any) -> Any:
         """Refuse: Mininet would start a process outside the container, with root's rights."""
-        raise UsageError(f"{self.name} is a container: `cmd` starts programs in it, `popen` cannot")
+        raise UsageError(f"{self.name} is a container: `cmd` starts applications in it, `popen` cannot")
 
     def terminate(self) -> None:
         """Kill and remove the container."""

@@ -128,7 +128,7 @@ def check_programs(spec: RunSpec) -> None:
     if spec.background is not None and spec.background not in BACKGROUND_NAMES:
         raise UsageError(f"unknown background {spec.background!r}; choose from {', '.join(BACKGROUND_NAMES)}")
     if spec.background is not None and spec.clock != "real":
-        raise UsageError("--background needs --clock real: ordinary programs cannot run in virtual time")
+        raise UsageError("--background needs --clock real: applications cannot run in virtual time")
     check_hosts(spec.hosts, spec.clock)
 
 
@@ -140,7 +140,7 @@ def check_hosts(hosts: str | None, clock: str) -> None:
     if kind != "docker" or not _IMAGE.fullmatch(image):
         raise UsageError(f"--hosts is docker:IMAGE, such as docker:debian:12, not {shown(hosts)}")
     if clock != "real":
-        raise UsageError("--hosts needs --clock real: programs in containers cannot run in virtual time")
+        raise UsageError("--hosts needs --clock real: applications in containers cannot run in virtual time")
 
 
 def validated(model: type[Model], fields: Mapping[str, Any], where: str, more_names: Iterable[str] = ()) -> Model:

@@ -103,7 +103,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
         names = [re.sub(r"[^\w.+-]", "_", spelling(path))[:_LONGEST_NAME] for path in paths]
         if len(set(names)) == len(names):
             return names
-    raise UsageError(f"--p4: two of the programs have the same name, {names[0]!r} among them; rename one of them")
+    raise UsageError(f"--p4: two P4 programs have the same name, {names[0]!r} among them; rename one of them")
 
 
 def _read(word: str) -> str:
@@ -138,4 +138,4 @@ def _check_is_program(word: str, text: str) -> None:
         raise UsageError(f"--p4 {word}: neither P4 (its name ends in .p4) nor JSON: {error}") from error
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         pass
-    raise UsageError(f"--p4 {word}: not a program as {COMPILER} compiles it (BMv2 JSON of version {_JSON_MAJOR})")
+    raise UsageError(f"--p4 {word}: not a P4 program as {COMPILER} compiles it (BMv2 JSON of version {_JSON_MAJOR})")

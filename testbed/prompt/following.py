@@ -138,7 +138,7 @@ def _signal_line(session: LiveSession, signal: Signal) -> str:
     flows = {message.flow.flow_id: message.flow for message in session.journal.messages()}
     flow = None if signal.flow_id is None else flows.get(signal.flow_id)
     obeyed = "obeyed" if signal.obeyed else "not obeyed"
-    origin = "a program" if flow is None else f"message {flow.flow_id} to {flow.dst}"
+    origin = "an application" if flow is None else f"message {flow.flow_id} to {flow.dst}"
     request = REQUESTS.get(signal.cause, f"pause {signal.pause_us:.1f} us")
     return (
         f"{signal.received_us:.1f} us: {signal.switch} to {signal.host}, {origin}: {signal.cause}, "

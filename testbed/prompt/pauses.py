@@ -32,7 +32,7 @@ def _of_host(session: LiveSession, host: HostState) -> Iterator[str]:
         if message.paused_for_us and message.flow_id in flows
     ]
     paused += [
-        (f"a program's packets to {host_name(session, program.destination_ip)}", program.paused_for_us)
+        (f"an application's packets to {host_name(session, program.destination_ip)}", program.paused_for_us)
         for program in host.programs
         if program.paused_for_us and not is_idle(host, program)
     ]

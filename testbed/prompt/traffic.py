@@ -56,7 +56,7 @@ def flows(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
     if lines:
         lines.insert(0, f"at {session.now_us:.1f} us; sizes are payload, without headers")
     lines += _program_lines(session, hosts.values())
-    return "\n".join(lines) or "no flows yet: try `send` or `incast`, or a program such as `h1 iperf3 -s`"
+    return "\n".join(lines) or "no flows yet: try `send` or `incast`, or an application such as `h1 iperf3 -s`"
 
 
 def _followed(session: LiveSession, messages: list[Message], words: Sequence[str], description: str) -> str:
@@ -111,7 +111,7 @@ def _program_lines(session: LiveSession, hosts: Iterable[HostState]) -> list[str
             kind = _PROTOCOLS.get(program.protocol, f"protocol {program.protocol}")
             pause = f", paused for {program.paused_for_us:.1f} us more" if program.paused_for_us else ""
             lines.append(
-                f"program: {host.statistics.host}:{program.source_port} to "
+                f"application: {host.statistics.host}:{program.source_port} to "
                 f"{host_name(session, program.destination_ip)}:"
                 f"{program.destination_port} ({kind}): {program.held_bytes} B waiting in the NIC{pause}"
             )
@@ -138,5 +138,5 @@ VERBS = {
         incast,
     ),
     "wait": Verb(("",), "waits until all messages are done", wait),
-    "flows": Verb(("[all]",), "shows messages and flows of programs: done, under way or paused", flows),
+    "flows": Verb(("[all]",), "shows messages and flows of applications: done, under way or paused", flows),
 }

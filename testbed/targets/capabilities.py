@@ -27,7 +27,7 @@ _OR_VIRTUAL = ", or --clock virtual, which does not need root"
 _NODE_SHELL = ("mnexec", "-n", "env", "bash", "--norc", "-c", "ifconfig lo")
 _SHELL_SECONDS = 10.0
 _NO_REALTIME = (
-    "not permitted; it takes CAP_SYS_NICE and, if this kernel divides real-time among control groups, a share of it: "
+    "not permitted; it takes CAP_SYS_NICE and, if this kernel divides real-time among control groups, a part of it: "
     "in a container, use docker run --privileged, and --cpu-rt-runtime if that is not enough"
 )
 _CHROOT = "in a chroot, its folder must be a mount point (mount --bind FOLDER FOLDER before chroot FOLDER)"

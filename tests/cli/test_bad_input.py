@@ -94,7 +94,10 @@ def test_a_wrong_setting_is_refused(setting: str, expected: str, refused: Refuse
         (["--set", "a\x1b[31m=1"], "a\\x1b[31m"),
         (["--set", "degree=1\udcff"], "UTF-8"),
         (["--topology", "a\udcffb"], "UTF-8"),
-        (["--hosts", "docker:debian"], "--hosts needs --clock real: programs in containers cannot run in virtual time"),
+        (
+            ["--hosts", "docker:debian"],
+            "--hosts needs --clock real: applications in containers cannot run in virtual time",
+        ),
         (["--hosts", "podman:debian"], "--hosts is docker:IMAGE, such as docker:debian:12, not 'podman:debian'"),
         (["--hosts", "docker:"], "--hosts is docker:IMAGE, such as docker:debian:12, not 'docker:'"),
         (["--hosts", ""], "--hosts is docker:IMAGE"),

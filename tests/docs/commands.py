@@ -4,32 +4,26 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from cli.app import VERBS
+from cli.app import VERBS, main
 from tests.tree import ROOT
 
 OUTSIDE_DOCS = ("README.md", "CONTRIBUTING.md", "softswitch/README.md", "softswitch/docs/tutorial-queues.md")
 PAGES = sorted(
     str(path.relative_to(ROOT)) for path in (*map(ROOT.joinpath, OUTSIDE_DOCS), *(ROOT / "docs").rglob("*.md"))
 )
-SHELL = "sh"
-NO_SHELL = ("csv", "diff", "python", "text", "yaml")
-PROMPT = "mininet> "
 ROOT_WORD = "sudo"
 RUNNER = ("./runner.py", "runner.py")
-PROGRAMS = (
-    *RUNNER,
-    *("make", "python", "python3", ".venv/bin/python", "tools/provision.sh"),
-    *("softswitch/simple_switch", "softswitch/simple_switch_grpc"),
-    *("switch/bin/pip", "switch/bin/python", "switch/bin/simple_switch", "switch/bin/simple_switch_grpc"),
-    *("dask", "debootstrap", "docker", "dockerd", "mpirun", "p4c-bm2-ss", "tshark", "vagrant", "wireshark"),
-)
+PYTHON = (".venv/bin/python", "python", "switch/bin/python")
+PROGRAMS = (*RUNNER, *PYTHON, "make")
 """Inline code that begins with one of these and has further words is a command."""
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
@@ -44,29 +38,24 @@ _INTO = ">"
 class Block:
     """A fenced code block."""
 
-    page: str
-    line: int
     kind: str
     text: str
 
 
 @dataclass(frozen=True)
 class Command:
-    """A complete command line."""
+    """A complete command line, or inline code."""
 
     page: str
-    line: int
     words: tuple[str, ...]
-    is_inline: bool
 
     @property
     def text(self) -> str:
-        """The command as it appears in the tables of the tests."""
         return " ".join(self.words)
 
     @property
     def place(self) -> str:
-        return f"{self.page}:{self.line}"
+        return f"{self.page}: {self.text}"
 
     @property
     def is_for_root(self) -> bool:
@@ -90,26 +79,16 @@ def bare(words: Sequence[str]) -> list[str]:
 
 def blocks_of(page: str) -> Iterator[Block]:
     """Yield all fenced blocks of a page."""
-    text = _read(page)
-    for fence in _FENCE.finditer(text):
-        yield Block(page, 2 + text.count("\n", 0, fence.start()), fence["kind"], fence["text"])
-
-
-def commands_in(block: Block) -> Iterator[Command]:
-    """Yield the commands of a shell block, with continuation lines joined."""
-    parts: list[str] = []
-    for number, line in enumerate(block.text.splitlines(), start=block.line):
-        parts.append(line.removesuffix("\\"))
-        if not line.endswith("\\"):
-            words = shlex.split(" ".join(parts), comments=True)
-            if words:
-                yield Command(block.page, number - len(parts) + 1, tuple(words), is_inline=False)
-            parts = []
+    for fence in _FENCE.finditer(_read(page)):
+        yield Block(fence["kind"], fence["text"])
 
 
 def commands_of(page: str) -> list[Command]:
-    """Return the commands of a page, in blocks and in inline code."""
-    in_blocks = (command for block in blocks_of(page) if block.kind == SHELL for command in commands_in(block))
+    """Return the commands of a page, in shell blocks and in inline code."""
+    lines = [
+        line for block in blocks_of(page) if block.kind == "sh" for line in block.text.replace("\\\n", " ").splitlines()
+    ]
+    in_blocks = [Command(page, tuple(words)) for line in lines if (words := shlex.split(line, comments=True))]
     return [*in_blocks, *(span for span in spans_of(page) if _is_command(span))]
 
 
@@ -122,35 +101,28 @@ def fragments_of(page: str) -> Iterator[Command]:
 
 def spans_of(page: str) -> Iterator[Command]:
     """Yield the inline code of a page, split like a shell if possible, otherwise at blanks."""
-    prose = _FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), _read(page))
-    for paragraph in _PARAGRAPH.finditer(prose):
+    for paragraph in _PARAGRAPH.finditer(_FENCE.sub("", _read(page))):
         for span in _SPAN.finditer(paragraph[0]):
-            line = 1 + prose.count("\n", 0, paragraph.start() + span.start())
             text = span[1].replace(r"\|", "|")
             try:
                 words = shlex.split(text)
             except ValueError:
                 words = text.split()
             if words:
-                yield Command(page, line, tuple(words), is_inline=True)
+                yield Command(page, tuple(words))
+
+
+def typed(words: Sequence[str]) -> tuple[int, str]:
+    """Run runner.py in this process, and return its exit code and its output."""
+    output = io.StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
+        status = main(words)
+    return status, output.getvalue()
 
 
 def _is_command(span: Command) -> bool:
     rest = bare(span.words)
     return len(rest) > 1 and rest[0] in PROGRAMS and rest[1] != "..."
-
-
-def filled(words: Sequence[str], values: dict[str, str]) -> list[str]:
-    """Return the words with optional parts such as `[--json]` included, and with placeholders replaced by values."""
-    result = []
-    for word in words:
-        plain = word
-        if plain.startswith("["):
-            plain = plain[1:].removesuffix("]")
-        elif plain.endswith("]") and "[" not in plain:
-            plain = plain[:-1]
-        result.append(values.get(plain, plain))
-    return result
 
 
 def _read(page: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.understood import typed
+from tests.docs.commands import typed
 
 WORDS = ("incast", "--scheme", "sfc+hpcc", "--clock", "virtual", "--pcap", "h1,tor1:spine1")
 SETTINGS = ("transport.cc_trace_ns=500", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")

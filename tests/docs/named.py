@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Checks that options and settings in inline code exist."""
+"""Checks that the names in commands exist: verbs, options, scenarios, schemes, settings, make targets and modules."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import fields
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -17,13 +18,17 @@ import typer
 
 from cli.app import VERBS, app_for
 from hosts.transport.settings import TransportSettings
+from request.errors import UsageError
+from request.schemes import resolve_scheme
 from scenarios.catalogue import SCENARIOS
 from softswitch.bmv2_command import REFUSED_OF_TARGET, read_options
 from softswitch.p4runtime import command as grpc_command
 from testbed.control_plane.settings import SwitchSettings
-from tests.docs.understood import Complaint
+from tests.docs.commands import PYTHON, RUNNER
+from tests.tree import ROOT
 from topologies.shapes import SHAPES
 
+Complaint = str | None
 _SETTINGS: Mapping[str, set[str]] = {
     "": {field for scenario in SCENARIOS.values() for field in scenario.workload.model_fields},
     "switch": set(SwitchSettings.model_fields),
@@ -32,6 +37,8 @@ _SETTINGS: Mapping[str, set[str]] = {
 }
 _MULTIPLES = {"bdp": "bytes", "packets": "bytes", "rtt": "ns"}
 _PLACEHOLDER = re.compile(r"[A-Z]+")
+_OF_OTHERS = ("--emit-externs", "--generate", "--jobs", "--mca")
+"""Options of other programs in inline code."""
 
 
 @cache
@@ -55,15 +62,57 @@ def _help_of_the_switch() -> str:
     return " ".join((text, *REFUSED_OF_TARGET, *grpc_command.REFUSED_OF_TARGET))
 
 
-def complaint_about_options(words: Sequence[str], others: Mapping[str, str]) -> Complaint:
-    """Return a complaint about an unknown option of a verb or another program; `others` has the programs' options."""
+def complaint_about_command(words: Sequence[str]) -> Complaint:
+    """Return what is wrong with a command of runner.py, make or Python's -m; None for other programs."""
+    program, *rest = words
+    if program in RUNNER and rest:
+        return complaint_about_verb(rest)
+    if program == "make":
+        rules = (ROOT / "Makefile").read_text(encoding="utf-8")
+        unknown = [word for word in rest if "=" not in word and not re.search(rf"^{word}:", rules, re.MULTILINE)]
+        return f"no target {unknown[0]}" if unknown else None
+    if program in PYTHON and rest[:1] == ["-m"]:
+        paths = [folder / rest[1].replace(".", "/") for folder in (ROOT, ROOT / "softswitch" / "src")]
+        is_module = any(path.with_suffix(".py").exists() or (path / "__main__.py").exists() for path in paths)
+        return None if is_module or rest[1] in ("pytest", "venv") else f"no module {rest[1]}"
+    return None
+
+
+def complaint_about_verb(words: Sequence[str]) -> Complaint:
+    """Return what is wrong with a verb and its arguments."""
+    verb, *rest = words
+    if verb not in VERBS and not verb.startswith("-"):
+        return None if _PLACEHOLDER.match(verb) else f"unknown verb {verb}"
+    complaints = [complaint_about_options(words)]
+    if verb in ("run", "compare") and rest and "--flows" not in rest:
+        is_known = rest[0] in SCENARIOS or not re.fullmatch(r"[a-z][\w-]+", rest[0])
+        complaints.append(None if is_known else f"unknown scenario {rest[0]}")
+    for option, value in pairwise(rest):
+        if option == "--set":
+            complaints.append(complaint_about_setting(value))
+        if option in ("--scheme", "--schemes"):
+            complaints += map(_complaint_about_scheme, value.split(","))
+    return next((complaint for complaint in complaints if complaint), None)
+
+
+def _complaint_about_scheme(name: str) -> Complaint:
+    try:
+        if not re.search("[A-Z.]", name):
+            resolve_scheme(name)
+    except UsageError:
+        return f"unknown scheme {name}"
+    return None
+
+
+def complaint_about_options(words: Sequence[str]) -> Complaint:
+    """Return a complaint about an unknown option of a verb, or, without a verb, of any program."""
     known = _options_of_verbs()
     verb = words[0] if words[0] in VERBS else None
     of_runner = known[verb] if verb else set().union(*known.values())
-    for name in (word.partition("=")[0].rstrip("*") for word in words):
+    for name in (word.partition("=")[0].rstrip("*]") for word in words):
         if len(name) < 3 or not name.startswith("--") or name in of_runner:
             continue
-        if verb or not (name in others or name in _help_of_the_switch()):
+        if verb or not (name in _OF_OTHERS or name in _help_of_the_switch()):
             return f"unknown option {name}" + (f" of {verb}" if verb else "")
     return None
 

@@ -33,7 +33,7 @@ def test_files_in_inline_code_exist() -> None:
     files = files_of_tree()
     ours = {Path(name).parts[0] for name in files}
     ends = {"/".join(Path(name).parts[-count:]) for name in files for count in range(2, len(Path(name).parts) + 1)}
-    named = {(span.place, span.text) for page in PAGES for span in spans_of(page) if _FILE.fullmatch(span.text)}
+    named = {(span.page, span.text) for page in PAGES for span in spans_of(page) if _FILE.fullmatch(span.text)}
     expected = {
         (place, name)
         for place, name in named

@@ -58,7 +58,7 @@ def test_buffer_plot_has_units_and_thresholds() -> None:
     assert left.get_ylabel() == "High-water mark (MB)"
     assert (left.get_title(loc="left"), right.get_title(loc="left")) == (
         "Shared buffer of tor2",
-        "Fullest queue: tor2 port 9 class 3",
+        "Longest queue: tor2 port 9 class 3",
     )
     assert SCHEME_COLORS["sfc"] in {line.get_color() for line in left.lines}
     assert [text.get_text() for text in right.texts] == ["Q_th"]

@@ -59,8 +59,8 @@ def test_each_panel_is_an_svg_and_the_figure_does_not_change() -> None:
     sizes = figure.get_size_inches().tolist()
     left, right, *keys = to_svg(figure, name="b", description="b").split("<svg ")[1:]
     assert [re.findall(r"</svg>\s*([^<]+)</li>", key) for key in keys] == [["tor2"], ["other switches"]]
-    assert ("Shared buffer of tor2" in left, "Fullest queue" in left) == (True, False)
-    assert ("Shared buffer of tor2" in right, "Fullest queue" in right) == (False, True)
+    assert ("Shared buffer of tor2" in left, "Longest queue" in left) == (True, False)
+    assert ("Shared buffer of tor2" in right, "Longest queue" in right) == (False, True)
     assert figure.get_size_inches().tolist() == sizes
     assert all(axes.get_visible() and axes.get_in_layout() for axes in figure.axes)
     assert [axes.get_subplotspec().colspan.start for axes in figure.axes] == [0, 1]  # type: ignore[union-attr]

@@ -51,9 +51,9 @@ def test_a_page_goes_from_the_paper_to_the_command_that_repeats_it(tmp_path: Pat
     order = [
         html.index(words)
         for words in (
-            "1 claim of the paper: 1 holds; 1 of ours: 1 fails. Fails: it falls. 2 runs. "
-            "Mean pause per flow in the run with BTS: 12 µs. "
-            "3 dropped packets in 1 run. Wall time: 1.5 s. Verdict: faithful (all runs).",
+            "1 claim of the paper: 1 holds; 1 of ours: 1 fails. This claim fails: it falls. There were 2 runs. "
+            "The mean pause per flow in the run with BTS is 12 µs. "
+            "3 packets were dropped in 1 run. The wall time was 1.5 s. The verdict is faithful for all runs.",
             "Changed: load=0.1",
             "Peaks over degrees.",
             "Our plot.",

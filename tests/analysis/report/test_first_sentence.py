@@ -20,15 +20,16 @@ from tests.analysis.narrow import printed
 def test_run_summary_has_the_figures_of_the_result(make_run_folder: FolderMaker) -> None:
     run = load_run(make_run_folder("sfc"))
     assert of_run(run.result, run.flows.with_columns(paused_us=pl.lit(2.0))) == (
-        "P99 slowdown of hadoop flows: 2.93 [2.72 to 3.11]. Peak buffer: 2.52 MB (tor2). All 2,256 flows completed in "
-        "3.77 ms. Mean pause per flow: 2 µs. 40 dropped packets. Wall time: 41.2 s. "
-        "Verdict: faithful (Every one of 400,000 packets sent is accounted for)."
+        "The P99 slowdown of hadoop flows is 2.93 [2.72 to 3.11]. The peak buffer is 2.52 MB (tor2). "
+        "All 2,256 flows completed in 3.77 ms. "
+        "The mean pause per flow is 2 µs. 40 packets were dropped. The wall time was 41.2 s. "
+        "The verdict is faithful (Every one of 400,000 packets sent is accounted for)."
     )
 
 
 def test_run_page_begins_with_the_summary(make_run_folder: FolderMaker) -> None:
     page = write_run_report(make_run_folder("sfc")).read_text()
-    assert '<p class="first">P99 slowdown of hadoop flows: 2.93 [2.72 to 3.11]. Peak buffer: ' in page
+    assert '<p class="first">The P99 slowdown of hadoop flows is 2.93 [2.72 to 3.11]. The peak buffer is ' in page
 
 
 def test_run_summary_names_what_was_not_measured(make_run_folder: FolderMaker) -> None:
@@ -44,32 +45,35 @@ def test_run_summary_names_what_was_not_measured(make_run_folder: FolderMaker) -
         "signals": result.signals.model_copy(update={"pause_obeyed_us": 0.0}),
     }
     assert of_run(result.model_copy(update=changes), FLOWS.empty()) == (
-        "2,256 of 2,256 flows did not finish. Peak buffer: not measured. No pauses. Drops: not counted. "
-        "Wall time: not measured. Verdict: invalid (The runner was killed)."
+        "2,256 of 2,256 flows did not finish. The peak buffer was not measured. No flow was paused. "
+        "Drops were not counted. "
+        "The wall time was not measured. The verdict is invalid (The runner was killed)."
     )
 
 
 def test_comparison_summary_names_the_best_run(results: list[RunResult]) -> None:
     assert of_comparison(compare(results)) == (
-        "P99 slowdown of hadoop flows: lowest with sfc, 1.97 [1.86 to 2.05] (irn: 4.87 [4.45 to 5.21]). "
-        "Peak buffer: lowest with sfc, 1.68 MB (irn: 6.71 MB). Mean pause per flow in the run with BTS: 4.47 µs. "
-        "80 dropped packets (irn 40, sfc 40). 2 runs of hadoop-50. Wall time: 82.5 s. Verdict: faithful (all runs)."
+        "The P99 slowdown of hadoop flows is lowest with sfc, 1.97 [1.86 to 2.05] (irn: 4.87 [4.45 to 5.21]). "
+        "The peak buffer is lowest with sfc, 1.68 MB (irn: 6.71 MB). "
+        "The mean pause per flow in the run with BTS is 4.47 µs. "
+        "80 packets were dropped (irn 40, sfc 40). 2 runs of hadoop-50 were compared. The wall time was 82.5 s. "
+        "The verdict is faithful for all runs."
     )
 
 
 def test_a_figure_that_is_printed_alike_is_not_lowest_with_one_run(results: list[RunResult]) -> None:
     irn, sfc = results
     alike = sfc.model_copy(update={"max_buffer_bytes": (irn.max_buffer_bytes or 0) + 1})
-    assert "Peak buffer: the same with irn and sfc, 6.71 MB. " in of_comparison(compare([irn, alike]))
+    assert "The peak buffer is the same with irn and sfc, 6.71 MB. " in of_comparison(compare([irn, alike]))
     third = sfc.model_copy(update={"scheme": "sfc-p"})
     text = of_comparison(compare([irn, sfc, third]))
-    assert "Peak buffer: lowest with sfc and sfc-p, 1.68 MB (irn: 6.71 MB). " in text
+    assert "The peak buffer is lowest with sfc and sfc-p, 1.68 MB (irn: 6.71 MB). " in text
 
 
 def test_comparison_summary_names_degraded_runs(results: list[RunResult]) -> None:
     irn, sfc = results
     comparison = compare([irn, sfc.model_copy(update={"verdict": "degraded"})])
-    assert of_comparison(comparison).endswith(" Verdict: degraded in 1 of 2 runs (sfc).")
+    assert of_comparison(comparison).endswith(" The verdict is degraded in 1 of 2 runs (sfc).")
 
 
 def test_unfinished_work_comes_first_on_terminal_and_page(make_run_folder: FolderMaker) -> None:
@@ -78,7 +82,7 @@ def test_unfinished_work_comes_first_on_terminal_and_page(make_run_folder: Folde
     run = load_run(folder)
     counts = run.result.flows
     sentence = f"{counts.total - counts.completed:,} of 2,256 flows did not finish"
-    assert of_run(run.result, run.flows).startswith(f"{sentence}. Peak buffer: ")
+    assert of_run(run.result, run.flows).startswith(f"{sentence}. The peak buffer is ")
     assert f"The other {counts.completed} completed in " in of_run(run.result, run.flows)
     page = write_run_report(folder).read_text()
     assert f'<p class="first">{sentence}.' in page
@@ -101,8 +105,8 @@ def test_a_run_with_unfinished_flows_is_never_the_best(make_run_folder: FolderMa
     irn, sfc = (read_result(make_run_folder(scheme, peak_bytes=peak)) for scheme, peak in (("irn", 8e6), ("sfc", 2e6)))
     text = of_comparison(compare([irn, sfc, dead]))
     assert text.startswith(f"1 of 3 runs did not finish all flows (dead: {dead.flows.completed:,} of 2,256 flows). ")
-    assert "Peak buffer: lowest with sfc among the 2 that finished, 1.68 MB (irn: 6.71 MB)." in text
-    assert "P99 slowdown of hadoop flows: the same with irn and sfc among the 2 that finished, " in text
+    assert "The peak buffer is lowest with sfc among the 2 that finished, 1.68 MB (irn: 6.71 MB)." in text
+    assert "The P99 slowdown of hadoop flows is the same with irn and sfc among the 2 that finished, " in text
     assert "No run finished, so none is the best." in of_comparison(compare([dead, dead]))
     first = compare([irn, dead]).meaning[0]
     assert first.startswith(f"dead did not finish {dead.unfinished:,} of 2,256 flows (irn finished all flows).")
@@ -118,14 +122,16 @@ def test_packets_sent_again_are_shown_with_the_reasons(make_run_folder: FolderMa
     result = read_result(folder)
     flows = result.flows.model_copy(update={"packets_resent": 9})
     result = result.model_copy(update={"flows": flows})
-    assert "40 dropped packets. 9 packets sent again (timeout 2, loss 3, reordering 4)." in of_run(
+    assert "40 packets were dropped. 9 packets were sent again (timeout 2, loss 3, reordering 4)." in of_run(
         result, FLOWS.empty()
     )
     assert dict(key_figures(result))["sent again"] == "9 (timeout 2, loss 3, reordering 4)"
     [card] = [card for card in run_cards(result) if card.name == "Packets sent again"]
     assert (card.value, card.detail) == ("9", "timeout 2, loss 3, reordering 4")
     comparison = compare([result, result.model_copy(update={"scheme": "sfc"})])
-    assert "18 packets sent again (irn 9: mostly reordering; sfc 9: mostly reordering)." in of_comparison(comparison)
+    assert "18 packets were sent again (irn 9: mostly reordering; sfc 9: mostly reordering)." in of_comparison(
+        comparison
+    )
     assert printed(comparison_table(comparison)).count(" 40/9 ") == 2
     row = result_row(result)
     assert (row["resent"], row["resent_loss"], row["resent_reordering"]) == (9, 3, 4)

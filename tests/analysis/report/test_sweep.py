@@ -45,8 +45,8 @@ def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderM
     folder = sweep_folder(make_run_folder, tmp_path / "sweep")
     assert is_sweep(folder)
     page = write_sweep_page(folder, ["sfc degree=32: no room"]).read_text()
-    assert "8 jobs (6 distinct runs) of incast." in page
-    assert "Peak buffer: " in page
+    assert "8 jobs (6 distinct runs) of incast were executed." in page
+    assert "The peak buffer is " in page
     assert "(sfc, degree 8, q_th_bytes 250000) to" in page
     assert "(irn, degree 16)" in page
     assert "switch.q_th_bytes does not affect irn: its 4 jobs share 2 runs." in page
@@ -119,8 +119,8 @@ def test_unfinished_runs_are_first_in_the_summary_and_crosses_in_the_plot(
     completed = rows[2]["flows_completed"]
     text = of_sweep(read_sweep_results(folder))
     assert text.startswith(f"1 of 3 runs did not finish all flows (irn, degree 32: {completed} of 2,256 flows). ")
-    assert "P99 slowdown of the 2 runs that finished: " in text
-    assert "Peak buffer of the 2 runs that finished: 1.68 MB (irn, degree 8) to 3.35 MB (irn, degree 16)." in text
+    assert "The P99 slowdown of the 2 runs that finished is " in text
+    assert "The peak buffer of the 2 runs that finished is 1.68 MB (irn, degree 8) to 3.35 MB (irn, degree 16)." in text
     page = write_sweep_page(folder).read_text()
     assert f">{completed} / 2,256</td>" in page
     assert "A cross marks runs that did not finish all flows; they have no figures." in page

@@ -84,20 +84,19 @@ def test_page_begins_with_agreement_and_verdict(make_run_folder: FolderMaker) ->
     count, walls = len(good.metrics), (good.live_wall_s or 0) + (degraded.live_wall_s or 0)
     first = _first(make_run_folder, Validation(runs=(good,)))
     assert first.startswith(f"Live and virtual agree within tolerance in all {count} figures of 1 pair of runs. ")
-    assert first.endswith(" Verdict: faithful.")
+    assert first.endswith(" The verdict is faithful.")
     first = _first(make_run_folder, Validation(runs=(good, degraded)))
     assert f"in {2 * count - 2} of {2 * count} figures of 2 pairs of runs" in first
-    assert (
-        "Outside tolerance: hadoop-50 sfc, degree 8: peak buffer +50 %; hadoop-50 sfc, degree 8: mean of all buffers "
-        in first
-    )
-    assert f"Largest difference in peak buffer: 50 %. Wall time of the live runs: {walls:.1f} s." in first
-    assert first.endswith(" Verdict: degraded in 1 of 2 pairs (hadoop-50 sfc, degree 8).")
+    where = "hadoop-50 sfc, degree 8"
+    assert f"These are outside tolerance: {where}: peak buffer +50 %; {where}: mean of all buffers " in first
+    assert "The largest difference in peak buffer is 50 %. " in first
+    assert f"The wall time of the live runs was {walls:.1f} s." in first
+    assert first.endswith(" The verdict is degraded in 1 of 2 pairs (hadoop-50 sfc, degree 8).")
 
 
 def test_page_with_failed_comparisons_has_no_good_verdict(make_run_folder: FolderMaker) -> None:
     failed = Validation(runs=(_run(make_run_folder),), failures=("incast pfc: why",))
-    assert _first(make_run_folder, failed).endswith(" Verdict: incomplete, 1 pair could not be compared.")
+    assert _first(make_run_folder, failed).endswith(" The comparison is incomplete: 1 pair could not be compared.")
     assert "so there is no verdict" in _first(make_run_folder, Validation(runs=(), failures=("incast pfc: why",)))
 
 

@@ -55,7 +55,7 @@ def test_completion_counts_in_summaries(result: RunResult, ideal_us: float | Non
     [sentence] = comparison.meaning
     assert "sfc compared with irn: ring completes earlier; " in sentence
     assert "(completion of ring 357 µs vs. 400 µs, 0.892x; " in sentence
-    assert "Completion of ring: lowest with sfc, 357 µs (irn: 400 µs). " in of_comparison(comparison)
+    assert "The completion time of ring is lowest with sfc, 357 µs (irn: 400 µs). " in of_comparison(comparison)
     [alike] = compare([_run(result, "irn", 400), _run(result, "sfc", 401)]).meaning
     assert "the completion of ring shows no clear difference; " in alike
 

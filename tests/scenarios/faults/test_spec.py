@@ -83,7 +83,7 @@ def test_a_fault_names_all_parallel_links_or_one_of_them() -> None:
         ("stall:h1,at=1us,for=1us,ring=few", "ring: must be a whole number"),
         ("stall:h1,at=1us,for=1us,ring=-1", "ring: must be a whole number"),
         ("stall:h1,at=1us,for=1us,ring=1234567", "ring: must be a whole number of at most 6 digits"),
-        ("loss:all", "rate is missing; it is written loss:A-B|NODE|all,rate=SHARE"),
+        ("loss:all", "rate is missing; it is written loss:A-B|NODE|all,rate=FRACTION"),
         ("loss:all,rate=0", "rate: must be above 0 and at most 100%, not 0"),
         ("loss:all,rate=101%", "rate: must be above 0 and at most 100%, not 101%"),
         ("loss:all,rate=2", "rate: must be above 0 and at most 100%, not 2"),

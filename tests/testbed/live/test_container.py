@@ -71,7 +71,10 @@ def _host(container: FakeContainer) -> HostContainer:
         ({"ExitCode": 137}, "was ended by SIGKILL: its first process, the shell of the host, must not be ended"),
         ({"ExitCode": 0}, "ended with status 0: its first process, the shell of the host, must not be ended"),
         ({"ExitCode": 255}, "ended with status 255: its first process"),
-        ({"ExitCode": 137, "OOMKilled": True}, "was ended by SIGKILL: its programs needed more than 512 MiB of memory"),
+        (
+            {"ExitCode": 137, "OOMKilled": True},
+            "was ended by SIGKILL: its applications needed more than 512 MiB of memory",
+        ),
     ],
 )
 def test_the_obituary_says_how_a_container_ended(

@@ -69,7 +69,7 @@ def test_programs_in_containers_are_paced_and_paused(image: str) -> None:
         assert all(stream["bits_per_second"] < 2 * LINE_RATE_WALL_BPS for stream in received), received
         _, signals = net.journal.signals_since(0)
         assert {signal.host for signal in signals if signal.flow_id is None and signal.obeyed} == {"h2", "h3"}
-        with pytest.raises(UsageError, match="h1 is a container: `cmd` starts programs in it"):
+        with pytest.raises(UsageError, match="h1 is a container: `cmd` starts applications in it"):
             h1.popen("sleep 1")
         with pytest.raises(RunError, match=r"the container of h1 \(.*\) ended with status 3: its first process"):
             h1.cmd("exit 3")
