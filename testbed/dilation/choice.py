@@ -8,11 +8,12 @@ each frame, and `testbed.dilation.prediction` derives from both how late the run
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analysis.results.spec import DilationChoice
 from testbed.dilation.dry_run import Tell, dry_run, ignore
 from testbed.dilation.prediction import LoadModel, least_dilation
 from testbed.load.stored import stored_calibration
-from testbed.plan.fixed_point import largest_fitting
 from testbed.plan.plan import RunPlan
 from testbed.plan.switch_targets import SWITCH_TARGETS
 from topologies.physics import departure_window_ns
@@ -34,14 +35,14 @@ def with_dilation(plan: RunPlan, tell: Tell = ignore) -> RunPlan:
     switch = costs.switches.get(target.name, target.cost)
     telemetry, window_ns = plan.switch_settings.int_telemetry, departure_window_ns(plan.topology)
     model = LoadModel(dry_run(plan, tell), costs, switch, telemetry=telemetry, window_ns=window_ns)
-    most = min(MAX_AUTOMATIC_DILATION, largest_fitting(plan.topology, plan.switch_settings))
-    automatic, prediction = least_dilation(model, most)
-    factor, enough = automatic, None
-    if not plan.config.is_dilation_automatic:
-        factor = plan.dilation.factor
-        typed = model.at(factor)
-        enough = automatic if prediction.is_enough and not typed.is_enough else None
-        prediction = typed
+    decided = plan
+    if plan.config.is_dilation_automatic:
+        decided = plan.at_dilation(least_dilation(model, MAX_AUTOMATIC_DILATION))
+    prediction = model.at(decided.config.dilation)
+    enough = None
+    if decided is plan and not prediction.is_enough:
+        least = plan.at_dilation(least_dilation(model, MAX_AUTOMATIC_DILATION)).config.dilation
+        enough = least if model.at(least).is_enough else None
     choice = DilationChoice(
         peak_load=round(prediction.peak_load, 4),
         late_share=round(prediction.late_share, 4),
@@ -49,4 +50,4 @@ def with_dilation(plan: RunPlan, tell: Tell = ignore) -> RunPlan:
         calibrated=costs.origin,
         enough=enough,
     )
-    return plan.at_dilation(factor, choice)
+    return replace(decided, config=replace(decided.config, dilation_choice=choice))

@@ -111,9 +111,9 @@ def share_of_core(cost: ProcessCost, frames_per_s: Floats) -> Floats:
     return share
 
 
-def least_dilation(model: LoadModel, most: int) -> tuple[int, Prediction]:
-    """Return the smallest step at which the run is on time, or else the largest step, and its prediction."""
+def least_dilation(model: LoadModel, most: int) -> int:
+    """Return the smallest step at which the run is on time, or else the largest step."""
     step = 1
-    while not (prediction := model.at(step)).is_enough and step < most:
+    while not model.at(step).is_enough and step < most:
         step = next_step(step + 1)
-    return step, prediction
+    return step

@@ -338,7 +338,7 @@ control SizeLimit(inout metadata_t meta, inout standard_metadata_t std) {
         "testbed/control_plane/features.py": {
             "    if settings.sfc_p or settings.pfc or settings.bfc_queues is not None:": (
                 "    if settings.most_bytes is not None:\n"
-                '        yield f"table_set_default size_limit limit {settings.most_bytes}"\n'
+                '        yield TableEntry("size_limit", "limit", parameters=(settings.most_bytes,))\n'
             )
         },
     },

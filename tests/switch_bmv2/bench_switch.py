@@ -87,7 +87,7 @@ class BenchSwitch:
         self.engine = SwitchEngine(library or build_engine())
         lines = pipeline_commands(topology, name, settings, dilation, seed=1)
         for line in (*lines, *wire_commands(topology, name, dilation), *self._no_delays(), *extra):
-            self.engine.command(line)
+            self.engine.command(str(line))
 
     def data(
         self,

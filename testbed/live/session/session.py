@@ -21,7 +21,7 @@ import psutil
 from analysis.results.spec import RunSpec
 from hosts.protocol import Adopt, Signal
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
-from testbed.control_plane.commands import change_commands
+from testbed.control_plane.commands import change_commands, settings_commands
 from testbed.control_plane.rerouting import Rerouting
 from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError, UsageError
@@ -38,7 +38,7 @@ from testbed.live.session.links import links_between, set_end, set_link
 from testbed.plan.dilations import NETWORK_DILATION
 from testbed.plan.plan import RunPlan, plan_network, plan_run
 from testbed.plan.settings import parse_settings
-from testbed.program.user_program import read_program
+from testbed.program.user_program import declarations_of, read_program
 from testbed.recording.folder import make_folder
 from testbed.system.cleanup import end_processes
 from testbed.targets import capabilities
@@ -220,11 +220,15 @@ class LiveSession:
         """Change the scheme while the network runs; messages under way keep the rules that they began with."""
         plan = plan_network(self._request_with(scheme=name))
         old, new = self.plan.switch_settings, plan.switch_settings
+        program = declarations_of(self.plan.spec.program)
         self._check_all_run()
         reading.check_rates_have_codes(plan.transport, self._rates_gbps.values())
         for controlled in self.switches.values():
-            for line in change_commands(self.topology, controlled.name, old, new, self.dilation):
-                controlled.command(line)
+            before, after = (
+                settings_commands(self.topology, controlled.name, settings, self.dilation) for settings in (old, new)
+            )
+            for command in change_commands(before, after, program.initial_action):
+                controlled.command(command)
         self._hub.tell(Adopt(plan.transport.as_dict()))
         self.plan = plan
         self._earlier_signals, _ = self.journal.signals_since(0)
@@ -245,9 +249,9 @@ class LiveSession:
             self._tell_ports(ends, up=True)
             self._mended_ns = time.monotonic_ns()
         self._dead = self._dead.difference(links) if up else self._dead.union(links)
-        for name, lines in self._rerouting.around(self._dead).items():
-            for line in lines:
-                self.switches[name].change(line)
+        for name, changes in self._rerouting.around(self._dead).items():
+            for change in changes:
+                self.switches[name].change(change)
         return len(links)
 
     @property

@@ -50,9 +50,9 @@ def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
     plan = _plan()
     window_ns = departure_window_ns(plan.topology)
     model = LoadModel(dry_run(plan), COSTS, SOFT, telemetry=False, window_ns=window_ns)
-    least, prediction = least_dilation(model, MAX_DILATION)
+    least = least_dilation(model, MAX_DILATION)
     before = max(step for step in STEPS if step < least)
-    assert prediction.is_enough
+    assert model.at(least).is_enough
     assert not model.at(before).is_enough
     assert plan.config.dilation == least
 
@@ -62,7 +62,7 @@ def test_expensive_frames_and_late_sleepers_need_a_larger_dilation() -> None:
 
     def least(switch: ProcessCost = SOFT, **changes: object) -> int:
         costs = COSTS.model_copy(update=changes)
-        return least_dilation(LoadModel(traffic, costs, switch, telemetry=False), MAX_DILATION)[0]
+        return least_dilation(LoadModel(traffic, costs, switch, telemetry=False), MAX_DILATION)
 
     assert least(agent=COSTS.agent.times(4)) > least()
     assert least(SOFT.times(4)) > least()
