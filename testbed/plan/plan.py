@@ -32,7 +32,7 @@ from testbed.flows.on_wire import on_wire
 from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan import checks
 from testbed.plan.captured_ports import captured_flows, captured_ports
-from testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATION
+from testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATION, DecidedDilation
 from testbed.plan.fixed_point import commands_at, commands_near
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
@@ -70,6 +70,11 @@ class RunPlan:
     @property
     def dilation(self) -> Dilation:
         return Dilation(self.config.dilation)
+
+    @property
+    def decided(self) -> DecidedDilation:
+        """The dilation and its prediction, for another plan of the same request."""
+        return DecidedDilation(self.config.dilation, self.config.dilation_choice)
 
     def at_dilation(self, most: int) -> RunPlan:
         """Return the same plan at a dilation, or at the largest smaller one that the data plane can represent."""
@@ -131,8 +136,11 @@ class _Traffic:
 
 
 @without_garbage_collection()
-def plan_run(spec: RunSpec) -> RunPlan:
-    """Check a specification and plan the run. Raises UsageError, as one line, for invalid ones."""
+def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
+    """Check a specification and plan the run. Raises UsageError, as one line, for invalid ones.
+
+    A `decided` dilation replaces the requested one.
+    """
     scenario, scale = checks.scenario_at_scale(spec)
     scheme = checks.scheme_named(spec.scheme)
     settings = by_part(spec.settings)
@@ -156,7 +164,8 @@ def plan_run(spec: RunSpec) -> RunPlan:
     captured_flows(spec.captures, flows)
     captured_ports(spec.captures, topology, flows)
     waits = _waits(topology, flows, network.transport, network.switch)
-    dilation, commands = _dilation_and_commands(spec, topology, network.switch)
+    requested = spec.dilation if decided is None else decided.factor
+    dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch)
     fields_of_run = {
         **traffic.recorded,
         "scenario": scenario.name,
@@ -169,6 +178,7 @@ def plan_run(spec: RunSpec) -> RunPlan:
         ),
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
         "command": _repeat_command(spec, dilation.factor),
+        "dilation_choice": None if decided is None else decided.choice,
     }
     config = _config(spec, dilation, target, topology, network, commands, fields_of_run)
     return RunPlan(spec, config, topology, flows, network.switch, network.transport, commands, faults)
@@ -223,13 +233,12 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
 
 
 def _dilation_and_commands(
-    spec: RunSpec, topology: Topology, switch: SwitchSettings
+    spec: RunSpec, requested: int | None, topology: Topology, switch: SwitchSettings
 ) -> tuple[Dilation, SwitchCommands]:
     """Return the requested dilation, or the one of runs in virtual time, and the commands of the switches.
 
-    A live run without a requested dilation keeps this one for its dry run, and `testbed.dilation.choice` replaces it.
+    A live run without a requested dilation keeps this one for its dry run, and `testbed.speed.dilation` replaces it.
     """
-    requested = spec.dilation if spec.retry is None else spec.retry.dilation
     dilation = Dilation(requested or VIRTUAL_DILATION)
     if requested is None and spec.clock == "real":
         return commands_near(topology, switch, dilation, spec.seed)

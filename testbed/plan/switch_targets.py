@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The table of switch targets: what they cannot do, what they cost and where they are implemented. Starts none."""
+"""The table of switch targets: what they cannot do and where they are implemented. Starts none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from scenarios.faults.fault import Fault
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
-from testbed.load.costs import ProcessCost
 from topologies.model import Topology
 
 DEFAULT_TARGET = "soft"
@@ -23,8 +22,6 @@ class SwitchTarget:
     name: str
     implementation: str
     """MODULE:CLASS of the `Target`. This is a name, because the module imports the plan."""
-    cost: ProcessCost
-    """The cost of one of its processes on a machine without calibration, rather high (docs/sources.md#dilation)."""
     no_virtual_clock: str | None = None
     """The reason why the target has no virtual clock; None if it has one."""
     no_pfc: str | None = None
@@ -44,15 +41,10 @@ class SwitchTarget:
 SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
     target.name: target
     for target in (
-        SwitchTarget(
-            "soft",
-            "testbed.targets.softswitch:SoftswitchTarget",
-            ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0.12),
-        ),
+        SwitchTarget("soft", "testbed.targets.softswitch:SoftswitchTarget"),
         SwitchTarget(
             "bmv2",
             "testbed.targets.bmv2.target:Bmv2Target",
-            ProcessCost(frame_ns=160_000, lone_frame_ns=400_000, fixed_share=0.05),
             no_virtual_clock="BMv2 reads the machine's clock",
             no_pfc="a queue of BMv2 cannot be paused",
             acks_apart=True,

@@ -245,9 +245,8 @@ class PatientTarget(SoftswitchTarget):
     },
     {
         "testbed/plan/switch_targets.py": {
-            '        SwitchTarget(\n            "soft"': (
-                '        SwitchTarget("patient", "testbed.targets.patient:PatientTarget", '
-                "ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n"
+            '        SwitchTarget("soft"': (
+                '        SwitchTarget("patient", "testbed.targets.patient:PatientTarget"),\n'
             )
         }
     },

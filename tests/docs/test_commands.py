@@ -55,7 +55,7 @@ PARSED: Mapping[str, str] = {
     r"runner.py reproduce": "minutes: tests/reproduction/test_reproduce.py",
     r"runner.py sweep": "a dozen runs: tests/testbed/sweep/test_sweep.py",
     r"runner.py validate": "live and virtual runs for minutes: tests/testbed/validation/test_run.py",
-    r"sudo ./runner.py doctor --calibrate": "a minute: tests/testbed/calibration/test_calibration_live.py",
+    r"sudo ./runner.py doctor --calibrate": "a minute: tests/testbed/speed/test_calibration_live.py",
     r"sudo ./runner.py clean": "ends processes of killed runs: tests/testbed/live/test_clean_live.py",
     r"python mine.py": "a live network: tests/examples/test_examples.py runs it",
     r": tac ": "a pipe: tests/switch_bmv2/program/test_artifacts.py runs it",

@@ -23,7 +23,6 @@ from hosts.protocol import Adopt, Signal
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
 from testbed.control_plane.commands import change_commands, settings_commands
 from testbed.control_plane.rerouting import Rerouting
-from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError, UsageError
 from testbed.flows.ideal import ideal_fct_ns
 from testbed.interrupt import Interrupt
@@ -275,7 +274,7 @@ class LiveSession:
         """Return a scenario's plan on this network with its settings. Raises UsageError if that is impossible."""
         request = self._request_with(scheme=self.scheme)
         merged = {**request.settings, **parse_settings(settings)}
-        plan = with_dilation(plan_run(replace(request, scenario=name, scale=scale, settings=merged)))
+        plan = plan_run(replace(request, scenario=name, scale=scale, settings=merged))
         if plan.topology != self.topology:
             raise UsageError("a scenario at the prompt uses the running network: topology settings are not allowed")
         session_fields = ("physics", "switch_settings", "transport_settings", "thresholds_bytes")

@@ -22,15 +22,15 @@ from analysis.results.spec import RunSpec
 from scenarios.model.flow import FlowRequest
 from scenarios.traffic.flow_file import format_flows
 from telemetry.reader import answer
-from testbed.calibration.processor_time import Watch
 from testbed.errors import RunError, UsageError
 from testbed.execution.programs import build_programs
 from testbed.interrupt import Interrupt
 from testbed.live.run import run_live
-from testbed.load.costs import ProcessCost, Wakeups
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
 from testbed.recording.recorder import Recorder
+from testbed.speed.costs import ProcessCost, Wakeups
+from testbed.speed.processor_time import Watch
 from testbed.system.code import ROOT
 from testbed.system.limits import cores
 from testbed.targets import capabilities
@@ -185,7 +185,7 @@ def _median(loads: Sequence[Load]) -> Load:
 
 
 def measured_wakeups(kind: str) -> Wakeups:
-    """Return how late a sleeping process of this kind wakes up (`testbed.calibration.probe`). Raises RunError."""
+    """Return how late a sleeping process of this kind wakes up (`testbed.speed.probe`). Raises RunError."""
     [late_ns] = _answers(kind, 1)
     late_ns = sorted(late_ns)
     return Wakeups(
@@ -205,13 +205,13 @@ def measured_capacity(seconds: float = 0.8) -> float:
 
 
 def _answers(word: str, count: int) -> list[Any]:
-    """Start `count` processes of `testbed.calibration.probe` at once, and return the JSON that each prints."""
-    command = [sys.executable, "-m", "testbed.calibration.probe", word]
+    """Start `count` processes of `testbed.speed.probe` at once, and return the JSON that each prints."""
+    command = [sys.executable, "-m", "testbed.speed.probe", word]
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(count)]
     try:
         return [json.loads(process.communicate(timeout=_PROCESS_SECONDS)[0]) for process in processes]
     except (subprocess.SubprocessError, ValueError) as error:
-        raise RunError(f"testbed.calibration.probe {word} could not be measured: {error}") from error
+        raise RunError(f"testbed.speed.probe {word} could not be measured: {error}") from error
     finally:
         for process in processes:
             process.kill()

@@ -9,23 +9,21 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
-from testbed.dilation.choice import MAX_AUTOMATIC_DILATION, with_dilation
-from testbed.dilation.dry_run import BINS_PER_RTT, dry_run
-from testbed.dilation.prediction import LATE_SHARE, LoadModel, least_dilation
 from testbed.errors import UsageError
-from testbed.load.costs import MessageCost, ProcessCost, Wakeups, built_in
-from testbed.load.stored import store
 from testbed.plan.dilations import MAX_DILATION, VIRTUAL_DILATION
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
-from testbed.plan.switch_targets import SWITCH_TARGETS
-from tests.testbed.load.calibrations import calibration
+from testbed.speed.costs import SWITCH_COSTS, MessageCost, ProcessCost, Wakeups, built_in
+from testbed.speed.dilation import LATE_SHARE, MAX_AUTOMATIC_DILATION, LoadModel, least_dilation, with_dilation
+from testbed.speed.dry_run import BINS_PER_RTT, dry_run
+from testbed.speed.stored import store
+from tests.testbed.speed.calibrations import calibration
 from tests.tree import ROOT
 from topologies.physics import WINDOWS_PER_RTT, departure_window_ns
 from wire.dilation import next_step
 
 COSTS = built_in(2)
-SOFT = SWITCH_TARGETS["soft"].cost
+SOFT = SWITCH_COSTS["soft"]
 STEPS = sorted({next_step(number * 10**power) for power in range(1, 5) for number in range(1, 10)})
 
 
