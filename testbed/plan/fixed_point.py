@@ -40,9 +40,7 @@ def commands_near(
     """
     _check_rates(topology, settings)
     refused = ""
-    steps = list(_steps())
-    lower = [step for step in reversed(steps) if step < dilation.factor]
-    for factor in (dilation.factor, *lower, *(step for step in steps if step > dilation.factor)):
+    for factor in _nearest(dilation.factor):
         try:
             return Dilation(factor), network_commands(topology, settings, Dilation(factor), seed=seed)
         except FixedPointError as error:
@@ -56,9 +54,11 @@ def _check_rates(topology: Topology, settings: SwitchSettings) -> None:
         raise UsageError(refused)
 
 
-def _steps() -> Iterator[int]:
-    """Yield round factors: 1, 2, 3, 5, 7, 10, 15, 20 and so on."""
-    step = next_step(1)
-    while step <= MAX_DILATION:
-        yield step
-        step = next_step(step + 1)
+def _nearest(factor: int) -> Iterator[int]:
+    """Yield a factor, then all smaller round factors (1, 2, 3, 5, 7, 10, 15, 20 and so on), then all larger ones."""
+    yield factor
+    steps = [next_step(1)]
+    while steps[-1] < MAX_DILATION:
+        steps.append(next_step(steps[-1] + 1))
+    yield from (step for step in reversed(steps) if step < factor)
+    yield from (step for step in steps if step > factor)

@@ -38,7 +38,7 @@ from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
 from testbed.plan.settings import SettingsByPart, by_part, settings_words
 from testbed.plan.suitability import setting_warnings
-from testbed.plan.switch_targets import SwitchTarget, check_faults
+from testbed.plan.switch_targets import SWITCH_TARGETS, SwitchTarget, check_faults
 from testbed.program.fit import check_fits
 from testbed.program.sources import check_artifacts
 from testbed.program.user_program import own_program
@@ -81,6 +81,8 @@ class RunPlan:
         if most == self.config.dilation:
             return self
         dilation, commands = commands_near(self.topology, self.switch_settings, Dilation(most), self.spec.seed)
+        if self.spec.program is not None:
+            check_fits(self.spec.program, self.topology, commands, SWITCH_TARGETS[self.config.switch].registers)
         command = _repeat_command(self.spec, dilation.factor)
         return replace(self, config=replace(self.config, dilation=dilation.factor, command=command), commands=commands)
 

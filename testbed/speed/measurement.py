@@ -27,7 +27,6 @@ from testbed.speed.costs import MessageCost, ProcessCost, built_in
 from testbed.speed.dilation import share_of_core
 from testbed.speed.machine import this_machine
 from testbed.speed.probe import KINDS
-from testbed.speed.processor_time import busy_cores
 from testbed.speed.stored import MOST_BUSY_CORES, Calibration, costly_code
 from testbed.speed.trials import (
     PACKET_NS,
@@ -35,6 +34,7 @@ from testbed.speed.trials import (
     Load,
     Measurement,
     Trial,
+    busy_cores,
     is_available,
     measured_capacity,
     measured_run,

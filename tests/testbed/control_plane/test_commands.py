@@ -104,6 +104,15 @@ def test_a_changed_switch_has_the_tables_of_a_new_one(switch: str, old: str, new
         assert _tables(changed) == _tables(fresh)
 
 
+def test_a_mechanism_of_both_schemes_stays_on_during_a_change() -> None:
+    built = shape("clos", {}).build()
+    old, new = (settings_commands(built, "tor1", _switch_settings(name), BENCH_DILATION) for name in ("sfc", "sfc-est"))
+    changes = change_commands(old, new, PROGRAM.initial_action)
+    defaults = [change for change in changes if isinstance(change, TableEntry) and not change.keys]
+    assert len({entry.table for entry in defaults}) == len(defaults)
+    assert TableEntry("suppression", "off") not in changes
+
+
 @pytest.mark.parametrize("scheme", [*SCHEMES, "irn+qcn"])
 def test_table_and_action_names_are_unambiguous_for_simple_switch_cli(scheme: str) -> None:
     """simple_switch_CLI accepts any suffix of a table or action name that is unique in the program."""

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
+from testbed.control_plane.commands import SwitchCommands, network_commands
+from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
+from testbed.plan import fixed_point
 from testbed.plan.dilations import MAX_DILATION, VIRTUAL_DILATION
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.plan.settings import parse_settings
@@ -19,8 +22,9 @@ from testbed.speed.dry_run import BINS_PER_RTT, dry_run
 from testbed.speed.stored import store
 from tests.testbed.speed.calibrations import calibration
 from tests.tree import ROOT
+from topologies.model import Topology
 from topologies.physics import WINDOWS_PER_RTT, departure_window_ns
-from wire.dilation import next_step
+from wire.dilation import Dilation, next_step
 
 COSTS = built_in(2)
 SOFT = SWITCH_COSTS["soft"]
@@ -110,6 +114,22 @@ def test_config_says_what_was_chosen_and_why() -> None:
     assert typed.dilation_choice.enough == _plan().config.dilation
     virtual = plan_run(RunSpec("incast", clock="virtual")).config
     assert (virtual.dilation, virtual.dilation_choice) == (VIRTUAL_DILATION, None)
+
+
+def test_an_automatic_run_makes_its_entries_for_the_dry_run_and_at_the_chosen_dilation_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = []
+
+    def noting(topology: Topology, settings: SwitchSettings, dilation: Dilation, *, seed: int) -> SwitchCommands:
+        made.append(dilation.factor)
+        return network_commands(topology, settings, dilation, seed=seed)
+
+    monkeypatch.setattr(fixed_point, "network_commands", noting)
+    plan = _plan()
+    assert made == [VIRTUAL_DILATION, plan.config.dilation]
+    assert with_dilation(plan_run(plan.spec, plan.decided)).config == plan.config
+    assert made[2:] == [plan.config.dilation]
 
 
 @pytest.mark.parametrize("payload", [1_000, 9_000])
