@@ -97,7 +97,8 @@ def checked(
     if all(plan.config.clock == "virtual" for plan in plans):
         return plans
     plans = _with_dilations(plans)
-    check_rates(plans)
+    for plan in plans:
+        check_rates(plan)
     return plans
 
 

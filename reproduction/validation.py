@@ -18,7 +18,7 @@ from reproduction.model.experiment import Experiment, Point
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import SCHEMES
 from testbed.errors import UsageError
-from testbed.execution.limits import check_switch_memory, check_switch_rates
+from testbed.execution.limits import check_switch_limits
 from testbed.plan.plan import plan_run
 from testbed.plan.settings import Settings
 from testbed.plan.switch_targets import SWITCH_TARGETS, switch_target
@@ -62,9 +62,7 @@ def pairs_of(wish: Wish) -> tuple[list[Pair], list[str]]:
         settings = plan_run(pair.virtual).switch_settings
         try:
             switch_target(wish.switch, "real", settings)
-            live = plan_run(pair.live)
-            check_switch_memory(live)
-            check_switch_rates(live)  # at the requested dilation, or at one that is hardly too large
+            check_switch_limits(plan_run(pair.live))  # at the requested dilation, or that of the dry run
         except UsageError as error:
             refusals.append(f"{pair.label}: {error}")
         else:

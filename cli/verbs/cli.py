@@ -17,7 +17,7 @@ from cli.options import HostsImage, P4Program, Settings, SwitchName
 from cli.output import EXIT_INVALID, console
 from native.first_use import prepare
 from testbed.errors import UsageError
-from testbed.execution.limits import check_switch_memory, check_switch_rates
+from testbed.execution.limits import check_switch_limits
 from testbed.execution.programs import build_programs
 from testbed.plan.dilations import MAX_DILATION, NETWORK_DILATION
 from testbed.plan.plan import plan_network
@@ -63,8 +63,7 @@ def verb(
     )
     lines = None if script is None else _open(script)
     plan = plan_network(request)
-    check_switch_memory(plan)
-    check_switch_rates(plan)
+    check_switch_limits(plan)
     capabilities.require("real", plan.config.switch, plan.mtu_bytes, hosts, has_virtual=False)
     prepare()
     build_programs([plan])

@@ -48,15 +48,13 @@ def check_limits(plans: Sequence[RunPlan], out: Path) -> None:
     for plan in plans:
         if plan.config.clock == "real":
             with _named(plan):
-                check_switch_memory(plan)
+                check_switch_limits(plan)
 
 
-def check_rates(plans: Iterable[RunPlan]) -> None:
-    """Raise UsageError if rates of links would be wrong at the dilation of a plan."""
-    for plan in plans:
-        if plan.config.clock == "real":
-            with _named(plan):
-                check_switch_rates(plan)
+def check_rates(plan: RunPlan) -> None:
+    """Raise UsageError if rates of links would be wrong at the dilation, once it is decided."""
+    with _named(plan):
+        _check_switch_rates(plan)
 
 
 @contextmanager
@@ -109,8 +107,8 @@ def open_files(plan: RunPlan) -> int:
     return max(runner, agent)
 
 
-def check_switch_memory(plan: RunPlan) -> None:
-    """Raise UsageError if the switches may need more than the free memory."""
+def check_switch_limits(plan: RunPlan) -> None:
+    """Raise UsageError if the switches may need more than the free memory, or if the rates of links would be wrong."""
     if plan.config.switch != "bmv2":
         return
     needed_bytes, free_bytes = switch_memory_bytes(plan), free_memory_bytes()
@@ -119,10 +117,10 @@ def check_switch_memory(plan: RunPlan) -> None:
             f"{len(plan.topology.switches)} switches of --switch bmv2 may take {needed_bytes / 1e9:.1f} GB of memory, "
             f"{free_bytes / 1e9:.1f} GB are free; fewer of them, a smaller switch.buffer_bytes, or --switch soft"
         )
+    _check_switch_rates(plan)
 
 
-def check_switch_rates(plan: RunPlan) -> None:
-    """Raise UsageError if the rates of links would be wrong at the dilation."""
+def _check_switch_rates(plan: RunPlan) -> None:
     if plan.config.switch != "bmv2":
         return
     error = worst_rate_error(plan.topology, plan.transport.payload_bytes, plan.dilation)

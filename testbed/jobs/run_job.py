@@ -92,7 +92,7 @@ def _make_run(job: Job, out: Path, progress: Progress) -> StoredRun:
     capabilities.require(plan.config.clock, plan.config.switch, plan.mtu_bytes)
     with _alone(job.request):
         plan = with_dilation(plan)
-        check_rates([plan])
+        check_rates(plan)
         return execute(plan, out, progress, page=job.page)
 
 
