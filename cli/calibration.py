@@ -13,12 +13,12 @@ from cli.output import complain, console, errors, say, warn
 from cli.seeds import named
 from native.first_use import prepare
 from request.spec import RunConfig
-from testbed.dilation.prediction import LATE_SHARE
 from testbed.errors import Interrupted, RunError
 from testbed.interrupt import interruptible
-from testbed.load.costs import ProcessCost
-from testbed.load.stored import AGAIN, MOST_BUSY_CORES, Calibration, store, stored_calibration
 from testbed.plan.plan import RunPlan
+from testbed.speed.costs import ProcessCost
+from testbed.speed.dilation import LATE_SHARE
+from testbed.speed.stored import AGAIN, MOST_BUSY_CORES, Calibration, store, stored_calibration
 from testbed.system.limits import cores
 from testbed.targets import capabilities
 
@@ -26,7 +26,7 @@ from testbed.targets import capabilities
 def calibrate(*, is_forced: bool) -> None:
     """Measure exactly, store and print. UsageError if this machine cannot, or is busy and `is_forced` is false."""
     capabilities.require("real", "soft", has_virtual=False)
-    from testbed.calibration.exact import check_idle, measured  # loads Mininet, which is there now
+    from testbed.speed.measurement import check_idle, measured  # loads Mininet, which is there now
 
     before = check_idle(is_forced=is_forced)
     prepare()  # measure the compiled engine
@@ -67,7 +67,7 @@ def _unexpired() -> Calibration | None:
 
 
 def _calibrate_quickly(switch: str) -> None:
-    from testbed.calibration.quick import quick_calibration  # loads Mininet, which is there now
+    from testbed.speed.measurement import quick_calibration  # loads Mininet, which is there now
 
     earlier = _unexpired()
     what = "this machine" if earlier is None else f"this machine with --switch {switch}"

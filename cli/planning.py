@@ -21,14 +21,14 @@ from cli.progress import RunProgress, status
 from native.first_use import prepare
 from request.checks import shown
 from request.spec import ClockName, RunSpec
-from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import Clock, StoredRun, execute
-from testbed.execution.limits import check_limits, open_files
+from testbed.execution.limits import check_limits, check_rates, open_files
 from testbed.execution.programs import build_programs
-from testbed.plan.dilations import MAX_DILATION
+from testbed.plan.dilations import MAX_DILATION, DecidedDilation
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.recording.outcome import Silent
+from testbed.speed.dilation import with_dilation
 from testbed.system.limits import cores, raise_open_files
 from testbed.targets import capabilities
 from testbed.virtual.ranks import Ranks, join, serve, simulate_over_ranks
@@ -74,18 +74,19 @@ def checked(
     workers: int | None = None,
     compiles: bool = True,
     has_virtual: bool = True,
+    decided: DecidedDilation | None = None,
 ) -> list[RunPlan]:
     """Return all plans, or raise UsageError before anything is created or compiled.
 
     `workers` processes must be able to share each run; None chooses their number for each run. `compiles` is false if
     the caller compiles the engine later.
-    `has_virtual` as in `capabilities.require`.
+    `has_virtual` as in `capabilities.require`, `decided` as in `plan_run`.
     """
     plans = []
     with status("planning", errors) as line:
         for number, request in enumerate(requests, start=1):
             line.update(f"planning run {number} of {len(requests)}")
-            plans.append(with_workers(plan_run(request), workers))
+            plans.append(with_workers(plan_run(request, decided), workers))
     for needs in {(plan.config.clock, plan.config.switch, plan.mtu_bytes, plan.config.hosts) for plan in plans}:
         capabilities.require(*needs, has_virtual=has_virtual)
     check_limits(plans, out)
@@ -96,7 +97,8 @@ def checked(
     if all(plan.config.clock == "virtual" for plan in plans):
         return plans
     plans = _with_dilations(plans)
-    check_limits(plans, out)  # again, because the link rates of BMv2 depend on the dilation
+    for plan in plans:
+        check_rates(plan)
     return plans
 
 

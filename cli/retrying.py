@@ -28,7 +28,8 @@ def execute_retrying(request: RunSpec, plan: RunPlan, out: Path, *, quiet: bool,
         if again is None:
             break
         try:
-            [plan] = checked([again], out)
+            repeated, decided = again
+            [plan] = checked([repeated], out, decided=decided)
         except UsageError as error:
             tell(f"not repeated at D = {run.result.faithful_dilation}: {error}")
             break

@@ -34,6 +34,14 @@ def with_efforts(jobs: Sequence[ExperimentJob], plans: Sequence[RunPlan]) -> lis
     return [replace(job, effort=_effort(job.request, plan)) for job, plan in zip(jobs, plans, strict=True)]
 
 
+def with_decided_dilations(jobs: Sequence[ExperimentJob], plans: Sequence[RunPlan]) -> list[ExperimentJob]:
+    """Return the jobs with the dilations of their plans, for live runs on this machine."""
+    return [
+        replace(job, decided=plan.decided) if job.request.clock == "real" else job
+        for job, plan in zip(jobs, plans, strict=True)
+    ]
+
+
 def _effort(request: RunSpec, plan: RunPlan) -> Effort:
     effort = effort_of(plan, brief_request(request)[1])
     return effort if request.clock == "virtual" else replace(effort, seconds=wall_seconds(plan))

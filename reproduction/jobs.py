@@ -20,6 +20,7 @@ from scenarios.catalogue import SCENARIOS
 from scenarios.model.scenario import ScaleName, Scenario
 from testbed.errors import UsageError
 from testbed.jobs.effort import Effort
+from testbed.plan.dilations import DecidedDilation
 from testbed.system.code import code_digest
 
 REQUEST_KEYS = ("duration_ms", "topology", "scenario")
@@ -40,6 +41,8 @@ class ExperimentJob:
     changed: Settings = field(default_factory=dict)
     """Settings that the user changed."""
     effort: Effort | None = None
+    decided: DecidedDilation | None = None
+    """The dilation of a live run, if the command has decided it."""
 
     @property
     def label(self) -> str:

@@ -43,7 +43,17 @@ class ReproducedExperiments:
 def jobs_in(jobs: Sequence[ExperimentJob], out: Path) -> list[Job]:
     """Return the jobs of the runs, which get no pages. A run that is complete in `out` is not run again."""
     return [
-        Job(job.label, job.request, out / RUNS, job.name, code_digest(), page=False, effort=job.effort) for job in jobs
+        Job(
+            job.label,
+            job.request,
+            out / RUNS,
+            job.name,
+            code_digest(),
+            page=False,
+            effort=job.effort,
+            decided=job.decided,
+        )
+        for job in jobs
     ]
 
 

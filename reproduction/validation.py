@@ -62,7 +62,7 @@ def pairs_of(wish: Wish) -> tuple[list[Pair], list[str]]:
         settings = plan_run(pair.virtual).switch_settings
         try:
             switch_target(wish.switch, "real", settings)
-            check_switch_limits(plan_run(pair.live))  # at the typed dilation, or the least
+            check_switch_limits(plan_run(pair.live))  # at the requested dilation, or that of the dry run
         except UsageError as error:
             refusals.append(f"{pair.label}: {error}")
         else:

@@ -23,8 +23,9 @@ _LAZY = ConfigDict(defer_build=True)
 """Builds the checks of a class at first use, because they take long to build."""
 
 CONFIG_FILE = "config.json"
-CONFIG_SCHEMA = "sfc-testbed/config/2"
-_PREVIOUS_SCHEMA = "sfc-testbed/config/1"
+CONFIG_SCHEMA = "sfc-testbed/config/3"
+_SECOND_SCHEMA = "sfc-testbed/config/2"
+_FIRST_SCHEMA = "sfc-testbed/config/1"
 
 ClockName = Literal["real", "virtual"]
 
@@ -67,15 +68,6 @@ class P4Program:
         return {"name": self.name, "path": self.path, "sha256": self.sha256}
 
 
-@dataclass(frozen=True, config=_LAZY)
-class Retry:
-    """The repetition of a late run."""
-
-    of: str
-    """The name of the late run's folder."""
-    dilation: int
-
-
 def option(name: str, default: Any = None, *, joined_by: str | None = None) -> Any:
     """Return a field of `RunSpec` that an option of `run` sets, so that the command of a run has the option.
 
@@ -114,8 +106,8 @@ class RunSpec:
     flow_file: Path | None = option("--flows")
     faults: tuple[str, ...] = option("--fault", ())
     """Faults as arguments of `--fault`."""
-    retry: Retry | None = None
-    """The repetition of a late run; its dilation replaces `dilation`."""
+    retry_of: str | None = None
+    """The folder of the late run that this run repeats."""
     program: P4Program | None = option("--p4")
     """The program of the switches; None for the testbed's own."""
 
@@ -128,11 +120,6 @@ class RunSpec:
     def variant(self) -> str:
         """The label that distinguishes the run from runs with another scheme or program."""
         return variant_of(self.scheme, self.program_name)
-
-    @property
-    def retry_of(self) -> str | None:
-        """The folder of the late run that this run repeats."""
-        return None if self.retry is None else self.retry.of
 
 
 class Physics(BaseModel):
@@ -217,7 +204,7 @@ class RunConfig(RunSpec):
     @property
     def is_dilation_automatic(self) -> bool:
         """Whether the dilation is chosen for this run and this machine."""
-        return not self.dilation_given and self.retry is None
+        return not self.dilation_given and self.retry_of is None
 
     def to_json(self) -> str:
         """Return the text of config.json, with a newline at the end."""
@@ -235,23 +222,23 @@ def _adapter() -> TypeAdapter[RunConfig]:
 
 
 def config_of(text: str | bytes) -> RunConfig:
-    """Return the content of config.json, also if the previous release wrote it.
+    """Return the content of config.json, also if a previous release wrote it.
 
     Raise ValueError, or its subclass pydantic.ValidationError, for any other file.
     """
     content = json.loads(text)
     schema = content.pop("schema", None) if isinstance(content, dict) else None
-    if schema == _PREVIOUS_SCHEMA:
+    if schema == _FIRST_SCHEMA:
         _add_options(content)
+    elif schema == _SECOND_SCHEMA:
+        content["retry_of"] = (content.pop("retry", None) or {}).get("of")
     elif schema != CONFIG_SCHEMA:
         raise ValueError(f"not a run's configuration: its schema is not {CONFIG_SCHEMA}")
     return _adapter().validate_python(content)
 
 
 def _add_options(content: dict[str, Any]) -> None:
-    """Convert a configuration of the previous schema, which had the spans of faults and the late run's name only."""
+    """Convert a configuration of the first schema, which had the spans of faults only."""
     spans = content.pop("faults", None) or []
     content["fault_spans"] = spans
     content["faults"] = tuple(span["spec"] for span in spans if isinstance(span, dict) and "spec" in span)
-    retry_of = content.pop("retry_of", None)
-    content["retry"] = None if retry_of is None else {"of": retry_of, "dilation": content.get("dilation")}

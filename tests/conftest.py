@@ -13,8 +13,8 @@ import pytest
 
 from cli.app import main
 from softswitch_tests import marks
-from testbed.load.stored import store
-from tests.testbed.load.calibrations import built_in_calibration
+from testbed.speed.stored import store
+from tests.testbed.speed.calibrations import built_in_calibration
 from tests.tree import ROOT
 
 Refused = Callable[[Sequence[object], str], None]

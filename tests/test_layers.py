@@ -39,8 +39,8 @@ LAYERS = (
 )
 # The packages of `testbed`, lowest first; each imports only earlier ones.
 TESTBED = (
-    *("errors", "interrupt", "control_plane", "flows", "system", "program", "load", "plan", "targets"),
-    *("recording", "virtual", "dilation", "live", "execution", "calibration", "jobs", "sweep", "validation", "prompt"),
+    *("errors", "interrupt", "control_plane", "flows", "system", "program", "plan", "targets"),
+    *("recording", "virtual", "live", "execution", "speed", "jobs", "sweep", "validation", "prompt"),
 )
 # The testbed also imports hosts.agent and its modules, which are in the same row.
 ALLOWED = {("testbed", "hosts")}

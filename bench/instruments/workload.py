@@ -41,7 +41,7 @@ def sfc_settings(**changes: object) -> SwitchSettings:
 
 def entries(topology: Topology, settings: SwitchSettings) -> list[str]:
     """Return the commands for the P4 tables of tor1, which are the same for every target."""
-    return pipeline_commands(topology, SWITCH, settings, DILATION, seed=1)
+    return list(map(str, pipeline_commands(topology, SWITCH, settings, DILATION, seed=1)))
 
 
 def unlimited_wires(ports: Sequence[int] = (IN_PORT, OUT_PORT)) -> list[str]:

@@ -24,7 +24,7 @@ from cli.retrying import tell
 from cli.seeds import chosen_seeds
 from hosts.transport.congestion.presets import PRESETS
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.effort import brief_request, with_efforts
+from reproduction.effort import brief_request, with_decided_dilations, with_efforts
 from reproduction.jobs import CONGESTION, ExperimentJob, jobs_of, known_to_experiment
 from reproduction.reproduce import RUNS, ReproducedExperiments, announcement, jobs_in, reproduce
 from reproduction.summaries import SCALES, matching, read_summaries
@@ -131,6 +131,8 @@ def verb(
         check_retry("virtual")
     plans = checked([brief_request(job.request)[0] for job in jobs], out)
     jobs = with_efforts(jobs, plans)
+    if scheduler is None:
+        jobs = with_decided_dilations(jobs, plans)
     say_dilations(plans)
     say_left_out(changed, changed_settings)
     say_schemes_left_out(jobs)

@@ -118,17 +118,26 @@ def verb(
     own = (dilation_of(dilation), seed, parse_settings(settings or ()))
     wish = Wish(scenario, names, switch, scale, *own, program=read_program(p4))
     pairs, left_out = pairs_of(wish)
-    if longest is not None:
-        pairs, too_long = not_longer(pairs, longest)
-        left_out += too_long
     plans = checked([request for pair in pairs for request in (pair.virtual, pair.live)], out, has_virtual=False)
-    if not json and (line := announcement(plans)) is not None:
+    live = plans[1::2]
+    if longest is not None:
+        pairs, live, too_long = not_longer(pairs, live, longest)
+        left_out += too_long
+    if not json and (line := announcement(live)) is not None:
         complain(line)
     if scenario != ALL:
-        say_dilations(plans)
+        say_dilations(live)
     with JobProgress(errors) as progress:
         stored = validate(
-            pairs, left_out, scenario, out, executor_for(None, workers), progress.tell, tell if retry else None, spread
+            pairs,
+            left_out,
+            scenario,
+            out,
+            executor_for(None, workers),
+            progress.tell,
+            tell if retry else None,
+            spread,
+            [plan.decided for plan in live],
         )
     page = _page(stored)
     if json:

@@ -8,28 +8,22 @@ and delays of softswitch. All values are in wall units: the dilation is applied 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias
 
 from scenarios.model.scenario import random_stream
+from testbed.control_plane.entries import ClearedTable, Command, FlowQueues, MirrorSession, TableEntry, Value
 from testbed.control_plane.features import ALPHA_ONE, feature_commands
 from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Port, SwitchPort, Topology, port_mac
-from topologies.routes import Route, routes_of
+from topologies.routes import routes_of
 from wire.constants import BTS_MIRROR_SESSION, CLASS_BTS, CLASS_BY_DSCP, CLASS_CONTROL, CLASS_COUNT, CLASS_DATA
 from wire.dilation import Dilation
 
+SwitchCommands: TypeAlias = Mapping[str, tuple[Command, ...]]
+"""The commands that configure the P4 program of each switch, by the switch's name."""
 _UNLIMITED_BYTES = 0xFFFF_FFFF
-_OFF = {
-    "suppression": "off",
-    "suppression_key": "by_flow",
-    "suppression_period": "no_banks",
-    "pause_cache": "cache_off",
-    "least_cached_pause": "ignore_none",
-    "dilation": "keep",
-    "time_stamp": "count_microseconds",
-    "spraying": "keep_paths",
-}
-"""The default actions that switch off mechanisms which a default action switches on."""
 
 
 def switch_seed(seed: int, switch: str, use: str) -> int:
@@ -37,23 +31,35 @@ def switch_seed(seed: int, switch: str, use: str) -> int:
     return int(random_stream(seed, f"{use} {switch}").integers(1 << 32))
 
 
+def network_commands(topology: Topology, settings: SwitchSettings, dilation: Dilation, *, seed: int) -> SwitchCommands:
+    """Return the commands that configure the P4 program of each switch, for the plan of a run.
+
+    Raise FixedPointError if the data plane cannot hold the ratios at this dilation.
+    """
+    names = [switch.name for switch in topology.switches]
+    return {name: tuple(pipeline_commands(topology, name, settings, dilation, seed=seed)) for name in names}
+
+
 def pipeline_commands(
     topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation, *, seed: int
-) -> list[str]:
+) -> list[Command]:
     """Return the commands that set all table entries of one switch. The run's seed decides its ECMP choices."""
-    identity = f"{topology.switch[switch].switch_id} {switch_seed(seed, switch, 'ecmp')} {dilation.factor}"
-    lines = [f"table_set_default identity set_switch {identity}"]
-    lines += _role_commands(topology, switch)
-    lines += [
-        f"table_add dscp_to_class set_class {dscp} => {traffic_class}" for dscp, traffic_class in CLASS_BY_DSCP.items()
+    identity = (topology.switch[switch].switch_id, switch_seed(seed, switch, "ecmp"), dilation.factor)
+    return [
+        TableEntry("identity", "set_switch", parameters=identity),
+        *_role_entries(topology, switch),
+        *(
+            TableEntry("dscp_to_class", "set_class", (dscp,), (traffic_class,))
+            for dscp, traffic_class in CLASS_BY_DSCP.items()
+        ),
+        *_route_entries(topology, switch),
+        *settings_commands(topology, switch, settings, dilation),
     ]
-    lines += _route_commands(topology, switch)
-    return lines + settings_commands(topology, switch, settings, dilation)
 
 
-def settings_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> list[str]:
+def settings_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> list[Command]:
     """Return the commands that depend on the settings; equal commands mean that two settings are equivalent."""
-    return [*_buffer_commands(settings), *feature_commands(topology, switch, settings, dilation)]
+    return [*_buffer_entries(settings), *feature_commands(topology, switch, settings, dilation)]
 
 
 def wire_commands(topology: Topology, switch: str, dilation: Dilation) -> list[str]:
@@ -77,69 +83,65 @@ def wire_commands(topology: Topology, switch: str, dilation: Dilation) -> list[s
     return lines
 
 
-def _role_commands(topology: Topology, switch: str) -> Iterator[str]:
+def _role_entries(topology: Topology, switch: str) -> Iterator[TableEntry]:
     """Yield the entries that assign each server-facing port the address of its host."""
     for port in topology.ports[switch]:
         if port.peer_is_host:
-            yield f"table_add ingress_role server_facing {port.number} => {topology.host[port.peer.node].ip}"
+            yield TableEntry("ingress_role", "server_facing", (port.number,), (topology.host[port.peer.node].ip,))
 
 
-def _route_commands(topology: Topology, switch: str) -> Iterator[str]:
+def _route_entries(topology: Topology, switch: str) -> Iterator[TableEntry]:
     ports = {port.number: port for port in topology.ports[switch]}
     for group, route in enumerate(routes_of(topology, switch), start=1):
         if len(route.ports) == 1:
-            arguments = next_hop(topology, switch, ports[route.ports[0]])
-            yield f"table_add ipv4_lpm next_hop {route.prefix} => {arguments}"
-        else:
-            yield from _ecmp_commands(topology, switch, group, route, ports)
+            yield TableEntry("ipv4_lpm", "next_hop", (route.prefix,), next_hop(topology, switch, ports[route.ports[0]]))
+            continue
+        yield TableEntry("ipv4_lpm", "ecmp", (route.prefix,), (group, len(route.ports)))
+        for member, number in enumerate(route.ports):
+            yield TableEntry("ecmp_members", "next_hop", (group, member), next_hop(topology, switch, ports[number]))
 
 
-def _ecmp_commands(
-    topology: Topology, switch: str, group: int, route: Route, ports: dict[int, SwitchPort]
-) -> Iterator[str]:
-    yield f"table_add ipv4_lpm ecmp {route.prefix} => {group} {len(route.ports)}"
-    for member, number in enumerate(route.ports):
-        yield f"table_add ecmp_members next_hop {group} {member} => {next_hop(topology, switch, ports[number])}"
-
-
-def next_hop(topology: Topology, switch: str, port: SwitchPort) -> str:
+def next_hop(topology: Topology, switch: str, port: SwitchPort) -> tuple[Value, ...]:
     """Return the parameters of the action next_hop: port, source MAC, destination MAC."""
     if port.peer_is_host:
         peer_mac = topology.host[port.peer.node].mac
     else:
         peer_mac = port_mac(topology.switch[port.peer.node].switch_id, port.peer.number)
-    return f"{port.number} {port_mac(topology.switch[switch].switch_id, port.number)} {peer_mac}"
+    return port.number, port_mac(topology.switch[switch].switch_id, port.number), peer_mac
 
 
-def _buffer_commands(settings: SwitchSettings) -> Iterator[str]:
+def _buffer_entries(settings: SwitchSettings) -> Iterator[TableEntry]:
     if settings.buffer_bytes is None:
-        yield f"table_set_default buffer_size set_limit {_UNLIMITED_BYTES}"
+        yield TableEntry("buffer_size", "set_limit", parameters=(_UNLIMITED_BYTES,))
         return
-    yield f"table_set_default buffer_size set_limit {settings.buffer_bytes}"
+    yield TableEntry("buffer_size", "set_limit", parameters=(settings.buffer_bytes,))
     for traffic_class in range(CLASS_COUNT):
         is_lossless = settings.pfc and traffic_class == CLASS_DATA
         if traffic_class not in (CLASS_CONTROL, CLASS_BTS) and not is_lossless:
             alpha = round(settings.alpha * ALPHA_ONE)
-            yield f"table_add class_threshold dynamic_threshold {traffic_class} => {alpha}"
+            yield TableEntry("class_threshold", "dynamic_threshold", (traffic_class,), (alpha,))
 
 
 def change_commands(
-    topology: Topology, switch: str, old: SwitchSettings, new: SwitchSettings, dilation: Dilation
-) -> list[str]:
-    """Return the commands that change a forwarding switch from the old settings to the new settings.
+    old: Iterable[Command], new: Iterable[Command], initial: Callable[[str], TableEntry | None]
+) -> list[Command]:
+    """Return the commands that change a forwarding switch from old to new results of `settings_commands`.
 
-    The commands clear the tables of the old mechanisms, reset their default actions, and add all entries of the new
-    settings. State of a mechanism (pauses, queued bytes) is left to expire.
+    The commands undo the old settings, latest first, and then add all new ones. `initial` returns the default action
+    that the P4 program declares for a table. State of a mechanism (pauses, queued bytes) is left to expire.
     """
-    before, after = (settings_commands(topology, switch, settings, dilation) for settings in (old, new))
-    cleared = dict.fromkeys(line.split()[1] for line in before if line.startswith("table_add"))
-    sessions = [line.split()[1] for line in before if line.startswith("mirroring_add")]
-    defaults = {line.split()[1] for line in before if line.startswith("table_set_default")}
-    queues = [line.split() for line in before if line.startswith("port_queues")]
-    return [
-        *(f"table_clear {table}" for table in cleared),
-        *(f"table_set_default {table} {action}" for table, action in _OFF.items() if table in defaults),
-        *(f"mirroring_delete {session}" for session in sessions),
-        *(f"port_queues {port} {traffic_class} 1 {turn_bytes}" for _, port, traffic_class, _, turn_bytes in queues),
-        *after,
-    ]
+    after = list(new)
+    set_again = {command.table for command in after if isinstance(command, TableEntry) and not command.keys}
+    undone: dict[Command, None] = {}
+    for command in reversed(list(old)):
+        match command:
+            case TableEntry(table=table, keys=()):
+                entry = None if table in set_again else initial(table)
+                undone |= {} if entry is None else {entry: None}
+            case TableEntry(table=table):
+                undone[ClearedTable(table)] = None
+            case MirrorSession(number=number):
+                undone[MirrorSession(number, None)] = None
+            case FlowQueues():
+                undone[replace(command, queues=1)] = None
+    return [*undone, *after]

@@ -92,8 +92,8 @@ def _link_command(topology: Topology, time_ns: int, link: Link, state: str) -> I
 def _route_commands(topology: Topology, detected: Sequence[_Outage]) -> Iterator[PlannedCommand]:
     rerouting = Rerouting(topology)
     for time_ns in _times(detected):
-        for switch, lines in rerouting.around(_dead_at(time_ns, detected)).items():
-            yield from (PlannedCommand(time_ns, switch, line) for line in lines)
+        for switch, changes in rerouting.around(_dead_at(time_ns, detected)).items():
+            yield from (PlannedCommand(time_ns, switch, str(change)) for change in changes)
 
 
 def _times(outages: Iterable[_Outage]) -> list[int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from testbed.control_plane.entries import Command, FlowQueues, MirrorSession, TableEntry
 from testbed.control_plane.prototype import OVERFLOW_US, PAUSE_SHIFT, QUANTA_PER_US, no_constant, threshold_below
 from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Port, SwitchPort, Topology, port_mac
@@ -32,8 +33,8 @@ from wire.int_slots import rate_code, time_shift
 from wire.units import NS_PER_S
 
 ALPHA_ONE = 256
-SUPPRESSION_BY_CLOCK = "table_set_default suppression by_clock"
-"""Start of the command whose last word is the lag of a switch's clock, in us modulo 2^48."""
+SUPPRESSION_BY_CLOCK = "by_clock"
+"""The action whose last parameter is the lag of a switch's clock, in us modulo 2^48."""
 _Q24 = 1 << 24
 _Q32 = 1 << 32
 _WORD_BITS = 32
@@ -63,21 +64,23 @@ class FixedPointError(ValueError):
     """A ratio that the data plane's fixed point cannot represent at this dilation; the message is one line."""
 
 
-def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+def feature_commands(
+    topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation
+) -> Iterator[Command]:
     """Yield the entries of every mechanism that the settings enable on this switch."""
     runs_sfc = topology.switch[switch].is_tor or settings.deployment == "all"
     if settings.pfc or settings.sfc_p or settings.bfc_queues is not None:
-        yield f"mirroring_add {PAUSE_MIRROR_SESSION} {RECIRCULATION_PORT}"
+        yield MirrorSession(PAUSE_MIRROR_SESSION, RECIRCULATION_PORT)
     runs_bts = settings.bts != "off" and runs_sfc
     if runs_bts or settings.qcn_q_eq_bytes is not None or settings.bolt_threshold_bytes is not None:
-        yield f"mirroring_add {BTS_MIRROR_SESSION} {RECIRCULATION_PORT}"
-        yield f"table_set_default time_stamp count_ticks {tick_bits(dilation)}"
+        yield MirrorSession(BTS_MIRROR_SESSION, RECIRCULATION_PORT)
+        yield TableEntry("time_stamp", "count_ticks", parameters=(tick_bits(dilation),))
     if runs_bts:
         yield from _bts_commands(topology, switch, settings, dilation)
         yield from _estimator_commands(topology, switch, settings, dilation)
     if settings.sfc_p or settings.pfc or settings.bfc_queues is not None:
         for port in topology.ports[switch]:
-            yield f"table_add pause_source port_address {port.number} => {_mac(topology, switch, port)}"
+            yield TableEntry("pause_source", "port_address", (port.number,), (_mac(topology, switch, port),))
     yield from _sfc_p_commands(topology, switch, settings, dilation)
     yield from _pfc_commands(topology, switch, settings, dilation)
     yield from _bfc_commands(topology, switch, settings, dilation)
@@ -105,26 +108,27 @@ def headroom_bytes(port: SwitchPort, pass_latency_ns: int = 0) -> int:
     return _HEADROOM_DELAYS * port.rate_bps * (port.delay_ns + pass_latency_ns) // (8 * 1_000_000_000)
 
 
-def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[Command]:
     action = f"{settings.bts}_bts{'_by_departure' if settings.depth_source == 'departure' else ''}"
     q_th_bytes = threshold_below(settings.q_th_bytes) if settings.queue_bit else settings.q_th_bytes
     for traffic_class in settings.bts_classes:
-        yield f"table_add bts_trigger {action} {traffic_class} => {q_th_bytes} {settings.q_tg_bytes}"
+        yield TableEntry("bts_trigger", action, (traffic_class,), (q_th_bytes, settings.q_tg_bytes))
     for port in topology.ports[switch]:
-        action, values = pause_time_action(settings, port, port.rate_bps, dilation)
-        yield f"table_add congested_port {action} {port.number} => {values}"
+        yield pause_time_entry(settings, port, port.rate_bps, dilation)
     yield from _suppression_commands(settings, dilation)
     yield from _pause_unit_commands(settings, dilation)
     if settings.pause_cache:
-        yield "table_set_default pause_cache cache_on"
+        yield TableEntry("pause_cache", "cache_on")
 
 
-def pause_time_action(settings: SwitchSettings, port: SwitchPort, rate_bps: int, dilation: Dilation) -> tuple[str, str]:
-    """Return the action that computes pauses of a port at a model rate, and its parameters."""
+def pause_time_entry(settings: SwitchSettings, port: SwitchPort, rate_bps: int, dilation: Dilation) -> TableEntry:
+    """Return the entry that computes pauses of a port at a model rate."""
+    table, keys = "congested_port", (port.number,)
     if settings.pause_method == "shifts":
-        return "port_shift", f"{_of_rate(PAUSE_SHIFT, rate_bps)} {dilation.factor} {int(port.peer_is_host)}"
+        parameters = (_of_rate(PAUSE_SHIFT, rate_bps), dilation.factor, int(port.peer_is_host))
+        return TableEntry(table, "port_shift", keys, parameters)
     byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
-    return "port_speed", f"{byte_us} {int(port.peer_is_host)}"
+    return TableEntry(table, "port_speed", keys, (byte_us, int(port.peer_is_host)))
 
 
 def suppression_period_us(settings: SwitchSettings, dilation: Dilation) -> int:
@@ -132,25 +136,25 @@ def suppression_period_us(settings: SwitchSettings, dilation: Dilation) -> int:
     return max(1, dilation.wall_ns(settings.suppression_ns) // 1000) if settings.suppression_ns else 0
 
 
-def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[Command]:
     period_us = suppression_period_us(settings, dilation)
     if not period_us:
         return
     if settings.suppression_key == "addresses":
-        yield "table_set_default suppression_key by_addresses"
+        yield TableEntry("suppression_key", "by_addresses")
     if settings.suppression_filter == "banks":
-        yield "table_set_default suppression banks"
-        yield f"table_set_default suppression_period swap_after {period_us}"
+        yield TableEntry("suppression", "banks")
+        yield TableEntry("suppression_period", "swap_after", parameters=(period_us,))
         return
     if settings.suppression_timer == "trigger":
-        yield f"table_set_default suppression filter {period_us}"
+        yield TableEntry("suppression", "filter", parameters=(period_us,))
         return
     tick_bits = max(0, period_us.bit_length() - _PERIOD_BITS)
     periods_q32 = min((1 << _WORD_BITS) - 1, -(-(1 << _WORD_BITS + tick_bits) // period_us))
-    yield f"{SUPPRESSION_BY_CLOCK} {periods_q32} {tick_bits} 0"
+    yield TableEntry("suppression", SUPPRESSION_BY_CLOCK, parameters=(periods_q32, tick_bits, 0))
 
 
-def _pause_unit_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+def _pause_unit_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[Command]:
     """Yield the entries that divide a pause by the dilation. They multiply by its reciprocal, which is rounded up."""
     factor = dilation.factor
     if factor == 1:
@@ -159,13 +163,15 @@ def _pause_unit_commands(settings: SwitchSettings, dilation: Dilation) -> Iterat
         raise FixedPointError(f"a dilation of {factor} is too large for BTS; the largest is {(1 << _WORD_BITS) - 1}")
     shift = _WORD_BITS - 1 + (factor - 1).bit_length()
     is_down = settings.pause_rounding == "down"
-    values = f"{factor} {-(-(1 << shift) // factor)} {shift} {0 if is_down else factor - 1}"
-    yield f"table_set_default dilation divide {values}"
+    parameters = (factor, -(-(1 << shift) // factor), shift, 0 if is_down else factor - 1)
+    yield TableEntry("dilation", "divide", parameters=parameters)
     if is_down:
-        yield f"table_set_default least_cached_pause ignore_below {factor}"
+        yield TableEntry("least_cached_pause", "ignore_below", parameters=(factor,))
 
 
-def _estimator_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+def _estimator_commands(
+    topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation
+) -> Iterator[Command]:
     """Yield an entry for every host under another ToR, since each may be an incast receiver (paper section 3.3)."""
     if not settings.estimator or not topology.switch[switch].is_tor:
         return
@@ -180,15 +186,15 @@ def _estimator_commands(topology: Topology, switch: str, settings: SwitchSetting
         rate_bps = topology.host_link[host.name].rate_bps
         tau_rate_bytes = round(settings.estimator_tau_ns * rate_bps / 8e9)
         byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
-        values = f"{index} {halvings} {tau_rate_bytes} {byte_us} {q_th_bytes} {q_tg_bytes}"
-        yield f"table_add watched_destination watch {host.ip} => {values}"
+        parameters = (index, halvings, tau_rate_bytes, byte_us, q_th_bytes, q_tg_bytes)
+        yield TableEntry("watched_destination", "watch", (host.ip,), parameters)
 
 
-def _sfc_p_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+def _sfc_p_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[Command]:
     if not settings.sfc_p:
         return
     for dscp, traffic_class in CLASS_BY_DSCP.items():
-        yield f"table_add flow_class pause_class {dscp} => {traffic_class}"
+        yield TableEntry("flow_class", "pause_class", (dscp,), (traffic_class,))
     for port in topology.ports[switch]:
         if port.peer_is_host:
             rate_bps = dilation.wall_bps(port.rate_bps)
@@ -197,13 +203,13 @@ def _sfc_p_commands(topology: Topology, switch: str, settings: SwitchSettings, d
             if settings.sfc_p_quanta == "shifts":
                 per_us = (_of_rate(QUANTA_PER_US, port.rate_bps) * _Q32 + dilation.factor // 2) // dilation.factor
                 overflow_us = _require_word("an overflow", OVERFLOW_US[port.rate_bps] * dilation.factor, port.rate_bps)
-                yield f"table_add sfc_p pause_server_by_factor {port.number} => {per_us} {overflow_us} {mac}"
+                yield TableEntry("sfc_p", "pause_server_by_factor", (port.number,), (per_us, overflow_us, mac))
                 continue
             longest_us = _require_word("a pause of 65535 quanta", _longest_pause_us(rate_bps), port.rate_bps)
-            yield f"table_add sfc_p pause_server {port.number} => {per_us} {longest_us} {mac}"
+            yield TableEntry("sfc_p", "pause_server", (port.number,), (per_us, longest_us, mac))
 
 
-def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[Command]:
     if not settings.pfc:
         return
     assert settings.buffer_bytes is not None
@@ -223,8 +229,8 @@ def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
                 f"pfc_alpha {settings.pfc_alpha:g} of a link of {slowest_bps} bit/s "
                 f"is too much for one of {port.rate_bps} bit/s"
             )
-        values = f"{alpha} {settings.pfc_xon_offset_bytes} {shareable} {reserve} {refresh_us} {last_port}"
-        yield f"table_add pfc lossless {port.number} {CLASS_DATA} => {values}"
+        parameters = (alpha, settings.pfc_xon_offset_bytes, shareable, reserve, refresh_us, last_port)
+        yield TableEntry("pfc", "lossless", (port.number, CLASS_DATA), parameters)
 
 
 def hop_rtt_ns(topology: Topology, switch: str) -> int:
@@ -238,7 +244,7 @@ def hop_rtt_ns(topology: Topology, switch: str) -> int:
     )
 
 
-def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[Command]:
     if settings.bfc_queues is None:
         return
     ports = topology.ports[switch]
@@ -250,50 +256,51 @@ def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     for port in ports:
         hop_bytes = hop_ns * port.rate_bps // (8 * 1_000_000_000)
         units = round(dilation.wall_bps(port.rate_bps) * _Q24 / (QUEUE_PAUSE_QUANTA * PFC_QUANTUM_BITS * _US))
-        values = f"{settings.bfc_queues} {hop_bytes} {keep_us} {refresh_us} {turn_us}"
-        yield f"table_add bfc backpressure {port.number} {CLASS_DATA} => {values}"
-        yield f"table_add bfc_neighbour note_pause {port.number} =>"
-        yield f"table_add bfc_upstream remaining_pause {port.number} => {units}"
-        yield f"port_queues {port.number} {CLASS_DATA} {settings.bfc_queues} {ORDINARY_MTU_BYTES}"
+        parameters = (settings.bfc_queues, hop_bytes, keep_us, refresh_us, turn_us)
+        yield TableEntry("bfc", "backpressure", (port.number, CLASS_DATA), parameters)
+        yield TableEntry("bfc_neighbour", "note_pause", (port.number,))
+        yield TableEntry("bfc_upstream", "remaining_pause", (port.number,), (units,))
+        yield FlowQueues(port.number, CLASS_DATA, settings.bfc_queues, ORDINARY_MTU_BYTES)
 
 
-def _ecn_commands(topology: Topology, switch: str, settings: SwitchSettings) -> Iterator[str]:
+def _ecn_commands(topology: Topology, switch: str, settings: SwitchSettings) -> Iterator[Command]:
     if settings.ecn_kmin_bytes is None:
         return
     k_min = settings.ecn_kmin_bytes
     k_max = settings.ecn_kmax_bytes if settings.ecn_kmax_bytes is not None else k_min
     slope = min(0xFFFF_FFFF, round(settings.ecn_pmax * 2**32 / max(1, k_max - k_min)))
     for port in topology.ports[switch]:
-        yield f"table_add ecn red {port.number} {CLASS_DATA} => {k_min} {k_max} {slope}"
+        yield TableEntry("ecn", "red", (port.number, CLASS_DATA), (k_min, k_max, slope))
 
 
-def int_port_values(topology: Topology, rate_bps: int, dilation: Dilation) -> str:
-    """Return the parameters of the action `port_rate` for telemetry of a port of this rate, in both layouts."""
+def telemetry_entry(topology: Topology, port: int, rate_bps: int, dilation: Dilation) -> TableEntry:
+    """Return the entry for telemetry of a port of this model rate, in both layouts."""
     kbps = dilation.wall_bps(rate_bps) // 1000
-    return f"{kbps} {rate_code(topology.link_rates_bps, rate_bps)} {time_shift(dilation)}"
+    parameters = (kbps, rate_code(topology.link_rates_bps, rate_bps), time_shift(dilation))
+    return TableEntry("int_port", "port_rate", (port,), parameters)
 
 
-def _int_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+def _int_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[Command]:
     if settings.int_telemetry:
         for port in topology.ports[switch]:
             if dilation.wall_bps(port.rate_bps) // 1000 < _LEAST_INT_KBPS:
                 raise FixedPointError(f"a link of {port.rate_bps} bit/s is too slow for telemetry in kbit/s")
-            yield f"table_add int_port port_rate {port.number} => {int_port_values(topology, port.rate_bps, dilation)}"
+            yield telemetry_entry(topology, port.number, port.rate_bps, dilation)
 
 
-def _qcn_commands(settings: SwitchSettings) -> Iterator[str]:
+def _qcn_commands(settings: SwitchSettings) -> Iterator[Command]:
     """Yield the entries of the congestion points, which every switch has with or without SFC (docs/sources.md#qcn)."""
     q_eq_bytes, w = settings.qcn_q_eq_bytes, settings.qcn_w
     if q_eq_bytes is None:
         return
     most_bytes = q_eq_bytes * (2 * w + 1)
     levels_q32 = -(-(_MOST_FEEDBACK << _WORD_BITS) // most_bytes)
-    yield f"table_add qcn congestion_point {CLASS_DATA} => {q_eq_bytes} {w} {most_bytes} {levels_q32}"
+    yield TableEntry("qcn", "congestion_point", (CLASS_DATA,), (q_eq_bytes, w, most_bytes, levels_q32))
     for level in range(_FEEDBACK_LEVELS):
-        yield f"table_add qcn_interval next_after {level} => {settings.qcn_sample_bytes // (level + 1)}"
+        yield TableEntry("qcn_interval", "next_after", (level,), (settings.qcn_sample_bytes // (level + 1),))
 
 
-def _bolt_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+def _bolt_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[Command]:
     """Yield an entry for each port, since every switch runs Bolt, with or without SFC (docs/sources.md#bolt)."""
     if settings.bolt_threshold_bytes is None:
         return
@@ -303,20 +310,21 @@ def _bolt_commands(topology: Topology, switch: str, settings: SwitchSettings, di
         byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
         supply_us = _NEVER_IDLE_US_Q16 if supply_bytes is None else supply_bytes * byte_us >> 8
         byte_units = _require_word("the time of a byte", _byte_time_units_q24(port.rate_bps), port.rate_bps)
-        values = f"{settings.bolt_threshold_bytes} {byte_us} {byte_units} {supply_us} {most_tokens} {CLASS_DATA}"
-        yield f"table_add bolt bolt_port {port.number} => {values}"
+        parameters = (settings.bolt_threshold_bytes, byte_us, byte_units, supply_us, most_tokens, CLASS_DATA)
+        yield TableEntry("bolt", "bolt_port", (port.number,), parameters)
 
 
-def _trimming_commands(settings: SwitchSettings) -> Iterator[str]:
+def _trimming_commands(settings: SwitchSettings) -> Iterator[Command]:
     if settings.trim_queue_bytes is not None:
         headers = settings.header_queue_bytes
-        yield f"table_add trimming data_queue {CLASS_DATA} => {settings.trim_queue_bytes} {CLASS_CONTROL} {headers}"
-        yield f"table_add trimming header_queue {CLASS_CONTROL} => {headers}"
+        data_limits = (settings.trim_queue_bytes, CLASS_CONTROL, headers)
+        yield TableEntry("trimming", "data_queue", (CLASS_DATA,), data_limits)
+        yield TableEntry("trimming", "header_queue", (CLASS_CONTROL,), (headers,))
 
 
-def _spraying_commands(settings: SwitchSettings) -> Iterator[str]:
+def _spraying_commands(settings: SwitchSettings) -> Iterator[Command]:
     if settings.spraying:
-        yield "table_set_default spraying spray"
+        yield TableEntry("spraying", "spray")
 
 
 def _require_word(what: str, value: int, rate_bps: int) -> int:

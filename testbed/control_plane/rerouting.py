@@ -13,10 +13,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from testbed.control_plane.commands import next_hop
+from testbed.control_plane.entries import ChangedEntry, Command, TableEntry
 from topologies.model import Link, Topology
 from topologies.routes import Route, routes
 
-_NOWHERE = "0 0"
+_NOWHERE = (0, 0)
 """Group and size of the route of an unreachable prefix; real groups are numbered from 1."""
 
 
@@ -39,7 +40,7 @@ class Rerouting:
         self._tables = {name: _first_tables(table) for name, table in self._base.items()}
         self._ports = {name: {port.number: port for port in ports} for name, ports in topology.ports.items()}
 
-    def around(self, dead: Collection[Link]) -> Mapping[str, list[str]]:
+    def around(self, dead: Collection[Link]) -> Mapping[str, list[Command]]:
         """Return the commands for each switch that route packets on shortest paths without these links.
 
         A host has only one link, so its route stays and its packets are lost at a failed host link.
@@ -52,30 +53,30 @@ class Rerouting:
         commands = {}
         for name in self._base:
             ports = {route.prefix: route.ports for route in new_routes[name]}
-            lines = [
-                line
+            changes = [
+                change
                 for place, route in enumerate(self._base[name])
-                for line in self._change(name, place, ports.get(route.prefix, ()))
+                for change in self._change(name, place, ports.get(route.prefix, ()))
             ]
-            if lines:
-                commands[name] = lines
+            if changes:
+                commands[name] = changes
         return commands
 
-    def _change(self, switch: str, place: int, ports: tuple[int, ...]) -> Iterator[str]:
+    def _change(self, switch: str, place: int, ports: tuple[int, ...]) -> Iterator[Command]:
         tables = self._tables[switch]
         if tables.ports[place] == ports:
             return
         tables.ports[place] = ports
         if len(ports) == 1:
             parameters = next_hop(self._topology, switch, self._ports[switch][ports[0]])
-            yield f"table_modify ipv4_lpm next_hop {place} => {parameters}"
+            yield ChangedEntry(place, "ipv4_lpm", "next_hop", parameters)
             return
         for member, port in enumerate(ports):
             yield from self._set_member(switch, place + 1, member, port)
-        group = f"{place + 1} {len(ports)}" if ports else _NOWHERE
-        yield f"table_modify ipv4_lpm ecmp {place} => {group}"
+        group = (place + 1, len(ports)) if ports else _NOWHERE
+        yield ChangedEntry(place, "ipv4_lpm", "ecmp", group)
 
-    def _set_member(self, switch: str, group: int, member: int, port: int) -> Iterator[str]:
+    def _set_member(self, switch: str, group: int, member: int, port: int) -> Iterator[Command]:
         members = self._tables[switch].members
         handle, old_port = members.get((group, member), (len(members), None))
         if old_port == port:
@@ -83,9 +84,9 @@ class Rerouting:
         members[group, member] = (handle, port)
         parameters = next_hop(self._topology, switch, self._ports[switch][port])
         if old_port is None:
-            yield f"table_add ecmp_members next_hop {group} {member} => {parameters}"
+            yield TableEntry("ecmp_members", "next_hop", (group, member), parameters)
         else:
-            yield f"table_modify ecmp_members next_hop {handle} => {parameters}"
+            yield ChangedEntry(handle, "ecmp_members", "next_hop", parameters)
 
 
 def _first_tables(table: tuple[Route, ...]) -> _Tables:

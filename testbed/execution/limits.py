@@ -18,6 +18,7 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,10 +47,22 @@ def check_limits(plans: Sequence[RunPlan], out: Path) -> None:
     check_output(out)
     for plan in plans:
         if plan.config.clock == "real":
-            try:
+            with _named(plan):
                 check_switch_limits(plan)
-            except UsageError as error:
-                raise UsageError(f"{plan.config.scenario} {plan.config.scheme}: {error}") from error
+
+
+def check_rates(plan: RunPlan) -> None:
+    """Raise UsageError if rates of links would be wrong at the dilation, once it is decided."""
+    with _named(plan):
+        _check_switch_rates(plan)
+
+
+@contextmanager
+def _named(plan: RunPlan) -> Iterator[None]:
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{plan.config.scenario} {plan.config.scheme}: {error}") from error
 
 
 def check_output(parent: Path) -> None:
@@ -104,6 +117,12 @@ def check_switch_limits(plan: RunPlan) -> None:
             f"{len(plan.topology.switches)} switches of --switch bmv2 may take {needed_bytes / 1e9:.1f} GB of memory, "
             f"{free_bytes / 1e9:.1f} GB are free; fewer of them, a smaller switch.buffer_bytes, or --switch soft"
         )
+    _check_switch_rates(plan)
+
+
+def _check_switch_rates(plan: RunPlan) -> None:
+    if plan.config.switch != "bmv2":
+        return
     error = worst_rate_error(plan.topology, plan.transport.payload_bytes, plan.dilation)
     if error > _MOST_RATE_ERROR:
         raise UsageError(

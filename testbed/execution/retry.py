@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.results.result import RunResult
-from request.spec import Retry, RunSpec
+from request.spec import RunSpec
 from testbed.errors import UsageError
-from testbed.plan.dilations import MAX_DILATION
+from testbed.plan.dilations import MAX_DILATION, DecidedDilation
 
 MOST_RETRIES = 2
 """The limit per run: a machine that is later each time is busy with other work."""
@@ -22,12 +22,12 @@ def check_retry(clock: str) -> None:
         raise UsageError("--retry: the virtual clock is never late")
 
 
-def retry_of(request: RunSpec, folder: Path, result: RunResult) -> RunSpec | None:
-    """Return the request at the larger D that would have been faithful; None if not late, or if interrupted."""
+def retry_of(request: RunSpec, folder: Path, result: RunResult) -> tuple[RunSpec, DecidedDilation] | None:
+    """Return the request and the larger D that would have been faithful; None if not late, or if interrupted."""
     factor = result.faithful_dilation
     if factor is None or result.interrupted or not result.dilation < factor <= MAX_DILATION:
         return None
-    return replace(request, retry=Retry(folder.name, factor))
+    return replace(request, retry_of=folder.name), DecidedDilation(factor)
 
 
 def retry_line(folder: Path, result: RunResult) -> str:

@@ -22,6 +22,7 @@ from testbed.jobs.effort import Effort
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.task import Executor, Task, TaskEnd
 from testbed.jobs.time_left import TimeLeft
+from testbed.plan.dilations import DecidedDilation
 
 _MODULE = "testbed.jobs.run_job"
 # Real-clock runs come last, when no virtual run competes for processor time.
@@ -65,6 +66,8 @@ class Job:
     page: bool = True
     """Whether to write the report page of the run."""
     effort: Effort | None = None
+    decided: DecidedDilation | None = None
+    """The dilation, if the command has decided it for this run and this machine."""
 
     @property
     def complete_folder(self) -> Path | None:

@@ -42,9 +42,11 @@ def _retries_of_late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[
     for number, (job, job_result) in enumerate(zip(jobs, results, strict=True)):
         if isinstance(job_result, JobFinished):
             result = read_result(job_result.folder)
-            request = retry_of(job.request, job_result.folder, result)
-            if request is not None and request != job.request:  # an equal request has been tried and failed
-                retries[number] = retry_line(job_result.folder, result), replace(job, request=request, name=None)
+            again = retry_of(job.request, job_result.folder, result)
+            if again is not None and again != (job.request, job.decided):  # an equal run has been tried and failed
+                request, decided = again
+                repeat = replace(job, request=request, decided=decided, name=None)
+                retries[number] = retry_line(job_result.folder, result), repeat
     return retries
 
 

@@ -25,15 +25,15 @@ from analysis.results.result import RESULT_FILE
 from request.spec import RunSpec
 from softswitch.system.cache import CacheRefused
 from telemetry.atomic_file import LinkRefused, check_no_link, open_no_link
-from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import StoredRun, execute
-from testbed.execution.limits import check_limits
+from testbed.execution.limits import check_limits, check_rates
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResult
 from testbed.jobs.process import SHARE
 from testbed.jobs.task import SERVE, begin_task
 from testbed.plan.plan import plan_run
 from testbed.recording.outcome import Progress, Silent
+from testbed.speed.dilation import with_dilation
 from testbed.system.code import code_digest
 from testbed.system.limits import out_of_room
 from testbed.system.run_ids import state_root
@@ -87,11 +87,13 @@ def _run_once(job: Job, name: str, progress: Progress) -> JobResult:
 
 
 def _make_run(job: Job, out: Path, progress: Progress) -> StoredRun:
-    plan = plan_run(job.request)
+    plan = plan_run(job.request, job.decided)
     check_limits([plan], out)
     capabilities.require(plan.config.clock, plan.config.switch, plan.mtu_bytes)
     with _alone(job.request):
-        return execute(with_dilation(plan), out, progress, page=job.page)
+        plan = with_dilation(plan)
+        check_rates(plan)
+        return execute(plan, out, progress, page=job.page)
 
 
 @contextmanager

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Checks that the data plane's fixed-point numbers can hold the ratios of a run at its dilation."""
+"""The commands of a run's switches at a dilation at which the data plane's fixed-point numbers hold all ratios."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from testbed.control_plane.features import FixedPointError, feature_commands
+from testbed.control_plane.commands import SwitchCommands, network_commands
+from testbed.control_plane.features import FixedPointError
 from testbed.control_plane.prototype import unknown_rate
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
@@ -15,44 +16,49 @@ from topologies.model import Topology
 from wire.dilation import Dilation, next_step
 
 
-def check_fixed_point(topology: Topology, settings: SwitchSettings, dilation: int) -> None:
-    """Raise UsageError unless all ratios fit at this dilation; the message names the nearest fitting dilation."""
-    if (refused := unknown_rate(topology, settings)) is not None:
-        raise UsageError(refused)
-    refused = _refused(topology, settings, dilation)
-    if refused is None:
-        return
-    steps = list(_steps())
-    for candidates, word in (
-        (reversed([step for step in steps if step < dilation]), "less"),
-        ([step for step in steps if step > dilation], "more"),
-    ):
-        for step in candidates:
-            if _refused(topology, settings, step) is None:
-                raise UsageError(f"{refused} at dilation {dilation}; use --dilation {step} or {word}")
+def commands_at(topology: Topology, settings: SwitchSettings, dilation: Dilation, seed: int) -> SwitchCommands:
+    """Return the commands of all switches, if all ratios fit at this dilation.
+
+    Raise UsageError otherwise; the message names the nearest fitting dilation.
+    """
+    _check_rates(topology, settings)
+    try:
+        return network_commands(topology, settings, dilation, seed=seed)
+    except FixedPointError as error:
+        nearest, _ = commands_near(topology, settings, dilation, seed)
+        word = "less" if nearest.factor < dilation.factor else "more"
+        limit = f"at dilation {dilation.factor}; use --dilation {nearest.factor} or {word}"
+        raise UsageError(f"{error} {limit}") from error
+
+
+def commands_near(
+    topology: Topology, settings: SwitchSettings, dilation: Dilation, seed: int
+) -> tuple[Dilation, SwitchCommands]:
+    """Return the largest fitting dilation up to this one, or else the smallest one above it, and its commands.
+
+    Raise UsageError if the ratios fit at no dilation.
+    """
+    _check_rates(topology, settings)
+    refused = ""
+    for factor in _nearest(dilation.factor):
+        try:
+            return Dilation(factor), network_commands(topology, settings, Dilation(factor), seed=seed)
+        except FixedPointError as error:
+            refused = refused or str(error)
     raise UsageError(f"{refused}, at any --dilation")
 
 
-def largest_fitting(topology: Topology, settings: SwitchSettings) -> int:
-    """Return the largest dilation at which all ratios fit; 1 if there is none."""
-    fitting = (step for step in reversed(list(_steps())) if _refused(topology, settings, step) is None)
-    return next(fitting, 1)
+def _check_rates(topology: Topology, settings: SwitchSettings) -> None:
+    refused = unknown_rate(topology, settings)
+    if refused is not None:
+        raise UsageError(refused)
 
 
-def _refused(topology: Topology, settings: SwitchSettings, dilation: int) -> str | None:
-    """Return the first ratio that does not fit, as one line; None if all fit."""
-    try:
-        for switch in topology.switches:
-            for _ in feature_commands(topology, switch.name, settings, Dilation(dilation)):
-                pass
-    except FixedPointError as error:
-        return str(error)
-    return None
-
-
-def _steps() -> Iterator[int]:
-    """Yield round factors: 1, 2, 3, 5, 7, 10, 15, 20 and so on."""
-    step = next_step(1)
-    while step <= MAX_DILATION:
-        yield step
-        step = next_step(step + 1)
+def _nearest(factor: int) -> Iterator[int]:
+    """Yield a factor, then all smaller round factors (1, 2, 3, 5, 7, 10, 15, 20 and so on), then all larger ones."""
+    yield factor
+    steps = [next_step(1)]
+    while steps[-1] < MAX_DILATION:
+        steps.append(next_step(steps[-1] + 1))
+    yield from (step for step in reversed(steps) if step < factor)
+    yield from (step for step in steps if step > factor)

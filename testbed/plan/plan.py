@@ -21,23 +21,24 @@ from hosts.transport.settings import TransportSettings
 from request.command import repeat_command
 from request.schemes import RATE_CONTROLS, SCHEMES, Scheme, resolve_scheme
 from request.settings import SettingsByPart, by_part, settings_words
-from request.spec import DilationChoice, FaultSpan, RunConfig, RunSpec
+from request.spec import FaultSpan, RunConfig, RunSpec
 from scenarios.faults.fault import Fault
 from scenarios.model.flow_table import FlowTable
 from scenarios.model.scenario import Scale, Scenario
 from telemetry.captures.flow_packets import FlowFilter
+from testbed.control_plane.commands import SwitchCommands
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from testbed.flows.on_wire import on_wire
 from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan import checks
 from testbed.plan.captured_ports import captured_flows, captured_ports
-from testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATION
-from testbed.plan.fixed_point import check_fixed_point, largest_fitting
+from testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATION, DecidedDilation
+from testbed.plan.fixed_point import commands_at, commands_near
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
 from testbed.plan.suitability import setting_warnings
-from testbed.plan.switch_targets import SwitchTarget, check_faults
+from testbed.plan.switch_targets import SWITCH_TARGETS, SwitchTarget, check_faults
 from testbed.program.fit import check_fits
 from testbed.program.sources import check_artifacts
 from testbed.program.user_program import own_program
@@ -62,14 +63,28 @@ class RunPlan:
     flows: FlowTable
     switch_settings: SwitchSettings
     transport: TransportSettings
-    dilation: Dilation
+    commands: SwitchCommands
+    """The commands that configure the P4 program of each switch, at the dilation."""
     faults: tuple[Fault, ...] = ()
 
-    def at_dilation(self, factor: int, choice: DilationChoice) -> RunPlan:
-        """Return the same plan at another dilation."""
-        command = repeat_command(self.spec, factor)
-        config = replace(self.config, dilation=factor, dilation_choice=choice, command=command)
-        return replace(self, config=config, dilation=Dilation(factor))
+    @property
+    def dilation(self) -> Dilation:
+        return Dilation(self.config.dilation)
+
+    @property
+    def decided(self) -> DecidedDilation:
+        """The dilation and its prediction, for another plan of the same request."""
+        return DecidedDilation(self.config.dilation, self.config.dilation_choice)
+
+    def at_dilation(self, most: int) -> RunPlan:
+        """Return the same plan at a dilation, or at the largest smaller one that the data plane can represent."""
+        if most == self.config.dilation:
+            return self
+        dilation, commands = commands_near(self.topology, self.switch_settings, Dilation(most), self.spec.seed)
+        if self.spec.program is not None:
+            check_fits(self.spec.program, self.topology, commands, SWITCH_TARGETS[self.config.switch].registers)
+        command = repeat_command(self.spec, dilation.factor)
+        return replace(self, config=replace(self.config, dilation=dilation.factor, command=command), commands=commands)
 
     @property
     def duration_wall_ns(self) -> int:
@@ -123,8 +138,11 @@ class _Traffic:
 
 
 @without_garbage_collection()
-def plan_run(spec: RunSpec) -> RunPlan:
-    """Check a specification and plan the run. Raises UsageError, as one line, for invalid ones."""
+def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
+    """Check a specification and plan the run. Raises UsageError, as one line, for invalid ones.
+
+    A `decided` dilation replaces the requested one.
+    """
     scenario, scale = checks.scenario_at_scale(spec)
     scheme = resolve_scheme(spec.scheme)
     settings = by_part(spec.settings)
@@ -148,8 +166,8 @@ def plan_run(spec: RunSpec) -> RunPlan:
     captured_flows(spec.captures, flows)
     captured_ports(spec.captures, topology, flows)
     waits = _waits(topology, flows, network.transport, network.switch)
-    typed = spec.dilation if spec.retry is None else spec.retry.dilation
-    dilation = typed or _provisional_dilation(spec, topology, network.switch)
+    requested = spec.dilation if decided is None else decided.factor
+    dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch)
     fields_of_run = {
         **traffic.recorded,
         "scenario": scenario.name,
@@ -161,10 +179,11 @@ def plan_run(spec: RunSpec) -> RunPlan:
             *setting_warnings(network.switch, network.transport, topology, faults),
         ),
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
-        "command": repeat_command(spec, dilation),
+        "command": repeat_command(spec, dilation.factor),
+        "dilation_choice": None if decided is None else decided.choice,
     }
-    config = _config(spec, dilation, target, topology, network, fields_of_run)
-    return RunPlan(spec, config, topology, flows, network.switch, network.transport, Dilation(dilation), faults)
+    config = _config(spec, dilation, target, topology, network, commands, fields_of_run)
+    return RunPlan(spec, config, topology, flows, network.switch, network.transport, commands, faults)
 
 
 def plan_network(spec: RunSpec) -> RunPlan:
@@ -181,7 +200,8 @@ def plan_network(spec: RunSpec) -> RunPlan:
     )
     target = checks.target_for(spec, "real", network.switch, f"scheme {scheme.name}")
     network = on_target(network, target)
-    dilation = spec.dilation or NETWORK_DILATION
+    dilation = Dilation(spec.dilation or NETWORK_DILATION)
+    commands = commands_at(topology, network.switch, dilation, spec.seed)
     p4_option = "" if spec.program is None else f" --p4 {shlex.quote(str(spec.program.word))}"
     fields_of_network = {
         "scenario": "none",
@@ -192,10 +212,8 @@ def plan_network(spec: RunSpec) -> RunPlan:
         "workload": {},
         "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}{p4_option}",
     }
-    config = _config(spec, dilation, target, topology, network, fields_of_network)
-    return RunPlan(
-        spec, config, topology, checks.numbered((), topology), network.switch, network.transport, Dilation(dilation)
-    )
+    config = _config(spec, dilation, target, topology, network, commands, fields_of_network)
+    return RunPlan(spec, config, topology, checks.numbered((), topology), network.switch, network.transport, commands)
 
 
 def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: SettingsByPart) -> _Traffic:
@@ -216,9 +234,17 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
     return _Traffic(topology, flows, duration_ms, recorded, listed.notes)
 
 
-def _provisional_dilation(spec: RunSpec, topology: Topology, switch: SwitchSettings) -> int:
-    """Return a dilation if the user typed none; `testbed.dilation.choice` replaces it for live runs."""
-    return VIRTUAL_DILATION if spec.clock == "virtual" else min(NETWORK_DILATION, largest_fitting(topology, switch))
+def _dilation_and_commands(
+    spec: RunSpec, requested: int | None, topology: Topology, switch: SwitchSettings
+) -> tuple[Dilation, SwitchCommands]:
+    """Return the requested dilation, or the one of runs in virtual time, and the commands of the switches.
+
+    A live run without a requested dilation keeps this one for its dry run, and `testbed.speed.dilation` replaces it.
+    """
+    dilation = Dilation(requested or VIRTUAL_DILATION)
+    if requested is None and spec.clock == "real":
+        return commands_near(topology, switch, dilation, spec.seed)
+    return dilation, commands_at(topology, switch, dilation, spec.seed)
 
 
 def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings, switch: SwitchSettings) -> Waits:
@@ -271,25 +297,25 @@ def _fault_spans(faults: Sequence[Fault]) -> tuple[FaultSpan, ...]:
 
 def _config(
     spec: RunSpec,
-    dilation: int,
+    dilation: Dilation,
     target: SwitchTarget,
     topology: Topology,
     network: NetworkSettings,
+    commands: SwitchCommands,
     chosen: Mapping[str, Any],
 ) -> RunConfig:
     """Return config.json: the options, `chosen` fields that replace or complete them, and the network's settings.
 
-    Raises UsageError for values that the data plane cannot hold.
+    Raises UsageError for commands that do not fit the program.
     """
-    check_fixed_point(topology, network.switch, dilation)
     if spec.program is None or target.has_wires:
         check_artifacts()
     if spec.program is not None:
-        check_fits(spec.program, topology, network.switch, Dilation(dilation), target.registers)
+        check_fits(spec.program, topology, commands, target.registers)
     options = {entry.name: getattr(spec, entry.name) for entry in fields(spec)}
     resolved_fields = {
         "switch": target.name,
-        "dilation": dilation,
+        "dilation": dilation.factor,
         "dilation_given": spec.dilation is not None,
         "program": own_program() if spec.program is None else replace(spec.program, text=""),
         "topology": topology.name,

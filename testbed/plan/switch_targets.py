@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The table of switch targets: what they cannot do and what they cost. `testbed.targets.table` has their classes."""
+"""The table of switch targets: what they cannot do. `testbed.targets.table` has their classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from scenarios.faults.fault import Fault
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
-from testbed.load.costs import ProcessCost
 from topologies.model import Topology
 
 DEFAULT_TARGET = "soft"
@@ -21,8 +20,6 @@ class SwitchTarget:
     """A target with the properties that a plan needs."""
 
     name: str
-    cost: ProcessCost
-    """The cost of one of its processes on a machine without calibration, rather high (docs/sources.md#dilation)."""
     no_virtual_clock: str | None = None
     """The reason why the target has no virtual clock; None if it has one."""
     no_pfc: str | None = None
@@ -42,13 +39,9 @@ class SwitchTarget:
 SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
     target.name: target
     for target in (
-        SwitchTarget(
-            "soft",
-            ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0.12),
-        ),
+        SwitchTarget("soft"),
         SwitchTarget(
             "bmv2",
-            ProcessCost(frame_ns=160_000, lone_frame_ns=400_000, fixed_share=0.05),
             no_virtual_clock="BMv2 reads the machine's clock",
             no_pfc="a queue of BMv2 cannot be paused",
             acks_apart=True,

@@ -11,11 +11,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address
 from pathlib import Path
 from typing import Any
 
 from softswitch.control import CommandError
+from testbed.control_plane.entries import TableEntry, Value
 
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 
@@ -44,6 +45,8 @@ class Table:
     name: str
     keys: tuple[Key, ...]
     actions: Mapping[str, Action]
+    initial: tuple[str, tuple[int, ...]] | None = None
+    """The default action that the program declares, and its parameters; None if it declares none."""
 
     @property
     def has_priorities(self) -> bool:
@@ -99,6 +102,11 @@ class Program:
     def action(self, table: Table, name: str) -> Action:
         return table.actions[_resolve(name, table.actions, f"action of {table.name}")]
 
+    def initial_action(self, name: str) -> TableEntry | None:
+        """Return the default action that the program declares for a table; None if it declares none."""
+        initial = self.table(name).initial
+        return None if initial is None else TableEntry(name, initial[0], parameters=initial[1])
+
     def register(self, name: str) -> Array:
         return self._registers[_resolve(name, self._registers, "register")]
 
@@ -109,8 +117,14 @@ class Program:
         keys = tuple(
             Key(_word(key["match_type"]), self._bits(key["target"]), _word(key["name"])) for key in table["key"]
         )
+        default, initial = table.get("default_entry"), None
+        if default is not None:
+            initial = actions[default["action_id"]].name, tuple(int(word, 16) for word in default["action_data"])
         return Table(
-            _word(table["name"]), keys, {actions[number].name: actions[number] for number in table["action_ids"]}
+            _word(table["name"]),
+            keys,
+            {actions[number].name: actions[number] for number in table["action_ids"]},
+            initial,
         )
 
     def _bits(self, target: Any) -> int:
@@ -118,9 +132,13 @@ class Program:
         return 1 if field == "$valid$" else self._widths[header, field]
 
 
-def number(word: str, bits: int) -> int:
-    """Convert a decimal or hexadecimal number, a MAC or an IP address, and check that it fits the field."""
-    if _MAC.fullmatch(word):
+def number(word: Value, bits: int) -> int:
+    """Convert a number, a MAC or an IP address, or its text, and check that it fits the field."""
+    if isinstance(word, IPv4Network):
+        value = int(word.network_address)
+    elif not isinstance(word, str):
+        value = int(word)
+    elif _MAC.fullmatch(word):
         value = int(word.replace(":", ""), 16)
     elif ":" in word or word.count(".") == 3:
         try:
@@ -133,7 +151,7 @@ def number(word: str, bits: int) -> int:
         except ValueError:
             raise CommandError(f"{word!r} is not a number") from None
     if not 0 <= value < 1 << bits:
-        raise CommandError(f"{word!r} does not fit {bits} bits")
+        raise CommandError(f"{str(word)!r} does not fit {bits} bits")
     return value
 
 

@@ -7,39 +7,38 @@ Only names and widths are checked, not what the program does with its entries.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from ipaddress import IPv4Network
 
 from request.spec import P4Program
 from softswitch.control import CommandError
-from testbed.control_plane.commands import pipeline_commands
-from testbed.control_plane.settings import SwitchSettings
+from testbed.control_plane.entries import Command, TableEntry, Value
 from testbed.errors import UsageError
 from testbed.program.declared import Action, Array, Key, Program, Table, UnknownName, number
 from testbed.program.user_program import declarations_of
 from topologies.model import Topology
 from wire.counters import COUNTERS, PEAKS
-from wire.dilation import Dilation
-
-_ENTRIES = ("table_add", "table_set_default")
-"""The commands that concern the program. All others configure the switch itself."""
 
 
 def check_fits(
     user_program: P4Program,
     topology: Topology,
-    settings: SwitchSettings,
-    dilation: Dilation,
+    commands: Mapping[str, Iterable[Command]],
     registers: Iterable[str],
 ) -> None:
-    """Raise UsageError that names the first missing declaration. `registers` are read by the switch target itself."""
+    """Raise UsageError that names the first missing declaration.
+
+    `commands` configure the switches; `registers` are read by the switch target itself.
+    """
     program = declarations_of(user_program)
     try:
         for name in registers:
             program.register(name)
         for switch in topology.switches:
             _check_cells(program, [port.number for port in topology.ports[switch.name]])
-            for line in pipeline_commands(topology, switch.name, settings, dilation, seed=1):
-                _check_line(program, switch.name, line)
+            for command in commands[switch.name]:
+                if isinstance(command, TableEntry):
+                    _check_entry(program, switch.name, command)
     except UnknownName as error:
         raise UsageError(f"--p4 {user_program.word}: the program has {error.briefly}") from error
     except CommandError as error:
@@ -60,43 +59,36 @@ def _check_cell(what: str, array: Array, index: int) -> None:
         raise CommandError(f"{what} {array.name} has {array.size} cells, but cell {index} is read")
 
 
-def _check_line(program: Program, switch: str, line: str) -> None:
-    command, *words = line.split()
-    if command not in _ENTRIES:
-        return
+def _check_entry(program: Program, switch: str, entry: TableEntry) -> None:
     try:
-        table = program.table(words[0])
-        action = program.action(table, words[1])
-        arrow = words.index("=>") if "=>" in words else 1
-        _check_keys(table, words[2:arrow])
-        _check_parameters(action, words[arrow + 1 :])
+        table = program.table(entry.table)
+        action = program.action(table, entry.action)
+        if entry.keys:
+            _check_keys(table, entry.keys)
+        _check_parameters(action, entry.parameters)
     except UnknownName as error:
-        error.briefly += f", which {switch} needs for `{line}`"
+        error.briefly += f", which {switch} needs for `{entry}`"
         raise
     except CommandError as error:
-        raise CommandError(f"{error}, which {switch} needs for `{line}`") from error
+        raise CommandError(f"{error}, which {switch} needs for `{entry}`") from error
 
 
-def _check_keys(table: Table, words: Sequence[str]) -> None:
-    """Check the keys of an entry. A default action has none."""
-    if not words:
-        return
-    if len(words) != len(table.keys):
-        raise CommandError(f"table {table.name} has {len(table.keys)} keys, not {len(words)}")
-    for word, key in zip(words, table.keys, strict=True):
-        _check_key(table, word, key)
+def _check_keys(table: Table, values: Sequence[Value]) -> None:
+    if len(values) != len(table.keys):
+        raise CommandError(f"table {table.name} has {len(table.keys)} keys, not {len(values)}")
+    for value, key in zip(values, table.keys, strict=True):
+        _check_key(table, value, key)
 
 
-def _check_key(table: Table, word: str, key: Key) -> None:
-    value, slash, _ = word.partition("/")
-    required = "lpm" if slash else "exact"
+def _check_key(table: Table, value: Value, key: Key) -> None:
+    required = "lpm" if isinstance(value, IPv4Network) else "exact"
     if key.match_type != required:
         raise CommandError(f"key {key.name} of table {table.name} is {key.match_type}, not {required}")
     number(value, key.bits)
 
 
-def _check_parameters(action: Action, words: Sequence[str]) -> None:
-    if len(words) != len(action.parameter_bits):
-        raise CommandError(f"action {action.name} has {len(action.parameter_bits)} parameters, not {len(words)}")
-    for word, bits in zip(words, action.parameter_bits, strict=True):
-        number(word, bits)
+def _check_parameters(action: Action, values: Sequence[Value]) -> None:
+    if len(values) != len(action.parameter_bits):
+        raise CommandError(f"action {action.name} has {len(action.parameter_bits)} parameters, not {len(values)}")
+    for value, bits in zip(values, action.parameter_bits, strict=True):
+        number(value, bits)

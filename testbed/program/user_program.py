@@ -41,9 +41,9 @@ def own_program() -> P4Program:
     return P4Program(str(OWN_PROGRAM), hashlib.sha256((ROOT / OWN_PROGRAM).read_bytes()).hexdigest())
 
 
-def declarations_of(program: P4Program) -> Program:
-    """Return the objects that the control plane can name."""
-    return _declared(program.text)
+def declarations_of(program: P4Program | None) -> Program:
+    """Return the objects that the control plane can name in a user program, or in the testbed's program for None."""
+    return _declared((ROOT / OWN_PROGRAM).read_text() if program is None else program.text)
 
 
 @lru_cache(maxsize=8)

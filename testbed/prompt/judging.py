@@ -28,6 +28,7 @@ from testbed.prompt.words import VerbError
 from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress, Silent
 from testbed.recording.recorder import Recorder
+from testbed.speed.dilation import with_dilation
 
 _RUNS = Path("runs")
 _QUIET_RTTS = 3
@@ -145,7 +146,7 @@ def scenario(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
     if len(scales) > 1:
         raise VerbError("usage: scenario SCENARIO [SCALE] [key=value...]")
     settings = [word for word in words[1:] if "=" in word]
-    plan = session.plan_scenario(words[0], scales[0] if scales else "ci", settings)
+    plan = with_dilation(session.plan_scenario(words[0], scales[0] if scales else "ci", settings))
     terminal.say(f"{len(plan.flows)} flows of {words[0]}, {plan.config.duration_ms:g} ms at most")
     if unfinished := session.journal.unfinished():
         terminal.say(f"messages under way end unfinished: {len(unfinished)} (`wait` first to let them finish)")

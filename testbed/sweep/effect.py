@@ -15,6 +15,7 @@ from dataclasses import astuple
 
 from request.spec import RunSpec
 from testbed.control_plane.commands import settings_commands
+from testbed.control_plane.entries import Command
 from testbed.control_plane.features import FixedPointError
 from testbed.plan.dilations import NETWORK_DILATION
 from testbed.plan.plan import RunPlan
@@ -38,12 +39,12 @@ def effect_digest(request: RunSpec, plan: RunPlan) -> str:
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for flow in plan.flows:
         digest.update(repr(astuple(flow)).encode())
-    for line in _entries(request, plan):
-        digest.update(f"{line}\n".encode())
+    for command in _entries(request, plan):
+        digest.update(f"{command}\n".encode())
     return digest.hexdigest()
 
 
-def _entries(request: RunSpec, plan: RunPlan) -> Iterator[str]:
+def _entries(request: RunSpec, plan: RunPlan) -> Iterator[Command]:
     is_fixed = request.clock == "virtual" or request.dilation is not None
     try:
         yield from _entries_at(plan, plan.dilation if is_fixed else Dilation(NETWORK_DILATION))
@@ -51,8 +52,9 @@ def _entries(request: RunSpec, plan: RunPlan) -> Iterator[str]:
         yield from _entries_at(plan, plan.dilation)
 
 
-def _entries_at(plan: RunPlan, dilation: Dilation) -> list[str]:
-    switches = [switch.name for switch in plan.topology.switches]
+def _entries_at(plan: RunPlan, dilation: Dilation) -> list[Command]:
     return [
-        line for name in switches for line in settings_commands(plan.topology, name, plan.switch_settings, dilation)
+        command
+        for switch in plan.topology.switches
+        for command in settings_commands(plan.topology, switch.name, plan.switch_settings, dilation)
     ]

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.jobs.time_left import in_words
-from testbed.plan.plan import RunPlan, plan_run
+from testbed.plan.plan import RunPlan
 from testbed.validation.run import Pair
 
 _MINUTE_S = 60
@@ -31,17 +30,19 @@ def wall_seconds(plan: RunPlan) -> float:
     return min(last_ns + busy_ns, plan.config.duration_ms * 1e6) * plan.dilation.factor / 1e9
 
 
-def not_longer(pairs: Sequence[Pair], longest_minutes: float) -> tuple[list[Pair], list[str]]:
-    """Return the pairs whose live run is short enough, and a line for each excluded pair.
+def not_longer(
+    pairs: Sequence[Pair], live: Sequence[RunPlan], longest_minutes: float
+) -> tuple[list[Pair], list[RunPlan], list[str]]:
+    """Return the pairs whose live run is short enough, the plans of these runs, and a line for each excluded pair.
 
     Raise UsageError if all pairs are excluded.
     """
-    kept, left_out = [], []
-    for pair in pairs:
-        plan = with_dilation(plan_run(pair.live))
+    kept, plans, left_out = [], [], []
+    for pair, plan in zip(pairs, live, strict=True):
         seconds = wall_seconds(plan)
         if seconds <= longest_minutes * _MINUTE_S:
             kept.append(pair)
+            plans.append(plan)
         else:
             left_out.append(
                 f"{pair.label}: its live run takes about {in_words(seconds)} at dilation {plan.config.dilation}, "
@@ -49,7 +50,7 @@ def not_longer(pairs: Sequence[Pair], longest_minutes: float) -> tuple[list[Pair
             )
     if left_out and not kept:
         raise UsageError(left_out[0])
-    return kept, left_out
+    return kept, plans, left_out
 
 
 def announcement(plans: Sequence[RunPlan]) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from analysis.results.result import ResultError
@@ -21,6 +22,7 @@ from testbed.interrupt import interruptible
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, Tell, run_jobs
 from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor
+from testbed.plan.dilations import DecidedDilation
 from testbed.plan.switch_targets import SWITCH_TARGETS
 from testbed.recording.folder import give_to_caller, make_folder
 from testbed.validation.spread import spread_found, spread_jobs
@@ -84,16 +86,21 @@ def validate(
     tell: Tell,
     tell_retry: Callable[[str], None] | None = None,
     spread: int = 0,
+    decided: Sequence[DecidedDilation] = (),
 ) -> StoredValidation:
     """Run all pairs and compare those whose runs are both complete.
 
     Unless `tell_retry` is None, late live runs are repeated and the last one counts. A pair with a figure outside its
-    tolerance gets `spread` more virtual runs with jitter on all links.
+    tolerance gets `spread` more virtual runs with jitter on all links. `decided` has the dilation of each live run, if
+    the command has decided them.
     """
     folder = make_folder(out.absolute(), f"{name}-validation")
     (folder / "logs").rmdir()  # each run has a folder of its own for logs
     requests = [pair.virtual for pair in pairs] + [pair.live for pair in pairs]
-    jobs = [Job(f"{request.scenario} {request.variant}, {request.clock}", request, folder) for request in requests]
+    jobs = [
+        Job(f"{request.scenario} {request.variant}, {request.clock}", request, folder, decided=dilation)
+        for request, dilation in zip_longest(requests, [*[None] * len(pairs), *decided])
+    ]
     comparisons = _Comparisons(pairs, left_out, folder)
     results = run_jobs_retrying(jobs, executor, tell, tell_retry, comparisons.take)
     with interruptible():

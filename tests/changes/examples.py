@@ -244,11 +244,7 @@ class PatientTarget(SoftswitchTarget):
 '''
     },
     {
-        "testbed/plan/switch_targets.py": {
-            '        SwitchTarget(\n            "soft"': (
-                '        SwitchTarget("patient", ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0)),\n'
-            )
-        },
+        "testbed/plan/switch_targets.py": {'        SwitchTarget("soft"': ('        SwitchTarget("patient"),\n')},
         "testbed/targets/table.py": {
             "from testbed.targets.softswitch": "from testbed.targets.patient import PatientTarget\n",
             '"soft": SoftswitchTarget': '"patient": PatientTarget, ',
@@ -341,7 +337,7 @@ control SizeLimit(inout metadata_t meta, inout standard_metadata_t std) {
         "testbed/control_plane/features.py": {
             "    if settings.sfc_p or settings.pfc or settings.bfc_queues is not None:": (
                 "    if settings.most_bytes is not None:\n"
-                '        yield f"table_set_default size_limit limit {settings.most_bytes}"\n'
+                '        yield TableEntry("size_limit", "limit", parameters=(settings.most_bytes,))\n'
             )
         },
     },

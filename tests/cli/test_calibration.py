@@ -14,17 +14,17 @@ from cli.calibration import calibrate_first, dilation_line
 from cli.output import console
 from cli.verbs import doctor
 from request.spec import RunSpec
-from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError
-from testbed.load.stored import Calibration, calibration_path, store, stored_calibration
 from testbed.plan.plan import RunPlan, plan_run
+from testbed.speed.dilation import with_dilation
+from testbed.speed.stored import Calibration, calibration_path, store, stored_calibration
 from testbed.system.limits import cores
 from testbed.targets.capabilities import Capability
-from tests.testbed.load.calibrations import calibration
+from tests.testbed.speed.calibrations import calibration
 
 pytest.importorskip("mininet")
 
-from testbed.calibration import quick
+from testbed.speed import measurement
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +108,7 @@ def _live_plan(**changes: object) -> RunPlan:
 def test_the_first_live_run_measures_and_the_second_does_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(quick, "quick_calibration", lambda switch, interrupt, earlier: calibration())
+    monkeypatch.setattr(measurement, "quick_calibration", lambda switch, interrupt, earlier: calibration())
     plan = _live_plan()
     calibrate_first([plan])
     assert "first live run on this machine: measuring" in " ".join(capsys.readouterr().err.split())
@@ -123,7 +123,7 @@ def test_expired_costs_are_used_until_a_command_measures_again(
     store(expired)
     assert "The next live run measures again." in _doctor(capsys)
     assert "(calibrated 2026-11-22, quick)" in str(dilation_line(with_dilation(_live_plan()).config))
-    monkeypatch.setattr(quick, "quick_calibration", lambda switch, interrupt, earlier: calibration())
+    monkeypatch.setattr(measurement, "quick_calibration", lambda switch, interrupt, earlier: calibration())
     calibrate_first([_live_plan()])
     assert "the last measurement has expired: measuring" in " ".join(capsys.readouterr().err.split())
     assert stored_calibration().calibration == calibration()
@@ -133,7 +133,7 @@ def test_expired_costs_are_used_until_a_command_measures_again(
 def test_runs_whose_dilation_is_not_chosen_do_not_measure(
     changes: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(quick, "quick_calibration")
+    monkeypatch.delattr(measurement, "quick_calibration")
     calibrate_first([_live_plan(**changes)])
 
 
@@ -143,7 +143,7 @@ def test_a_measurement_that_fails_is_one_line(
     def fail(*_: object) -> Calibration:
         raise RunError("the calibration's run did not finish")
 
-    monkeypatch.setattr(quick, "quick_calibration", fail)
+    monkeypatch.setattr(measurement, "quick_calibration", fail)
     calibrate_first([_live_plan()])
     assert (
         "! not measured: the calibration's run did not finish; --dilation auto uses built-in" in capsys.readouterr().err
@@ -159,7 +159,7 @@ def test_another_target_is_measured_too(monkeypatch: pytest.MonkeyPatch) -> None
         measurements.append((switch, earlier))
         return earlier.model_copy(update={"switches": {**earlier.switches, switch: earlier.switches["soft"]}})
 
-    monkeypatch.setattr(quick, "quick_calibration", measure)
+    monkeypatch.setattr(measurement, "quick_calibration", measure)
     plan = _live_plan()
     calibrate_first([plan, replace(plan, config=replace(plan.config, switch="bmv2"))])
     assert measurements == [("bmv2", calibration())]

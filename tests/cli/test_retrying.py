@@ -27,7 +27,7 @@ class Machine:
         self.messages: list[str] = []
         self._enough = enough
         monkeypatch.setattr(retrying, "execute_plan", self.execute)
-        monkeypatch.setattr(retrying, "checked", lambda requests, out: [plan_run(request) for request in requests])
+        monkeypatch.setattr(retrying, "checked", lambda requests, out, *, decided: [plan_run(requests[0], decided)])
         monkeypatch.setattr(retrying, "tell", self.messages.append)
 
     def execute(self, plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:
@@ -74,7 +74,7 @@ def test_if_the_larger_dilation_is_refused_the_late_run_is_kept(
 ) -> None:
     machine = Machine(monkeypatch, enough=2_000)
 
-    def refuse(requests: object, out: object) -> list[RunPlan]:
+    def refuse(requests: object, out: object, *, decided: object) -> list[RunPlan]:
         raise UsageError("no room")
 
     monkeypatch.setattr(retrying, "checked", refuse)

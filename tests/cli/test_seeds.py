@@ -15,9 +15,9 @@ from cli.app import main
 from cli.calibration import say_dilations
 from cli.seeds import chosen_seeds
 from request.spec import RunSpec
-from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
+from testbed.speed.dilation import with_dilation
 from tests.conftest import Refused
 
 SMALL = ("compare", "bystanders", "--clock", "virtual", "--set", "message_bytes=20000", "--set", "degree=4")

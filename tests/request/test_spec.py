@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from request.spec import FaultSpan, Retry, RunConfig, config_of
+from request.spec import FaultSpan, RunConfig, config_of
 from tests.analysis.conftest import CONFIG
 
 SPAN = FaultSpan(spec="loss:all,rate=1%", label="all loss 1%", begin_us=20.0, end_us=None)
@@ -25,7 +25,7 @@ def rich() -> RunConfig:
         flow_file=Path("flows.csv"),
         faults=(SPAN.spec,),
         fault_spans=(SPAN,),
-        retry=Retry("incast-sfc-1", CONFIG.dilation),
+        retry_of="incast-sfc-1",
         measured_window_us=(10.0, 20.0),
     )
 
@@ -34,15 +34,22 @@ def test_a_configuration_is_read_as_written(rich: RunConfig) -> None:
     assert config_of(rich.to_json()) == rich
 
 
-def test_a_configuration_of_the_previous_release_lacks_only_the_typed_settings(rich: RunConfig) -> None:
+def test_a_configuration_of_the_second_schema_has_a_retry(rich: RunConfig) -> None:
+    content = {**json.loads(rich.to_json()), "schema": "sfc-testbed/config/2"}
+    retry_of = content.pop("retry_of")
+    content["retry"] = {"of": retry_of, "dilation": rich.dilation}
+    assert config_of(json.dumps(content)) == rich
+    assert config_of(json.dumps({**content, "retry": None})) == replace(rich, retry_of=None)
+
+
+def test_a_configuration_of_the_first_schema_lacks_only_the_typed_settings(rich: RunConfig) -> None:
     content = json.loads(rich.to_json())
     previous = {**content, "schema": "sfc-testbed/config/1", "faults": content.pop("fault_spans")}
-    previous["retry_of"] = previous.pop("retry")["of"]
     del previous["settings"]
     assert config_of(json.dumps(previous)) == replace(rich, settings={})
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "3", '{"schema": "sfc-testbed/config/3"}'])
+@pytest.mark.parametrize("text", ["{}", "[]", "3", '{"schema": "sfc-testbed/config/4"}'])
 def test_another_file_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a run's configuration"):
         config_of(text)

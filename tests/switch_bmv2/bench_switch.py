@@ -133,7 +133,7 @@ class BenchSwitch(SwitchOfTopology):
         self.engine = SwitchEngine(library or build_engine())
         lines = pipeline_commands(topology, name, settings, dilation, seed=1)
         for line in (*lines, *wire_commands(topology, name, dilation), *self._no_delays(), *extra):
-            self.engine.command(line)
+            self.engine.command(str(line))
 
     def send(self, frame: bytes, port: int, at_ns: int) -> list[Departure]:
         """Deliver a frame at `at_ns` and return the frames whose transmission began up to that instant."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from testbed.control_plane.entries import Command
 from testbed.errors import RunError, UsageError
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
@@ -39,7 +40,7 @@ class ControlledSwitch:
         """The time of the latest start at the prompt (CLOCK_MONOTONIC), where its counters begin; 0 if none."""
         self._running = running
         self._is_halted = False
-        self._changes: list[str] = []
+        self._changes: list[Command | str] = []
         """The commands that changed the switch since the network came up."""
 
     @property
@@ -54,15 +55,15 @@ class ControlledSwitch:
             return f"{self.name} is stopped"
         return self._running.obituary() if self._running.has_ended else f"{self.name} runs"
 
-    def command(self, line: str) -> str:
+    def command(self, line: Command | str) -> str:
         """Execute a control command; a command that changes something is repeated when the switch is started again."""
         answer = self._ask(lambda: self._running.command(line))
-        name = line.partition(" ")[0]
+        name = str(line).partition(" ")[0]
         if not name.startswith(_READ_PREFIXES) and not name.endswith(_READ_SUFFIXES):
             self._changes.append(line)
         return answer
 
-    def change(self, line: str) -> None:
+    def change(self, line: Command | str) -> None:
         """Execute a command now, or when the switch starts again if the switch is down."""
         if self.is_up:
             self._running.command(line)

@@ -22,9 +22,8 @@ from hosts.protocol import Adopt, Signal
 from request.settings import parse_settings
 from request.spec import RunSpec
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
-from testbed.control_plane.commands import change_commands
+from testbed.control_plane.commands import change_commands, settings_commands
 from testbed.control_plane.rerouting import Rerouting
-from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError, UsageError
 from testbed.flows.ideal import ideal_fct_ns
 from testbed.interrupt import Interrupt
@@ -38,7 +37,7 @@ from testbed.live.session.journal import Journal, Message
 from testbed.live.session.links import links_between, set_end, set_link
 from testbed.plan.dilations import NETWORK_DILATION
 from testbed.plan.plan import RunPlan, plan_network, plan_run
-from testbed.program.user_program import read_program
+from testbed.program.user_program import declarations_of, read_program
 from testbed.recording.folder import make_folder
 from testbed.system.cleanup import end_processes
 from testbed.targets import capabilities
@@ -220,11 +219,15 @@ class LiveSession:
         """Change the scheme while the network runs; messages under way keep the rules that they began with."""
         plan = plan_network(self._request_with(scheme=name))
         old, new = self.plan.switch_settings, plan.switch_settings
+        program = declarations_of(self.plan.spec.program)
         self._check_all_run()
         reading.check_rates_have_codes(plan.transport, self._rates_gbps.values())
         for controlled in self.switches.values():
-            for line in change_commands(self.topology, controlled.name, old, new, self.dilation):
-                controlled.command(line)
+            before, after = (
+                settings_commands(self.topology, controlled.name, settings, self.dilation) for settings in (old, new)
+            )
+            for command in change_commands(before, after, program.initial_action):
+                controlled.command(command)
         self._hub.tell(Adopt(plan.transport.as_dict()))
         self.plan = plan
         self._earlier_signals, _ = self.journal.signals_since(0)
@@ -245,9 +248,9 @@ class LiveSession:
             self._tell_ports(ends, up=True)
             self._mended_ns = time.monotonic_ns()
         self._dead = self._dead.difference(links) if up else self._dead.union(links)
-        for name, lines in self._rerouting.around(self._dead).items():
-            for line in lines:
-                self.switches[name].change(line)
+        for name, changes in self._rerouting.around(self._dead).items():
+            for change in changes:
+                self.switches[name].change(change)
         return len(links)
 
     @property
@@ -271,7 +274,7 @@ class LiveSession:
         """Return a scenario's plan on this network with its settings. Raises UsageError if that is impossible."""
         request = self._request_with(scheme=self.scheme)
         merged = {**request.settings, **parse_settings(settings)}
-        plan = with_dilation(plan_run(replace(request, scenario=name, scale=scale, settings=merged)))
+        plan = plan_run(replace(request, scenario=name, scale=scale, settings=merged))
         if plan.topology != self.topology:
             raise UsageError("a scenario at the prompt uses the running network: topology settings are not allowed")
         session_fields = ("physics", "switch_settings", "transport_settings", "thresholds_bytes")

@@ -11,7 +11,8 @@ from ipaddress import IPv4Address
 from typing import Protocol
 
 from hosts.transport.settings import TransportSettings
-from testbed.control_plane.features import FixedPointError, int_port_values, pause_time_action
+from testbed.control_plane.entries import ChangedEntry, TableEntry
+from testbed.control_plane.features import FixedPointError, pause_time_entry, telemetry_entry
 from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
 from topologies.model import SwitchPort, Topology
@@ -128,12 +129,12 @@ def set_rate(
     Raise UsageError, and change nothing, for a rate for which the P4 program cannot compute pauses.
     """
     try:
-        pause_time = " ".join(pause_time_action(settings, port, rate_bps, dilation))
+        pause_time = pause_time_entry(settings, port, rate_bps, dilation)
     except FixedPointError as error:
         raise UsageError(str(error)) from error
     switch.command(f"port_rate {port.number} {dilation.wall_bps(rate_bps)}")
-    _modify(switch, "congested_port", port.number, pause_time)
-    _modify(switch, "int_port", port.number, f"port_rate {int_port_values(topology, rate_bps, dilation)}")
+    _modify(switch, pause_time)
+    _modify(switch, telemetry_entry(topology, port.number, rate_bps, dilation))
 
 
 def check_rates_have_codes(transport: TransportSettings, rates_gbps: Iterable[float]) -> None:
@@ -148,13 +149,13 @@ def check_rates_have_codes(transport: TransportSettings, rates_gbps: Iterable[fl
             )
 
 
-def _modify(switch: Commanded, table: str, key: int, action: str) -> None:
-    """Change the action of the entry with this key in a table with one exact key; do nothing without such an entry."""
-    for line in switch.command(f"table_dump {table}").splitlines():
+def _modify(switch: Commanded, new: TableEntry) -> None:
+    """Change the action of the entry with the new one's exact key; do nothing without such an entry."""
+    for line in switch.command(f"table_dump {new.table}").splitlines():
         entry, _, rest = line.partition(": ")
-        if entry.startswith("entry ") and rest.split(" => ")[0].strip() == str(key):
-            name, _, parameters = action.partition(" ")
-            switch.command(f"table_modify {table} {name} {entry.removeprefix('entry ')} => {parameters}")
+        if entry.startswith("entry ") and rest.split(" => ")[0].strip() == str(new.keys[0]):
+            handle = int(entry.removeprefix("entry "))
+            switch.command(str(ChangedEntry(handle, new.table, new.action, new.parameters)))
 
 
 def tables(switch: Commanded) -> list[tuple[str, str]]:

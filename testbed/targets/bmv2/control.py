@@ -9,13 +9,14 @@ counters is therefore independent of the target. Errors are CommandErrors of one
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softswitch.control import CommandError
+from testbed.control_plane.entries import Command, TableEntry, Value
 from testbed.program.declared import Program, Table
 from testbed.targets.bmv2 import values
 from testbed.targets.bmv2.slots import LEAST_QUEUE_PACKETS
@@ -90,9 +91,14 @@ class Bmv2Control:
             "get_time_elapsed": self._get_time_elapsed,
         }
 
-    def command(self, line: str) -> str:
+    def command(self, line: Command | str) -> str:
         """Execute a command and return its answer without the last newline. Raise CommandError when refused."""
-        name, *words = line.split()
+        match line:
+            case TableEntry(keys=()):
+                return self._set_default(line.table, line.action, line.parameters)
+            case TableEntry():
+                return self._add(line.table, line.action, line.keys, line.parameters)
+        name, *words = str(line).split()
         if name not in self._commands:
             raise CommandError(f"no command {name!r} on BMv2, there are: {', '.join(self._commands)}")
         try:
@@ -140,13 +146,19 @@ class Bmv2Control:
     # Tables
 
     def _table_add(self, words: list[str]) -> str:
-        table = self._program.table(words[0])
-        action = self._program.action(table, words[1])
         arrow = words.index("=>") if "=>" in words else len(words)
-        keys, rest = words[2:arrow], words[arrow + 1 :]
+        return self._add(words[0], words[1], words[2:arrow], words[arrow + 1 :])
+
+    def _add(self, table_name: str, action_name: str, keys: Sequence[Value], rest: Sequence[Value]) -> str:
+        """Add an entry. `rest` has the parameters, and the priority if the table has priorities."""
+        table = self._program.table(table_name)
+        action = self._program.action(table, action_name)
         if len(keys) != len(table.keys):
             raise CommandError(f"table {table.name} has {len(table.keys)} keys, not {len(keys)}")
-        priority = int(rest.pop()) if table.has_priorities and len(rest) > len(action.parameter_bits) else None
+        priority = None
+        if table.has_priorities and len(rest) > len(action.parameter_bits):
+            *rest, last = rest
+            priority = int(str(last))
         if table.has_priorities and priority is None:
             raise CommandError(f"table {table.name} needs a priority as its last value")
         handle = self._call(
@@ -186,11 +198,15 @@ class Bmv2Control:
         lines.append(f"default: {'none' if fallback is None else values.action_text(fallback, default.data)}")
         return "\n".join(lines)
 
-    def _table_set_default(self, words: list[str]) -> None:
-        table = self._program.table(words[0])
-        action = self._program.action(table, words[1])
-        data = self._action_data(action.name, [word for word in words[2:] if word != "=>"], action.parameter_bits)
+    def _table_set_default(self, words: list[str]) -> str:
+        return self._set_default(words[0], words[1], [word for word in words[2:] if word != "=>"])
+
+    def _set_default(self, table_name: str, action_name: str, parameters: Sequence[Value]) -> str:
+        table = self._program.table(table_name)
+        action = self._program.action(table, action_name)
+        data = self._action_data(action.name, parameters, action.parameter_bits)
         self._call("bm_mt_set_default_action", _CONTEXT, table.name, action.name, data)
+        return ""
 
     def _table_modify(self, words: list[str]) -> None:
         table = self._program.table(words[0])
@@ -207,7 +223,7 @@ class Bmv2Control:
     def _table_num_entries(self, words: list[str]) -> str:
         return str(self._call("bm_mt_get_num_entries", _CONTEXT, self._program.table(words[0]).name))
 
-    def _action_data(self, action: str, words: list[str], widths: tuple[int, ...]) -> list[bytes]:
+    def _action_data(self, action: str, words: Sequence[Value], widths: tuple[int, ...]) -> list[bytes]:
         if len(words) != len(widths):
             raise CommandError(f"action {action} has {len(widths)} parameters, not {len(words)}")
         return values.parameters(words, widths)

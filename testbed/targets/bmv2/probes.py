@@ -11,12 +11,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from ipaddress import IPv4Network
 
 import numpy as np
 
 from hosts.io.links import Links
 from hosts.io.packet_socket import PacketSocket
 from hosts.io.summaries import LatenessSummary
+from testbed.control_plane.entries import TableEntry
 from topologies.model import MAX_PORT
 from wire.addresses import parse_mac
 from wire.constants import DSCP_CONTROL
@@ -30,7 +32,7 @@ _ADDRESS = 0xC000_0201
 _MAC = "02:00:c0:00:02:01"
 _PSN_MASK = 0xFF_FFFF
 
-PROBE_ROUTE = f"table_add ipv4_lpm next_hop {_HOST}/32 => {PROBE_PORT} {_MAC} {_MAC}"
+PROBE_ROUTE = TableEntry("ipv4_lpm", "next_hop", (IPv4Network(_HOST),), (PROBE_PORT, _MAC, _MAC))
 
 
 def make_probe_port(switch: str, interface: str) -> str:

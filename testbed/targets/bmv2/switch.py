@@ -7,13 +7,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from softswitch.control import CommandError
 from telemetry.queue_samples import samples_file
-from testbed.control_plane.commands import pipeline_commands
+from testbed.control_plane.entries import Command, TableEntry
 from testbed.control_plane.features import SUPPRESSION_BY_CLOCK
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
@@ -93,10 +93,10 @@ class Bmv2Switch:
         )
         self._poller.start()
 
-    def command(self, line: str) -> str:
+    def command(self, line: Command | str) -> str:
         assert self._control is not None
         try:
-            if line.startswith("port_rate "):
+            if isinstance(line, str) and line.startswith("port_rate "):
                 return self._set_port_rate(line.split()[1:])
             return self._control.command(in_phase(line, self.clock_lag_ns))
         except OSError as error:
@@ -160,9 +160,8 @@ class Bmv2Switch:
         elapsed_ns = control.elapsed_us() * 1000
         self.clock_lag_ns = (before_ns + time.monotonic_ns()) // 2 - elapsed_ns - epoch_ns
         plan = self._plan
-        lines = pipeline_commands(plan.topology, self.name, plan.switch_settings, plan.dilation, seed=plan.config.seed)
-        lines += slot_commands(plan.topology, self.name, plan.transport.payload_bytes, plan.dilation)
-        lines = [in_phase(line, self.clock_lag_ns) for line in (*lines, PROBE_ROUTE)]
+        slots = slot_commands(plan.topology, self.name, plan.transport.payload_bytes, plan.dilation)
+        lines = [in_phase(line, self.clock_lag_ns) for line in (*plan.commands[self.name], *slots, PROBE_ROUTE)]
         commands.write_text("".join(f"{line}\n" for line in lines))
         for line in lines:
             control.command(line)
@@ -171,8 +170,8 @@ class Bmv2Switch:
             raise RunError(f"{self.name} has not opened port {', '.join(map(str, sorted(missing)))}")
 
 
-def in_phase(line: str, clock_lag_ns: int) -> str:
+def in_phase(line: Command | str, clock_lag_ns: int) -> Command | str:
     """Return a command adapted to a lagging clock, so that suppression periods of all switches begin together."""
-    if not line.startswith(SUPPRESSION_BY_CLOCK):
+    if not isinstance(line, TableEntry) or line.action != SUPPRESSION_BY_CLOCK:
         return line
-    return f"{line.rpartition(' ')[0]} {clock_lag_ns // 1000 % _TIME_MODULUS_US}"
+    return replace(line, parameters=(*line.parameters[:-1], clock_lag_ns // 1000 % _TIME_MODULUS_US))

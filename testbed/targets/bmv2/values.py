@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 from softswitch.control import CommandError
+from testbed.control_plane.entries import Value
 from testbed.program.declared import Action, Key, number
 from testbed.targets.bmv2.thrift import interface
 
@@ -16,7 +17,7 @@ _MAC_BITS = 48
 _IP_BITS = 32
 
 
-def encoded(word: str, bits: int) -> bytes:
+def encoded(word: Value, bits: int) -> bytes:
     """Return the bytes of a field that is `bits` wide."""
     return number(word, bits).to_bytes(byte_count(bits), "big")
 
@@ -25,7 +26,7 @@ def byte_count(bits: int) -> int:
     return (bits + 7) // 8
 
 
-def parameters(words: Sequence[str], widths: Sequence[int]) -> list[bytes]:
+def parameters(words: Sequence[Value], widths: Sequence[int]) -> list[bytes]:
     """Return the action data for parameters of these widths in bits."""
     return [encoded(word, bits) for word, bits in zip(words, widths, strict=True)]
 
@@ -55,18 +56,24 @@ def action_text(action: Action, data: Sequence[bytes]) -> str:
     return " ".join([action.name, *words])
 
 
-def match_parameter(word: str, key: Key) -> Any:
-    """Return the match of one key, from `V`, `V/LENGTH`, `V&&&MASK` or `LOW->HIGH`; `*` matches everything."""
+def match_parameter(word: Value, key: Key) -> Any:
+    """Return the match of one key, from a value or the text `V`, `V/LENGTH`, `V&&&MASK` or `LOW->HIGH`.
+
+    The text `*` matches everything.
+    """
     if key.match_type == "lpm":
         return _lpm(word, key.bits)
     if key.match_type in ("ternary", "optional"):
-        return _ternary(word, key)
+        return _ternary(str(word), key)
     if key.match_type == "range":
-        return _range(word, key.bits)
+        return _range(str(word), key.bits)
     return _match("EXACT", exact=interface().Exact(encoded(word, key.bits)))
 
 
-def _lpm(word: str, bits: int) -> Any:
+def _lpm(word: Value, bits: int) -> Any:
+    if isinstance(word, IPv4Network):
+        return _match("LPM", lpm=interface().Lpm(encoded(word, bits), word.prefixlen))
+    word = str(word)
     prefix, slash, length = word.partition("/")
     if not slash or not length.isdecimal() or int(length) > bits:
         raise CommandError(f"{word!r} is not VALUE/LENGTH with a length up to {bits}")

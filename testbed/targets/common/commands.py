@@ -8,7 +8,7 @@ from pathlib import Path
 
 from request.spec import P4Program
 from softswitch.build import build_library
-from testbed.control_plane.commands import pipeline_commands, wire_commands
+from testbed.control_plane.commands import wire_commands
 from testbed.plan.plan import RunPlan
 from testbed.program.sources import OWN_PROGRAM, ROOT
 from testbed.program.user_program import program_file
@@ -18,9 +18,8 @@ SAMPLE_NS = 10_000
 
 
 def switch_commands(plan: RunPlan, switch: str) -> list[str]:
-    """Return the complete commands file of a switch on softswitch."""
-    lines = pipeline_commands(plan.topology, switch, plan.switch_settings, plan.dilation, seed=plan.config.seed)
-    return lines + wire_commands(plan.topology, switch, plan.dilation)
+    """Return the lines of the complete commands file of a switch on softswitch."""
+    return [*map(str, plan.commands[switch]), *wire_commands(plan.topology, switch, plan.dilation)]
 
 
 def build_engine(program: P4Program | None = None) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from softswitch.control import ControlClient
 from telemetry.atomic_file import replace_text
+from testbed.control_plane.entries import Command
 from testbed.errors import RunError
 from testbed.system.child import RunChild
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
@@ -52,10 +53,10 @@ class SoftswitchChild(RunChild):
         except OSError as error:
             raise RunError(self.why_silent(error)) from error
 
-    def command(self, line: str) -> str:
+    def command(self, line: Command | str) -> str:
         assert self._control is not None
         try:
-            return self._control.command(line)
+            return self._control.command(str(line))
         except OSError as error:
             raise RunError(self.why_silent(error)) from error
 

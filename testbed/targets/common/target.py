@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from testbed.control_plane.entries import Command
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
@@ -40,7 +41,7 @@ class RunningSwitch(Protocol):
     def obituary(self) -> str:
         """Return how the process ended and its last line of output, as one line."""
 
-    def command(self, line: str) -> str:
+    def command(self, line: Command | str) -> str:
         """Execute a control command and return its answer.
 
         CommandError when refused, RunError when the switch is gone.

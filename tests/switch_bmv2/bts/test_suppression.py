@@ -7,7 +7,6 @@ from __future__ import annotations
 import pytest
 
 from testbed.control_plane.commands import pipeline_commands
-from testbed.control_plane.features import SUPPRESSION_BY_CLOCK
 from testbed.control_plane.settings import SwitchSettings
 from testbed.targets.bmv2.switch import in_phase
 from tests.switch_bmv2.bench_switch import DILATION, STAR, US, BenchSwitch, bench_switch
@@ -68,8 +67,8 @@ def test_a_clock_with_an_offset_has_the_periods_of_the_others(lag_us: int) -> No
     """BMv2's clock starts with its process. The command is corrected in the same way as for BMv2."""
     with bench_switch(STAR, "s1", _settings()) as switch:
         commands = pipeline_commands(STAR, "s1", _settings(), DILATION, seed=1)
-        [line] = [in_phase(command, lag_us * US) for command in commands if command.startswith(SUPPRESSION_BY_CLOCK)]
-        switch.engine.command(line)
+        [line] = [adapted for command in commands if (adapted := in_phase(command, lag_us * US)) is not command]
+        switch.engine.command(str(line))
         starts_us = [PERIOD_US * number - lag_us for number in (2, 3)]
         assert _is_signalled(switch, starts_us[0])
         assert not _is_signalled(switch, starts_us[1] - 1)

@@ -58,7 +58,7 @@ def test_the_seed_changes_the_paths_of_some_flows() -> None:
     ports = []
     for seed in (1, 2, 1):
         identity, *_ = pipeline_commands(CLOS, "tor1", PLAIN, DILATION, seed=seed)
-        with bench_switch(CLOS, "tor1", PLAIN, (identity,)) as switch:
+        with bench_switch(CLOS, "tor1", PLAIN, (str(identity),)) as switch:
             frames = [switch.data("h1", "h3", qpn=qpn) for qpn in range(1, 101)]
             ports.append([_deliver(switch, frame, 1)[0][0] for frame in frames])
     assert ports[0] == ports[2]

@@ -36,5 +36,5 @@ def bmv2_switch(
     """Provide a switch that has ended afterwards."""
     with Bmv2Target(PROGRAM) as engine:
         for line in (*pipeline_commands(topology, name, settings, DILATION, seed=1), *extra):
-            engine.command(line)
+            engine.command(str(line))
         yield Bmv2Switch(topology, name, engine)

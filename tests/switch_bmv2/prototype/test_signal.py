@@ -14,7 +14,7 @@ from math import ceil
 import pytest
 
 from testbed.errors import UsageError
-from testbed.plan.fixed_point import check_fixed_point
+from testbed.plan.fixed_point import commands_at
 from tests.switch_bmv2.bench_switch import FRAME, US, BenchSwitch, Departure, bench_switch
 from tests.switch_bmv2.prototype.one_switch import (
     CELL_BYTES,
@@ -190,4 +190,4 @@ def test_a_rate_without_a_constant_is_refused(name: str) -> None:
     settings = prototype(pause_method="exact", sfc_p_quanta="exact").model_copy(update={name: "shifts"})
     problem = f"switch.{name}=shifts: the prototype has constants for links of 25, 50, 100, 200, 400 Gb/s only"
     with pytest.raises(UsageError, match=problem):
-        check_fixed_point(star(10), settings, 1_000)
+        commands_at(star(10), settings, Dilation(1_000), seed=1)

@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from request.schemes import SCHEMES
 from request.spec import RunSpec
-from testbed.control_plane.commands import change_commands, pipeline_commands, wire_commands
+from testbed.control_plane.commands import change_commands, pipeline_commands, settings_commands, wire_commands
+from testbed.control_plane.entries import TableEntry
 from testbed.control_plane.settings import SwitchSettings
 from testbed.plan.plan import plan_network
+from testbed.program.sources import OWN_PROGRAM, ROOT
+from testbed.program.user_program import declarations_of
 from tests.switch_bmv2.bench_switch import DILATION as BENCH_DILATION
 from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
 from topologies.model import Port
@@ -23,6 +25,7 @@ from topologies.shapes import SHAPES, shape
 from wire.dilation import Dilation
 
 SFC = SwitchSettings(bts="ingress", pause_cache=True)
+PROGRAM = declarations_of(None)
 
 
 def test_tors_and_spines_spread_traffic_over_all_parallel_links() -> None:
@@ -51,9 +54,14 @@ def test_routes_lead_to_every_host_without_a_loop() -> None:
 def test_deployment_setting_selects_the_switches_with_bts() -> None:
     built = shape("clos", {}).build()
     everywhere = SFC.model_copy(update={"deployment": "all"})
-    assert any("bts_trigger" in line for line in pipeline_commands(built, "tor1", SFC, Dilation(1000), seed=1))
-    assert not any("bts_trigger" in line for line in pipeline_commands(built, "spine1", SFC, Dilation(1000), seed=1))
-    assert any("bts_trigger" in line for line in pipeline_commands(built, "spine1", everywhere, Dilation(1000), seed=1))
+
+    def has_trigger(switch: str, settings: SwitchSettings) -> bool:
+        commands = pipeline_commands(built, switch, settings, Dilation(1000), seed=1)
+        return any(isinstance(command, TableEntry) and command.table == "bts_trigger" for command in commands)
+
+    assert has_trigger("tor1", SFC)
+    assert not has_trigger("spine1", SFC)
+    assert has_trigger("spine1", everywhere)
 
 
 @pytest.mark.parametrize("name", list(SHAPES))
@@ -62,12 +70,12 @@ def test_every_server_facing_port_has_the_address_of_its_host(name: str) -> None
     built = shape(name, {}).build()
     addresses = {}
     for switch in built.switches:
-        for line in pipeline_commands(built, switch.name, SwitchSettings(), Dilation(1000), seed=1):
-            if line.startswith("table_add ingress_role"):
-                port, address = line.removeprefix("table_add ingress_role server_facing ").split(" => ")
-                addresses[Port(switch.name, int(port))] = address
+        for command in pipeline_commands(built, switch.name, SwitchSettings(), Dilation(1000), seed=1):
+            match command:
+                case TableEntry(table="ingress_role", keys=(int(port),), parameters=(address,)):
+                    addresses[Port(switch.name, port)] = address
     plugs = {link.a if link.b.node == host else link.b: host for host, link in built.host_link.items()}
-    assert addresses == {plug: str(built.host[host].ip) for plug, host in plugs.items()}
+    assert addresses == {plug: built.host[host].ip for plug, host in plugs.items()}
 
 
 def test_link_rates_and_delays_are_dilated() -> None:
@@ -88,29 +96,38 @@ def test_a_changed_switch_has_the_tables_of_a_new_one(switch: str, old: str, new
     built = shape("clos", {}).build()
     before, after = (_switch_settings(scheme) for scheme in (old, new))
     with bench_switch(built, switch, before) as changed, bench_switch(built, switch, after) as fresh:
-        for line in change_commands(built, switch, before, after, BENCH_DILATION):
-            changed.engine.command(line)
+        old_commands, new_commands = (
+            settings_commands(built, switch, settings, BENCH_DILATION) for settings in (before, after)
+        )
+        for command in change_commands(old_commands, new_commands, PROGRAM.initial_action):
+            changed.engine.command(str(command))
         assert _tables(changed) == _tables(fresh)
+
+
+def test_a_mechanism_of_both_schemes_stays_on_during_a_change() -> None:
+    built = shape("clos", {}).build()
+    old, new = (settings_commands(built, "tor1", _switch_settings(name), BENCH_DILATION) for name in ("sfc", "sfc-est"))
+    changes = change_commands(old, new, PROGRAM.initial_action)
+    defaults = [change for change in changes if isinstance(change, TableEntry) and not change.keys]
+    assert len({entry.table for entry in defaults}) == len(defaults)
+    assert TableEntry("suppression", "off") not in changes
 
 
 @pytest.mark.parametrize("scheme", [*SCHEMES, "irn+qcn"])
 def test_table_and_action_names_are_unambiguous_for_simple_switch_cli(scheme: str) -> None:
     """simple_switch_CLI accepts any suffix of a table or action name that is unique in the program."""
-    compiled = json.loads((Path(__file__).parents[3] / "switch-bmv2/artifacts/sfc.json").read_text())
+    compiled = json.loads((ROOT / OWN_PROGRAM).read_text())
     tables = [table["name"] for pipeline in compiled["pipelines"] for table in pipeline["tables"]]
     actions = {
         action for pipeline in compiled["pipelines"] for table in pipeline["tables"] for action in table["actions"]
     }
-    built, settings, bare = shape("clos", {}).build(), _switch_settings(scheme), _switch_settings("irn")
-    lines = [
-        *pipeline_commands(built, "tor1", settings, BENCH_DILATION, seed=1),
-        *change_commands(built, "tor1", settings, bare, BENCH_DILATION),
-    ]
-    named = [line.split() for line in lines if line.startswith(("table_add", "table_set_default"))]
-    assert named
-    for _, table, action, *_ in named:
-        assert len([name for name in tables if f".{name}".endswith(f".{table}")]) == 1, table
-        assert len([name for name in actions if f".{name}".endswith(f".{action}")]) == 1, action
+    built, settings = shape("clos", {}).build(), _switch_settings(scheme)
+    commands = pipeline_commands(built, "tor1", settings, BENCH_DILATION, seed=1)
+    entries = [command for command in commands if isinstance(command, TableEntry)]
+    assert entries
+    for entry in entries:
+        assert len([name for name in tables if f".{name}".endswith(f".{entry.table}")]) == 1, entry
+        assert len([name for name in actions if f".{name}".endswith(f".{entry.action}")]) == 1, entry
 
 
 def _switch_settings(scheme: str) -> SwitchSettings:

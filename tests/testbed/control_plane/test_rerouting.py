@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from ipaddress import IPv4Network
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from testbed.control_plane.commands import next_hop, pipeline_commands
+from testbed.control_plane.entries import ChangedEntry, Command, TableEntry, Value
 from testbed.control_plane.rerouting import Rerouting
 from testbed.control_plane.settings import SwitchSettings
 from topologies.model import Link, Topology
@@ -28,35 +31,33 @@ NETWORKS = {
 class _Tables:
     """Model of the two route tables of a switch that executes commands; handles are positions of addition."""
 
-    def __init__(self, lines: list[str]) -> None:
-        self.entries: dict[str, list[tuple[str, str]]] = {"ipv4_lpm": [], "ecmp_members": []}
-        self.execute(lines)
+    def __init__(self, commands: Iterable[Command]) -> None:
+        self.entries: dict[str, list[TableEntry]] = {"ipv4_lpm": [], "ecmp_members": []}
+        self.execute(commands)
 
-    def execute(self, lines: list[str]) -> None:
-        for line in lines:
-            verb, table, *_ = line.split()
-            if table not in self.entries:
+    def execute(self, commands: Iterable[Command]) -> None:
+        for command in commands:
+            if not isinstance(command, (TableEntry, ChangedEntry)) or command.table not in self.entries:
                 continue
-            left, _, right = line.partition(" => ")
-            words = left.split()
-            rows = self.entries[table]
-            if verb == "table_add":
-                assert " ".join(words[3:]) not in dict(rows)
-                rows.append((" ".join(words[3:]), f"{words[2]} {right}"))
+            rows = self.entries[command.table]
+            if isinstance(command, TableEntry):
+                assert command.keys not in [row.keys for row in rows]
+                rows.append(command)
             else:
-                assert verb == "table_modify"
-                rows[int(words[3])] = (rows[int(words[3])][0], f"{words[2]} {right}")
+                old = rows[command.handle]
+                rows[command.handle] = replace(old, action=command.action, parameters=command.parameters)
 
-    def next_hops(self, prefix: str) -> list[str]:
+    def next_hops(self, prefix: IPv4Network) -> list[tuple[Value, ...]]:
         """Return the parameters of next_hop for each member; empty if packets are dropped."""
-        action, *parameters = dict(self.entries["ipv4_lpm"])[prefix].split()
-        if action == "next_hop":
-            return [" ".join(parameters)]
-        group, size = map(int, parameters)
-        members = dict(self.entries["ecmp_members"])
+        [entry] = [row for row in self.entries["ipv4_lpm"] if row.keys == (prefix,)]
+        if entry.action == "next_hop":
+            return [entry.parameters]
+        group, size = entry.parameters
+        assert isinstance(size, int)
+        members = {row.keys: row.parameters for row in self.entries["ecmp_members"]}
         if size == 0:
-            assert f"{group} 0" not in members
-        return [members[f"{group} {member}"].removeprefix("next_hop ") for member in range(size)]
+            assert (group, 0) not in members
+        return [members[group, member] for member in range(size)]
 
 
 def _between_switches(topology: Topology) -> list[Link]:
@@ -73,7 +74,7 @@ def _check(topology: Topology, tables: dict[str, _Tables], dead: set[Link]) -> N
             for route in new_routes[name]
         }
         for route in table:
-            assert tables[name].next_hops(str(route.prefix)) == expected.get(route.prefix, [])
+            assert tables[name].next_hops(route.prefix) == expected.get(route.prefix, [])
 
 
 @given(st.sampled_from(sorted(NETWORKS)), st.data())
@@ -87,8 +88,8 @@ def test_tables_match_the_remaining_network(name: str, data: st.DataObject) -> N
     rerouting = Rerouting(topology)
     links = st.sets(st.sampled_from(_between_switches(topology)))
     for dead in [*data.draw(st.lists(links, min_size=1, max_size=4)), set[Link]()]:
-        for switch, lines in rerouting.around(dead).items():
-            tables[switch].execute(lines)
+        for switch, changes in rerouting.around(dead).items():
+            tables[switch].execute(changes)
         _check(topology, tables, dead)
 
 
@@ -113,9 +114,9 @@ def test_members_are_added_before_the_group_includes_them(dead: int) -> None:
     topology = NETWORKS["clos"]
     rerouting = Rerouting(topology)
     for links in (_between_switches(topology)[:dead], []):
-        for lines in rerouting.around(links).values():
-            group_lines = [line for line in lines if " ipv4_lpm ecmp " in line]
-            for line in group_lines:
-                group = line.split(" => ")[1].split()[0]
-                members = [text for text in lines if f" {group} " in text.split(" => ")[0] and "table_add" in text]
-                assert all(lines.index(member) < lines.index(line) for member in members)
+        for changes in rerouting.around(links).values():
+            for change in changes:
+                if isinstance(change, ChangedEntry) and change.action == "ecmp":
+                    added = [entry for entry in changes if isinstance(entry, TableEntry)]
+                    members = [entry for entry in added if entry.keys[0] == change.parameters[0]]
+                    assert all(changes.index(member) < changes.index(change) for member in members)

@@ -64,7 +64,8 @@ def _filling_first(work: Callable[[Path], Any], place: Path) -> Callable[[Path],
 def main(clock: str, moment: str, folder: str) -> None:
     """Run the plan and print the error, the remaining files, and remaining runs and processes."""
     place = Path(folder)
-    plan = plan_run(RunSpec("incast", clock=clock, switch="soft", settings=SETTINGS))  # type: ignore[arg-type]
+    dilation = 10_000 if clock == "real" else None
+    plan = plan_run(RunSpec("incast", clock=clock, switch="soft", dilation=dilation, settings=SETTINGS))  # type: ignore[arg-type]
     if moment == "report":
         module.__dict__["write_run_report"] = _filling_first(write_run_report, place)
     error_text = ""

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from analysis.results.result import RunResult
-from request.spec import Retry, RunSpec
+from request.spec import RunSpec
 from testbed.execution.retry import retry_of
-from testbed.plan.dilations import MAX_DILATION
+from testbed.plan.dilations import MAX_DILATION, DecidedDilation
 from testbed.plan.plan import plan_run
 from tests.analysis.validation.small import small_run
 
@@ -28,8 +28,8 @@ def _result(**changes: Any) -> RunResult:
 def test_a_late_run_is_repeated_at_the_faithful_dilation() -> None:
     """A dilation that the user gave is replaced too, because it was too small."""
     again = retry_of(REQUEST, FOLDER, _result())
-    assert again == RunSpec("incast", dilation=1_000, retry=Retry("incast-sfc-1", 20_000))
-    config = plan_run(again).config
+    assert again == (RunSpec("incast", dilation=1_000, retry_of="incast-sfc-1"), DecidedDilation(20_000))
+    config = plan_run(*again).config
     assert (config.dilation, config.retry_of, config.dilation_given) == (20_000, "incast-sfc-1", True)
     assert "--dilation 20000" in config.command
     assert plan_run(REQUEST).config.retry_of is None

@@ -14,11 +14,11 @@ from request.settings import parse_settings
 from request.spec import RunSpec
 from scenarios.model.flow import FlowRequest
 from scenarios.traffic.flow_file import format_flows
-from testbed.dilation.choice import with_dilation
 from testbed.flows.ideal import IdealTimes, ideal_times_ns
 from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan.checks import numbered
 from testbed.plan.plan import plan_run
+from testbed.speed.dilation import with_dilation
 from topologies.shapes import shape
 
 NETWORK = shape("star", {"hosts": 4}).build()

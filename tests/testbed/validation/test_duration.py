@@ -22,20 +22,22 @@ def _pair(scheme: str, message_bytes: int, dilation: int = 10_000) -> Pair:
 
 def test_a_run_takes_as_long_as_its_busiest_host_at_its_dilation() -> None:
     """30 MB at 100 Gb/s take 2.4 ms, which is 24 s at dilation 10 000."""
-    seconds = wall_seconds(plan_run(_pair("irn", 10_000_000).live))
+    seconds = wall_seconds(plan_run(_pair("irn", 10_000_000, 10_000).live))
     assert seconds == pytest.approx(24, rel=0.05)
     assert wall_seconds(plan_run(_pair("irn", 10_000_000, 20_000).live)) == pytest.approx(2 * seconds)
 
 
 def test_a_pair_that_takes_too_long_is_excluded_by_name_and_refused_if_it_is_the_only_one() -> None:
-    short, long = _pair("sfc", 10_000), _pair("irn", 10_000_000, 100_000)
-    assert not_longer([short, long], 10) == ([short, long], [])
-    assert not_longer([short, long], 1) == (
+    pairs = short, long = _pair("sfc", 10_000, 10_000), _pair("irn", 10_000_000, 100_000)
+    plans = of_short, of_long = [plan_run(pair.live) for pair in pairs]
+    assert not_longer(pairs, plans, 10) == ([short, long], plans, [])
+    assert not_longer(pairs, plans, 1) == (
         [short],
+        [of_short],
         ["incast irn: its live run takes about 4 min at dilation 100000, --longest 1"],
     )
     with pytest.raises(UsageError, match="incast irn: its live run takes about 4 min"):
-        not_longer([long], 1)
+        not_longer([long], [of_long], 1)
 
 
 @pytest.mark.parametrize(

@@ -122,11 +122,11 @@ def test_late_live_runs_are_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyP
     irn, sfc = stored.validation.runs
     assert (irn.dilation, sfc.dilation) == (2_000, 3_000)
     [line] = reports
-    late = executor.jobs[4].request.retry
+    late = executor.jobs[4].request.retry_of
     assert late is not None
-    assert late.of in line
-    assert {late.of, sfc.live_folder} < {path.name for path in stored.folder.iterdir()}
-    assert load_run(stored.folder / sfc.live_folder).result.retry_of == late.of
+    assert late in line
+    assert {late, sfc.live_folder} < {path.name for path in stored.folder.iterdir()}
+    assert load_run(stored.folder / sfc.live_folder).result.retry_of == late
 
 
 def test_a_pair_outside_its_tolerance_gets_virtual_runs_with_jitter(

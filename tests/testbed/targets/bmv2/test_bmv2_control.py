@@ -137,13 +137,15 @@ def test_a_register_of_unexpected_size_is_an_error(control: Bmv2Control, fake: F
 
 
 @pytest.mark.parametrize("settings", [SwitchSettings(), SwitchSettings(bts="ingress", pause_cache=True, sfc_p=True)])
-def test_every_command_of_a_run_can_be_encoded(
+def test_every_command_of_a_run_goes_out_as_its_text_would(
     control: Bmv2Control, fake: FakeConnection, settings: SwitchSettings
 ) -> None:
     topology = shape("clos", {}).build()
     for switch in topology.switches:
-        for line in pipeline_commands(topology, switch.name, settings, Dilation(1000), seed=1):
-            control.command(line)
+        for command in pipeline_commands(topology, switch.name, settings, Dilation(1000), seed=1):
+            fake.calls.clear()
+            assert control.command(command) == control.command(str(command))
+            assert fake.calls[0] == fake.calls[1]
         for line in slot_commands(topology, switch.name, 1000, Dilation(1000)):
             control.command(line)
     assert fake.calls

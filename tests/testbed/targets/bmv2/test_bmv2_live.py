@@ -84,7 +84,7 @@ def _connected(process: subprocess.Popen[bytes], port: int) -> ThriftConnection:
 def test_both_targets_give_equal_answers(control: Bmv2Control) -> None:
     topology = shape("clos", {}).build()
     settings = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, ecn_kmin_bytes=100_000)
-    lines = pipeline_commands(topology, "tor1", settings, Dilation(1000), seed=1)
+    lines = list(map(str, pipeline_commands(topology, "tor1", settings, Dilation(1000), seed=1)))
     lines += ["register_write queue_bytes 19 4711", "register_read queue_bytes 19", "register_read suppression_state"]
     lines += ["counter_write drops 5 3 900", "counter_read drops 5", "counter_reset drops", "counter_read drops 5"]
     lines += ["table_num_entries ipv4_lpm", "table_delete dscp_to_class 0", "table_num_entries dscp_to_class"]

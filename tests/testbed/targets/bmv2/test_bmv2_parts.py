@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from request.spec import RunSpec
 from scenarios.catalogue import SCENARIOS
 from telemetry.queue_samples import samples_from_bytes
-from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
 from testbed.plan.switch_targets import SWITCH_TARGETS
+from testbed.speed.dilation import with_dilation
 from testbed.targets import capabilities
 from testbed.targets.bmv2.installation import Installation, find_bmv2
 from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns

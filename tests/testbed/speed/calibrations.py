@@ -7,10 +7,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime, timezone
 
-from testbed.load.costs import MessageCost, ProcessCost, Wakeups, built_in
-from testbed.load.machine import this_machine
-from testbed.load.stored import Calibration, costly_code
-from testbed.plan.switch_targets import SWITCH_TARGETS
+from testbed.speed.costs import SWITCH_COSTS, MessageCost, ProcessCost, Wakeups, built_in
+from testbed.speed.machine import this_machine
+from testbed.speed.stored import Calibration, costly_code
 from testbed.system.limits import cores
 
 
@@ -36,6 +35,5 @@ def calibration() -> Calibration:
 
 def built_in_calibration() -> Calibration:
     """Return a calibration with the built-in costs."""
-    switches = {name: target.cost for name, target in SWITCH_TARGETS.items()}
-    costs = built_in(cores()).model_copy(update={"switches": switches})
+    costs = built_in(cores()).model_copy(update={"switches": SWITCH_COSTS})
     return calibration().model_copy(update={**dict(costs), "capacity_cores": calibration().capacity_cores})

@@ -15,12 +15,12 @@ from request.settings import parse_settings
 from request.spec import RunSpec
 from scenarios.model.flow import FlowRequest
 from scenarios.model.flow_table import FlowTable, flow_table
-from testbed.dilation import dry_run as dry_run_module
-from testbed.dilation.dry_run import MOST_WORK, busiest_window, dry_run
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan, plan_run
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
+from testbed.speed import dry_run as dry_run_module
+from testbed.speed.dry_run import MOST_WORK, busiest_window, dry_run
 from testbed.virtual.simulation import simulate
 
 

@@ -10,22 +10,24 @@ import pytest
 
 from request.settings import parse_settings
 from request.spec import RunSpec
-from testbed.dilation.choice import MAX_AUTOMATIC_DILATION, with_dilation
-from testbed.dilation.dry_run import BINS_PER_RTT, dry_run
-from testbed.dilation.prediction import LATE_SHARE, LoadModel, least_dilation
+from testbed.control_plane.commands import SwitchCommands, network_commands
+from testbed.control_plane.settings import SwitchSettings
 from testbed.errors import UsageError
-from testbed.load.costs import MessageCost, ProcessCost, Wakeups, built_in
-from testbed.load.stored import store
+from testbed.plan import fixed_point
 from testbed.plan.dilations import MAX_DILATION, VIRTUAL_DILATION
 from testbed.plan.plan import RunPlan, plan_run
-from testbed.plan.switch_targets import SWITCH_TARGETS
-from tests.testbed.load.calibrations import calibration
+from testbed.speed.costs import SWITCH_COSTS, MessageCost, ProcessCost, Wakeups, built_in
+from testbed.speed.dilation import LATE_SHARE, MAX_AUTOMATIC_DILATION, LoadModel, least_dilation, with_dilation
+from testbed.speed.dry_run import BINS_PER_RTT, dry_run
+from testbed.speed.stored import store
+from tests.testbed.speed.calibrations import calibration
 from tests.tree import ROOT
+from topologies.model import Topology
 from topologies.physics import WINDOWS_PER_RTT, departure_window_ns
-from wire.dilation import next_step
+from wire.dilation import Dilation, next_step
 
 COSTS = built_in(2)
-SOFT = SWITCH_TARGETS["soft"].cost
+SOFT = SWITCH_COSTS["soft"]
 STEPS = sorted({next_step(number * 10**power) for power in range(1, 5) for number in range(1, 10)})
 
 
@@ -50,9 +52,9 @@ def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
     plan = _plan()
     window_ns = departure_window_ns(plan.topology)
     model = LoadModel(dry_run(plan), COSTS, SOFT, telemetry=False, window_ns=window_ns)
-    least, prediction = least_dilation(model, MAX_DILATION)
+    least = least_dilation(model, MAX_DILATION)
     before = max(step for step in STEPS if step < least)
-    assert prediction.is_enough
+    assert model.at(least).is_enough
     assert not model.at(before).is_enough
     assert plan.config.dilation == least
 
@@ -62,7 +64,7 @@ def test_expensive_frames_and_late_sleepers_need_a_larger_dilation() -> None:
 
     def least(switch: ProcessCost = SOFT, **changes: object) -> int:
         costs = COSTS.model_copy(update=changes)
-        return least_dilation(LoadModel(traffic, costs, switch, telemetry=False), MAX_DILATION)[0]
+        return least_dilation(LoadModel(traffic, costs, switch, telemetry=False), MAX_DILATION)
 
     assert least(agent=COSTS.agent.times(4)) > least()
     assert least(SOFT.times(4)) > least()
@@ -112,6 +114,22 @@ def test_config_says_what_was_chosen_and_why() -> None:
     assert typed.dilation_choice.enough == _plan().config.dilation
     virtual = plan_run(RunSpec("incast", clock="virtual")).config
     assert (virtual.dilation, virtual.dilation_choice) == (VIRTUAL_DILATION, None)
+
+
+def test_an_automatic_run_makes_its_entries_for_the_dry_run_and_at_the_chosen_dilation_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = []
+
+    def noting(topology: Topology, settings: SwitchSettings, dilation: Dilation, *, seed: int) -> SwitchCommands:
+        made.append(dilation.factor)
+        return network_commands(topology, settings, dilation, seed=seed)
+
+    monkeypatch.setattr(fixed_point, "network_commands", noting)
+    plan = _plan()
+    assert made == [VIRTUAL_DILATION, plan.config.dilation]
+    assert with_dilation(plan_run(plan.spec, plan.decided)).config == plan.config
+    assert made[2:] == [plan.config.dilation]
 
 
 @pytest.mark.parametrize("payload", [1_000, 9_000])

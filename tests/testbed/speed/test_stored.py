@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from testbed.load.costs import LEAST_WAKEUP_NS, built_in
-from testbed.load.stored import MAX_FILE_BYTES, calibration_path, store, stored_calibration
+from testbed.speed.costs import LEAST_WAKEUP_NS, built_in
+from testbed.speed.stored import MAX_FILE_BYTES, calibration_path, store, stored_calibration
 from testbed.system.limits import cores
-from tests.testbed.load.calibrations import calibration
+from tests.testbed.speed.calibrations import calibration
 
 
 @pytest.fixture(autouse=True)

@@ -1,30 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Predicts load and lateness of a live run at a dilation, and finds the smallest dilation with neither too high.
+"""The dilation of a live run: the smallest one at which this machine is predicted to be on time.
 
-The frames of each bin are work for the agents and switches that serve them. Work that exceeds the capacity waits and
-delays later work. Lindley's recursion gives the waiting time, for the machine as a whole and for each process, which
-has at most one core. Only a share of the cores is used in the calculation, as a reserve.
+A dry run counts the frames over time (`testbed.speed.dry_run`). A calibration or built-in figures give the cost of each
+frame (`testbed.speed.stored`). The frames of each bin are work for the agents and switches that serve them. Work that
+exceeds the capacity waits and delays later work. Lindley's recursion gives the waiting time, for the machine as a whole
+and for each process, which has at most one core. Only a share of the cores is used in the calculation, as a reserve.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analysis.results.limits import DEGRADED_ABOVE
-from testbed.dilation.dry_run import BINS_PER_RTT, Floats, Traffic
-from testbed.load.costs import Costs, ProcessCost
-from testbed.plan.plan import agent_count
+from request.spec import DilationChoice
+from testbed.plan.dilations import NETWORK_DILATION
+from testbed.plan.plan import RunPlan, agent_count
+from testbed.speed.costs import Costs, ProcessCost
+from testbed.speed.dry_run import BINS_PER_RTT, Floats, Tell, Traffic, dry_run, ignore
+from testbed.speed.stored import stored_calibration
+from topologies.physics import departure_window_ns
 from wire.dilation import next_step
 from wire.units import NS_PER_S
 
+MAX_AUTOMATIC_DILATION = 1_000_000
+"""The largest dilation that is chosen automatically: a model millisecond then takes 17 minutes."""
 USABLE_SHARE = 0.55
 """The share of the cores, and of the one core of a process, that a run may use. The rest is a reserve, because live
 runs used 1.3 to 1.8 times the predicted peak load (docs/sources.md#dilation)."""
 LATE_SHARE = DEGRADED_ABOVE / 2
 """The largest predicted P99 lateness, as a share of the base RTT."""
+
+
+def with_dilation(plan: RunPlan, tell: Tell = ignore) -> RunPlan:
+    """Return the plan with its dilation and the prediction; a plan that has them, or in virtual time, is not changed.
+
+    A requested dilation is kept; if it is too small, the prediction also names a sufficient one. `tell` gets the share
+    of the dry run that is done.
+    """
+    config = plan.config
+    if config.clock == "virtual" or config.dilation_choice is not None:
+        return plan
+    if not plan.flows:
+        return plan.at_dilation(NETWORK_DILATION) if config.is_dilation_automatic else plan
+    costs = stored_calibration().costs
+    telemetry, window_ns = plan.switch_settings.int_telemetry, departure_window_ns(plan.topology)
+    model = LoadModel(dry_run(plan, tell), costs, costs.switch(config.switch), telemetry=telemetry, window_ns=window_ns)
+    enough = None
+    if config.is_dilation_automatic:
+        plan = plan.at_dilation(least_dilation(model, MAX_AUTOMATIC_DILATION))
+    elif not model.at(config.dilation).is_enough:
+        least = plan.at_dilation(least_dilation(model, MAX_AUTOMATIC_DILATION)).config.dilation
+        enough = least if model.at(least).is_enough else None
+    prediction = model.at(plan.config.dilation)
+    choice = DilationChoice(
+        peak_load=round(prediction.peak_load, 4),
+        late_share=round(prediction.late_share, 4),
+        cores=round(costs.capacity_cores, 2),
+        calibrated=costs.origin,
+        enough=enough,
+    )
+    return replace(plan, config=replace(plan.config, dilation_choice=choice))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +149,9 @@ def share_of_core(cost: ProcessCost, frames_per_s: Floats) -> Floats:
     return share
 
 
-def least_dilation(model: LoadModel, most: int) -> tuple[int, Prediction]:
-    """Return the smallest step at which the run is on time, or else the largest step, and its prediction."""
+def least_dilation(model: LoadModel, most: int) -> int:
+    """Return the smallest step at which the run is on time, or else the largest step."""
     step = 1
-    while not (prediction := model.at(step)).is_enough and step < most:
+    while not model.at(step).is_enough and step < most:
         step = next_step(step + 1)
-    return step, prediction
+    return step

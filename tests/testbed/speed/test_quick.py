@@ -7,12 +7,12 @@ from __future__ import annotations
 import pytest
 
 from testbed.interrupt import Interrupt
-from testbed.load.costs import Wakeups
+from testbed.speed.costs import Wakeups
 
 pytest.importorskip("mininet")
 
-from testbed.calibration import quick
-from testbed.calibration.runs import PACKET_NS, Load, Measurement, Trial
+from testbed.speed import measurement
+from testbed.speed.trials import PACKET_NS, Load, Measurement, Trial
 
 LATE = Wakeups(p50_ns=1e5, p99_ns=2e5, max_ns=3e5)
 
@@ -27,10 +27,10 @@ def _trials(frame_ns: float, capacity_cores: float, monkeypatch: pytest.MonkeyPa
         load = Load(rate, min(1.0, rate * frame_ns / 1e9))
         return Measurement(load, load, 10**7, 10**9, 4, 2, 1.0)
 
-    monkeypatch.setattr(quick, "measured_run", measured_run)
-    monkeypatch.setattr(quick, "measured_capacity", lambda: capacity_cores)
-    monkeypatch.setattr(quick, "measured_wakeups", lambda kind: LATE)
-    calibration = quick.quick_calibration("soft", Interrupt())
+    monkeypatch.setattr(measurement, "measured_run", measured_run)
+    monkeypatch.setattr(measurement, "measured_capacity", lambda: capacity_cores)
+    monkeypatch.setattr(measurement, "measured_wakeups", lambda kind: LATE)
+    calibration = measurement.quick_calibration("soft", Interrupt())
     assert calibration.runner_share == 0.01
     assert calibration.capacity_cores == capacity_cores
     return trials
@@ -42,7 +42,7 @@ def test_a_machine_is_measured_in_two_runs_and_the_second_is_slower_with_less_pr
     lone, many = _trials(60_000, 2.0, monkeypatch)
     _, quarter = _trials(60_000, 0.5, monkeypatch)
     assert quarter.dilation > many.dilation
-    assert lone == quick._LONE
+    assert lone == measurement._LONE
     assert many.dilation < lone.dilation // 10
     assert many.packets > lone.packets
 
@@ -50,7 +50,7 @@ def test_a_machine_is_measured_in_two_runs_and_the_second_is_slower_with_less_pr
 def test_a_machine_that_lone_frames_keep_busy_is_measured_again_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     """The frames of an overloaded run wait for each other, so their cost is not the cost of isolated frames."""
     busy, lone, many = _trials(2_700_000, 0.9, monkeypatch)
-    assert busy == quick._LONE
-    assert busy.dilation < lone.dilation <= quick._SLOWEST
-    assert quick._FEWEST_PACKETS <= lone.packets < busy.packets
+    assert busy == measurement._LONE
+    assert busy.dilation < lone.dilation <= measurement._SLOWEST
+    assert measurement._FEWEST_PACKETS <= lone.packets < busy.packets
     assert many.dilation < lone.dilation

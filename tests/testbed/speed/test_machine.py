@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.load import machine
-from testbed.load.machine import Machine, this_machine
+from testbed.speed import machine
+from testbed.speed.machine import Machine, this_machine
 
 
 @pytest.mark.parametrize("change", [{"cores": 3}, {"kernel": "7.0"}, {"cpu_model": "Z80"}, {"quota_cores": 0.25}])

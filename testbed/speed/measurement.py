@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The exact calibration, `doctor --calibrate`, which takes about a minute.
+"""The calibrations of this machine.
 
-Each cost is a median over repeated runs. Each target runs at two dilations, which separates the cost of a frame from
-the cost of waking up. softswitch has extra runs with telemetry. Its runs with messages of one packet give the cost of a
-message.
+*Exact*, by `doctor --calibrate`, in about a minute. Each cost is a median over repeated runs. Each target runs at two
+dilations, which separates the cost of a frame from the cost of waking up. softswitch has extra runs with telemetry. Its
+runs with messages of one packet give the cost of a message.
+
+*Quick*, by the first live run on a machine: two short runs of the run's target. In the first run, frames are isolated.
+If they keep the machine busy nevertheless, the run is repeated more slowly. Its cost determines the dilation of the
+second run. Wake-ups are measured as in the exact calibration. The costs of messages and telemetry are not measured, but
+derived from the cost of a frame by the ratios of the built-in costs.
 """
 
 from __future__ import annotations
@@ -16,30 +21,45 @@ from datetime import datetime, timezone
 
 import numpy as np
 
-from testbed.calibration.probe import KINDS
-from testbed.calibration.processor_time import busy_cores
-from testbed.calibration.runs import (
+from testbed.errors import UsageError
+from testbed.interrupt import Interrupt
+from testbed.speed.costs import MessageCost, ProcessCost, built_in
+from testbed.speed.dilation import share_of_core
+from testbed.speed.machine import this_machine
+from testbed.speed.probe import KINDS
+from testbed.speed.stored import MOST_BUSY_CORES, Calibration, costly_code
+from testbed.speed.trials import (
+    PACKET_NS,
+    PROCESSES,
     Load,
     Measurement,
     Trial,
+    busy_cores,
     is_available,
     measured_capacity,
     measured_run,
     measured_wakeups,
     process_cost,
 )
-from testbed.dilation.prediction import share_of_core
-from testbed.errors import UsageError
-from testbed.interrupt import Interrupt
-from testbed.load.costs import MessageCost, ProcessCost
-from testbed.load.machine import this_machine
-from testbed.load.stored import MOST_BUSY_CORES, Calibration, costly_code
 from testbed.system.limits import cores
 
 _WATCH_SECONDS = 1.0
 _TIMES_WITH_TELEMETRY = 2
 _TIMES_WITH_SHORT_MESSAGES = 2
 PLAIN, _TELEMETRY = "irn", "irn+hpcc"
+
+_QUICK_WATCH_SECONDS = 0.5
+_LONE = Trial(100_000, 120)
+_MANY_SECONDS = 0.8
+_FASTEST = {"soft": 1_500, "bmv2": 20_000}
+_LONE_OVER_MANY = 4
+"""The usual cost of an isolated frame relative to a frame among many; only used to choose the second dilation."""
+_LOAD = 0.6
+"""The target load of the second run."""
+_MOST_LONE_LOAD = 0.3
+"""The load of the first run above which the run is repeated more slowly."""
+_SLOWEST = 1_000_000
+_FEWEST_PACKETS = 40
 
 Tell = Callable[[str], None]
 
@@ -127,3 +147,59 @@ def _ratio(loads: Sequence[Load], reference: Sequence[Load]) -> float:
     """Return the median cost of a frame relative to the cost in `reference`, but at least 1."""
     frame_ns, reference_ns = (statistics.median(load.frame_ns for load in group) for group in (loads, reference))
     return max(1.0, frame_ns / reference_ns)
+
+
+def quick_calibration(switch: str, interrupt: Interrupt, earlier: Calibration | None = None) -> Calibration:
+    """Measure a target in a few seconds. Raises RunError if a run fails, KeyboardInterrupt if interrupted.
+
+    `earlier` is a calibration of this machine without this target; the result keeps its other figures.
+    """
+    if earlier is not None:
+        lone, many = _two_runs(switch, earlier.capacity_cores, interrupt)
+        cost = process_cost([lone.switch], [many.switch])
+        return earlier.model_copy(update={"switches": {**earlier.switches, switch: cost}})
+    load_before = busy_cores(_QUICK_WATCH_SECONDS)
+    capacity_cores = measured_capacity()
+    lone, many = _two_runs(switch, capacity_cores, interrupt)
+    agent = process_cost([lone.agent], [many.agent])
+    usual = built_in(this_machine().cores)
+    return Calibration(
+        **asdict(this_machine()),
+        measured=datetime.now(tz=timezone.utc).replace(microsecond=0),
+        is_quick=True,
+        code=costly_code(),
+        load_before=round(load_before, 3),
+        capacity_cores=capacity_cores,
+        agent=agent,
+        message=MessageCost(
+            agent_ns=agent.frame_ns * usual.message.agent_ns / usual.agent.frame_ns,
+            runner_ns=agent.frame_ns * usual.message.runner_ns / usual.agent.frame_ns,
+        ),
+        switches={switch: process_cost([lone.switch], [many.switch])},
+        telemetry_agent=usual.telemetry_agent,
+        telemetry_switch=usual.telemetry_switch,
+        runner_share=lone.runner_share,
+        wakeups={kind: measured_wakeups(kind) for kind in KINDS},
+    )
+
+
+def _two_runs(switch: str, capacity_cores: float, interrupt: Interrupt) -> tuple[Measurement, Measurement]:
+    """Return the run with isolated frames and the run with many frames."""
+    trial = _LONE
+    lone = measured_run(switch, PLAIN, trial, interrupt)
+    load = _load(lone, capacity_cores)
+    if load > _MOST_LONE_LOAD:  # frames wait for each other, so they are not isolated
+        slower = min(_SLOWEST, round(trial.dilation * load / _MOST_LONE_LOAD * 2))
+        trial = Trial(slower, max(_FEWEST_PACKETS, trial.packets * trial.dilation // slower))
+        lone = measured_run(switch, PLAIN, trial, interrupt)
+        load = _load(lone, capacity_cores)
+    dilation = round(trial.dilation * load / _LONE_OVER_MANY / _LOAD)
+    dilation = min(trial.dilation // 2, max(_FASTEST[switch], dilation))
+    packets = round(_MANY_SECONDS * 1e9 / (PACKET_NS * dilation))
+    return lone, measured_run(switch, PLAIN, Trial(dilation, max(_FEWEST_PACKETS, packets)), interrupt)
+
+
+def _load(run: Measurement, capacity_cores: float) -> float:
+    """Return the load of the machine or of the busiest process, whichever is greater; 1 is full load."""
+    machine_share = (2 * run.agent.share + (PROCESSES - 2) * run.switch.share) / capacity_cores
+    return max(run.agent.share, run.switch.share, machine_share)

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.calibration.probe import KINDS
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
-from testbed.load.stored import store, stored_calibration
+from testbed.speed.probe import KINDS
+from testbed.speed.stored import store, stored_calibration
 from testbed.system.limits import cores
 
 pytest.importorskip("mininet")
 
-from testbed.calibration import exact, quick
-from testbed.calibration.runs import Trial, measured_capacity
+from testbed.speed import measurement
+from testbed.speed.trials import Trial, measured_capacity
 
 pytestmark = pytest.mark.root
 
@@ -24,10 +24,10 @@ def test_an_exact_calibration_is_used_by_the_next_plan(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-    monkeypatch.setattr(exact, "_BENCHES", {"soft": exact._Bench(Trial(30_000, 40), Trial(4_000, 300), 1)})
-    monkeypatch.setattr(exact, "_SHORT_MESSAGES", Trial(15_000, 100, is_short=True))
+    monkeypatch.setattr(measurement, "_BENCHES", {"soft": measurement._Bench(Trial(30_000, 40), Trial(4_000, 300), 1)})
+    monkeypatch.setattr(measurement, "_SHORT_MESSAGES", Trial(15_000, 100, is_short=True))
     steps: list[str] = []
-    result = exact.measured(0.5, Interrupt(), steps.append)
+    result = measurement.measured(0.5, Interrupt(), steps.append)
     assert [step.partition(":")[0] for step in steps] == [
         "soft, irn, dilation 30,000",
         "soft, irn, dilation 4,000",
@@ -45,26 +45,26 @@ def test_an_exact_calibration_is_used_by_the_next_plan(
 
 
 def test_a_busy_machine_is_not_measured_unless_forced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "busy_cores", lambda seconds: 1.25)
+    monkeypatch.setattr(measurement, "busy_cores", lambda seconds: 1.25)
     with pytest.raises(UsageError, match=r"other processes take 1\.25 of its \d+ cores"):
-        exact.check_idle(is_forced=False)
-    assert exact.check_idle(is_forced=True) == 1.25
+        measurement.check_idle(is_forced=False)
+    assert measurement.check_idle(is_forced=True) == 1.25
 
 
 def test_an_interrupt_ends_a_calibration() -> None:
     interrupt = Interrupt()
     interrupt.request(2, None)
     with pytest.raises(KeyboardInterrupt):
-        exact.measured(0.0, interrupt, lambda step: None)
+        measurement.measured(0.0, interrupt, lambda step: None)
 
 
 def test_a_quick_calibration_is_valid_and_can_add_another_target(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pytest.TempPathFactory
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setattr(quick, "_LONE", Trial(30_000, 40))
-    monkeypatch.setattr(quick, "_MANY_SECONDS", 0.1)
-    first = quick.quick_calibration("soft", Interrupt())
+    monkeypatch.setattr(measurement, "_LONE", Trial(30_000, 40))
+    monkeypatch.setattr(measurement, "_MANY_SECONDS", 0.1)
+    first = measurement.quick_calibration("soft", Interrupt())
     assert first.is_quick
     assert set(first.switches) == {"soft"}
     assert 0 < first.capacity_cores <= cores()
@@ -73,7 +73,7 @@ def test_a_quick_calibration_is_valid_and_can_add_another_target(
     store(first)
     assert stored_calibration().calibration is not None
     without = first.model_copy(update={"switches": {"bmv2": first.switches["soft"]}})
-    second = quick.quick_calibration("soft", Interrupt(), without)
+    second = measurement.quick_calibration("soft", Interrupt(), without)
     assert set(second.switches) == {"soft", "bmv2"}
     assert second.agent == first.agent
 

@@ -46,6 +46,14 @@ class ProcessCost(BaseModel):
         )
 
 
+SWITCH_COSTS: Mapping[str, ProcessCost] = {
+    "soft": ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0.12),
+    "bmv2": ProcessCost(frame_ns=160_000, lone_frame_ns=400_000, fixed_share=0.05),
+}
+"""Costs by target on a machine without a calibration, rather high (docs/sources.md#dilation). A target that is not here
+counts as BMv2, the slowest one."""
+
+
 class Wakeups(BaseModel):
     """The lateness of wake-ups, in wall ns."""
 
@@ -91,6 +99,10 @@ class Costs(BaseModel):
     def origin(self) -> str | None:
         """The day and kind of the measurement; None for the built-in figures, which are deliberately high."""
         return None
+
+    def switch(self, target: str) -> ProcessCost:
+        """Return the measured cost of a target's switch process, or else the built-in one."""
+        return self.switches.get(target) or SWITCH_COSTS.get(target, SWITCH_COSTS["bmv2"])
 
     @property
     def latest_wakeup_ns(self) -> float:

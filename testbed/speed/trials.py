@@ -3,34 +3,38 @@
 """Measurements of a calibration: short live runs of two messages, and processes that sleep or compute.
 
 The messages cross a small Clos network. With two agents, one serves both senders and the other both receivers, so the
-mean of the agents is the mean of both ends.
+mean of the agents is the mean of both ends. The processor time counts between the start of a run and its last flow.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from request.settings import parse_settings
 from request.spec import RunSpec
 from scenarios.model.flow import FlowRequest
 from scenarios.traffic.flow_file import format_flows
 from telemetry.reader import answer
-from testbed.calibration.processor_time import Watch
 from testbed.errors import RunError, UsageError
 from testbed.execution.programs import build_programs
 from testbed.interrupt import Interrupt
 from testbed.live.run import run_live
-from testbed.load.costs import ProcessCost, Wakeups
 from testbed.plan.plan import RunPlan, plan_run
+from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
+from testbed.speed.costs import ProcessCost, Wakeups
 from testbed.system.code import ROOT
 from testbed.system.limits import cores
 from testbed.targets import capabilities
@@ -43,6 +47,9 @@ _TOPOLOGY = ("topology.tors=2", "topology.spines=1", "topology.hosts_per_tor=2")
 _PAIRS = (("h1", "h4"), ("h3", "h2"))
 PROCESSES = 5
 """The number of agents and switches that share the work of such a run, if there are two agents."""
+
+_AGENT = "hosts.agent"
+_SWITCH = ("--die-with-parent", "simple_switch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +192,7 @@ def _median(loads: Sequence[Load]) -> Load:
 
 
 def measured_wakeups(kind: str) -> Wakeups:
-    """Return how late a sleeping process of this kind wakes up (`testbed.calibration.probe`). Raises RunError."""
+    """Return how late a sleeping process of this kind wakes up (`testbed.speed.probe`). Raises RunError."""
     [late_ns] = _answers(kind, 1)
     late_ns = sorted(late_ns)
     return Wakeups(
@@ -205,14 +212,84 @@ def measured_capacity(seconds: float = 0.8) -> float:
 
 
 def _answers(word: str, count: int) -> list[Any]:
-    """Start `count` processes of `testbed.calibration.probe` at once, and return the JSON that each prints."""
-    command = [sys.executable, "-m", "testbed.calibration.probe", word]
+    """Start `count` processes of `testbed.speed.probe` at once, and return the JSON that each prints."""
+    command = [sys.executable, "-m", "testbed.speed.probe", word]
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(count)]
     try:
         return [json.loads(process.communicate(timeout=_PROCESS_SECONDS)[0]) for process in processes]
     except (subprocess.SubprocessError, ValueError) as error:
-        raise RunError(f"testbed.calibration.probe {word} could not be measured: {error}") from error
+        raise RunError(f"testbed.speed.probe {word} could not be measured: {error}") from error
     finally:
         for process in processes:
             process.kill()
             process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessorTime:
+    """Processor time since the start of each process, summed by kind of process, and the time of the reading."""
+
+    at_ns: int
+    agents_ns: int
+    agents: int
+    switches_ns: int
+    """The time of switches and of other processes that forward frames, such as wires that add delays."""
+    runner_ns: int
+
+    def since(self, before: ProcessorTime) -> ProcessorTime:
+        """Return the processor time between two readings; `at_ns` becomes the wall time between them."""
+        return ProcessorTime(
+            self.at_ns - before.at_ns,
+            self.agents_ns - before.agents_ns,
+            self.agents,
+            self.switches_ns - before.switches_ns,
+            self.runner_ns - before.runner_ns,
+        )
+
+
+class Watch(Silent):
+    """Progress that reads the processor time when all hosts are up and when all flows are done."""
+
+    def __init__(self) -> None:
+        self.before: ProcessorTime | None = None
+        self.after: ProcessorTime | None = None
+
+    def hosts_up(self, count: int, total: int) -> None:
+        if count == total:
+            self.before = processor_time()
+
+    def flows_done(self, count: int, total: int) -> None:
+        if count == total and self.after is None:
+            self.after = processor_time()
+
+
+def processor_time() -> ProcessorTime:
+    """Return the processor time of this process and its children so far."""
+    agents, switches = [], []
+    for child in psutil.Process().children(recursive=True):
+        try:
+            words = child.cmdline()
+            if _AGENT in words:
+                agents.append(_of(child))
+            elif any(mark in word for word in words for mark in _SWITCH):
+                switches.append(_of(child))
+        except psutil.NoSuchProcess:
+            continue
+    return ProcessorTime(time.monotonic_ns(), sum(agents), len(agents), sum(switches), _of(psutil.Process()))
+
+
+def _of(process: psutil.Process) -> int:
+    """Return a process's time in ns, from the scheduler's statistics, or else from ticks of 10 ms."""
+    try:
+        tasks = list(Path(f"/proc/{process.pid}/task").iterdir())
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
+    except (OSError, IndexError, ValueError):
+        times = process.cpu_times()
+        ticks_ns: int = round((times.user + times.system) * 1e9)
+        return ticks_ns
+
+
+def busy_cores(seconds: float) -> float:
+    """Return how many cores the machine keeps busy while this process sleeps for some seconds."""
+    share: float = psutil.cpu_percent(interval=seconds)
+    return share / 100 * (os.cpu_count() or 1)

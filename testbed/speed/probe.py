@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Processes that a calibration measures: ``python -m testbed.calibration.probe agent|switch|SECONDS``.
+"""Processes that a calibration measures: ``python -m testbed.speed.probe agent|switch|SECONDS``.
 
 All have real-time priority, as agents and switches have. The first two sleep without timer slack, and print a line of
 JSON with the lateness of each wake-up in ns. An agent waits for a timer among other descriptors, a switch only sleeps.

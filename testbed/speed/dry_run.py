@@ -22,13 +22,13 @@ from request.spec import P4Program
 from scenarios.model.flow_table import FlowTable
 from softswitch.build import BuildError
 from softswitch.codegen.ir.source import CodegenError
+from testbed.plan.dilations import VIRTUAL_DILATION
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import build_engine
 from testbed.virtual.part import FrameLog, Part, lookahead_ns, round_end_ns
 from testbed.virtual.shares import shares
 from testbed.virtual.work import Work
 from topologies.model import Topology
-from wire.dilation import Dilation
 
 Tell = Callable[[float], None]
 Floats = NDArray[np.float64]
@@ -41,7 +41,6 @@ _MESSAGE_WORK = 4
 """The work of a message in addition to its packets, expressed in packets."""
 _MOST_FRAMES = 4 * MOST_WORK
 """The frames from hosts after which an unfinished dry run ends, since a message may be longer than a window."""
-_DILATION = Dilation(1_000)
 _TOLD_ROUNDS = 64
 """Rounds between two reports of progress."""
 
@@ -73,7 +72,7 @@ def dry_run(plan: RunPlan, tell: Tell = ignore) -> Traffic:
     window = busiest_window(plan.columns, plan.transport.payload_bytes)
     if len(window) < len(plan.flows):
         plan = _cut(plan, window)
-    plan = replace(plan, spec=replace(plan.spec, captures=()), dilation=_DILATION)
+    plan = replace(plan, spec=replace(plan.spec, captures=())).at_dilation(VIRTUAL_DILATION)
     if not _runs_on_softswitch(plan.spec.program):
         plan = replace(plan, spec=replace(plan.spec, program=None))
     [whole] = shares(plan.topology, plan.columns, 1)

@@ -3,7 +3,7 @@
 """The file of a calibration of a machine, stored for the user who measured it.
 
 The file is in the user's state folder, also if sudo ran the command, and is written with the user's rights only. Its
-name identifies the machine (`testbed.load.machine`). A damaged file is ignored with a one-line notice.
+name identifies the machine (`testbed.speed.machine`). A damaged file is ignored with a one-line notice.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pydantic import Field, ValidationError
 from request.bounded_file import FileRefused, read_bounded_text
 from request.checks import refusal
 from telemetry.atomic_file import replace_text
-from testbed.load.costs import Costs, ProcessCost, Wakeups, built_in
-from testbed.load.machine import Machine, this_machine
+from testbed.speed.costs import Costs, ProcessCost, Wakeups, built_in
+from testbed.speed.machine import Machine, this_machine
 from testbed.system.caller import caller
 from testbed.system.code import ROOT, code_digest
 from testbed.system.limits import cores
@@ -45,7 +45,7 @@ class Calibration(Costs):
     schema_name: Literal["sfc-testbed/calibration/3"] = Field(default=SCHEMA, alias="schema")
     measured: datetime = Field(strict=False)
     is_quick: bool
-    """Whether it is a quick calibration (`testbed.calibration.quick`), made by a live run for its own target."""
+    """Whether it is a quick calibration (`testbed.speed.measurement`), made by a live run for its own target."""
     cpu_model: str
     cores: Annotated[int, Field(ge=1, le=100_000)]
     quota_cores: Annotated[float, Field(gt=0)] | None
