@@ -104,6 +104,7 @@ class _Loader(ExtensionFileLoader):
             kind.__doc__ = details["doc"]
             if details["annotations"] is not None:
                 kind.__annotations__ = dict(details["annotations"])
+                kind.__slots__ = tuple(kind.__annotations__)  # without slots, pydantic expects a `__dict__`
 
 
 def _intact(entries: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

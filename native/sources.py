@@ -35,13 +35,14 @@ ENGINE = (
     "wire/udp.py",
     "wire/units.py",
     "wire/words.py",
+    "telemetry/figures.py",
     "hosts/transport/congestion/base.py",
     "hosts/transport/congestion/samples.py",
     "hosts/transport/congestion/telemetry.py",
     "hosts/transport/congestion/trace.py",
     "hosts/transport/flow_control/base.py",
     "hosts/transport/loss_recovery/base.py",
-    "hosts/transport/counting.py",
+    "hosts/transport/counters.py",
     "hosts/transport/nic.py",
     "hosts/transport/number_rows.py",
     "hosts/transport/programs.py",
@@ -65,7 +66,7 @@ ENGINE = (
     "hosts/io/timer.py",
     "testbed/virtual/host_rounds.py",
 )
-"""Modules on a packet's path. Settings and records are not compiled: they are built once, and pydantic reads them."""
+"""Modules on a packet's path. Settings and records are not compiled, since they are built once."""
 
 NATIVE = {"hosts.io.kernel_calls": ("hosts/io/kernel_calls.c", "softswitch/src/softswitch/c/ports/burst.c")}
 """Modules written in C. A Python module of the same name is used on machines without a compiler."""

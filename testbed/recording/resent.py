@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from analysis.results.result import ResentCounts
 from hosts.protocol import HostStatistics
-from hosts.transport.counters import NicStatistics
+from hosts.transport.counters import NicCounters
 
 
 def resent_counts(hosts: Sequence[HostStatistics], *, dropped: int, resends_successors: bool) -> ResentCounts:
@@ -33,6 +33,6 @@ def resent_counts(hosts: Sequence[HostStatistics], *, dropped: int, resends_succ
     return ResentCounts(packets=packets, timeout=timeout, trimmed=trimmed, loss=loss, reordering=overtaken - loss)
 
 
-def _lost(nic: NicStatistics) -> int:
+def _lost(nic: NicCounters) -> int:
     """Return the packets that a host dropped or found damaged."""
     return nic.corrupted + nic.receiver_overruns + nic.control_overruns

@@ -53,7 +53,7 @@ def places(*modules: str, root: Path = ROOT, interpreted: str = "0") -> list[str
 
 def tree(tmp_path: Path) -> Path:
     """Copy the sources of the engine."""
-    for name in ("native", "wire", "hosts", "testbed", "softswitch/src/softswitch/c/ports"):
+    for name in ("native", "wire", "telemetry", "hosts", "testbed", "softswitch/src/softswitch/c/ports"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
