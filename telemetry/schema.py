@@ -133,6 +133,23 @@ class TraceSchema:
         return pl.DataFrame(schema=self.dtypes)
 
 
+def conformed(frame: pl.DataFrame, schema: TraceSchema) -> pl.DataFrame:
+    """Return a data frame's columns in file order. Raise ValueError unless they are exactly the trace's columns."""
+    if set(frame.columns) != set(schema.column_names):
+        raise ValueError(f"{schema.name} frame: {_difference(set(schema.column_names), set(frame.columns))}")
+    ordered = frame.select(schema.column_names).cast(pl.Schema(schema.dtypes))
+    for column in schema.columns:
+        if not column.nullable and ordered[column.name].null_count():
+            raise ValueError(f"{schema.name}.{column.name} cannot hold null")
+    return ordered
+
+
+def _difference(expected: set[str], names: set[str]) -> str:
+    missing, unknown = sorted(expected - names), sorted(names - expected)
+    parts = [f"missing {', '.join(missing)}"] * bool(missing) + [f"unknown {', '.join(unknown)}"] * bool(unknown)
+    return "; ".join(parts)
+
+
 def columns_of(row: Any) -> Iterator[Column]:
     """Yield the columns that a row class defines, in the order of its fields. Fields of a nested class are columns."""
     for name, hint in get_type_hints(row, include_extras=True).items():

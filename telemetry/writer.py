@@ -15,7 +15,7 @@ from typing import Literal
 import polars as pl
 
 from telemetry.atomic_file import replace_file
-from telemetry.schema import TraceSchema, fits, usual_rows
+from telemetry.schema import TraceSchema, conformed, fits, usual_rows
 from telemetry.segments import segment_path
 
 DEFAULT_SEGMENT_ROWS = 16_384
@@ -33,7 +33,6 @@ class SegmentWriter:
         self.folder = folder
         self.schema = schema
         self._segment_rows = segment_rows
-        self._columns = frozenset(schema.column_names)
         self._is_usual = usual_rows(schema.columns)
         self._values_of = attrgetter(*(column.attribute for column in schema.columns))
         self._rows: list[tuple[object, ...]] = []
@@ -58,12 +57,7 @@ class SegmentWriter:
 
     def append_frame(self, frame: pl.DataFrame) -> None:
         """Add all rows of a data frame. Raise ValueError unless it has exactly the trace's columns, in any order."""
-        if set(frame.columns) != self._columns:
-            raise ValueError(f"{self.schema.name} frame: {_difference(self._columns, set(frame.columns))}")
-        ordered = frame.select(self.schema.column_names).cast(pl.Schema(self.schema.dtypes))
-        for column in self.schema.columns:
-            if not column.nullable and ordered[column.name].null_count():
-                raise ValueError(f"{self.schema.name}.{column.name} cannot hold null")
+        ordered = conformed(frame, self.schema)
         self._convert_rows()
         self._add_frame(ordered)
         self._on_rows_added()
@@ -110,9 +104,3 @@ def write_trace(
 ) -> None:
     """Write a data frame as a trace file with the schema's name and version, in one step."""
     replace_file(path, lambda partial: frame.write_parquet(partial, metadata=schema.metadata, compression=compression))
-
-
-def _difference(expected: frozenset[str], names: set[str]) -> str:
-    missing, unknown = sorted(expected - names), sorted(names - expected)
-    parts = [f"missing {', '.join(missing)}"] * bool(missing) + [f"unknown {', '.join(unknown)}"] * bool(unknown)
-    return "; ".join(parts)
