@@ -18,8 +18,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.transport.counters import NicCounters
+from os_helpers.visible import visible
 from scenarios.model.flow import Flow
-from softswitch.system.visible import visible
 from telemetry.figures import SenderCounts
 from telemetry.rows import CongestionRow, GoodputRow, LatenessRow, SignalRow
 

@@ -20,8 +20,8 @@ from types import ModuleType
 from typing import Any
 
 from native.sources import MANIFEST, algorithms, build_name, builds_prefix, digest_of, module_name
-from softswitch.system.cache import CacheRefused, private_cache
-from softswitch.system.kept import is_whole
+from os_helpers.cache import CacheRefused, private_cache
+from os_helpers.kept import is_whole
 
 INTERPRETED = "SFC_TESTBED_INTERPRETED"
 """The environment variable that makes the engine run from its sources, for a debugger. Any value but 0 enables it."""

@@ -19,7 +19,7 @@ from analysis.plots.canvas import PlottedRun, write_png
 from analysis.plots.congestion import plot_control
 from analysis.results.result import RESULT_FILE, ResultError
 from analysis.results.stored import load_run
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 
 _COLORS = 64
 """The colours of a picture. With more of them, its file is several times as large."""

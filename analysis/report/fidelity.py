@@ -33,7 +33,7 @@ from analysis.report.validation import (
 from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, FAITHFUL_ERROR, INVALID_ABOVE, TRUSTED_ERROR
 from analysis.results.result import ResultError
 from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, read_validation, write_validation
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 from telemetry.atomic_file import replace_text
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "fidelity.md"

@@ -32,7 +32,7 @@ from analysis.validation.peer import (
     read_peer_validation,
     write_peer_validation,
 )
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 from telemetry.atomic_file import replace_text
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"

@@ -23,6 +23,7 @@ from pydantic import TypeAdapter
 from analysis.plots.canvas import write_png
 from analysis.report.experiment import FIGURE_FILE
 from hosts.transport.congestion.presets import DEFAULT_PRESET
+from os_helpers.visible import visible
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document.experiment import Remark, experiment_page
 from reproduction.document.overview import OVERVIEWS, with_overview
@@ -31,7 +32,6 @@ from reproduction.document.summary import summary_page
 from reproduction.durations import have_several_durations, over_durations, plot_durations
 from reproduction.record import FILE_NAME, StoredReproduction, read_reproduction
 from reproduction.summaries import Place, Summary, merged, read_summaries, summary_of, write_summaries
-from softswitch.system.visible import visible
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
 

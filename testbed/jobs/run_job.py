@@ -23,7 +23,7 @@ from typing import BinaryIO
 
 from analysis.results.result import RESULT_FILE
 from analysis.results.spec import RunSpec
-from softswitch.system.cache import CacheRefused
+from os_helpers.cache import CacheRefused
 from telemetry.atomic_file import LinkRefused, check_no_link, open_no_link
 from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, RunError, UsageError

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from analysis.results.spec import RunSpec
+from os_helpers.cache import cache_dir
 from softswitch.p4c import program_folder
-from softswitch.system.cache import cache_dir
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_network, plan_run
 from testbed.program.user_program import compiled_program, program_file, read_program, read_programs
