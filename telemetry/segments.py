@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
-from polars.io.plugins import register_io_source
 
 from telemetry.atomic_file import replace_file
 from telemetry.reader import TraceError, read_trace
@@ -79,6 +78,8 @@ def scan_segments(segments: Sequence[Path], schema: TraceSchema) -> pl.LazyFrame
 
 def write_parts(parts: Iterator[pl.DataFrame], schema: TraceSchema, path: Path) -> None:
     """Write the trace `path` from data frames with its columns. Only a few of them are in memory at a time."""
+    from polars.io.plugins import register_io_source  # polars is loaded only when it is needed
+
     rows = register_io_source(lambda *_: (conformed(part, schema) for part in parts), schema=pl.Schema(schema.dtypes))
     _write_rows(rows, schema, path)
 
