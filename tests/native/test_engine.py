@@ -63,6 +63,16 @@ def test_imports_take_the_compiled_modules_unless_the_variable_is_set(engine: Pa
     assert places(NIC, HPCC, CALLS, interpreted="1") == [".py", ".py", ".py"]
 
 
+def test_a_class_is_complete_if_a_compiled_module_imports_its_module_first(engine: Path) -> None:
+    """The agents' messages contain objects of such a class, and pydantic reads them."""
+    script = (
+        "import hosts.transport.nic; from hosts.protocol import *; "
+        "line = event_line(HostStatistics('h1', NicCounters(pauses=3))).decode(); print(parse_event(line).nic.pauses)"
+    )
+    done = python(["-c", script])
+    assert (done.stdout, done.stderr) == ("3\n", "")
+
+
 @pytest.fixture(scope="module")
 def runs(engine: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run the scenarios: compiled on one and two processes (`0/NAME-1`, `0/NAME-2`), and interpreted (`1/NAME-1`)."""
