@@ -12,7 +12,7 @@ import pytest
 from analysis.results.result import ResentCounts
 from hosts.protocol import HostStatistics
 from hosts.transport.counters import NicCounters
-from testbed.recording.resent import resent_counts
+from testbed.recording.counters import resent_counts
 from tests.testbed.incasts import run_incast
 
 
