@@ -36,7 +36,7 @@ try:
     import softswitch
     from cli.app import main
 except ModuleNotFoundError as error:
-    if error.name not in ("rich", "typer", "softswitch.system"):
+    if error.name not in ("rich", "typer", "os_helpers"):
         raise
     sys.exit("runner.py: the set-up has not run here; type `make setup` first")
 

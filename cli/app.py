@@ -35,8 +35,8 @@ from cli.output import (
     complain,
 )
 from native.late import import_late
-from softswitch.system.cache import CacheRefused
-from softswitch.system.visible import visible
+from os_helpers.cache import CacheRefused
+from os_helpers.visible import visible
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.interrupt import has_raised, raising
 from testbed.system.garbage import without_garbage_collection

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 from testbed.system.code import ROOT
 
 

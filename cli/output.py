@@ -17,7 +17,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 
 EXIT_DONE = 0
 EXIT_UNEXPECTED = 1

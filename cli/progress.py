@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.status import Status
 
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 from testbed.jobs.time_left import in_words
 from testbed.recording.outcome import Stage
 

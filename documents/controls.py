@@ -18,7 +18,7 @@ from analysis.plots.congestion import plot_control
 from analysis.results.result import RESULT_FILE, ResultError
 from analysis.results.stored import load_run
 from documents.pictures import write_picture
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "images" / "controls"
 

@@ -26,7 +26,7 @@ from documents import stored
 from documents.curve import curves, errors_by_range
 from documents.pictures import ErrorPoint, plot_error_against_lateness, write_picture
 from documents.stored import PageError, replaced, write_runs
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 from telemetry.atomic_file import replace_text
 
 DOCUMENT = stored.DOCS / "fidelity.md"

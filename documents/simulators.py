@@ -19,9 +19,9 @@ from analysis.results.result import ResultError
 from documents import stored
 from documents.pictures import plot_fcts, write_picture
 from documents.stored import PageError, replaced, write_runs
+from os_helpers.visible import visible
 from simulators.comparison import FILE_NAME, PeerRun, PeerValidation, read_peer_validation
 from simulators.tables import compared_figures, summary_cells
-from softswitch.system.visible import visible
 from telemetry.atomic_file import replace_text
 
 DOCUMENT = stored.DOCS / "validation.md"

@@ -51,8 +51,8 @@ from hosts.records import RecordWriter, host_state
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
+from os_helpers.parent import die_with_parent
 from scenarios.model.flow import Flow
-from softswitch.system.parent import die_with_parent
 from wire.dilation import Dilation
 
 _FLUSH_NS = 50_000_000

@@ -17,10 +17,10 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from hosts.io.summaries import LatenessSummary, SpacingSummary
-from hosts.transport.counters import NicStatistics
-from hosts.transport.messages import SendingCounts
+from hosts.transport.counters import NicCounters
+from os_helpers.visible import visible
 from scenarios.model.flow import Flow
-from softswitch.system.visible import visible
+from telemetry.figures import SenderCounts
 from telemetry.rows import CongestionRow, GoodputRow, LatenessRow, SignalRow
 
 _QUOTED_CHARACTERS = 200
@@ -105,7 +105,7 @@ class FlowSent(_Message):
     finish_us: float | None
     """The time at which the last acknowledgement arrived; None if it did not arrive."""
     paused_us: float
-    counts: SendingCounts
+    counts: SenderCounts
     gave_up: bool = False
     """Whether the sender has given up the flow."""
     start_us: float | None = None
@@ -155,7 +155,7 @@ class HostStatistics(_Message):
     """Counters of a host."""
 
     host: str
-    nic: NicStatistics
+    nic: NicCounters
     kernel_drops: int = 0
     """Frames that the kernel dropped before the NIC received them."""
     send_failures: int = 0
@@ -187,7 +187,7 @@ class MessageState(_Message):
     """The total time for which the message has been paused so far."""
     window_bytes: int | None
     rate_gbps: float
-    packets_resent: int
+    counts: SenderCounts
 
 
 @dataclass(frozen=True, slots=True)

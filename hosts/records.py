@@ -26,7 +26,8 @@ from hosts.protocol import (
 from hosts.transport import messages
 from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.congestion.trace import CongestionState
-from hosts.transport.messages import BtsReceived, Event, MessageCompleted, MessageFailed, MessageReceived, SendingReport
+from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.messages import BtsReceived, Event, MessageReceived, SendingReport
 from hosts.transport.nic import Nic
 from wire.bts import STAMPS, tick_ns
 from wire.constants import BtsCause
@@ -65,10 +66,8 @@ class RecordWriter:
 
     def write(self, host: str, event: Event) -> None:
         """Record one event of one host's NIC."""
-        if isinstance(event, MessageCompleted):
-            self._take(self._sent(event.report, self._instant_us(event.finish_ns)))
-        elif isinstance(event, MessageFailed):
-            self._take(self._sent(event.report, None, gave_up=True))
+        if isinstance(event, SendingReport):
+            self._take(self._sent(event))
         elif isinstance(event, MessageReceived):
             self._take(self._goodput(event.last))
             self._take(FlowReceived(event.flow_id, event.corrupted))
@@ -89,7 +88,7 @@ class RecordWriter:
         nic.end_intervals()
         self.write_events(nic)
         for report in nic.unfinished_messages():
-            self._take(self._sent(report, None))
+            self._take(self._sent(report))
 
     def write_late_bins(self, node: str, bins: Iterable[LateBin]) -> None:
         """Record the lateness of an agent's hosts over time."""
@@ -100,11 +99,16 @@ class RecordWriter:
     def _instant_us(self, wall_ns: int) -> float:
         return (wall_ns - self._start_ns) / self._us_ns
 
-    def _sent(self, report: SendingReport, finish_us: float | None, *, gave_up: bool = False) -> FlowSent:
-        paused_us = self._dilation.model_us(report.paused_ns)
+    def _sent(self, report: SendingReport) -> FlowSent:
         message = report.message
-        start_us = self._instant_us(message.ready_ns) if message.after else None
-        return FlowSent(message.flow_id, finish_us, paused_us, report.counts, gave_up, start_us)
+        return FlowSent(
+            flow_id=message.flow_id,
+            finish_us=None if report.finish_ns == NEVER else self._instant_us(report.finish_ns),
+            paused_us=self._dilation.model_us(report.paused_ns),
+            counts=report.counts,
+            gave_up=report.gave_up,
+            start_us=self._instant_us(message.ready_ns) if message.after else None,
+        )
 
     def _goodput(self, event: messages.Goodput) -> Goodput:
         return Goodput(
@@ -163,7 +167,7 @@ def host_state(statistics: HostStatistics, state: messages.NicState, dilation: D
             paused_us=dilation.model_us(message.report.paused_ns),
             window_bytes=None if message.window_bytes == UNLIMITED_WINDOW else message.window_bytes,
             rate_gbps=message.rate_bps * dilation.factor / 1e9,
-            packets_resent=message.report.counts.packets_resent,
+            counts=message.report.counts,
         )
         for message in state.messages
     )

@@ -35,8 +35,8 @@ from native.sources import (
     imports_of,
     module_name,
 )
-from softswitch.system.cache import forget_unused, private_cache
-from softswitch.system.kept import discard, is_whole, seal
+from os_helpers.cache import forget_unused, private_cache
+from os_helpers.kept import discard, is_whole, seal
 
 _FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-fwrapv", "-w")
 _C_FLAGS = ("-std=gnu11", "-O2")

@@ -17,9 +17,9 @@ from pathlib import Path
 from native.build import BuildFailed, build_engine, missing
 from native.modules import INTERPRETED, engine_folder, has_damaged_engine, interpreted_algorithms, wants_compiled
 from native.sources import ROOT, build_name
-from softswitch.system.cache import CACHE_NAME, CacheRefused, private_cache
-from softswitch.system.kept import discard, is_whole
-from softswitch.system.visible import visible
+from os_helpers.cache import CACHE_NAME, CacheRefused, private_cache
+from os_helpers.kept import discard, is_whole
+from os_helpers.visible import visible
 
 _COMMAND = ROOT / "runner.py"
 _MODULE = "native"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import spec_from_file_location
@@ -20,8 +20,8 @@ from types import ModuleType
 from typing import Any
 
 from native.sources import MANIFEST, algorithms, build_name, builds_prefix, digest_of, module_name
-from softswitch.system.cache import CacheRefused, private_cache
-from softswitch.system.kept import is_whole
+from os_helpers.cache import CacheRefused, private_cache
+from os_helpers.kept import is_whole
 
 INTERPRETED = "SFC_TESTBED_INTERPRETED"
 """The environment variable that makes the engine run from its sources, for a debugger. Any value but 0 enables it."""
@@ -75,6 +75,7 @@ class CompiledFinder(MetaPathFinder):
         entries: dict[str, dict[str, Any]] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         self._folder = folder
         self.modules: Mapping[str, dict[str, Any]] = _intact(entries)
+        self._unrestored = {name: entry["classes"] for name, entry in self.modules.items()}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -86,24 +87,36 @@ class CompiledFinder(MetaPathFinder):
         place = str(self._folder / entry["file"])
         if not os.path.exists(place):  # noqa: PTH110 (creating a Path for each import is slow)
             raise CacheRefused(f"{self._folder} was removed while the command used it; run the command again")
-        return spec_from_file_location(fullname, place, loader=_Loader(fullname, place, entry["classes"]))
+        return spec_from_file_location(fullname, place, loader=_Loader(fullname, place, self._restore_classes))
+
+    def _restore_classes(self) -> None:
+        """Restore what the compiler drops from the classes of all loaded modules (`native.sources.dropped_details`).
+
+        A compiled module imports another one directly, without a finder or loader.
+        """
+        for name in [name for name in self._unrestored if name in sys.modules]:
+            module, classes = sys.modules[name], self._unrestored[name]
+            if not all(hasattr(module, kind) for kind in classes):
+                continue  # the module is still being imported
+            del self._unrestored[name]
+            for kind, details in ((getattr(module, kind), details) for kind, details in classes.items()):
+                kind.__doc__ = details["doc"]
+                if details["annotations"] is not None:
+                    kind.__annotations__ = dict(details["annotations"])
+                    kind.__slots__ = tuple(kind.__annotations__)  # without slots, pydantic expects a `__dict__`
 
 
 class _Loader(ExtensionFileLoader):
-    """A loader that restores what the compiler drops from classes (`native.sources.dropped_details`)."""
+    """A loader that calls a function after it has executed a module."""
 
-    def __init__(self, name: str, path: str, classes: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, name: str, path: str, then: Callable[[], None]) -> None:
         super().__init__(name, path)
-        self._classes = classes
+        self._then = then
 
     def exec_module(self, module: ModuleType) -> None:
-        """Execute the module and then restore its classes."""
+        """Execute the module and then call the function."""
         super().exec_module(module)
-        for name, details in self._classes.items():
-            kind = getattr(module, name)
-            kind.__doc__ = details["doc"]
-            if details["annotations"] is not None:
-                kind.__annotations__ = dict(details["annotations"])
+        self._then()
 
 
 def _intact(entries: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -8,13 +8,14 @@ The plan is known before the run. Each end of a flow reports its part once, so t
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import polars as pl
 
+from telemetry.figures import SenderCounts
 from telemetry.schema import FLOWS, TraceSchema
 
-_COUNTS = ("packets_sent", "packets_resent", "bytes_resent", "timeouts", "naks", "paused_us")
+_REPORTED = (*(field.name for field in fields(SenderCounts)), "paused_us")
 
 
 def _part(name: str, meaning: str, columns: tuple[str, ...]) -> TraceSchema:
@@ -26,7 +27,7 @@ PLANNED = _part(
     "planned", "Every flow of the run.", ("flow_id", "src", "dst", "tag", "size_bytes", "start_us", "ideal_fct_us")
 )
 _sent = _part(
-    "sent", "Reports of senders, on completion or at the end.", ("flow_id", "finish_us", *_COUNTS, "start_us")
+    "sent", "Reports of senders, on completion or at the end.", ("flow_id", "finish_us", *_REPORTED, "start_us")
 )
 SENT = replace(
     _sent,
@@ -54,5 +55,5 @@ def flow_rows(planned: pl.DataFrame, sent: pl.DataFrame, received: pl.DataFrame,
         )
     )
     if all_reported:
-        rows = rows.with_columns(pl.col(_COUNTS).fill_null(0))
+        rows = rows.with_columns(pl.col(_REPORTED).fill_null(0))
     return rows.select(FLOWS.column_names)

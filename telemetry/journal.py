@@ -17,8 +17,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -31,8 +30,8 @@ from telemetry.late_bins import late_bins_file, switch_rows
 from telemetry.queue_samples import queue_rows, sample_chunks, samples_file
 from telemetry.reader import read_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
-from telemetry.segments import join_segments, read_segments, readable_segments, scan_segments
-from telemetry.writer import SegmentWriter, write_trace
+from telemetry.segments import join_segments, read_segments, readable_segments, scan_segments, write_parts
+from telemetry.writer import write_trace
 
 JOURNAL_FOLDER = "journal"
 HEAD_FILE = "journal.json"
@@ -106,32 +105,33 @@ class Journal:
     def _write_flows(self) -> list[str]:
         """Write the flows trace in parts as large as the segments of the plan."""
         found = {schema: readable_segments(self.segments(schema), schema) for schema in (PLANNED, SENT, RECEIVED)}
-        problems = [problem for _, problems in found.values() for problem in problems]
-        with tempfile.TemporaryDirectory(dir=self.folder / JOURNAL_FOLDER) as segments:
-            writer = SegmentWriter(Path(segments), FLOWS)
+
+        def parts() -> Iterator[pl.DataFrame]:
             for path in found[PLANNED][0]:
                 planned = read_trace(path, PLANNED)
                 is_in_part = pl.col("flow_id").is_between(planned["flow_id"].min(), planned["flow_id"].max())
                 sent, received = (
                     scan_segments(found[schema][0], schema).filter(is_in_part).collect() for schema in (SENT, RECEIVED)
                 )
-                writer.append_frame(flow_rows(planned, sent, received, all_reported=self.head.all_told))
-            writer.flush()
-            return problems + join_segments(writer.folder, FLOWS, self.folder / FLOWS.file_name)
+                yield flow_rows(planned, sent, received, all_reported=self.head.all_told)
+
+        write_parts(parts(), FLOWS, self.folder / FLOWS.file_name)
+        return [problem for _, problems in found.values() for problem in problems]
 
     def _write_queues(self) -> list[str]:
-        """Write the queues trace switch by switch. The temporary segments remain if the process is killed."""
+        """Write the queues trace switch by switch."""
         problems = []
-        with tempfile.TemporaryDirectory(dir=self.folder / JOURNAL_FOLDER) as segments:
-            writer = SegmentWriter(Path(segments), QUEUES)
+
+        def parts() -> Iterator[pl.DataFrame]:
             for switch in () if self.head.start_ns is None else self.head.switches:
                 try:
                     for samples in sample_chunks(self.samples(switch)):
-                        writer.append_frame(queue_rows(samples, switch=switch, **self._clock()))
+                        yield queue_rows(samples, switch=switch, **self._clock())
                 except (OSError, ValueError) as error:
                     problems.append(f"Queue samples of {switch} are lost: {error}.")
-            writer.flush()
-            return problems + join_segments(writer.folder, QUEUES, self.folder / QUEUES.file_name)
+
+        write_parts(parts(), QUEUES, self.folder / QUEUES.file_name)
+        return problems
 
     def _write_lateness(self) -> list[str]:
         """Write the lateness trace. It has one row per node and interval of a live run, so all rows fit into memory."""

@@ -9,11 +9,13 @@ columns and rows that the query needs, a part at a time.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import polars as pl
 
 from telemetry.schema import SCHEMA_KEY, VERSION_KEY, TraceSchema
+
+AnyRows = TypeVar("AnyRows", "pl.DataFrame", "pl.LazyFrame")
 
 Rows: TypeAlias = "pl.DataFrame | pl.LazyFrame"
 """The rows of a trace, or a query for them."""
@@ -38,7 +40,7 @@ def read_trace(path: Path, schema: TraceSchema) -> pl.DataFrame:
         raise TraceError(f"{path}: no such trace")
     try:
         metadata = pl.read_parquet_metadata(path)
-        frame = pl.read_parquet(path, glob=False)  # the name may contain brackets
+        frame = _filled(pl.read_parquet(path, glob=False), schema)  # the name may contain brackets
     except (OSError, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
     _check_schema(path, metadata, schema)
@@ -56,7 +58,7 @@ def scan_trace(path: Path, schema: TraceSchema) -> pl.LazyFrame:
         return read_trace(path, schema).lazy()
     try:
         metadata = pl.read_parquet_metadata(path)
-        rows = pl.scan_parquet(path, glob=False)
+        rows = _filled(pl.scan_parquet(path, glob=False), schema)
         columns = rows.collect_schema()
         nulls = answer(rows.select(pl.all().null_count()))
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -70,6 +72,17 @@ def scan_trace(path: Path, schema: TraceSchema) -> pl.LazyFrame:
 def answer(query: pl.LazyFrame) -> pl.DataFrame:
     """Evaluate a query with only a part of the trace in memory at a time."""
     return query.collect(engine="streaming")
+
+
+def _filled(rows: AnyRows, schema: TraceSchema) -> AnyRows:
+    """Add the columns with nulls that the trace has got since an older release wrote the file."""
+    names = rows.collect_schema().names()
+    new = {column.name: column for column in schema.columns if column.nullable and column.name not in names}
+    if not new:
+        return rows
+    filled = rows.with_columns(pl.lit(None, column.dtype).alias(name) for name, column in new.items())
+    known = [name for name in schema.column_names if name in names or name in new]
+    return filled.select(*known, *(name for name in names if name not in known))
 
 
 def _check_schema(path: Path, metadata: dict[str, str], schema: TraceSchema) -> None:

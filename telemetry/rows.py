@@ -12,20 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """The meaning and unit of a column, and the width of an integer column."""
-
-    text: str
-    unit: str = ""
-    bits: int = 32
-    """Width of an integer. Integers are unsigned."""
+from telemetry.figures import Meaning, SenderCounts
 
 
 @dataclass(frozen=True, slots=True)
 class FlowRow:
-    """The flows of the run, one row per message. A flow is one message from one host to another."""
+    """The flows of the run, one row per message. A flow is one message from one host to another. The figures that the
+    sender reports, `packets_sent` to `paused_us`, are null if the runner was killed before the report."""
 
     flow_id: Annotated[int, Meaning("number of the flow in this run, from 1")]
     src: Annotated[str, Meaning("sending host")]
@@ -43,18 +36,7 @@ class FlowRow:
     fct_us: Annotated[float | None, Meaning("`finish_us` - `start_us`", "µs")]
     ideal_fct_us: Annotated[float, Meaning("FCT of the message at line rate in an otherwise idle network", "µs")]
     slowdown: Annotated[float | None, Meaning("`fct_us` / `ideal_fct_us`, never clamped to 1", "1")]
-    packets_sent: Annotated[
-        int | None,
-        Meaning(
-            "data packets sent, including resent ones; null, as in the next five columns: the runner was killed before "
-            "the sender reported",
-            "packets",
-        ),
-    ]
-    packets_resent: Annotated[int | None, Meaning("data packets sent again", "packets")]
-    bytes_resent: Annotated[int | None, Meaning("message bytes sent again", "B", bits=64)]
-    timeouts: Annotated[int | None, Meaning("retransmission timeouts")]
-    naks: Annotated[int | None, Meaning("negative acknowledgements received")]
+    counts: SenderCounts | None
     paused_us: Annotated[float | None, Meaning("time that flow control kept packets of the flow back", "µs")]
     corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")]
 

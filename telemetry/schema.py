@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
 from numbers import Integral, Real
-from typing import Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import polars as pl
 
@@ -37,6 +37,8 @@ class Column:
     unit: str
     meaning: str
     nullable: bool = False
+    attribute: str = ""
+    """The attribute of a row object that has the value; empty if rows are added only as data frames."""
 
     @property
     def dtype(self) -> type[pl.DataType]:
@@ -107,8 +109,6 @@ class TraceSchema:
     version: int
     meaning: str
     columns: tuple[Column, ...]
-    row: type | None = None
-    """Class of the rows that are added one by one. None if rows are added only as data frames."""
 
     @property
     def file_name(self) -> str:
@@ -133,22 +133,46 @@ class TraceSchema:
         return pl.DataFrame(schema=self.dtypes)
 
 
-def _columns_of(row: type) -> tuple[Column, ...]:
-    """Return the columns that a row class defines, in the order of its fields."""
-    return tuple(_column(name, hint) for name, hint in get_type_hints(row, include_extras=True).items())
+def conformed(frame: pl.DataFrame, schema: TraceSchema) -> pl.DataFrame:
+    """Return a data frame's columns in file order. Raise ValueError unless they are exactly the trace's columns."""
+    if set(frame.columns) != set(schema.column_names):
+        raise ValueError(f"{schema.name} frame: {_difference(set(schema.column_names), set(frame.columns))}")
+    ordered = frame.select(schema.column_names).cast(pl.Schema(schema.dtypes))
+    for column in schema.columns:
+        if not column.nullable and ordered[column.name].null_count():
+            raise ValueError(f"{schema.name}.{column.name} cannot hold null")
+    return ordered
 
 
-def _column(name: str, hint: Any) -> Column:
-    kind, meaning = get_args(hint)
-    nullable = type(None) in get_args(kind)
-    value = next(option for option in get_args(kind) if option is not type(None)) if nullable else kind
-    column_kind = ("UInt64" if meaning.bits == 64 else "UInt32") if value is int else _KINDS[value]
-    return Column(name, column_kind, meaning.unit, meaning.text, nullable)
+def _difference(expected: set[str], names: set[str]) -> str:
+    missing, unknown = sorted(expected - names), sorted(names - expected)
+    parts = [f"missing {', '.join(missing)}"] * bool(missing) + [f"unknown {', '.join(unknown)}"] * bool(unknown)
+    return "; ".join(parts)
+
+
+def columns_of(row: Any) -> Iterator[Column]:
+    """Yield the columns that a row class defines, in the order of its fields. Fields of a nested class are columns."""
+    for name, hint in get_type_hints(row, include_extras=True).items():
+        kind, *meanings = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        value, is_nullable = _without_none(kind)
+        if is_dataclass(value):
+            for column in columns_of(value):
+                yield replace(column, nullable=is_nullable, attribute=f"{name}.{column.attribute}")
+        else:
+            [meaning] = meanings
+            column_kind = ("UInt64" if meaning.bits == 64 else "UInt32") if value is int else _KINDS[value]
+            yield Column(name, column_kind, meaning.unit, meaning.text, is_nullable, attribute=name)
+
+
+def _without_none(kind: Any) -> tuple[Any, bool]:
+    """Return a type without None, and whether it included None."""
+    options = [option for option in get_args(kind) or (kind,) if option is not type(None)]
+    return options[0], type(None) in get_args(kind)
 
 
 def _row_schema(name: str, version: int, row: type) -> TraceSchema:
     """Return the schema of a trace whose rows are added one by one. The docstring of the row class is its meaning."""
-    return TraceSchema(name, version, " ".join(str(row.__doc__).split()), _columns_of(row), row)
+    return TraceSchema(name, version, " ".join(str(row.__doc__).split()), tuple(columns_of(row)))
 
 
 FLOWS = _row_schema("flows", 1, FlowRow)

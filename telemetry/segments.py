@@ -8,14 +8,14 @@ segment is damaged nevertheless, it is reported and left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from telemetry.atomic_file import replace_file
 from telemetry.reader import TraceError, read_trace
-from telemetry.schema import TraceSchema
+from telemetry.schema import TraceSchema, conformed
 
 _SUFFIX = ".parquet"
 _GROUP_ROWS = 1 << 17
@@ -42,13 +42,13 @@ def join_segments(folder: Path, schema: TraceSchema, path: Path) -> list[str]:
     """
     segments = segment_paths(folder)
     try:
-        _write_joined(segments, schema, path)
+        _write_rows(scan_segments(segments, schema), schema, path)
         return []
     except (OSError, pl.exceptions.PolarsError):
         readable, problems = readable_segments(folder, schema)
         if not problems:
             raise
-    _write_joined(readable, schema, path)
+    _write_rows(scan_segments(readable, schema), schema, path)
     return problems
 
 
@@ -76,8 +76,15 @@ def scan_segments(segments: Sequence[Path], schema: TraceSchema) -> pl.LazyFrame
     return rows.select(schema.column_names)
 
 
-def _write_joined(segments: Sequence[Path], schema: TraceSchema, path: Path) -> None:
-    rows = scan_segments(segments, schema)
+def write_parts(parts: Iterator[pl.DataFrame], schema: TraceSchema, path: Path) -> None:
+    """Write the trace `path` from data frames with its columns. Only a few of them are in memory at a time."""
+    from polars.io.plugins import register_io_source  # polars is loaded only when it is needed
+
+    rows = register_io_source(lambda *_: (conformed(part, schema) for part in parts), schema=pl.Schema(schema.dtypes))
+    _write_rows(rows, schema, path)
+
+
+def _write_rows(rows: pl.LazyFrame, schema: TraceSchema, path: Path) -> None:
     replace_file(
         path,
         lambda partial: rows.sink_parquet(

@@ -8,7 +8,6 @@ rows of one segment are in memory. Times are model µs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from operator import attrgetter
 from pathlib import Path
 from typing import Literal
@@ -16,7 +15,7 @@ from typing import Literal
 import polars as pl
 
 from telemetry.atomic_file import replace_file
-from telemetry.schema import TraceSchema, fits, usual_rows
+from telemetry.schema import TraceSchema, conformed, fits, usual_rows
 from telemetry.segments import segment_path
 
 DEFAULT_SEGMENT_ROWS = 16_384
@@ -34,9 +33,8 @@ class SegmentWriter:
         self.folder = folder
         self.schema = schema
         self._segment_rows = segment_rows
-        self._columns = frozenset(schema.column_names)
         self._is_usual = usual_rows(schema.columns)
-        self._values_of = attrgetter(*schema.column_names)
+        self._values_of = attrgetter(*(column.attribute for column in schema.columns))
         self._rows: list[tuple[object, ...]] = []
         self._frames: list[pl.DataFrame] = []
         self._frame_rows = 0
@@ -45,29 +43,21 @@ class SegmentWriter:
         self._is_flushed = True
 
     def append(self, row: object) -> None:
-        """Add a row. Raise ValueError unless it is an instance of the trace's row class and each value fits."""
-        if self.schema.row is None or not isinstance(row, self.schema.row):
-            raise ValueError(f"not a row of {self.schema.name}: {row!r}")
-        self.append_values(self._values_of(row))
-
-    def append_values(self, values: Iterable[object]) -> None:
-        """Add a row by its values in the order of the columns. Raise ValueError unless each fits its column."""
-        row = tuple(values)
-        if not self._is_usual(row):
-            for column, value in zip(self.schema.columns, row, strict=True):
+        """Add an object with the trace's attributes as a row. Raise ValueError unless each value fits its column."""
+        try:
+            values = self._values_of(row)
+        except AttributeError as error:
+            raise ValueError(f"not a row of {self.schema.name}: {row!r}") from error
+        if not self._is_usual(values):
+            for column, value in zip(self.schema.columns, values, strict=True):
                 if not fits(value, column):
                     raise ValueError(f"{self.schema.name}.{column.name} cannot hold {value!r}")
-        self._rows.append(row)
+        self._rows.append(values)
         self._on_rows_added()
 
     def append_frame(self, frame: pl.DataFrame) -> None:
         """Add all rows of a data frame. Raise ValueError unless it has exactly the trace's columns, in any order."""
-        if set(frame.columns) != self._columns:
-            raise ValueError(f"{self.schema.name} frame: {_difference(self._columns, set(frame.columns))}")
-        ordered = frame.select(self.schema.column_names).cast(pl.Schema(self.schema.dtypes))
-        for column in self.schema.columns:
-            if not column.nullable and ordered[column.name].null_count():
-                raise ValueError(f"{self.schema.name}.{column.name} cannot hold null")
+        ordered = conformed(frame, self.schema)
         self._convert_rows()
         self._add_frame(ordered)
         self._on_rows_added()
@@ -114,9 +104,3 @@ def write_trace(
 ) -> None:
     """Write a data frame as a trace file with the schema's name and version, in one step."""
     replace_file(path, lambda partial: frame.write_parquet(partial, metadata=schema.metadata, compression=compression))
-
-
-def _difference(expected: frozenset[str], names: set[str]) -> str:
-    missing, unknown = sorted(expected - names), sorted(names - expected)
-    parts = [f"missing {', '.join(missing)}"] * bool(missing) + [f"unknown {', '.join(unknown)}"] * bool(unknown)
-    return "; ".join(parts)

@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Lowest row first. A package may import itself and packages of lower rows, but not others of its own row.
 LAYERS = (
+    {"os_helpers"},
     {"softswitch"},
     {"native"},
     {"wire"},
@@ -47,7 +48,7 @@ ALLOWED = {("testbed", "hosts")}
 FORBIDDEN_IN_TRANSPORT = {"time", "socket", "random", "select", "threading", "asyncio", "datetime", "secrets"}
 NOT_IN_LAYERS = ("tests", "tools", "examples", "runs", "build")
 SOFTSWITCH = ROOT / "softswitch"
-PROJECTS = ("softswitch/src/softswitch", "softswitch/tests/softswitch_tests")
+PROJECTS = ("softswitch/src/os_helpers", "softswitch/src/softswitch", "softswitch/tests/softswitch_tests")
 """Folders of a project with its own pyproject.toml. Levels of folders count from there."""
 DISTRIBUTIONS = {"google": "protobuf", "grpc": "grpcio", "p4": "p4runtime"}
 """The packages of the index that have modules under another name."""
@@ -189,7 +190,7 @@ def test_softswitch_and_its_tests_import_nothing_of_the_testbed(folder: str, end
     text = (SOFTSWITCH / "pyproject.toml").read_text(encoding="utf-8").partition(end)[0]
     declared = set(re.findall(r'^    "([a-z0-9]+)[>=]', text, re.MULTILINE))
     used = {name.partition(".")[0] for path in (SOFTSWITCH / folder).rglob("*.py") for name in _imports(path)}
-    foreign = used - sys.stdlib_module_names - {"softswitch", "softswitch_tests", "mininet"}
+    foreign = used - sys.stdlib_module_names - {"os_helpers", "softswitch", "softswitch_tests", "mininet"}
     assert {DISTRIBUTIONS.get(name, name) for name in foreign - NOT_INSTALLED} <= declared
 
 

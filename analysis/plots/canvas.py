@@ -26,8 +26,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from analysis.formatting import three_digits
 from analysis.plots.palette import DASH_CYCLE
+from os_helpers.visible import visible
 from request.spec import FaultSpan
-from softswitch.system.visible import visible
 from telemetry.atomic_file import replace_file
 from telemetry.reader import Rows
 from telemetry.schema import CONGESTION, GOODPUT, QUEUES, SIGNALS

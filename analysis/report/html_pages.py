@@ -33,8 +33,8 @@ from analysis.report.physics import physics_tables
 from analysis.results.comparison import Comparison, HeldClaim, compare, headline_class
 from analysis.results.result import RESENT_REASONS, RESULT_FILE, RunResult, read_result
 from analysis.results.stored import Run, known_config, load_run
+from os_helpers.visible import visible
 from request.spec import CONFIG_FILE
-from softswitch.system.visible import visible
 from telemetry.atomic_file import replace_file, replace_text
 from telemetry.reader import answer
 from telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS

@@ -17,14 +17,12 @@ import polars as pl
 from analysis.timeline.perfetto_file import Argument, PerfettoFile
 from analysis.timeline.rows import batches, in_ns
 from telemetry.reader import answer
+from telemetry.schema import FLOWS
 
 _FLOWS_AT_ONCE = 16_384
 """The number of flows whose signals are in memory at the same time."""
 
-_FLOW_ARGUMENTS = (
-    "flow_id", "dst", "tag", "size_bytes", "fct_us", "ideal_fct_us", "slowdown", "packets_sent", "packets_resent",
-    "bytes_resent", "timeouts", "naks", "paused_us", "corrupted",
-)  # fmt: skip
+_FLOW_ARGUMENTS = tuple(name for name in FLOWS.column_names if name not in ("src", "start_us", "finish_us"))
 _BTS_ARGUMENTS = ("flow_id", "host", "cause", "pause_us", "queue_depth_bytes", "cacheable", "obeyed", "received_us")
 _PAUSE_ARGUMENTS = ("switch", "cause", "pause_us", "paused_until_us")
 

@@ -17,7 +17,7 @@ from bench.instruments.network import veth_pairs
 from hosts.io.event_loop import EventLoop
 from hosts.io.packet_socket import PacketSocket
 from hosts.transport.algorithms import Algorithms
-from hosts.transport.messages import Event, IncomingMessage, MessageCompleted, NicAddress, OutgoingMessage
+from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage, SendingReport
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
 from wire.dilation import Dilation
@@ -88,6 +88,6 @@ class _CompletionCounter:
         self.loop = EventLoop(self._on_event)
 
     def _on_event(self, host: str, event: Event) -> None:
-        self._remaining -= isinstance(event, MessageCompleted)
+        self._remaining -= isinstance(event, SendingReport)
         if not self._remaining:
             self.loop.stop()

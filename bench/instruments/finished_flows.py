@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
-from hosts.transport.messages import SendingCounts
 from scenarios.model.flow import Flow
+from telemetry.figures import SenderCounts
 from telemetry.queue_samples import SAMPLE_DTYPE, Samples
 from telemetry.schema import WHOLE_BUFFER
 from testbed.plan.plan import RunPlan
@@ -66,4 +66,4 @@ def _records(plan: RunPlan, flow: Flow, finish_us: float) -> Iterator[Record]:
     yield Signal(finish_us - 4, finish_us - 2, flow.src, flow.flow_id, switch, "queue", 5.0, 0, True, True, finish_us)
     yield FlowReceived(flow.flow_id, corrupted=False)
     packets = -(-flow.size_bytes // plan.transport.payload_bytes)
-    yield FlowSent(flow.flow_id, finish_us, paused_us=2.0, counts=SendingCounts(packets_sent=packets))
+    yield FlowSent(flow.flow_id, finish_us, paused_us=2.0, counts=SenderCounts(packets_sent=packets))

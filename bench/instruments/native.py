@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from os_helpers.cache import private_cache
+from os_helpers.kept import kept_file
 from softswitch.build import SOURCE_DIR, BuildError
-from softswitch.system.cache import private_cache
-from softswitch.system.kept import kept_file
 
 _PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 _FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE_DIR}")

@@ -17,7 +17,7 @@ from typing import Any
 from mininet.node import Switch
 
 from bench.queues.targets import StartError
-from softswitch.system.child import Child
+from os_helpers.child import Child
 from testbed.program.declared import Program
 from testbed.targets.bmv2.control import Bmv2Control
 from testbed.targets.bmv2.thrift import ThriftConnection

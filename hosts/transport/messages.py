@@ -5,6 +5,8 @@
 from dataclasses import dataclass
 
 from hosts.transport.congestion.trace import CongestionState
+from hosts.transport.loss_recovery.base import NEVER
+from telemetry.figures import SenderCounts
 from wire.bts import BackToSender
 
 
@@ -59,27 +61,19 @@ class IncomingMessage:
     size_bytes: int
 
 
-@dataclass(slots=True)
-class SendingCounts:
-    """Counters of the sender of a message so far."""
-
-    packets_sent: int = 0
-    """Data packets sent, including resent ones."""
-    packets_resent: int = 0
-    bytes_resent: int = 0
-    timeouts: int = 0
-    naks: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class SendingReport:
-    """The sender's report on a message."""
+    """The sender's report on a message; the event when the message is completely acknowledged or given up."""
 
     message: OutgoingMessage
-    counts: SendingCounts
-    """The sender's counters for the message."""
+    counts: SenderCounts
+    """The sender's counters for the message, which it continues to increment if the message is unfinished."""
     paused_ns: int
     """Time since the message was ready for which flow control has kept the message's packets back."""
+    finish_ns: int = NEVER
+    """Time at which the last acknowledgement arrived."""
+    gave_up: bool = False
+    """Whether the sender has given the message up, after too many timeouts without new acknowledgements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +118,6 @@ class NicState:
     """5-tuples of programs that have queued frames or are paused."""
     class_paused_until_ns: int
     """End of the 802.1Qbb pause of the data class; may be in the past."""
-
-
-@dataclass(frozen=True, slots=True)
-class MessageCompleted:
-    """The event at the sender when the last packet of a message has been acknowledged."""
-
-    report: SendingReport
-    finish_ns: int
-    """Time at which the last acknowledgement arrived."""
-
-
-@dataclass(frozen=True, slots=True)
-class MessageFailed:
-    """The event at the sender when its queue pair gives up after too many timeouts without new acknowledgements."""
-
-    report: SendingReport
 
 
 @dataclass(slots=True)
@@ -189,4 +167,4 @@ class BtsReceived:
     requested no pause."""
 
 
-Event = MessageCompleted | MessageFailed | MessageReceived | Goodput | BtsReceived | CongestionState
+Event = SendingReport | MessageReceived | Goodput | BtsReceived | CongestionState

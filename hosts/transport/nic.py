@@ -16,8 +16,7 @@ from isal.isal_zlib import crc32
 from mypy_extensions import i64, mypyc_attr
 
 from hosts.transport.algorithms import Algorithms
-from hosts.transport.counters import NicStatistics, SignalVerdict
-from hosts.transport.counting import NicCounters
+from hosts.transport.counters import NicCounters, SignalVerdict
 from hosts.transport.messages import (
     BtsReceived,
     Event,
@@ -243,7 +242,7 @@ class Nic:
         """Number of received data packets, without duplicates."""
         return self._counters.data_received - self._counters.duplicates_received
 
-    def statistics(self) -> NicStatistics:
+    def statistics(self) -> NicCounters:
         """Return the counters so far."""
         counters = self._counters
         counters.frames_sent = self._wire.frames_sent

@@ -9,7 +9,7 @@ dropped, as by a network interface, and the program's own transport handles the 
 from collections import OrderedDict, deque
 from typing import ClassVar, NamedTuple
 
-from hosts.transport.counting import NicCounters
+from hosts.transport.counters import NicCounters
 from hosts.transport.messages import ProgramFlowState
 from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from hosts.transport.settings import TransportSettings

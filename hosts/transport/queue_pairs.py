@@ -6,18 +6,17 @@ This module handles no frames; the NIC and the queue pairs do.
 """
 
 from collections import deque
+from dataclasses import replace
 from typing import Final
 
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion.trace import CongestionTrace
-from hosts.transport.counting import NicCounters
+from hosts.transport.counters import NicCounters
 from hosts.transport.messages import (
     Event,
     IncomingMessage,
-    MessageFailed,
     NicAddress,
     OutgoingMessage,
-    SendingCounts,
     SendingReport,
     SendingState,
 )
@@ -30,6 +29,7 @@ from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
 from hosts.transport.transmission import prepare_crcs
+from telemetry.figures import SenderCounts
 from wire.constants import (
     DSCP_CONTROL,
     DSCP_DATA,
@@ -198,7 +198,7 @@ class QueuePairs:
         if sender is None:
             next_index = self._sender_rows.get(message.source_qpn, _NEXT_INDEX)
             if next_index == _FAILED:
-                self._report_failures([SendingReport(message, SendingCounts(), 0)])
+                self._report_failures([SendingReport(message, SenderCounts(), 0)])
                 return
             sender = self._senders[message.source_qpn] = self._new_sender(message, max(0, next_index - 1))
             sender.on_class_pause(self.class_pause_end_ns, now_ns)
@@ -330,7 +330,7 @@ class QueuePairs:
 
     def _report_failures(self, reports: list[SendingReport]) -> None:
         self._counters.messages_failed += len(reports)
-        self._events.extend(map(MessageFailed, reports))
+        self._events.extend([replace(report, gave_up=True) for report in reports])
 
     # creation
 

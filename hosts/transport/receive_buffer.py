@@ -10,7 +10,7 @@ buffer, because they cost a NIC hardly any time.
 from collections import deque
 from collections.abc import Callable
 
-from hosts.transport.counting import NicCounters
+from hosts.transport.counters import NicCounters
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.scheduling.timers import Wakeable
 from hosts.transport.scheduling.wire_schedule import WireSchedule

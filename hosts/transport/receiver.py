@@ -11,7 +11,7 @@ from typing import Final
 from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
-from hosts.transport.counting import NicCounters
+from hosts.transport.counters import NicCounters
 from hosts.transport.loss_recovery.base import NEVER, Arrival, PacketOrder
 from hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived, NicAddress
 from hosts.transport.scheduling.ended_flows import EndedFlows

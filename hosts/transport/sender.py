@@ -15,10 +15,10 @@ from mypy_extensions import i64
 from hosts.transport.congestion.base import AckSample, CongestionControl, overrides
 from hosts.transport.congestion.samples import AckSamples
 from hosts.transport.congestion.trace import CongestionTrace
-from hosts.transport.counting import NicCounters
+from hosts.transport.counters import NicCounters
 from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
-from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport, SendingState
+from hosts.transport.messages import Event, OutgoingMessage, SendingReport, SendingState
 from hosts.transport.pacing import Pacing
 from hosts.transport.scheduling.ended_flows import EndedFlows
 from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
@@ -234,7 +234,7 @@ class SenderQueuePair(FrameSource):
 
     def _count_sent(self, current: Transmission) -> None:
         """Count a sent packet, and count a small window unless the congestion control lowers the rate as well."""
-        current.packets_sent += 1
+        current.counts.packets_sent += 1
         self._counters.data_sent += 1
         congestion = self._congestion
         if congestion.window_bytes < self._smallest_window and (
@@ -243,8 +243,9 @@ class SenderQueuePair(FrameSource):
             self._counters.small_window_packets += 1
 
     def _count_resent(self, current: Transmission, size_bytes: int, index: int) -> None:
-        current.packets_resent += 1
-        current.bytes_resent += size_bytes
+        counts = current.counts
+        counts.packets_resent += 1
+        counts.bytes_resent += size_bytes
         self._counters.retransmissions += 1
         if index < self._timeout_end:
             self._counters.resent_after_timeout += 1
@@ -295,7 +296,7 @@ class SenderQueuePair(FrameSource):
         if not is_possible(cumulative, selective, is_selective, negative, next_new, is_pulled=self._is_pulled):
             return False
         if negative and self._transmissions:
-            self._transmissions[0].naks += 1
+            self._transmissions[0].counts.naks += 1
         if cumulative < before:
             if selective < before:
                 return True
@@ -332,7 +333,7 @@ class SenderQueuePair(FrameSource):
         if not 0 <= index < recovery.next_new or not (is_returned or self._is_pulled):
             return False
         if not is_returned:
-            self._transmissions[0].naks += 1
+            self._transmissions[0].counts.naks += 1
         recovery.held_ns = self._pause.total_ns(now_ns)
         flow_now_ns = now_ns - recovery.held_ns
         lost = recovery.on_returned(index, flow_now_ns) if is_returned else recovery.on_trimmed(index, flow_now_ns)
@@ -393,7 +394,7 @@ class SenderQueuePair(FrameSource):
         recovery = self._recovery
         flow_now_ns = now_ns - self._pause.total_ns(now_ns)
         if recovery.deadline_ns <= flow_now_ns and self._pause.end_ns <= now_ns:
-            self._transmissions[0].timeouts += 1
+            self._transmissions[0].counts.timeouts += 1
             self._counters.timeouts += 1
             self._consecutive_timeouts += 1
             if self._consecutive_timeouts > self._retry_limit:
@@ -423,7 +424,7 @@ class SenderQueuePair(FrameSource):
             self._counters.messages_completed += 1
             if self._transmissions:
                 self.flow_id = self._transmissions[0].flow_id
-            self._events.append(MessageCompleted(completed.report(completed.paused_when_sent_ns), now_ns))
+            self._events.append(completed.report(completed.paused_when_sent_ns, now_ns))
             self._flow_ends.record_end(completed.message.flow_id, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:

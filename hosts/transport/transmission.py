@@ -13,7 +13,9 @@ from typing import Final
 from librt.vecs import vec
 from mypy_extensions import i64
 
-from hosts.transport.messages import OutgoingMessage, SendingCounts, SendingReport
+from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.messages import OutgoingMessage, SendingReport
+from telemetry.figures import SenderCounts
 from wire.constants import MAX_PAYLOAD_BYTES
 from wire.crc import CrcShift, crcs_of_starts
 from wire.roce.packets import ICRC_BYTES
@@ -81,8 +83,8 @@ class Transmission:
     """A message that packets `first` to `end` - 1 of a queue pair carry."""
 
     __slots__ = (
-        "bytes_resent", "crc", "end", "first", "flow_id", "message", "naks", "packets_resent", "packets_sent",
-        "paused_at_start_ns", "paused_when_sent_ns", "size_bytes", "timeouts",
+        "counts", "crc", "end", "first", "flow_id", "message", "paused_at_start_ns", "paused_when_sent_ns",
+        "size_bytes",
     )  # fmt: skip
 
     def __init__(self, message: OutgoingMessage, first: int, packets: int, paused_ns: int) -> None:
@@ -96,12 +98,11 @@ class Transmission:
         self.paused_when_sent_ns = paused_ns
         """How long the queue pair had been paused when the last packet so far was sent."""
         self.crc = 0
-        self.packets_sent = self.packets_resent = self.bytes_resent = self.timeouts = self.naks = 0
+        self.counts = SenderCounts()
 
-    def report(self, paused_ns: int) -> SendingReport:
+    def report(self, paused_ns: int, finish_ns: int = NEVER) -> SendingReport:
         """Return the report so far; `paused_ns` is how long the queue pair has been paused by now."""
-        counts = SendingCounts(self.packets_sent, self.packets_resent, self.bytes_resent, self.timeouts, self.naks)
-        return SendingReport(self.message, counts, paused_ns - self.paused_at_start_ns)
+        return SendingReport(self.message, self.counts, paused_ns - self.paused_at_start_ns, finish_ns)
 
 
 def bytes_between(unfinished: Iterable[Transmission], first: int, end: int, payload_bytes: int) -> int:

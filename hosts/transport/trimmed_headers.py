@@ -6,7 +6,7 @@ A trimmed packet has no ICRC. It is therefore accepted only for a queue pair tha
 for a packet that is in flight.
 """
 
-from hosts.transport.counting import NicCounters
+from hosts.transport.counters import NicCounters
 from hosts.transport.queue_pairs import IdleSender, QueuePairs
 from hosts.transport.scheduling.wire_schedule import WireSchedule
 from wire.constants import DSCP_RETURNED, DSCP_TRIMMED, PSN_MASK, QPN_MASK, TRIMMED_IPV4_BYTES

@@ -20,12 +20,20 @@ from pathlib import Path
 from PIL import Image
 
 from analysis.report.experiment import FIGURE_FILE
+from os_helpers.visible import visible
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document.pages import SUMMARY_PAGE, Pictures, pages_of, parts_of, with_parts
 from reproduction.record import FILE_NAME, StoredReproduction, read_reproduction
 from reproduction.remarks import read_remarks
-from reproduction.summaries import Summary, by_experiment, largest, merged, read_summaries, summary_of, write_summaries
-from softswitch.system.visible import visible
+from reproduction.summaries import (
+    Summary,
+    by_experiment,
+    largest,
+    merged,
+    read_summaries,
+    summary_of,
+    write_summaries,
+)
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from analysis.results.result import RunResult, read_result, write_result
 from hosts.crash import engine_crash
+from os_helpers.cache import CacheRefused
 from request.spec import CONFIG_FILE, RunConfig
 from scenarios.traffic import flow_file
-from softswitch.system.cache import CacheRefused
 from telemetry.atomic_file import replace_file, replace_text
 from telemetry.journal import JOURNAL_FOLDER, has_journal
 from testbed.errors import Crashed, Interrupted, RunError

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from os_helpers.cache import CacheRefused, cache_dir
 from request.spec import P4Program
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen.ir.source import CodegenError
-from softswitch.system.cache import CacheRefused, cache_dir
 from testbed.errors import UsageError
 from testbed.plan.plan import RunPlan
 from testbed.program.user_program import program_file

@@ -22,7 +22,7 @@ import cloudpickle
 from distributed import Client, Event, Future, get_worker
 from distributed.comm.core import CommClosedError
 
-from softswitch.system import child, waiting
+from os_helpers import child, waiting
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
 from testbed.jobs import process

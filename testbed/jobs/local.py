@@ -7,7 +7,7 @@ from __future__ import annotations
 import resource
 from collections.abc import Collection, Mapping, Sequence
 
-from softswitch.system.waiting import readable
+from os_helpers.waiting import readable
 from testbed.interrupt import Interrupt
 from testbed.jobs.process import TaskProcess
 from testbed.jobs.task import ROOT, SERVE, Shares, Take, Task, TaskEnd, ignore

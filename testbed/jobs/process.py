@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 
-from softswitch.system.child import Child
+from os_helpers.child import Child
 
 PARENT_VARIABLE = "SFC_TESTBED_PARENT"
 """The environment variable with the PID of a task's starter.

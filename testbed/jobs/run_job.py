@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from analysis.results.result import RESULT_FILE
+from os_helpers.cache import CacheRefused
 from request.spec import RunSpec
-from softswitch.system.cache import CacheRefused
 from telemetry.atomic_file import LinkRefused, check_no_link, open_no_link
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import StoredRun, execute

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
-from softswitch.system.parent import die_with_parent
+from os_helpers.parent import die_with_parent
 from testbed.interrupt import EXIT_STATUS, Interrupt
 from testbed.jobs.process import PARENT_VARIABLE
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from hosts.agent_config import AgentConfig, agent_configs
 from hosts.protocol import AgentEvent, Command, ProtocolError, Ready, Refused, Stopped, command_line, parse_event
 from hosts.records import SwitchClock
-from softswitch.system.waiting import readable
+from os_helpers.waiting import readable
 from telemetry.atomic_file import replace_text
 from testbed.control_plane.faults import host_stalls
 from testbed.errors import RunError

@@ -22,7 +22,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from softswitch.system.child import how_ended
+from os_helpers.child import how_ended
 from testbed.errors import RunError
 from testbed.system.containers import labels_of
 from testbed.system.run_ids import RUN_VARIABLE

@@ -25,7 +25,7 @@ from mininet.node import Host, Switch
 
 from hosts.io.links import Links, Settings, turn_off_offloads
 from hosts.io.namespaces import network_namespace
-from softswitch.system.child import how_ended
+from os_helpers.child import how_ended
 from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.live.container import HostContainer, HostContainers

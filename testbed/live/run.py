@@ -31,7 +31,7 @@ from hosts.protocol import (
     Stop,
 )
 from hosts.records import SwitchClock
-from softswitch.system.waiting import readable
+from os_helpers.waiting import readable
 from telemetry.atomic_file import replace_text
 from testbed.control_plane.faults import PlannedCommand, fault_commands, longest_hold_ns
 from testbed.control_plane.features import suppression_period_us

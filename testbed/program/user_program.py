@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from os_helpers.cache import CacheRefused
+from os_helpers.kept import DIGITS, CacheGone, kept_file
 from request.bounded_file import FileRefused, read_bounded_text
 from request.spec import P4Program
 from softswitch.p4c import COMPILER, CompileError, compile_source, program_folder
-from softswitch.system.cache import CacheRefused
-from softswitch.system.kept import DIGITS, CacheGone, kept_file
 from testbed.errors import UsageError
 from testbed.program.declared import Program
 from testbed.program.sources import OWN_PROGRAM, ROOT, SOURCES

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from softswitch.system.waiting import readable
+from os_helpers.waiting import readable
 from testbed.errors import RunError
 from testbed.live.container import HostContainer
 from testbed.live.session.session import LiveSession

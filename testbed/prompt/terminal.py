@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 
 _KEYS_BYTES = 64
 _LAYOUT = "\n\t"

@@ -9,6 +9,7 @@ The row of a flow needs the reports of both ends, so it is made after the run. U
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -19,12 +20,21 @@ from telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from telemetry.journal import new_journal
 from telemetry.queue_samples import Samples
 from telemetry.reader import scan_trace
-from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
+from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from telemetry.writer import SegmentWriter
 from testbed.flows.planned import PART_FLOWS, planned_parts
 from testbed.plan.plan import RunPlan
 from testbed.recording.flow_ends import FlowEnds
 
+_SCHEMAS: Mapping[type[Record], TraceSchema] = {
+    FlowSent: SENT,
+    FlowReceived: RECEIVED,
+    Signal: SIGNALS,
+    Goodput: GOODPUT,
+    Late: LATENESS,
+    Congestion: CONGESTION,
+}
+"""The schema of the segments that contain the records of each class."""
 SAVE_SECONDS = 1.0
 SAVE_SHARE = 0.02
 """The fraction of the run time that saving may take. If a save takes longer, the next one comes later."""
@@ -37,10 +47,9 @@ class Recorder:
         self._folder = folder
         self.ends = FlowEnds(len(plan.flows))
         self._journal = new_journal(folder, [switch.name for switch in plan.topology.switches], plan.dilation.factor)
-        self._sent, self._received, self._signals, self._goodput, self._lateness, self._congestion = (
-            SegmentWriter(self._journal.segments(schema), schema)
-            for schema in (SENT, RECEIVED, SIGNALS, GOODPUT, LATENESS, CONGESTION)
-        )
+        self._writers = {
+            kind: SegmentWriter(self._journal.segments(schema), schema) for kind, schema in _SCHEMAS.items()
+        }
         self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
         """Sentences about data that could not be written to the traces. Set by `close`."""
@@ -68,19 +77,10 @@ class Recorder:
 
     def take(self, record: Record) -> None:
         """Take a record of a host. Unfinished flows are reported at the end of the run."""
-        if isinstance(record, Goodput):
-            self._goodput.append(record)
-        elif isinstance(record, Signal):
-            self._signals.append(record)
-        elif isinstance(record, Late):
-            self._lateness.append(record)
-        elif isinstance(record, Congestion):
-            self._congestion.append(record)
-        elif isinstance(record, FlowReceived):
-            self._received.append_values((record.flow_id, record.corrupted))
+        self._writers[type(record)].append(record)
+        if isinstance(record, FlowReceived):
             self.ends.receive(record.flow_id)
-        else:
-            self._sent.append_values(_sent_values(record))
+        elif isinstance(record, FlowSent):
             if record.gave_up:
                 self.ends.give_up(record.flow_id)
             elif record.finish_us is not None:
@@ -94,9 +94,8 @@ class Recorder:
     def save(self) -> None:
         """Save the records taken so far, so that they survive a kill of the runner."""
         began_s = time.monotonic()
-        traces = (self._sent, self._received, self._signals, self._goodput, self._lateness, self._congestion)
-        for trace in traces:
-            trace.flush()
+        for writer in self._writers.values():
+            writer.flush()
         now_s = time.monotonic()
         self._save_due_s = now_s + max(SAVE_SECONDS, (now_s - began_s) / SAVE_SHARE)
 
@@ -121,19 +120,3 @@ class Recorder:
     def release(self) -> None:
         """Release the journal, if it still exists, so that another process may recover it."""
         self._journal.release()
-
-
-def _sent_values(record: FlowSent) -> tuple[object, ...]:
-    """Return the values of a sender's record in the order of the columns of `SENT`."""
-    counts = record.counts
-    return (
-        record.flow_id,
-        record.finish_us,
-        counts.packets_sent,
-        counts.packets_resent,
-        counts.bytes_resent,
-        counts.timeouts,
-        counts.naks,
-        record.paused_us,
-        record.start_us,
-    )

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 
 from hosts.io.timer import MonotonicTimer, end_sleeps_on_time, take_real_time_priority
-from softswitch.system.parent import die_with_parent
+from os_helpers.parent import die_with_parent
 
 SLEEPS = 300
 KINDS = ("agent", "switch")

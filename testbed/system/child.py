@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from softswitch.system.child import Child
+from os_helpers.child import Child
 from testbed.errors import RunError
 from testbed.system.code import ROOT
 from testbed.system.run_ids import RUN_VARIABLE

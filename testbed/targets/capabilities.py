@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from native.first_use import lacking
-from softswitch.system.cache import CacheRefused, private_cache
+from os_helpers.cache import CacheRefused, private_cache
 from testbed.errors import UsageError
 from testbed.program.sources import check_artifacts
 from testbed.system.containers import engine_listens, missing_engine, missing_image

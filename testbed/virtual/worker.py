@@ -21,7 +21,7 @@ from hosts.crash import print_crash
 from hosts.protocol import FlowReceived, FlowSent, Record
 from hosts.records import RecordWriter, SwitchClock
 from hosts.transport.loss_recovery.base import NEVER
-from softswitch.system.parent import die_with_parent
+from os_helpers.parent import die_with_parent
 from testbed.recording.flow_ends import FlowEnds
 from testbed.virtual.exchange import Exchange, SharedMemory
 from testbed.virtual.part import Part, round_end_ns

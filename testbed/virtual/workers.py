@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 
-from softswitch.system.child import how_ended, log_words
+from os_helpers.child import how_ended, log_words
 from testbed.errors import Crashed, RunError
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan

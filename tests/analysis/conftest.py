@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from analysis.results.result import (
     write_result,
 )
 from request.spec import CONFIG_FILE, P4Program, Physics, RunConfig
+from telemetry.figures import SenderCounts
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
 from telemetry.writer import write_trace
 
@@ -58,11 +59,8 @@ def make_flows(
             "fct_us": finish - start,
             "ideal_fct_us": ideal,
             "slowdown": (finish - start) / ideal,
+            **{field.name: np.zeros(total) for field in fields(SenderCounts)},
             "packets_sent": sizes // 1000 + 1,
-            "packets_resent": np.zeros(total),
-            "bytes_resent": np.zeros(total),
-            "timeouts": np.zeros(total),
-            "naks": np.zeros(total),
             "paused_us": np.zeros(total),
             "corrupted": np.zeros(total, dtype=bool),
         }

@@ -392,6 +392,29 @@ RUN_OPTION = Change(
     r'(?s)"payload_bytes": 500.*"payload_bytes": 500.*--payload 500',
 )
 
+FIGURE_OF_A_FLOW = Change(
+    "figure of a flow",
+    {},
+    {
+        "telemetry/figures.py": {
+            "    timeouts: Annotated": "    packets_marked: Annotated[int, "
+            'Meaning("acknowledgements that report an ECN mark", "packets")] = 0\n'
+        },
+        "hosts/transport/sender.py": {
+            "        if negative and self._transmissions:": "        if marked and self._transmissions:\n"
+            "            self._transmissions[0].counts.packets_marked += 1\n"
+        },
+    },
+    (
+        *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", "--scheme", "irn+dctcp", "--clock", "virtual"),
+        *("--set", "degree=8", "--set", "message_bytes=250000", "--json", "--out", "out", "&&"),
+        *("python", "-m", "telemetry.document", "&&"),
+        *("python", "-c", "import polars; print(polars.read_parquet('out/*/flows.parquet')['packets_marked'].sum())"),
+    ),
+    "^[1-9]",
+    contract=("tests/telemetry", "-k", "columns or tables or journal"),
+)
+
 PAUSE_COMPUTATION = Change(
     "pause computation",
     {},
@@ -418,5 +441,6 @@ CHANGES = (
     P4_MECHANISM,
     PROMPT_VERB,
     RUN_OPTION,
+    FIGURE_OF_A_FLOW,
     PAUSE_COMPUTATION,
 )

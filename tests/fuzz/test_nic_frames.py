@@ -19,11 +19,10 @@ from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.messages import (
     IncomingMessage,
-    MessageCompleted,
-    MessageFailed,
     MessageReceived,
     NicAddress,
     OutgoingMessage,
+    SendingReport,
 )
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
@@ -77,8 +76,8 @@ def _ends(nic: Nic) -> Counter[int]:
     """Take all events; return how often each flow has ended."""
     flow_ends = Counter[int]()
     while (event := nic.next_event()) is not None:
-        if isinstance(event, MessageCompleted | MessageFailed):
-            flow_ends[event.report.message.flow_id] += 1
+        if isinstance(event, SendingReport):
+            flow_ends[event.message.flow_id] += 1
         elif isinstance(event, MessageReceived):
             flow_ends[event.flow_id] += 1
     return flow_ends

@@ -42,9 +42,9 @@ from hosts.protocol import (
     parse_command,
     parse_event,
 )
-from hosts.transport.counters import NicStatistics
-from hosts.transport.messages import SendingCounts
+from hosts.transport.counters import NicCounters
 from scenarios.model.flow import Flow
+from telemetry.figures import SenderCounts
 from tests.fuzz.budget import inputs
 from tests.fuzz.hostile import damaged, texts, values
 
@@ -69,11 +69,11 @@ COMMANDS: list[Command] = [
     Quiesce(),
     Stop(),
 ]
-STATISTICS = HostStatistics("h1", NicStatistics(frames_sent=9), kernel_drops=1, send_failures=2)
+STATISTICS = HostStatistics("h1", NicCounters(frames_sent=9), kernel_drops=1, send_failures=2)
 EVENTS: list[AgentEvent] = [
     Ready(hosts=7),
-    FlowSent(1, 12.345678901234567, 0.5, SendingCounts(7, 2, 2000, 1, 4)),
-    FlowSent(2, None, 0.0, SendingCounts()),
+    FlowSent(1, 12.345678901234567, 0.5, SenderCounts(7, 2, 2000, 1, 4)),
+    FlowSent(2, None, 0.0, SenderCounts()),
     FlowReceived(3, corrupted=True),
     Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=1 << 40),
     Congestion(time_us=1.5, flow_id=4, cwnd_bytes=None, rate_bps=100_000_000_000, rtt_us=10.25),
@@ -82,7 +82,10 @@ EVENTS: list[AgentEvent] = [
     STATISTICS,
     HostState(
         STATISTICS,
-        (MessageState(7, 1000, 2000, 0.5, 1.5, None, 100.0, 0), MessageState(8, 0, 0, 0.0, 0.0, 125_000, 2.5, 1)),
+        (
+            MessageState(7, 1000, 2000, 0.5, 1.5, None, 100.0, SenderCounts()),
+            MessageState(8, 0, 0, 0.0, 0.0, 125_000, 2.5, SenderCounts(packets_resent=1)),
+        ),
         (ProgramFlowState("10.2.0.1", 6, 5201, 40_000, 3_000, 12.5),),
         class_paused_for_us=0.0,
     ),

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from native import first_use
-from softswitch.system.cache import CACHE_NAME, cache_dir
-from softswitch.system.kept import is_whole, seal
+from os_helpers.cache import CACHE_NAME, cache_dir
+from os_helpers.kept import is_whole, seal
 
 OWNER = 1234
 NAME = "engine-of-a-test"

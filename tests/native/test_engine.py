@@ -54,7 +54,7 @@ def places(*modules: str, root: Path = ROOT, interpreted: str = "0") -> list[str
 
 def tree(tmp_path: Path) -> Path:
     """Copy the sources of the engine."""
-    for name in ("native", "wire", "request", "hosts", "testbed", "softswitch/src/softswitch/c/ports"):
+    for name in ("native", "wire", "request", "telemetry", "hosts", "testbed", "softswitch/src/softswitch/c/ports"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
@@ -62,6 +62,16 @@ def tree(tmp_path: Path) -> Path:
 def test_imports_take_the_compiled_modules_unless_the_variable_is_set(engine: Path) -> None:
     assert places(NIC, HPCC, CALLS) == [".so", ".so", ".so"]
     assert places(NIC, HPCC, CALLS, interpreted="1") == [".py", ".py", ".py"]
+
+
+def test_a_class_is_complete_if_a_compiled_module_imports_its_module_first(engine: Path) -> None:
+    """The agents' messages contain objects of such a class, and pydantic reads them."""
+    script = (
+        "import hosts.transport.nic; from hosts.protocol import *; "
+        "line = event_line(HostStatistics('h1', NicCounters(pauses=3))).decode(); print(parse_event(line).nic.pauses)"
+    )
+    done = python(["-c", script])
+    assert (done.stdout, done.stderr) == ("3\n", "")
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,8 @@ from native import build, first_use
 from native.build import BuildFailed, build_engine
 from native.modules import INTERPRETED, CompiledFinder, engine_folder
 from native.sources import EXTENSIONS, MANIFEST, ROOT, algorithms, build_name, engine
-from softswitch.system.cache import CacheRefused, private_cache
-from softswitch.system.kept import seal
+from os_helpers.cache import CacheRefused, private_cache
+from os_helpers.kept import seal
 from tests.appearing import await_file
 from tests.testbed import running
 

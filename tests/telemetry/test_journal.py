@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from hosts.protocol import FlowReceived, FlowSent
+from telemetry.figures import SenderCounts
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from telemetry.journal import HEAD_FILE, JOURNAL_FOLDER, Journal, JournalError, has_journal, new_journal, open_journal
 from telemetry.late_bins import RECORD_DTYPE
@@ -36,10 +38,10 @@ def write_journal(folder: Path) -> Journal:
     sent = SegmentWriter(journal.segments(SENT), SENT)
     received = SegmentWriter(journal.segments(RECEIVED), RECEIVED)
     goodput = SegmentWriter(journal.segments(GOODPUT), GOODPUT, segment_rows=4)
-    for flow_id in (1, 2, 3):
-        planned.append_values((flow_id, "h1", "h2", "incast", 1_000, 0.5, 2.0))
-    sent.append_values((2, 8.5, 4, 1, 250, 0, 1, 3.5, None))
-    received.append_values((2, False))
+    plan = [(flow_id, "h1", "h2", "incast", 1_000, 0.5, 2.0) for flow_id in (1, 2, 3)]
+    planned.append_frame(pl.DataFrame(plan, schema=dict(PLANNED.dtypes), orient="row"))
+    sent.append(FlowSent(2, 8.5, paused_us=3.5, counts=SenderCounts(4, 1, 250, timeouts=0, naks=1)))
+    received.append(FlowReceived(2, corrupted=False))
     for number in range(10):
         goodput.append(GoodputRow(number, number + 1, flow_id=2, delivered_bytes=100))
     for trace in (planned, sent, received, goodput):

@@ -215,6 +215,20 @@ def test_wrong_columns_are_named(tmp_path: Path, read: Read) -> None:
         read(path, QUEUES)
 
 
+def test_a_column_that_an_older_release_did_not_write_is_null(
+    tmp_path: Path, signal_row: SignalRow, read: Read
+) -> None:
+    """Only a column that can be null: a stored run stays readable when its trace gets a new figure."""
+    path = tmp_path / "signals.parquet"
+    older = replace(SIGNALS, columns=tuple(column for column in SIGNALS.columns if column.name != "flow_id"))
+    write_trace(
+        path, older, pl.DataFrame([asdict(signal_row)]).select(older.column_names).cast(pl.Schema(older.dtypes))
+    )
+    rows = read(path, SIGNALS)
+    assert tuple(rows.columns) == SIGNALS.column_names
+    assert rows["flow_id"].to_list() == [None]
+
+
 def test_nulls_in_a_column_without_nulls_are_named(tmp_path: Path, signal_row: SignalRow, read: Read) -> None:
     path = tmp_path / "signals.parquet"
     rows = pl.DataFrame([asdict(signal_row) | {"host": None, "flow_id": None}], schema=dict(SIGNALS.dtypes))

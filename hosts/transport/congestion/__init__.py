@@ -7,10 +7,9 @@ from hosts.transport.congestion.bolt import Bolt
 from hosts.transport.congestion.dcqcn import Dcqcn
 from hosts.transport.congestion.dctcp import Dctcp
 from hosts.transport.congestion.hpcc import Hpcc
-from hosts.transport.congestion.powertcp import Powertcp
+from hosts.transport.congestion.powertcp import Powertcp, ThetaPowertcp
 from hosts.transport.congestion.qcn import Qcn
 from hosts.transport.congestion.swift import Swift
-from hosts.transport.congestion.theta_powertcp import ThetaPowertcp
 from hosts.transport.congestion.timely import Timely
 from hosts.transport.congestion.window import FixedWindow
 

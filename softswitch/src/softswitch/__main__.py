@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from os_helpers.cache import CacheRefused
+from os_helpers.visible import visible
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen.ir.source import CodegenError
-from softswitch.system.cache import CacheRefused
-from softswitch.system.visible import visible
 
 USAGE = "usage: python -m softswitch PROGRAM.json -i PORT@IFACE [-i ...] [options, see --help]"
 BAD_INPUT = 2

@@ -19,13 +19,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from os_helpers.cache import CacheRefused
 from softswitch import bmv2_options
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen.ir.source import CodegenError
 from softswitch.control import ControlClient
 from softswitch.p4c import CompileError, program_json
 from softswitch.sockets import new_socket_path
-from softswitch.system.cache import CacheRefused
 
 ROOT = Path(__file__).resolve().parent.parent
 THRIFT_SERVER = "softswitch.thrift"

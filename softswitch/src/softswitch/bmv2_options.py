@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from os_helpers.parent import die_with_parent
+from os_helpers.visible import visible
 from softswitch.codegen.load.program import JSON_MAJOR, JSON_MINOR_NEWEST
-from softswitch.system.parent import die_with_parent
-from softswitch.system.visible import visible
 
 BAD_INPUT = 2
 DROP_PORT = 511

@@ -5,7 +5,7 @@
 Owns compiler flags and the cache. It must not know what generated code contains or how the result is used.
 
 The cache holds generated C, objects (shared by all programs), libraries and executables. Each file is named by a hash
-of all its inputs and by its content (`softswitch.system.kept`). Therefore no file is ever stale, a damaged file is
+of all its inputs and by its content (`os_helpers.kept`). Therefore no file is ever stale, a damaged file is
 built again, and two processes may build at the same time.
 """
 
@@ -22,8 +22,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from softswitch.system.cache import CacheRefused, cache_dir, private_cache
-from softswitch.system.kept import CacheGone, kept_file, make_file, whole_file
+from os_helpers.cache import CacheRefused, cache_dir, private_cache
+from os_helpers.kept import CacheGone, kept_file, make_file, whole_file
 
 HERE = Path(__file__).resolve().parent
 SOURCE_DIR = HERE / "c"

@@ -13,9 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from os_helpers.child import Child, ChildError, how_ended
 from softswitch.control import CommandError, ControlClient
 from softswitch.sockets import DIGESTS, new_socket_path
-from softswitch.system.child import Child, ChildError, how_ended
 
 _PACKAGES = Path(__file__).resolve().parent.parent
 _START = (

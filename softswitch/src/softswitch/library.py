@@ -8,7 +8,7 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
-from softswitch.system.cache import CacheRefused
+from os_helpers.cache import CacheRefused
 
 
 class Config(ctypes.Structure):

@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 from mininet.log import warn
 from mininet.node import Switch
 
+from os_helpers.cache import CacheRefused
 from softswitch import links
 from softswitch.build import BuildError
 from softswitch.child import SwitchError, SwitchProcess
 from softswitch.interfaces import turn_off_offloads
 from softswitch.p4c import CompileError, program_json
-from softswitch.system.cache import CacheRefused
 
 __all__ = ["SoftSwitch", "SwitchError"]
 

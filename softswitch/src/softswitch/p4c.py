@@ -14,8 +14,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from softswitch.system.cache import PROGRAMS, CacheRefused, private_cache
-from softswitch.system.kept import CacheGone, discard, kept_file
+from os_helpers.cache import PROGRAMS, CacheRefused, private_cache
+from os_helpers.kept import CacheGone, discard, kept_file
 
 COMPILER = "p4c-bm2-ss"
 LANGUAGE = ("--std", "p4-16")

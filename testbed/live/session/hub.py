@@ -24,8 +24,8 @@ from hosts.protocol import (
     Signal,
     Start,
 )
+from os_helpers.waiting import readable
 from scenarios.model.flow import Flow
-from softswitch.system.waiting import readable
 from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,15 @@ from analysis.results.build import build_result
 from analysis.results.counters import RunCounters
 from analysis.results.stored import Run
 from request.spec import RunConfig
+from telemetry.figures import SenderCounts
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
 from tests.analysis.conftest import CONFIG, COUNTERS
 
 SMALL_FLOWS: Sequence[dict[str, Any]] = (
     {
         "flow_id": 1, "src": "h1", "dst": "h2", "tag": "incast", "size_bytes": 1000, "start_us": 10.0,
-        "finish_us": 30.0, "fct_us": 20.0, "ideal_fct_us": 10.0, "slowdown": 2.0, "packets_sent": 1,
-        "packets_resent": 0, "bytes_resent": 0, "timeouts": 0, "naks": 0, "paused_us": 3.5, "corrupted": False,
+        "finish_us": 30.0, "fct_us": 20.0, "ideal_fct_us": 10.0, "slowdown": 2.0,
+        **asdict(SenderCounts(packets_sent=1)), "paused_us": 3.5, "corrupted": False,
     },
 )  # fmt: skip
 

@@ -4,7 +4,7 @@
 
 import pytest
 
-from hosts.transport.messages import BtsReceived, MessageCompleted, MessageReceived
+from hosts.transport.messages import BtsReceived, MessageReceived, SendingReport
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink, bts
 from wire.dilation import Dilation
@@ -26,7 +26,7 @@ def test_new_settings_apply_only_to_new_messages() -> None:
     assert old.window_bytes == 125_000
     link.run()
     assert [event.corrupted for event in link.of(MessageReceived, "b")] == [False, False]
-    assert len(link.of(MessageCompleted, "a")) == 2
+    assert len(link.of(SendingReport, "a")) == 2
     assert link.a.statistics().timeouts == 0
 
 

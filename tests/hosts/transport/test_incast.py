@@ -9,7 +9,7 @@ import pytest
 from hosts.transport.congestion import CONGESTION_CONTROLS
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from hosts.transport.messages import MessageCompleted, MessageReceived
+from hosts.transport.messages import MessageReceived, SendingReport
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
@@ -33,7 +33,7 @@ def test_every_combination_survives_an_incast_with_drops(
     star.run()
     received = star.of(MessageReceived, SENDERS)
     assert [event.corrupted for event in received] == [False] * SENDERS
-    counts = [event.report.counts for source in range(SENDERS) for event in star.of(MessageCompleted, source)]
+    counts = [event.counts for source in range(SENDERS) for event in star.of(SendingReport, source)]
     assert len(counts) == SENDERS
     assert sum(count.packets_resent for count in counts) >= star.drops > 0
     assert sum(count.packets_sent - count.packets_resent for count in counts) == SENDERS * 31

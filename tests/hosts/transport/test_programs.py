@@ -9,7 +9,7 @@ import pytest
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 
-from hosts.transport.messages import BtsReceived, MessageCompleted
+from hosts.transport.messages import BtsReceived, SendingReport
 from hosts.transport.programs import FlowKey, flow_key
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
@@ -81,7 +81,7 @@ def test_queue_pairs_and_programs_share_the_wire_equally() -> None:
     link = link_with(p1000=100)
     link.transfer(100_000)
     link.run()
-    (completed,) = link.of(MessageCompleted, "a")
+    (completed,) = link.of(SendingReport, "a")
     assert completed.finish_ns == pytest.approx(2 * 8_464 + 10_000, rel=0.1)
     assert departures(link, 1000)[-1] == pytest.approx(2 * 8_272, rel=0.1)
 

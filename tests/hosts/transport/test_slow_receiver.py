@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.messages import MessageCompleted
+from hosts.transport.messages import SendingReport
 from hosts.transport.receive_buffer import DataPacket
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar, with_record
@@ -46,8 +46,8 @@ def requests(star: FakeStar) -> list[tuple[int, int]]:
 def test_with_pfc_nothing_is_lost_and_the_receiver_determines_the_rate() -> None:
     star = run("pfc")
     counters = star.nics[1].statistics()
-    (completed,) = star.of(MessageCompleted, 0)
-    assert (counters.receiver_overruns, completed.report.counts.packets_resent) == (0, 0)
+    (completed,) = star.of(SendingReport, 0)
+    assert (counters.receiver_overruns, completed.counts.packets_resent) == (0, 0)
     quanta = [request_quanta for _, request_quanta in requests(star)]
     assert quanta[0] == 65535
     assert quanta[-1] == 0
@@ -60,9 +60,9 @@ def test_with_pfc_nothing_is_lost_and_the_receiver_determines_the_rate() -> None
 def test_without_pfc_packets_are_lost_and_resent() -> None:
     star = run("none")
     counters = star.nics[1].statistics()
-    (completed,) = star.of(MessageCompleted, 0)
+    (completed,) = star.of(SendingReport, 0)
     assert counters.receiver_overruns > 0
-    assert completed.report.counts.packets_resent >= counters.receiver_overruns
+    assert completed.counts.packets_resent >= counters.receiver_overruns
     assert (counters.pfc_sent, counters.messages_corrupted) == (0, 0)
 
 

@@ -5,7 +5,7 @@
 import pytest
 
 from hosts.transport.algorithms import Algorithms
-from hosts.transport.messages import MessageCompleted, MessageReceived
+from hosts.transport.messages import MessageReceived, SendingReport
 from hosts.transport.settings import TransportSettings
 from hosts.transport.standstill import StallingNic, Standstill
 from tests.hosts.transport.fake_link import FakeLink
@@ -36,7 +36,7 @@ def test_a_stalled_sender_starts_no_frame_and_continues_afterwards() -> None:
     assert not [start_ns for start_ns in _starts(link) if 10_000 <= start_ns < 60_000]
     assert min(start_ns for start_ns in _starts(link) if start_ns >= 60_000) == 60_000
     assert [event.corrupted for event in link.of(MessageReceived, "b")] == [False]
-    [completed] = link.of(MessageCompleted, "a")
+    [completed] = link.of(SendingReport, "a")
     assert completed.finish_ns > 60_000
     assert link.a.statistics().ring_overruns == 0
 

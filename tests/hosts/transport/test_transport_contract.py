@@ -12,7 +12,7 @@ from hosts.transport.congestion.window import FixedWindow
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.messages import BtsReceived, MessageCompleted, MessageReceived
+from hosts.transport.messages import BtsReceived, MessageReceived, SendingReport
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import MAC_B, FakeLink, bts, plain, transferred
 from tests.hosts.transport.fake_star import with_record, with_tos
@@ -86,14 +86,14 @@ def test_every_message_arrives_once_and_uncorrupted(
 ) -> None:
     link = transfer(settings_of(congestion, flow_control, loss_recovery), condition)
     received = link.of(MessageReceived, "b") + link.of(MessageReceived, "a")
-    completed = link.of(MessageCompleted, "a") + link.of(MessageCompleted, "b")
+    completed = link.of(SendingReport, "a") + link.of(SendingReport, "b")
     assert sorted(event.flow_id for event in received) == [1, 2, 3, 4]
-    assert sorted(event.report.message.flow_id for event in completed) == [1, 2, 3, 4]
+    assert sorted(event.message.flow_id for event in completed) == [1, 2, 3, 4]
     assert not any(event.corrupted for event in received)
     for event in completed:
-        assert event.finish_ns > event.report.message.ready_ns
-        assert 0 <= event.report.paused_ns <= event.finish_ns - event.report.message.ready_ns
-        counts, packets = event.report.counts, -(-event.report.message.size_bytes // 1000)
+        assert event.finish_ns > event.message.ready_ns
+        assert 0 <= event.paused_ns <= event.finish_ns - event.message.ready_ns
+        counts, packets = event.counts, -(-event.message.size_bytes // 1000)
         assert counts.packets_sent - counts.packets_resent == packets
     assert not link.a.unfinished_messages()
     assert link.a.next_timer_ns() is None

@@ -13,8 +13,8 @@ import pytest
 
 from analysis.results.result import ResultError, read_result
 from hosts.protocol import FlowReceived, FlowSent
-from hosts.transport.messages import SendingCounts
 from request.spec import RunSpec
+from telemetry.figures import SenderCounts
 from telemetry.flow_parts import SENT
 from telemetry.journal import JOURNAL_FOLDER, has_journal
 from telemetry.reader import read_trace
@@ -34,7 +34,7 @@ def failed_run(folder: Path) -> Path:
     def clock(plan: Any, folder: Path, recorder: Recorder, *_: object) -> None:
         recorder.begin(0)
         for flow_id in (3, 1):
-            recorder.take(FlowSent(flow_id, 400.0 + flow_id, 0.0, SendingCounts(packets_sent=250)))
+            recorder.take(FlowSent(flow_id, 400.0 + flow_id, 0.0, SenderCounts(packets_sent=250)))
             recorder.take(FlowReceived(flow_id, corrupted=False))
         raise RunError("the third agent is gone")
 

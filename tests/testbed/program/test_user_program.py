@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from os_helpers.cache import cache_dir
 from request.spec import RunSpec
 from softswitch.p4c import program_folder
-from softswitch.system.cache import cache_dir
 from testbed.errors import UsageError
 from testbed.plan.plan import plan_network, plan_run
 from testbed.program.user_program import compiled_program, program_file, read_program, read_programs

@@ -10,7 +10,7 @@ from functools import partial
 from analysis.results.counters import Lateness, Spacing
 from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import HostStatistics
-from hosts.transport.counters import NicStatistics
+from hosts.transport.counters import NicCounters
 from testbed.recording.counters import run_counters
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
@@ -31,8 +31,8 @@ def counts(*events: tuple[CounterEvent, int], **peaks: int) -> SwitchCounts:
 counters_of = partial(run_counters, interrupted=False, wall_s=1.0)
 NOTHING = LatenessSummary(0, 0, 0, 0)
 HOSTS = [
-    HostStatistics("h1", NicStatistics(frames_sent=100, frames_received=40), kernel_drops=1),
-    HostStatistics("h2", NicStatistics(frames_sent=50, frames_received=90), kernel_drops=2),
+    HostStatistics("h1", NicCounters(frames_sent=100, frames_received=40), kernel_drops=1),
+    HostStatistics("h2", NicCounters(frames_sent=50, frames_received=90), kernel_drops=2),
 ]
 SWITCHES = [
     counts(
@@ -80,7 +80,7 @@ def test_every_counter_is_summed_into_its_field() -> None:
 
 
 def test_ring_overruns_of_stalled_hosts_and_switches_are_drops_with_one_reason() -> None:
-    hosts = [HostStatistics("h1", NicStatistics(frames_sent=9, frames_received=2, ring_overruns=4))]
+    hosts = [HostStatistics("h1", NicCounters(frames_sent=9, frames_received=2, ring_overruns=4))]
     parts = [PartStatistics("tor1", NOTHING, drops=Counter(receive_ring=3))]
     counters = counters_of(hosts, [], parts)
     assert (counters.drops, counters.unexplained_loss) == ({"receive_ring": 7}, 0)
@@ -88,14 +88,14 @@ def test_ring_overruns_of_stalled_hosts_and_switches_are_drops_with_one_reason()
 
 def test_unusual_host_events_are_summed_over_hosts_and_omitted_if_zero() -> None:
     dishonest = [
-        HostStatistics("h1", NicStatistics(acknowledgements_refused=2)),
-        HostStatistics("h2", NicStatistics(acknowledgements_refused=3, messages_failed=1)),
+        HostStatistics("h1", NicCounters(acknowledgements_refused=2)),
+        HostStatistics("h2", NicCounters(acknowledgements_refused=3, messages_failed=1)),
     ]
     counters = counters_of(dishonest, SWITCHES, PARTS)
     assert counters.host_events == {"acknowledgements_refused": 5, "messages_failed": 1}
     counters = counters_of(HOSTS, SWITCHES, PARTS, undelivered=4)
     assert counters.host_events == {"messages_undelivered": 4}
-    hosts = [HostStatistics(name, NicStatistics(small_window_packets=3)) for name in ("h1", "h2")]
+    hosts = [HostStatistics(name, NicCounters(small_window_packets=3)) for name in ("h1", "h2")]
     assert counters_of(hosts, SWITCHES, PARTS).host_events == {"small_window_packets": 6}
 
 
@@ -130,7 +130,7 @@ def test_frames_queued_in_a_switch_are_in_flight() -> None:
     }
     part = softswitch_statistics("tor1", statistics)
     assert (part.held, part.absorbed, part.drops) == (4, 3, {"no_device": 1})
-    sender = HostStatistics("h1", NicStatistics(frames_sent=10, frames_received=2))
+    sender = HostStatistics("h1", NicCounters(frames_sent=10, frames_received=2))
     counters = counters_of([sender], [], [part])
     assert (counters.packets.in_flight, counters.unexplained_loss) == (4, 0)
 

@@ -11,14 +11,14 @@ import pytest
 
 from analysis.results.result import ResentCounts
 from hosts.protocol import HostStatistics
-from hosts.transport.counters import NicStatistics
-from testbed.recording.resent import resent_counts
+from hosts.transport.counters import NicCounters
+from testbed.recording.counters import resent_counts
 from tests.testbed.incasts import run_incast
 
 
 def _counts(*, resends_successors: bool = False, **counters: Any) -> dict[str, int]:
     """Return the counts above zero of a run that lost 5 packets."""
-    hosts = [HostStatistics("h1", NicStatistics(**counters)), HostStatistics("h2", NicStatistics())]
+    hosts = [HostStatistics("h1", NicCounters(**counters)), HostStatistics("h2", NicCounters())]
     counts = resent_counts(hosts, dropped=5, resends_successors=resends_successors)
     return {"packets": counts.packets, **counts.reasons}
 

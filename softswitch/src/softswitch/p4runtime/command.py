@@ -17,11 +17,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from os_helpers.cache import CacheRefused
 from softswitch import bmv2_options
 from softswitch.build import BuildError
 from softswitch.codegen.ir.source import CodegenError
 from softswitch.p4c import CompileError, program_json
-from softswitch.system.cache import CacheRefused
 
 if TYPE_CHECKING:
     from softswitch.p4runtime.device import Device

@@ -14,6 +14,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 from grpc import StatusCode
 
+from os_helpers.cache import CacheRefused
 from softswitch.build import BuildError, build_executable, build_library
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.source import CodegenError
@@ -26,7 +27,6 @@ from softswitch.p4runtime.entities import Entities
 from softswitch.p4runtime.info import Info
 from softswitch.p4runtime.packets import PacketHeaders
 from softswitch.p4runtime.status import Refusal, invalid
-from softswitch.system.cache import CacheRefused
 
 _NAME = "pipeline.json"
 _MOST_SAVED_BYTES = 256 << 20

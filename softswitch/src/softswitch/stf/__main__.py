@@ -12,14 +12,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from os_helpers.cache import CacheRefused
+from os_helpers.visible import visible
 from softswitch.build import BuildError
 from softswitch.codegen.ir.source import CodegenError
 from softswitch.stf.engine_target import EngineTarget
 from softswitch.stf.program import ProgramNames
 from softswitch.stf.runner import TestFailure, run
 from softswitch.stf.statements import StfError, parse
-from softswitch.system.cache import CacheRefused
-from softswitch.system.visible import visible
 
 USAGE = "usage: python -m softswitch.stf PROGRAM.json TEST.stf..."
 PASSED, DIFFERENT, BAD_INPUT = 0, 1, 2

@@ -18,12 +18,12 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NoReturn
 
+from os_helpers.parent import die_with_parent
+from os_helpers.visible import visible
 from softswitch.codegen.ir.source import CodegenError
 from softswitch.control import ControlClient
 from softswitch.line_log import LineLog
 from softswitch.sockets import is_free
-from softswitch.system.parent import die_with_parent
-from softswitch.system.visible import visible
 from softswitch.thrift.calls import Calls
 from softswitch.thrift.digest_publisher import SCHEME, Publisher
 from softswitch.thrift.program import Program

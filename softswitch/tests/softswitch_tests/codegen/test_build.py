@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from os_helpers.cache import CacheRefused, cache_dir
 from softswitch import build
 from softswitch.build import BuildError, build_library
 from softswitch.codegen import generate as generator
 from softswitch.engine import SwitchEngine
-from softswitch.system.cache import CacheRefused, cache_dir
 from softswitch_tests.pipeline.harness import PROGRAMS
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl, PathContext
-from hosts.transport.messages import MessageCompleted
+from hosts.transport.messages import SendingReport
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink, transferred
 from tests.hosts.transport.fake_star import with_ttl
@@ -105,7 +105,7 @@ def test_packets_are_paced_by_their_size(probe: type[Probe]) -> None:
 
 def test_timers_fire_at_their_time_until_the_flow_ends(probe: type[Probe]) -> None:
     link = transferred(1_000, TransportSettings(congestion="probe"))
-    finish_ns = link.of(MessageCompleted, "a")[0].finish_ns
+    finish_ns = link.of(SendingReport, "a")[0].finish_ns
     assert of("timer") == [("timer", time) for time in range(3_000, finish_ns, 3_000)]
     assert link.a.next_timer_ns() is None
 

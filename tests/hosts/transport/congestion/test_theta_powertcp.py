@@ -8,7 +8,7 @@ import pytest
 
 from hosts.transport.algorithms import resolved
 from hosts.transport.congestion import AckSample, PathContext
-from hosts.transport.congestion.theta_powertcp import ThetaPowertcp
+from hosts.transport.congestion.powertcp import ThetaPowertcp
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hosts.transport.congestion import CONGESTION_CONTROLS
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from hosts.transport.messages import MessageCompleted, MessageFailed, MessageReceived
+from hosts.transport.messages import MessageReceived, SendingReport
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.cut_frames import sent_back
 from tests.hosts.transport.fake_link import IP_B, MAC_B, FakeLink, bts
@@ -73,7 +73,8 @@ def is_data(number: int, name: str, frame: bytes) -> bool:
 def outcome(link: FakeLink) -> tuple[int, int, int]:
     """Return the numbers of messages completed and given up at the sender, and received whole at the receiver."""
     whole = sum(not event.corrupted for event in link.of(MessageReceived, "b"))
-    return len(link.of(MessageCompleted, "a")), len(link.of(MessageFailed, "a")), whole
+    gave_up = [report.gave_up for report in link.of(SendingReport, "a")]
+    return gave_up.count(False), gave_up.count(True), whole
 
 
 @pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda settings: settings.loss_recovery)
@@ -82,8 +83,8 @@ def test_a_message_fails_after_the_retry_limit_without_answers(transport: Transp
     link.transfer(10_000)
     link.run()
     assert outcome(link) == (0, 1, 0)
-    [failed] = link.of(MessageFailed, "a")
-    assert failed.report.counts.timeouts == RETRY_LIMIT + 1
+    [failed] = link.of(SendingReport, "a")
+    assert failed.counts.timeouts == RETRY_LIMIT + 1
     assert link.a.statistics().messages_failed == 1
     assert link.a.unfinished_messages() == []
 
@@ -133,8 +134,8 @@ def test_later_messages_of_a_failed_queue_pair_fail() -> None:
     link.transfer(5_000, qpn=1, ready_ns=20_000_000)
     link.transfer(5_000, qpn=2, ready_ns=20_000_000)
     link.run()
-    assert [event.report.message.flow_id for event in link.of(MessageFailed, "a")] == [1, 2, 3]
-    assert [event.report.message.flow_id for event in link.of(MessageCompleted, "a")] == [4]
+    ends = [(report.message.flow_id, report.gave_up) for report in link.of(SendingReport, "a")]
+    assert sorted(ends) == [(1, True), (2, True), (3, True), (4, False)]
     assert link.a.statistics().messages_failed == 3
     link.inject(link.now_ns + 1, link.a, answer(1, ACK))
     link.inject(link.now_ns + 1, link.a, bts(1, 50))

@@ -11,7 +11,7 @@ import pytest
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.loss_recovery.base import Arrival, KeepingOrder
 from hosts.transport.loss_recovery.ndp import Ndp, NdpParameters
-from hosts.transport.messages import MessageCompleted, MessageReceived
+from hosts.transport.messages import MessageReceived, SendingReport
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.cut_frames import cut, sent_back
 from tests.hosts.transport.fake_link import FakeLink, transferred
@@ -146,9 +146,9 @@ def test_trimmed_packets_are_resent_without_a_timeout(share: int) -> None:
     link.transfer(400_000)
     link.run()
     [received] = link.of(MessageReceived, "b")
-    [completed] = link.of(MessageCompleted, "a")
+    [completed] = link.of(SendingReport, "a")
     assert not received.corrupted
-    counts = completed.report.counts
+    counts = completed.counts
     assert (counts.packets_resent, counts.naks, counts.timeouts) == (len(trimmed), len(trimmed), 0)
     assert len(_control(link, "b", Opcode.ACKNOWLEDGE, Syndrome.TRIMMED)) == len(trimmed)
     assert link.b.statistics().trimmed_received == len(trimmed)
@@ -164,7 +164,7 @@ def test_trimmed_packets_are_resent_once_when_packet_numbers_wrap() -> None:
     link.b._pairs._receiver_rows.set(101, 1, start)
     link.transfer(60_000, qpn=1)
     link.run()
-    counts = link.of(MessageCompleted, "a")[-1].report.counts
+    counts = link.of(SendingReport, "a")[-1].counts
     assert (counts.packets_sent, counts.packets_resent, counts.timeouts) == (60 + len(trimmed), len(trimmed), 0)
     assert len(trimmed) == 20
 
@@ -184,8 +184,8 @@ def test_the_timer_runs_while_the_sender_waits_for_a_lost_pull() -> None:
     link = FakeLink(NDP, drop=drop)
     link.transfer(200_000)
     link.run()
-    [completed] = link.of(MessageCompleted, "a")
-    assert completed.report.counts.timeouts == 1
+    [completed] = link.of(SendingReport, "a")
+    assert completed.counts.timeouts == 1
     assert completed.finish_ns > RTO_NS
 
 
@@ -203,8 +203,8 @@ def test_returned_packets_are_resent_without_a_timeout() -> None:
     link = FakeLink(NDP, drop=drop)
     link.transfer(200_000)
     link.run()
-    [completed] = link.of(MessageCompleted, "a")
-    counts = completed.report.counts
+    [completed] = link.of(SendingReport, "a")
+    counts = completed.counts
     assert (counts.packets_resent, counts.timeouts) == (WINDOW, 0)
     assert link.a.statistics().returned_received == WINDOW
 
@@ -258,7 +258,7 @@ def test_a_forged_trimmed_packet_is_counted_and_causes_no_retransmission(changes
     links[1].run()
     assert getattr(links[1].b.statistics(), counter) == 1
     assert links[1].a.statistics().retransmissions == 0
-    assert len(links[1].of(MessageCompleted, "a")) == 1
+    assert len(links[1].of(SendingReport, "a")) == 1
 
 
 def test_pulls_determine_the_rate_after_the_first_window() -> None:

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of messages that wait for other flows; the sending NIC determines by itself when they are ready."""
 
-from hosts.transport.messages import IncomingMessage, MessageCompleted, MessageFailed, MessageReceived, OutgoingMessage
+from hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage, SendingReport
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink
@@ -20,7 +20,7 @@ def _announce(link: FakeLink, source: Nic, flow: int, after: tuple[int, ...] = (
 
 
 def _ready_ns(link: FakeLink, name: str) -> dict[int, int]:
-    completed = (event.report.message for event in link.of(MessageCompleted, name))
+    completed = (event.message for event in link.of(SendingReport, name))
     return {message.flow_id: message.ready_ns for message in completed}
 
 
@@ -43,7 +43,7 @@ def test_a_message_waits_for_the_last_of_several_flows() -> None:
     _announce(link, link.b, 3, after=(1, 2))
     _announce(link, link.a, 4, after=(1, 2))
     link.run()
-    [acknowledged] = (event.finish_ns for event in link.of(MessageCompleted, "a") if event.report.message.flow_id == 1)
+    [acknowledged] = (event.finish_ns for event in link.of(SendingReport, "a") if event.message.flow_id == 1)
     [received] = (event.received_ns for event in link.of(MessageReceived, "b") if event.flow_id == 1)
     assert received < acknowledged
     assert _ready_ns(link, "b")[3] == received + DELAY_NS
@@ -68,5 +68,5 @@ def test_a_message_that_waits_for_a_failed_flow_never_begins() -> None:
     _announce(link, link.a, 1)
     _announce(link, link.a, 2, after=(1,))
     link.run()
-    assert [event.report.message.flow_id for event in link.of(MessageFailed, "a")] == [1]
+    assert [(report.message.flow_id, report.gave_up) for report in link.of(SendingReport, "a")] == [(1, True)]
     assert link.a.unfinished_messages() == []

@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 
 from hosts.protocol import FlowReceived, FlowSent, Signal
-from hosts.transport.messages import SendingCounts
 from scenarios.model.flow import Flow
+from telemetry.figures import SenderCounts
 from testbed.errors import RunError, UsageError
 from testbed.live.session.control import ControlledSwitch, SwitchEnded
 from testbed.live.session.journal import Journal, Message
@@ -27,9 +27,9 @@ def test_a_message_is_done_when_both_ends_say_so() -> None:
     journal = Journal()
     first, second = _message(1), _message(2)
     journal.add([first, second])
-    journal.take([FlowSent(1, 15.0, 0.5, SendingCounts(packets_sent=1))])
+    journal.take([FlowSent(1, 15.0, 0.5, SenderCounts(packets_sent=1))])
     assert not first.is_done
-    journal.take([FlowSent(2, None, 0.5, SendingCounts()), FlowReceived(2, corrupted=False)])  # cut off by its agent
+    journal.take([FlowSent(2, None, 0.5, SenderCounts()), FlowReceived(2, corrupted=False)])  # cut off by its agent
     assert not second.is_done
     assert not journal.wait([first], seconds=0)
     journal.take([FlowReceived(1, corrupted=False), FlowReceived(9, corrupted=True)])
@@ -42,7 +42,7 @@ def test_messages_that_a_scenario_cuts_short_are_not_forgotten() -> None:
     journal = Journal()
     first, second = _message(1), _message(2)
     journal.add([first, second])
-    journal.take([FlowSent(1, 15.0, 0.5, SendingCounts(packets_sent=1)), FlowReceived(1, corrupted=False)])
+    journal.take([FlowSent(1, 15.0, 0.5, SenderCounts(packets_sent=1)), FlowReceived(1, corrupted=False)])
     assert journal.unfinished() == [second]
     journal.begin_anew()
     assert journal.messages() == [first, second]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 
 _UNSAFE = re.compile(rb'[^ -~]|["\\?]')
 """Bytes that a C string needs as escapes. A question mark could begin a trigraph."""

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from os_helpers.visible import visible
 from softswitch.codegen.ir.limits import DEEPEST, LONGEST_TEXT, MOST_NUMBER, MOST_OBJECTS, WIDEST_BITS
-from softswitch.system.visible import visible
 
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError, RecursionError)
 """The errors of loaders and emitters for documents that no compiler writes."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from softswitch.system.kept import DIGESTS, CacheGone, is_whole, kept_file, make_file, seal
+from os_helpers.kept import DIGESTS, CacheGone, is_whole, kept_file, make_file, seal
 
 
 def _write(text: str) -> Callable[[Path], object]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from softswitch.system import child as module
-from softswitch.system.child import Child, ChildError
+from os_helpers import child as module
+from os_helpers.child import Child, ChildError
 
 STUBBORN = (
     "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(60)"

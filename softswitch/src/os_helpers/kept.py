@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
-from softswitch.system.visible import visible
+from os_helpers.visible import visible
 
 DIGESTS = "digests.json"
 """The file in a folder with the size, the time of the last change in ns, and the SHA-256 of each other file."""

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, ClassVar
 
-from softswitch.system.waiting import readable
+from os_helpers.waiting import readable
 
 _STOP_SECONDS = 10.0
 _STOPPED_SECONDS = 5.0
@@ -35,7 +35,7 @@ class Child:
 
     `merges_stderr` is for programs that report on stderr that they are ready: stdout and stderr are both read as
     lines, and all lines go to the log. Raise `error_class` if the program is missing or cannot be executed. Ctrl-C in
-    the terminal does not reach the child. The child itself asks to end with its parent (`softswitch.system.parent`).
+    the terminal does not reach the child. The child itself asks to end with its parent (`os_helpers.parent`).
     """
 
     error_class: ClassVar[type[Exception]] = ChildError

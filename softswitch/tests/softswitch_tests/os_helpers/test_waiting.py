@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from softswitch.system.waiting import readable
+from os_helpers.waiting import readable
 
 HIGH = 2000
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from os_helpers.cache import CacheRefused, forget_unused, private_cache
 from softswitch.build import build_library
 from softswitch.p4c import program_folder
-from softswitch.system.cache import CacheRefused, forget_unused, private_cache
 from softswitch_tests.pipeline.harness import PROGRAMS
 from tests.conftest import Refused
 
