@@ -10,6 +10,7 @@ import pytest
 
 from analysis.formatting import three_digits
 from cli.app import main
+from cli.output import console
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.remarks import read_remarks
 from reproduction.summaries import by_experiment, largest, read_summaries
@@ -17,7 +18,7 @@ from reproduction.summaries import by_experiment, largest, read_summaries
 
 @pytest.fixture(autouse=True)
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.setattr(console, "width", 400)
 
 
 def test_claims_have_the_values_of_every_seed_and_the_number_of_sets(capsys: pytest.CaptureFixture[str]) -> None:
