@@ -20,7 +20,7 @@ class GoBackNParameters:
     """Parameters of go-back-N."""
 
     nak_interval_ns: Nanoseconds = 500_000
-    """Time after which a persisting gap is reported again (HS attribute "NACK Generation Interval")."""
+    """Time after which a persisting gap is reported again (HPCC-sim attribute "NACK Generation Interval")."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
