@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from analysis.formatting import NOTHING, amount, markdown_table
 from analysis.results.outcome import HOLDS, OURS, brief_tally, tally_in_sentences
@@ -108,7 +108,7 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None) -> str
     lines += [f"{counted} {remarks.follows}".rstrip(), ""]
     if picture:
         caption = experiment.figure.caption if experiment.figure else ""
-        lines += [f"![{shown.title}, scale {shown.heading}]({picture})", "", f"*{caption}*", ""]
+        lines += [f"![{shown.experiment} at scale {shown.heading}]({picture})", "", f"*{caption}*", ""]
     claims = dict.fromkeys(finding.claim for summary in (shown, *sets) for finding in summary.claims)
     numbers = {claim: str(number) for number, claim in enumerate(claims, start=1)}
     rows = [
@@ -143,8 +143,7 @@ def _basis(summary: Summary) -> str:
     former = f" The runs were made {_FORMER_NOTE}." if summary.has_former_paths else ""
     return (
         f"*Measured* is {of}{_seeds(summary)} at scale {summary.scale} ({amount(summary.runs, 'run')}){length}."
-        f"{verdicts}{former} *Sets* counts the stored sets of results (scale, preset and duration) in which the claim "
-        f"holds. The [overview]({SUMMARY_PAGE}) explains both."
+        f"{verdicts}{former} The [overview]({SUMMARY_PAGE}) explains the columns."
     )
 
 
@@ -162,26 +161,32 @@ def _marked(finding: ClaimFinding) -> str:
 def _reasons(
     numbers: Mapping[str, str], shown: Summary, sets: Sequence[Summary], reasons: Sequence[Reason]
 ) -> list[str]:
-    """Return the section on the claims that do not hold in some set."""
+    """Return the section on the claims that do not hold, with the reasons of those in the results of the page."""
     failed = {finding.claim for summary in sets for finding in summary.claims if finding.outcome != HOLDS}
-    lines = ["", "## Why claims do not hold", ""] if failed else []
     here = {finding.claim for finding in shown.claims if finding.outcome != HOLDS}
+    lines = ["", "## Why claims do not hold", ""] if failed else []
+    covered: set[str] = set()
     for reason in reasons:
         own = [claim for claim in numbers if claim in reason.claims and claim in failed]
-        if own:
-            listed = _listed(
-                [claim for claim in own if claim in here], [claim for claim in own if claim not in here], numbers
-            )
-            lines += [f"- **{listed}.** {reason.cause} *Test:* {reason.test}"]
+        if here.intersection(own):
+            covered.update(own)
+            lines += [f"- **{_listed(own, here, numbers)}.** {reason.cause} *Test:* {reason.test}"]
     explained = {claim for reason in reasons for claim in reason.claims}
     unknown = [claim for claim in numbers if claim in failed - explained]
-    return [*lines, f"- **{_listed(unknown, (), numbers)}.** The cause is unknown."] if unknown else lines
+    if unknown:
+        lines += [f"- **{_listed(unknown, failed, numbers)}.** The cause is unknown."]
+    elsewhere = [claim for claim in numbers if claim in (failed & explained) - covered]
+    if elsewhere:
+        verb = "fails" if len(elsewhere) == 1 else "fail"
+        command = f"reproduce {shown.experiment} --show --full"
+        listed = _listed(elsewhere, failed, numbers)
+        lines += [f"- **{listed}** {verb} only in other stored results. `{command}` has the causes."]
+    return lines
 
 
-def _listed(here: Sequence[str], elsewhere: Sequence[str], numbers: Mapping[str, str]) -> str:
-    """Name the claims that fail in the results that the page shows, and those that fail only in other results."""
-    first, other = (", ".join(numbers[claim] for claim in claims) for claims in (here, elsewhere))
-    if not here:
-        return f"{'Claim' if len(elsewhere) == 1 else 'Claims'} {other} (only in other stored results)"
-    listed = f"{'Claim' if len(here) == 1 else 'Claims'} {first}"
-    return f"{listed} (and {other} in other stored results)" if elsewhere else listed
+def _listed(claims: Sequence[str], here: Container[str], numbers: Mapping[str, str]) -> str:
+    """Name claims by number; those outside `here` fail only in other results than those of the page."""
+    first = ", ".join(numbers[claim] for claim in claims if claim in here)
+    other = ", ".join(numbers[claim] for claim in claims if claim not in here)
+    elsewhere = f" (and {other} in other stored results)" if other else ""
+    return f"{'Claims' if ', ' in first else 'Claim'} {first}{elsewhere}"

@@ -548,11 +548,6 @@ EXPERIMENT = Experiment(
         "3 ms. `--set arrivals_us` sets both.",
         "The completion time of an incast is the time from the first start to the last finish of its "
         "messages. Jain's index is that of the mean rates of an incast's messages, averaged over incasts.",
-        "In the tables, each cell is the median over the seeds. *P99* is the FCT slowdown of the non-incast "
-        "traffic, *all-reduce* the duration of the all-reduce over the ideal one, *incast* the mean "
-        "completion time of incasts, *throughput* the mean over receivers, and *fairness* Jain's index. "
-        "Packets other than data are counted for each 1,000 data packets: BTS (with the requests of Bolt and "
-        "the feedback of QCN), pause frames (the frames of PFC and BFC that pause or resume), and *ACKs and "
-        "other control* (the ACKs, NACKs, CNPs and pulls of hosts).",
+        "In the tables, each cell is the median over the seeds. docs/rivals.md explains the columns.",
     ),
 )

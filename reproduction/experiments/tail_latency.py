@@ -141,8 +141,7 @@ def tail_latency(
         paper=paper,
         shows="The figure shows (a) the P95 and P99 FCT slowdown of the all-to-all traffic by message size, and the "
         "distributions of (b) the shared buffer of every switch and (c) the throughput of every receiver, for "
-        "IRN (no flow control), OnRamp and SFC. With SFC the peak buffer is 2.5 to 3 times lower, P99 is 2 to "
-        "6 times better, and P95 is 1.2 to 2 times better. No scheme changes the throughput.",
+        "IRN (no flow control), OnRamp and SFC.",
         scenario=scenario,
         grids={"ci": grid, "laptop": grid, "paper": grid},
         claims=(*CLAIMS, *more_claims),

@@ -91,8 +91,8 @@ def test_a_page_has_the_largest_scale_with_three_seeds_and_the_cause_of_each_cla
         shown.command,
         "Appendix C has formulas",
         "- **Claims 2, 3.** Because. *Test:* It is.",
-        "- **Claim 5 (only in other stored results).** Because.",
         "- **Claim 4.** The cause is unknown.",
+        "- **Claim 5** fails only in other stored results. `reproduce theory --show --full` has the causes.",
     )
     positions = [text.index(part) for part in parts]
     assert positions == sorted(positions)
@@ -110,9 +110,7 @@ def test_the_overview_has_a_row_for_each_experiment_without_changed_settings(tmp
         _write(tmp_path / f"{number}-20261129-080000", reproduction)
     summaries = merged((), (summary for summary, _ in below([tmp_path])))
     text = parts_of(summaries, {"ndp": Remarks(follows="It follows.")})[OUTCOMES]
-    first = (
-        "Of 4 claims of the paper, 2 hold, 1 fails and 1 depends on the seed. Of 1 claim of our own, 1 holds."
-    )
+    first = "Of 4 claims of the paper, 2 hold, 1 fails and 1 depends on the seed. Of 1 claim of our own, 1 holds."
     assert text.startswith(first)
     counts = "1 holds, 1 depends on the seed; ours: 1 holds"
     assert f"| Fig. 16 | [ndp](ndp.md) | ci | {counts} | It follows. |" in text
