@@ -124,7 +124,7 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None) -> str
     ]
     lines += [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome", "sets"), rows)]
     lines += [f"Failed: {failure}" for failure in shown.failures]
-    lines += ["Repeat the runs, or show all stored results and the tests of causes:", "", "```sh", shown.command]
+    lines += ["Repeat the runs, or show all stored results:", "", "```sh", shown.command]
     lines += [f"./runner.py reproduce {shown.experiment} --show --seeds all --full", "```", ""]
     lines += ["## In the paper", "", experiment.shows]
     if shown.notes:
