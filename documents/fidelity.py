@@ -99,20 +99,31 @@ def document(text: str, runs: Sequence[ValidatedRun]) -> str:
 
 
 def _answer(pairs: Sequence[ValidatedRun]) -> str:
-    """Return the differences on softswitch, and the share of figures within their tolerances, in two sentences."""
+    """Return the differences on softswitch, of all pairs and of those with SFC, and the figures within tolerances."""
     live = [run for run in pairs if run.switch == "soft"]
     if not live:
         return "No pair of runs is stored yet."
-    peak, p95 = _peak_errors(live), _p95_errors(live)
     verdicts = [run.verdict for run in live]
     counted = ", ".join(f"{verdicts.count(level)} {level}" for level in dict.fromkeys(verdicts))
     text = (
-        f"In {amount(len(live), 'pair')} of runs on softswitch ({counted}), the peak buffer of the live run differs "
-        f"from that of the virtual run by {_number(median, peak)} (median) and at most {_number(max, peak)}, and the "
-        f"P95 slowdown by {_number(median, p95)} and at most {_number(max, p95)}. Of all compared figures, "
-        f"{_within(live)} are within their [tolerances](#tolerances)."
+        f"In {amount(len(live), 'pair')} of a live run on softswitch and a virtual run of the same flows, the peak "
+        f"buffer differs by {_spread(_peak_errors(live))}, and the P95 slowdown by {_spread(_p95_errors(live))}. "
+    )
+    with_sfc = [run for run in live if run.scheme.partition("+")[0] == "sfc"]
+    if with_sfc:
+        text += (
+            f"In the {amount(len(with_sfc), 'pair')} with SFC, the peak buffer differs by "
+            f"{_spread(_peak_errors(with_sfc))}, and the P95 slowdown by {_spread(_p95_errors(with_sfc))}. "
+        )
+    text += (
+        f"Of all compared figures, {_within(live)} are within their [tolerances](#tolerances). The "
+        f"[verdicts](concepts.md#verdict) of the live runs are: {counted}."
     )
     return fill(text, _LINE)
+
+
+def _spread(errors: Sequence[float]) -> str:
+    return f"{_number(median, errors)} (median) and at most {_number(max, errors)}"
 
 
 def _table(pairs: Sequence[ValidatedRun]) -> str:
@@ -158,18 +169,21 @@ def _tolerances() -> str:
 def _jitter(pairs: Sequence[ValidatedRun]) -> str:
     outside = [finding for run in pairs if run.jitter_runs for finding in run.outside]
     reached = sum(finding.is_reached for finding in outside)
-    return f"This was tested for {len(outside)} figures: {reached} of them are within the range of these runs."
+    return (
+        f"Of {len(outside)} figures outside their tolerance that were tested, {reached} are within the range of these "
+        "virtual runs."
+    )
 
 
 def _lateness(runs: Sequence[ValidatedRun]) -> str:
     measured = [run for curve in curves(runs).values() for run in curve]
     return "\n".join(
         [
-            f"- A run is `faithful` up to {format_share(DEGRADED_ABOVE)}, which permits an error of "
-            f"{format_share(FAITHFUL_ERROR)}.",
-            f"- A run is `invalid` above {format_share(INVALID_ABOVE)}, which permits {format_share(TRUSTED_ERROR)}, "
-            "as much as the paper's effects.",
-            "- The scheme that is most sensitive to lateness, `sfc`, has an error of "
+            f"- The verdict of a run is `faithful` up to a lateness of {format_share(DEGRADED_ABOVE)}, where the error "
+            f"is expected to be at most {format_share(FAITHFUL_ERROR)}.",
+            f"- The verdict is `invalid` above {format_share(INVALID_ABOVE)}, where the expected error reaches "
+            f"{format_share(TRUSTED_ERROR)}, as much as the paper's effects.",
+            "- Both limits assume that the error of the most sensitive scheme, `sfc`, grows by "
             f"{format_number(ERROR_PER_LATENESS)} % for each % of lateness.",
             *(f"- Measured: {text}." for text in errors_by_range(measured)),
         ]

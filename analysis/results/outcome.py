@@ -40,6 +40,22 @@ def tally(outcomes: Iterable[str]) -> str:
     return "; ".join(parts)
 
 
+def tally_in_sentences(outcomes: Iterable[str]) -> str:
+    """Count outcomes in full sentences, such as `Of 7 claims of the paper, 5 hold and 2 fail.`."""
+    papers, ours = _separated(outcomes)
+    return " ".join(
+        _sentence(group, owner) for group, owner in ((papers, "of the paper"), (ours, "of our own")) if group
+    )
+
+
+def _sentence(outcomes: Sequence[str], owner: str) -> str:
+    if set(outcomes) == {HOLDS} and len(outcomes) > 1:
+        return f"All {len(outcomes)} claims {owner} hold."
+    *first, last = _counts(outcomes).split(", ")
+    counted = f"{', '.join(first)} and {last}" if first else last
+    return f"Of {len(outcomes)} {'claim' if len(outcomes) == 1 else 'claims'} {owner}, {counted}."
+
+
 def brief_tally(outcomes: Iterable[str]) -> str:
     """Count outcomes without totals, such as `5 hold, 2 fail; ours: 1 holds`."""
     papers, ours = _separated(outcomes)

@@ -69,8 +69,9 @@ SHARING = Quantity("Jain's index of all senders, mean over time", _sharing, lamb
 EXPERIMENT = Experiment(
     title="Fairness: groups join and leave",
     paper="Fig. 15",
-    shows="Throughput over time of four groups of four senders that join and leave one 100G link with DCQCN+W, (a) "
-    "with SFC and (b) without SFC. SFC has no effect on shares and convergence. With HPCC it is never triggered.",
+    shows="The figure shows the throughput over time of four groups of four senders that join and leave one "
+    "100G link with DCQCN+W, (a) with SFC and (b) without SFC. SFC has no effect on fairness and "
+    "convergence. With HPCC, SFC is never triggered.",
     scenario=SCENARIO,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},
     claims=(
@@ -122,9 +123,10 @@ EXPERIMENT = Experiment(
         goodput_by_class("without SFC", _WITHOUT),
     ),
     notes=(
-        "The senders of a group start within 100 us, like the senders of all incasts of the paper's simulations unless "
-        "it says otherwise.",
-        "Jain's index inside a group uses each flow's mean rate, its size divided by its FCT. The index over time uses "
-        "the goodput in each interval of the run's trace (`goodput_interval_ns`).",
+        "The senders of a group start within 100 us, as in all incasts of the paper's simulations for which "
+        "it states nothing else.",
+        "Jain's index inside a group is computed from each flow's mean rate, which is its size divided by its "
+        "FCT. The index over time is computed from the goodput in each interval of the run's trace "
+        "(`goodput_interval_ns`).",
     ),
 )

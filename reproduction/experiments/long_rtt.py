@@ -51,8 +51,9 @@ _CURVES = flow_controls("hpcc")
 EXPERIMENT = Experiment(
     title="Robustness: longer RTT",
     paper="Fig. 12",
-    shows="P95 FCT slowdown by message size with a base RTT of (a) 10 us and (b) 16 us, for IRN (no flow control), "
-    "OnRamp and SFC. SFC's slowdown is virtually unchanged, the other slowdowns increase significantly.",
+    shows="The figure shows the P95 FCT slowdown by message size with a base RTT of (a) 10 us and (b) 16 us, "
+    "for IRN (no flow control), OnRamp and SFC. SFC's slowdown is virtually unchanged, and the other "
+    "slowdowns increase significantly.",
     scenario=LONG_RTT,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
@@ -84,6 +85,7 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         SCALING_NOTE,
-        "Windows, timeouts, thresholds and the suppression period are derived from the links' delays.",
+        "Windows, timeouts, thresholds and the suppression period are derived from the delays of the links, "
+        "so they grow with the RTT.",
     ),
 )

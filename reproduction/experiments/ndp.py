@@ -39,10 +39,10 @@ _CURVES = CurveSelection({_NDP: "NDP", _SFC: "SFC"})
 EXPERIMENT = Experiment(
     title="NDP: trimming and BTS, over the synchronization of incasts",
     paper="Fig. 16",
-    shows="(a) P99.9 FCT slowdown and (b) mean throughput over the interval within which the senders of an incast "
-    "start, for NDP and SFC. P95 and P99 are alike and not shown. With long intervals both schemes are close. With "
-    "synchronized incasts, NDP's queues of control packets overflow, NDP loses throughput, and small messages wait for "
-    "timeouts.",
+    shows="The figure shows (a) the P99.9 FCT slowdown and (b) the mean throughput over the interval within "
+    "which the senders of an incast start, for NDP and SFC. P95 and P99 are alike and not shown. With "
+    "long intervals both schemes are close. With synchronized incasts, NDP's queues of control packets "
+    "overflow, NDP loses throughput, and small messages wait for timeouts.",
     scenario=NDP,
     grids={"ci": _grid(CI_DEGREE), "laptop": _grid(LAPTOP_DEGREE), "paper": _grid(PAPER_DEGREE)},
     claims=(
@@ -115,12 +115,12 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         SCALING_RULE,
-        "The intervals on the axis are the paper's. Smaller scales use them multiplied by senders / 128, and shrink "
-        "NDP's header queue in the same way. Packets carry 1,000 B at every scale, because larger packets would be "
+        "The start intervals on the axis are the paper's. Smaller scales multiply them and the size of NDP's "
+        "header queue by senders / 128. Packets carry 1,000 B at every scale, because larger packets would be "
         "trimmed to too few headers for a burst.",
         "All FCT slowdowns are of the non-incast traffic.",
-        "NDP's timeout is 1 ms, which NDP's paper finds long enough. The SFC paper kept htsim's 50 ms and states that "
-        "it inflates the tail.",
+        "NDP's timeout is 1 ms, which NDP's paper finds long enough. The SFC paper kept the 50 ms of the "
+        "simulator htsim and states that this timeout inflates the tail.",
         "Both improvements that the SFC paper made to htsim are included: a pull is followed by the serialization time "
         "of the packet that it requests (byte credits), and a NIC serves its flows round robin.",
     ),

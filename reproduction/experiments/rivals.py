@@ -300,9 +300,10 @@ def _sizes(place: Mapping[str, str]) -> tuple[Column, ...]:
 EXPERIMENT = Experiment(
     title="Rivals: every congestion control alone and with SFC, and other flow controls",
     paper="Section 2",
-    shows="The paper compares SFC with congestion controls, hop-by-hop flow control, OnRamp and NDP in words. Its "
-    "figures have HPCC, DCQCN+W, OnRamp and NDP. It says that SFC complements congestion control, that congestion "
-    "control alone reacts to an incast too late, and that hop-by-hop flow control slows traffic that is not congested.",
+    shows="The paper compares SFC in words with congestion controls, hop-by-hop flow control, OnRamp and NDP. "
+    "Its figures include only HPCC, DCQCN+W, OnRamp and NDP. The paper says that SFC complements "
+    "congestion control, that congestion control alone reacts to an incast too late, and that hop-by-hop "
+    "flow control slows traffic that is not congested.",
     is_in_validate_all=False,
     scenario=RIVALS,
     grids={
@@ -499,8 +500,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     figure=paper_figure(
-        "P99 FCT slowdown of the non-incast traffic, duration of an all-reduce beside an incast, and peak buffer, by "
-        "congestion control. PFC and BFC are with go-back-N, the others are with IRN.",
+        "P99 FCT slowdown of the non-incast traffic, duration of an all-reduce beside an incast, and peak "
+        "buffer, by congestion control. PFC and BFC run with go-back-N, the others with IRN.",
         _over_controls("Hadoop 50 %", slowdown(99), _HADOOP),
         _over_controls("RPC 30 %", slowdown(99), _RPC),
         _over_controls("all-reduce", RING_SLOWDOWN, _RING),
@@ -539,19 +540,14 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         SCALING_NOTE,
-        "The paper does not have this comparison. The claims are its statements about other work in sections 1 and 2, "
-        "with limits of ours where it gives none. Two claims are from the abstract of the BFC paper. Five are "
-        "about Bolt: from the abstract of its paper, and from two figures of its authors' simulator (the notebooks "
-        "`Bolt-incast-Analysis` and `Bolt-pru-benchmarks`).",
+        "The paper has no figure with this comparison. The claims are its statements about other work in "
+        "sections 1 and 2, with our limits where it gives no number. Two claims are from the abstract of the "
+        "BFC paper. Five claims are about Bolt: from the abstract of its paper, and from two figures of its "
+        "authors' simulator (the notebooks `Bolt-incast-Analysis` and `Bolt-pru-benchmarks`).",
         "Hadoop messages arrive for 1, 1.5 and 3 ms at scales ci, laptop and paper, and RPC messages for 0.4, 0.5 and "
         "3 ms. `--set arrivals_us` sets both.",
-        "An incast's completion time is from the first start to the last finish of its messages. Jain's index covers "
-        "the mean rates of an incast's messages, averaged over incasts.",
-        "Tables: each cell is the median over the seeds. *P99* is the FCT slowdown of the non-incast traffic, "
-        "*all-reduce* its duration over the ideal one, *incast* the mean completion time, *throughput* the mean of the "
-        "receivers, and *fairness* Jain's index. BTS, pause frames and other control packets are counted for each "
-        "1,000 data packets. BTS include the requests of Bolt and the feedback of QCN. Pause frames are the frames "
-        "of PFC and BFC that pause or resume. *ACKs and other control* are the packets of hosts: ACKs, NACKs, CNPs "
-        "and pulls.",
+        "The completion time of an incast is the time from the first start to the last finish of its "
+        "messages. Jain's index is that of the mean rates of an incast's messages, averaged over incasts.",
+        "In the tables, each cell is the median over the seeds. docs/rivals.md explains the columns.",
     ),
 )

@@ -111,10 +111,10 @@ _CURVES = CurveSelection(
 EXPERIMENT = Experiment(
     title="Signaling: 63:1 incast without congestion control",
     paper="Fig. 1",
-    shows="Queue depth over the first 4 ms of a 63:1 incast without congestion control, for OnRamp, Egress BTS, "
-    "Ingress BTS, and Ingress BTS + Cache, which is SFC. OnRamp settles at about 13 MB within 2 ms. Egress BTS keeps "
-    "oscillating and peaks at the level at which OnRamp settles. Ingress BTS is steady within 1 ms at a lower level. "
-    "The cache lowers the level further.",
+    shows="The figure shows the queue depth over the first 4 ms of a 63:1 incast without congestion control, "
+    "for OnRamp, Egress BTS, Ingress BTS, and Ingress BTS + Cache, which is SFC. OnRamp settles at about "
+    "13 MB within 2 ms. Egress BTS keeps oscillating and peaks at the level at which OnRamp settles. "
+    "Ingress BTS is steady within 1 ms at a lower level. The cache lowers the level further.",
     scenario=SIGNALING,
     grids={"ci": _GRID, "laptop": _LIVE, "paper": _GRID},
     claims=(
@@ -175,7 +175,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     figure=paper_figure(
-        "Queue depth of the bottleneck, maximum of every 10 us.",
+        "Queue depth of the bottleneck: the maximum of every 10 us.",
         over_time(
             "63:1 incast, no congestion control",
             _CURVES,
@@ -185,11 +185,12 @@ EXPERIMENT = Experiment(
         ),
     ),
     notes=(
-        f"There is no rate control. A sender has at most {WINDOW_BYTES:,} B in flight, the paper's 13 MB divided by "
-        "its 63 senders. This cap alone decides where OnRamp settles and where egress BTS peaks: without flow control "
-        "the queue settles there too. The two claims about this level are therefore ours.",
+        f"There is no congestion control. A sender has at most {WINDOW_BYTES:,} B in flight, which is the "
+        "paper's 13 MB divided by 63 senders. This cap alone decides where the queue settles with OnRamp and "
+        "where it peaks with egress BTS: without flow control, the queue settles there, too. The two claims "
+        "about this level are therefore ours.",
         "Loss recovery is go-back-N, which does not limit the bytes in flight. No packet is lost.",
-        "Every scale has the paper's size. Scale laptop runs live on Mininet and needs root, except for the runs with "
-        "other distances between the ToRs.",
+        "Every scale has the paper's size. Scale laptop runs live on Mininet, which needs root, except for "
+        "the runs with other distances between the ToRs.",
     ),
 )

@@ -69,10 +69,11 @@ _CURVES = CurveSelection({_NONE: "IRN (no FC)", _ONRAMP: "OnRamp", _SFC: "SFC", 
 EXPERIMENT = Experiment(
     title="Robustness: synchronization and degree",
     paper="Fig. 13",
-    shows="Peak shared buffer of any switch for incasts of 64, 128 and 256 senders that start within (a) 0, (b) 25, "
-    "(c) 50 and (d) 100 us. Buffers are unlimited, and a line marks the depth at which drops would begin (16 MB). SFC "
-    "has the lowest peak throughout, and its benefit is larger for less synchronized incasts. With the estimator even "
-    "the synchronized 256:1 incast stays below the line.",
+    shows="The figure shows the peak shared buffer of any switch for incasts of 64, 128 and 256 senders that "
+    "start within (a) 0, (b) 25, (c) 50 and (d) 100 us. Buffers are unlimited, and a line marks the depth "
+    "at which drops would begin (16 MB). SFC has the lowest peak throughout, and its benefit is larger "
+    "for less synchronized incasts. With SFC's incast estimator, even the synchronized 256:1 incast stays "
+    "below the line.",
     scenario=SYNCHRONIZATION,
     grids={"ci": _grid((8, 16, 32)), "laptop": _grid((16, 32, 64)), "paper": _grid(_PAPER_DEGREES)},
     claims=(
@@ -127,14 +128,15 @@ EXPERIMENT = Experiment(
         ),
     ),
     figure=paper_figure(
-        "Peak shared buffer of any switch. The line marks the depth at which drops would begin.",
+        "The largest shared-buffer occupancy of any switch. The line marks the depth at which drops would begin.",
         *(
             over_axis(f"{sync} µs", _CURVES.at(**{_SYNC: sync}), _DEGREE, PEAK_BUFFER, _drop_level)
             for sync in _PAPER_SYNC_US
         ),
     ),
     notes=(
-        "At scales ci and laptop the largest incast has 32 and 64 senders instead of 256. The depth at which drops "
-        "begin shrinks in proportion (16 MB x senders / 256). The intervals are the paper's.",
+        "At scales ci and laptop, the largest incast has 32 and 64 senders instead of 256. The buffer depth "
+        "at which drops would begin is smaller in proportion (16 MB x senders / 256). The intervals within "
+        "which senders start are the paper's.",
     ),
 )

@@ -22,9 +22,9 @@ _CURVES = CurveSelection({_PFC: "PFC", _SFC_P: "SFC-P"})
 EXPERIMENT = Experiment(
     title="Testbed: head-of-line blocking",
     paper="Fig. 6",
-    shows="(a) P95 FCT of all-to-all traffic (Hadoop, 30 % load) and (b) FCT of a 24:1 incast beside it, with PFC and "
-    "SFC-P. SFC-P is far better in (a) because PFC blocks the links between switches. Both are alike in (b). No packet "
-    "is lost.",
+    shows="The figure shows (a) the P95 FCT of all-to-all traffic (Hadoop, 30 % load) and (b) the FCT of a 24:1 "
+    "incast beside it, with PFC and SFC-P. In (a), SFC-P is far better, because PFC blocks the links "
+    "between switches. In (b), they are equal. No packet is lost.",
     scenario=TESTBED_HOL,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
@@ -53,5 +53,8 @@ EXPERIMENT = Experiment(
         by_size("all-to-all, P95", _CURVES, 95),
         distribution("incast", _CURVES, "FCT slowdown", lambda run: slowdowns(of_class(run.flows, INCAST))),
     ),
-    notes=("The network and the incast are the paper's at every scale. The traffic lasts for a shorter time.",),
+    notes=(
+        "The network and the incast are the paper's at every scale. The traffic lasts for a shorter time than "
+        "in the paper.",
+    ),
 )

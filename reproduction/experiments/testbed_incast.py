@@ -84,9 +84,9 @@ _CURVES = CurveSelection({_PFC: "PFC", _SFC_P: "SFC-P"})
 EXPERIMENT = Experiment(
     title="Testbed: buffer by incast degree",
     paper="Fig. 5",
-    shows="Buffer of the receiver's port over time for incasts of (a) 8, (b) 24 and (c) 40 senders with 25 flows "
-    "each, with PFC and SFC-P. SFC-P's buffer is consistently lower. It settles at feedback delay x senders x line "
-    "rate, which is 3 MB at 40:1 with 6 us.",
+    shows="The figure shows the buffer of the receiver's port over time for incasts of (a) 8, (b) 24 and (c) 40 "
+    "senders with 25 flows each, with PFC and SFC-P. SFC-P's buffer is consistently lower. It settles at "
+    "feedback delay x senders x line rate, which is 3 MB at 40:1 with 6 us.",
     scenario=TESTBED_INCAST,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
@@ -147,17 +147,18 @@ EXPERIMENT = Experiment(
         ),
     ),
     figure=paper_figure(
-        "Shared buffer of the receiver's switch, which holds no other traffic, maximum of every 10 us. Dotted: the "
-        "paper's formula with the feedback delay of this network.",
+        "Shared buffer of the receiver's switch, which holds no other traffic: the maximum of every 10 us. "
+        "The dotted line is the paper's formula with the feedback delay of this network.",
         *(
             over_time(f"{degree}:1", _CURVES.at(**{_AXIS: degree, **_OUR_FEEDBACK}), level=_plateau(degree))
             for degree in (8, 24, 40)
         ),
     ),
     notes=(
-        "The network is the paper's at every scale. Only the messages are shorter.",
-        "DCQCN sets windows of rate x base RTT, and at least one packet, like the NICs that the paper describes.",
-        "The feedback delay is a round trip to the sender's own ToR plus 0.6 us to build a BTS there: 3.6 us with the "
-        "paper's links. In one run the links to hosts have a delay of 2.7 us, which gives the paper's 6 us.",
+        "The network is the paper's at every scale, but messages are shorter.",
+        "DCQCN limits the window to rate x base RTT, but at least one packet, like the NICs that the paper describes.",
+        "The feedback delay is a round trip to the sender's own ToR plus 0.6 us to build a BTS there: 3.6 us "
+        "with the paper's links. In one further configuration, links to hosts have a delay of 2.7 us, which "
+        "gives the paper's 6 us.",
     ),
 )

@@ -228,8 +228,9 @@ _IN_PACKETS = "in whole packets, where the first k trigger no notification"
 EXPERIMENT = Experiment(
     title="Theory: buffer bounds",
     paper="Appendix C",
-    shows="Formulas only, no measurement. They give the buffer that a congestion needs when senders are notified by "
-    "acknowledgements, by BTS from the congested switch, in a synchronized incast, and by the cache of their ToR.",
+    shows="Appendix C has formulas and no measurement. The formulas give the buffer that congestion needs if "
+    "senders are notified by acknowledgements, by BTS from the congested switch, in a synchronized "
+    "incast, and by the cache of their ToR.",
     scenario=SCENARIO,
     grids={"ci": _grids(), "laptop": _grids(), "paper": _grids()},
     claims=(
@@ -283,11 +284,14 @@ EXPERIMENT = Experiment(
         ),
     ),
     notes=(
-        "The paper measures none of this. All claims are therefore ours: they test our simulator with the formulas.",
+        "The paper does not measure these bounds. All claims are therefore ours: they compare our simulator "
+        "with the formulas.",
         f"A packet is {_FRAME_BYTES} B on the wire. Each case ends right after the first peak.",
-        "A claim holds if every case is within one packet of the formula. Where the measured column names an effect "
-        "that the formula leaves out, being within one packet of the formula with this effect is enough.",
-        "The formulas assume an ideal pause. Suppression is therefore off, so that every packet renews the pause. A "
-        "notification by acknowledgement stops a sender until the end of the run. Only flow control limits a sender.",
+        "A claim holds if every case is within one packet of the formula. If the column *measured* names an "
+        "effect that the formula leaves out, a claim also holds if every case is within one packet of the "
+        "formula with this effect.",
+        "The formulas assume an ideal pause. Suppression is therefore off, so that every packet renews the "
+        "pause, and a notification by acknowledgement stops a sender until the end of the run. Only flow "
+        "control limits a sender.",
     ),
 )

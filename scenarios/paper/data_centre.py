@@ -25,9 +25,8 @@ SMALL_SCALE_PAYLOAD_BYTES = 4_000
 """The MTU of the paper's appendix C. With a quarter of the packets, a larger network fits the same run time."""
 
 SCALING_RULE = (
-    "At scales ci and laptop an incast has 31 and 63 senders. The incast's window and the switches' buffers are the "
-    "paper's, multiplied by senders / 128: senders arrive at the paper's rate and fill the same share of the buffer. "
-    "Incasts are evenly spaced, because a short run might otherwise have none by chance."
+    "At scales ci and laptop, an incast has 31 and 63 senders instead of 128, and its start interval and the buffers "
+    "are smaller in proportion. Incasts are evenly spaced, because a short run might otherwise have none."
 )
 SCALING_NOTE = f"{SCALING_RULE} Packets carry {SMALL_SCALE_PAYLOAD_BYTES:,} B."
 

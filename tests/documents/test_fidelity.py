@@ -58,7 +58,10 @@ def test_runs_with_a_given_dilation_are_in_the_curve_only() -> None:
     assert [curve_cells(run)[0] for run in curve] == ["1,000", "5,000", "20,000 auto"]
     assert curves([chosen]) == {}
     text = document(PAGE, [chosen, *with_given])
-    assert "In 1 pair of runs on softswitch (1 faithful)" in text
+    assert (
+        "In 1 pair of a live run on softswitch and a virtual run of the same flows, the peak buffer differs by 5 %"
+        in text
+    )
     assert "| hadoop-50 | 1 | 5 % | 5 % |" in text
     assert "No pair of runs is stored yet" in document(PAGE, with_given)
 

@@ -83,16 +83,16 @@ def test_a_page_has_the_largest_scale_with_three_seeds_and_the_cause_of_each_cla
     remarks = {"theory": Remarks(follows="It follows.", reasons=reasons)}
     text = pages_of(sets, remarks, {"theory": "../images/x.png"})["theory.md"]
     parts = (
-        "3 claims of the paper: 1 holds, 2 fail. It follows.",
+        "Of 3 claims of the paper, 1 holds and 2 fail. It follows.",
         "(../images/x.png)",
+        "*Measured* is the median over 3 seeds at scale laptop (3 runs).",
         "| 1 | a | p | m | holds | 3/3 |",
         "| 2 | b | p | m | **fails** | 0/3 |",
-        "scale laptop, 3 seeds; 3 runs, all faithful",
         shown.command,
-        "Formulas",
+        "Appendix C has formulas",
         "- **Claims 2, 3.** Because. *Test:* It is.",
-        "- **Claim 5 (in other sets).** Because.",
         "- **Claim 4.** The cause is unknown.",
+        "- **Claim 5** fails only in other stored results. `reproduce theory --show --full` has the causes.",
     )
     positions = [text.index(part) for part in parts]
     assert positions == sorted(positions)
@@ -110,7 +110,7 @@ def test_the_overview_has_a_row_for_each_experiment_without_changed_settings(tmp
         _write(tmp_path / f"{number}-20261129-080000", reproduction)
     summaries = merged((), (summary for summary, _ in below([tmp_path])))
     text = parts_of(summaries, {"ndp": Remarks(follows="It follows.")})[OUTCOMES]
-    first = "4 claims of the paper: 2 hold, 1 fails, 1 depends on the seed; 1 of ours: 1 holds. All 0 stored runs are"
+    first = "Of 4 claims of the paper, 2 hold, 1 fails and 1 depends on the seed. Of 1 claim of our own, 1 holds."
     assert text.startswith(first)
     counts = "1 holds, 1 depends on the seed; ours: 1 holds"
     assert f"| Fig. 16 | [ndp](ndp.md) | ci | {counts} | It follows. |" in text
@@ -151,7 +151,7 @@ def test_a_changed_setting_counts_only_if_it_shortens_arrivals_at_scale_paper_or
         assert summary.arrivals_us == arrivals_us
     if summary is not None and arrivals_us is not None:
         text = pages_of([summary], {}, {})["hadoop-50.md"]
-        assert "scale paper, messages for 1 ms instead of 10 ms, seed 1;" in text
+        assert "seed 1 at scale paper (0 runs), with messages for 1 ms instead of 10 ms." in text
         assert "--set arrivals_us=1000" in text
 
 
@@ -245,7 +245,7 @@ def test_findings_are_stored_so_that_pages_need_no_runs(tmp_path: Path, docs: Pa
         ("theory", "laptop", "run.py", None),
     ]
     overview = (docs / "reproduction" / "README.md").read_text()
-    assert overview.startswith("before\n<!-- begin outcomes -->\n4 claims of the paper")
+    assert overview.startswith("before\n<!-- begin outcomes -->\nOf 4 claims of the paper")
     assert overview.endswith("<!-- end -->\nafter\n")
     _write(runs / "larger", _reproduction("hadoop-50", "paper"))
     assert main([str(runs)]) == 0
