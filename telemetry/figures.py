@@ -25,8 +25,8 @@ class Meaning:
 class SenderCounts:
     """The counters of a flow's sender so far. Each is a column of the flows trace."""
 
-    packets_sent: Annotated[int, Meaning("data packets sent, including resent ones", "packets")] = 0
-    packets_resent: Annotated[int, Meaning("data packets sent again", "packets")] = 0
-    bytes_resent: Annotated[int, Meaning("message bytes sent again", "B", bits=64)] = 0
+    packets_sent: Annotated[int, Meaning("data packets sent, including retransmitted packets", "packets")] = 0
+    packets_resent: Annotated[int, Meaning("retransmitted data packets", "packets")] = 0
+    bytes_resent: Annotated[int, Meaning("retransmitted message bytes", "B", bits=64)] = 0
     timeouts: Annotated[int, Meaning("retransmission timeouts")] = 0
     naks: Annotated[int, Meaning("negative acknowledgements received")] = 0

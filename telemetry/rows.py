@@ -17,8 +17,8 @@ from telemetry.figures import Meaning, SenderCounts
 
 @dataclass(frozen=True, slots=True)
 class FlowRow:
-    """The flows of the run, one row per message. A flow is one message from one host to another. The figures that the
-    sender reports, `packets_sent` to `paused_us`, are null if the runner was killed before the report."""
+    """The trace has one row per flow of the run: one message from one host to another. The columns that the sender
+    reports, `packets_sent` to `paused_us`, are null if the runner was killed before the report."""
 
     flow_id: Annotated[int, Meaning("number of the flow in this run, from 1")]
     src: Annotated[str, Meaning("sending host")]
@@ -27,7 +27,7 @@ class FlowRow:
     size_bytes: Annotated[int, Meaning("bytes of the message, without headers", "B", bits=64)]
     start_us: Annotated[
         float | None,
-        Meaning("time at which the message can be passed to the NIC; null: a flow it waits for did not finish", "µs"),
+        Meaning("time at which the message was ready to be sent; null: a flow it waits for did not finish", "µs"),
     ]
     finish_us: Annotated[
         float | None,
@@ -37,13 +37,13 @@ class FlowRow:
     ideal_fct_us: Annotated[float, Meaning("FCT of the message at line rate in an otherwise idle network", "µs")]
     slowdown: Annotated[float | None, Meaning("`fct_us` / `ideal_fct_us`, never clamped to 1", "1")]
     counts: SenderCounts | None
-    paused_us: Annotated[float | None, Meaning("time that flow control kept packets of the flow back", "µs")]
+    paused_us: Annotated[float | None, Meaning("time for which flow control held back packets of the flow", "µs")]
     corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")]
 
 
 @dataclass(slots=True)
 class SignalRow:
-    """The Back-To-Sender (BTS) packets that reached a host, one row for each flow that a packet names."""
+    """The trace has one row for each Back-To-Sender (BTS) packet that reached a host, and each flow that it names."""
 
     sent_us: Annotated[
         float | None,
@@ -64,7 +64,7 @@ class SignalRow:
     queue_depth_bytes: Annotated[
         int,
         Meaning(
-            "bytes in that switch's queue for the packet; for cause `cache` this is not the congested queue",
+            "bytes in the queue of `switch` for the packet; for cause `cache` this is not the congested queue",
             "B",
         ),
     ]
@@ -75,7 +75,7 @@ class SignalRow:
     paused_until_us: Annotated[
         float | None,
         Meaning(
-            "end of the pause that the packet set; `received_us`: the host had nothing left to send; null: it set none",
+            "end of the pause that the packet set; `received_us`: the host had no data left; null: no pause set",
             "µs",
         ),
     ]
@@ -83,8 +83,8 @@ class SignalRow:
 
 @dataclass(slots=True)
 class LatenessRow:
-    """The lateness of sent frames, one row per interval in which a switch, or a process that serves hosts, sent any.
-    There are no rows with the virtual clock."""
+    """The trace has the lateness of sent frames: one row per interval in which a switch, or a process that serves
+    hosts, sent frames. Virtual runs have no rows."""
 
     time_us: Annotated[float, Meaning("end of the interval", "µs")]
     part: Annotated[str, Meaning("`host` or `switch`")]
@@ -95,8 +95,8 @@ class LatenessRow:
 
 @dataclass(slots=True)
 class GoodputRow:
-    """The goodput of flows, one row per flow and interval (`transport.goodput_interval_ns`) in which the receiver got
-    message bytes in order."""
+    """The trace has the goodput of flows: one row per flow and interval (`transport.goodput_interval_ns`) in which the
+    receiver got message bytes in order."""
 
     from_us: Annotated[float, Meaning("start of the interval", "µs")]
     until_us: Annotated[float, Meaning("end of the interval", "µs")]
@@ -108,8 +108,8 @@ class GoodputRow:
 
 @dataclass(slots=True)
 class CongestionRow:
-    """The congestion control of flows over time, recorded only if `transport.cc_trace_ns` is set. An acknowledgement
-    adds a row if it changed window, rate or round trip and the flow's previous row is at least that old."""
+    """The trace has the state of congestion control over time, if `transport.cc_trace_ns` is set. An acknowledgement
+    adds a row if it changed window, rate or round trip and the flow's previous row is at least `cc_trace_ns` old."""
 
     time_us: Annotated[float, Meaning("time at which the acknowledgement arrived", "µs")]
     flow_id: Annotated[int, Meaning("number of the flow")]

@@ -180,8 +180,8 @@ FLOWS = _row_schema("flows", 1, FlowRow)
 QUEUES = TraceSchema(
     "queues",
     1,
-    "One row per sampling interval for the whole buffer of a switch (`port` = `class` = -1), and one for each "
-    "(port, class) that held anything in that interval.",
+    "The trace has one row per sampling interval for the whole buffer of a switch (`port` = `class` = -1), and one for "
+    "each (port, class) that held packets in that interval.",
     (
         Column("time_us", "Float64", "µs", "end of the sampling interval"),
         Column("switch", "String", "", "name of the switch"),
