@@ -221,6 +221,7 @@ def dask_cluster(folder: Path, *options: str, workers: int = 1) -> Iterator[str]
 
         scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0")
         await_file(folder, "scheduler.json", scheduler)
+        assert comes_true(lambda: bool(file.read_text()))  # the scheduler creates the file before it writes it
         start("worker", "--nworkers", str(workers), "--nthreads", "1", "--local-directory", str(folder / "scratch"))
         yield json.loads(file.read_text())["address"]
 
