@@ -25,7 +25,7 @@ _SETTINGS_OF = {"topology": "topology_parameters", "switch": "switch_settings", 
 """The field of config.json with the resolved settings, by the prefix of their keys. Keys without one: `workload`."""
 
 Facts = Mapping[str, str]
-"""What distinguishes runs, as name and value."""
+"""The names and values of the settings that distinguish runs."""
 
 
 @dataclass(frozen=True)

@@ -547,7 +547,7 @@ EXPERIMENT = Experiment(
         "Hadoop messages arrive for 1, 1.5 and 3 ms at scales ci, laptop and paper, and RPC messages for 0.4, 0.5 and "
         "3 ms. `--set arrivals_us` sets both.",
         "The completion time of an incast is the time from the first start to the last finish of its "
-        "messages. Jain's index is that of the mean rates of an incast's messages, averaged over incasts.",
+        "messages. Jain's index is computed from the mean rates of an incast's messages, averaged over incasts.",
         "In the tables, each cell is the median over the seeds. docs/rivals.md explains the columns.",
     ),
 )

@@ -26,7 +26,7 @@ SMALL_SCALE_PAYLOAD_BYTES = 4_000
 
 SCALING_RULE = (
     "At scales ci and laptop, an incast has 31 and 63 senders instead of 128, and its start interval and the buffers "
-    "are smaller in proportion. Incasts are evenly spaced, because a short run might otherwise have none."
+    "are smaller in proportion. Incasts are evenly spaced: with random starts a short run may have no incast."
 )
 SCALING_NOTE = f"{SCALING_RULE} Packets carry {SMALL_SCALE_PAYLOAD_BYTES:,} B."
 

@@ -139,7 +139,7 @@ class Powertcp(PowerControl):
         self._follow(sample, is_measured=is_same_path)
 
     def _measure(self, hops: tuple[HopTelemetry, ...]) -> bool:
-        """Update the power with that of the most powerful hop.
+        """Update the power with the largest power of all hops.
 
         Returns False if a hop has no rate or its time stamp is not newer than the stored one.
         """
