@@ -11,7 +11,7 @@ SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
 ifeq ($(shell id -u):$(shell [ -O . ] || echo other),0:other)
 export PYTHONDONTWRITEBYTECODE := 1
 endif
-PACKAGES := analysis cli documents hosts native reproduction request scenarios simulators softswitch/src telemetry testbed topologies wire
+PACKAGES := sfc_testbed softswitch/src
 READY := .venv/ready
 READY_FOR_TESTS := .venv/ready-for-tests
 
@@ -40,7 +40,7 @@ $(READY): pyproject.toml softswitch/pyproject.toml tools/provision.sh tools/prog
 .PHONY: engine
 engine: $(READY)
 	@$(PYTHON) -m compileall -q $(PACKAGES)
-	@$(PYTHON) -m native
+	@$(PYTHON) -m sfc_testbed.native
 
 $(READY_FOR_TESTS): $(READY)
 	tools/provision.sh tests
@@ -97,10 +97,10 @@ bench: engine  ## measure packet paths, and print rates and ratios
 	$(PYTHON) -m bench
 
 docs: $(READY)  ## regenerate the generated parts of docs/
-	$(PYTHON) -m telemetry.document
+	$(PYTHON) -m sfc_testbed.telemetry.document
 	$(PYTHON) -m tools.counters
-	$(PYTHON) -m documents.fidelity
-	$(PYTHON) -m documents.simulators
+	$(PYTHON) -m sfc_testbed.documents.fidelity
+	$(PYTHON) -m sfc_testbed.documents.simulators
 	$(PYTHON) -m bench.document
 
 clean:  ## remove the remains of killed runs, and caches (results in runs/ stay)

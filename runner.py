@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The command: run, compare, validate, reproduce, sweep, cli, list, report, export, doctor, clean.
 
-All of it is in `cli/`.
+It finds the clone's environment. All else is in `sfc_testbed/command.py` and `sfc_testbed/cli/`.
 """
 
 import signal
@@ -23,20 +23,10 @@ _VENV_PYTHON = ROOT / ".venv" / "bin" / "python"
 if Path(sys.prefix) != ROOT / ".venv" and _VENV_PYTHON.exists():
     os.execv(_VENV_PYTHON, [str(_VENV_PYTHON), *sys.argv])
 
-# NumPy's linear algebra, which no part uses heavily, would start threads that wait actively and use CPU time.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Plots are written to files. A notebook's backend, which its commands inherit, may not be installed here.
-os.environ["MPLBACKEND"] = "agg"
-
-from testbed.interrupt import end_at_once
-
-end_at_once()  # before anything that takes a while to load
-
 try:
     import softswitch
-    from cli.app import main
 except ModuleNotFoundError as error:
-    if error.name not in ("rich", "typer", "os_helpers"):
+    if error.name != "softswitch":
         raise
     sys.exit("runner.py: the set-up has not run here; type `make setup` first")
 
@@ -45,5 +35,7 @@ if softswitch.__file__ is None or Path(softswitch.__file__).resolve().parent != 
     # The digest of the code, by which results are compared, is that of this tree.
     sys.exit(f"runner.py: Python finds another softswitch, not {_SOFTSWITCH}; type `make setup` first")
 
+from sfc_testbed.command import main
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.formatting import markdown_table
 from bench.benchmarks.peers import TARGETS, WORKERS
 from bench.instruments.benchmark import Figure
 from bench.report import value_text
+from sfc_testbed.analysis.formatting import markdown_table
 
 _HEADINGS = ("compared with", "work", "theirs", "ours", "ours / theirs", f"{WORKERS} workers / theirs")
 _SWITCHES = {"BMv2": "BMv2", "a bare forwarder": "forwarder"}

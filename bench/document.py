@@ -19,9 +19,9 @@ from typing import Any
 from bench.comparison import comparison
 from bench.instruments.benchmark import Figure, Target
 from bench.report import SCHEMA, Report
-from documents import stored as pages
-from documents.stored import PageError, replaced
-from telemetry.atomic_file import replace_text
+from sfc_testbed.documents import stored as pages
+from sfc_testbed.documents.stored import PageError, replaced
+from sfc_testbed.telemetry.atomic_file import replace_text
 
 DOCUMENT = pages.DOCS / "performance.md"
 STORE = DOCUMENT.parent / "stored" / "performance.json"

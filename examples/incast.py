@@ -13,8 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the tree, wherever this is started
 
-from testbed.live.session.script import run_script
-from testbed.live.session.session import open_network
+from sfc_testbed.testbed.live.session.script import run_script
+from sfc_testbed.testbed.live.session.session import open_network
 
 
 def main() -> None:

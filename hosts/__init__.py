@@ -2,6 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The userspace NIC of each host, which also pauses flows for source flow control."""
 
-from native.modules import install
+from sfc_testbed.native.modules import install
 
 install()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The agent, a process that serves hosts of a live run: ``python -m hosts.agent CONFIG.json``.
+"""The agent, a process that serves hosts of a live run: ``python -m sfc_testbed.hosts.agent CONFIG.json``.
 
 The agent enters its hosts' network namespaces to open sockets, then serves all their NICs in one loop. It reads the
 commands of `hosts.protocol` from stdin and writes events to stdout: first that it is ready, then records as they
@@ -19,18 +19,19 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from types import FrameType
 
-from hosts.agent_config import TAP, AgentConfig, AgentHost
-from hosts.build import NicBuilder, incoming_message, outgoing_message, plan_stalls
-from hosts.crash import print_crash
-from hosts.io.event_loop import EventLoop
-from hosts.io.late_bins import LateBins, late_bin_ns
-from hosts.io.lines import LineReader, LineWriter
-from hosts.io.namespaces import network_namespace
-from hosts.io.packet_socket import PacketSocket
-from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES, silence_kernel
-from hosts.io.tap import ReplacedInterface, TapDevice, replace_interface, restore_interface
-from hosts.io.timer import MonotonicTimer, end_sleeps_on_time, take_real_time_priority
-from hosts.protocol import (
+from os_helpers.parent import die_with_parent
+from sfc_testbed.hosts.agent_config import TAP, AgentConfig, AgentHost
+from sfc_testbed.hosts.build import NicBuilder, incoming_message, outgoing_message, plan_stalls
+from sfc_testbed.hosts.crash import print_crash
+from sfc_testbed.hosts.io.event_loop import EventLoop
+from sfc_testbed.hosts.io.late_bins import LateBins, late_bin_ns
+from sfc_testbed.hosts.io.lines import LineReader, LineWriter
+from sfc_testbed.hosts.io.namespaces import network_namespace
+from sfc_testbed.hosts.io.packet_socket import PacketSocket
+from sfc_testbed.hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES, silence_kernel
+from sfc_testbed.hosts.io.tap import ReplacedInterface, TapDevice, replace_interface, restore_interface
+from sfc_testbed.hosts.io.timer import MonotonicTimer, end_sleeps_on_time, take_real_time_priority
+from sfc_testbed.hosts.protocol import (
     Add,
     Adopt,
     AgentEvent,
@@ -47,13 +48,12 @@ from hosts.protocol import (
     event_line,
     parse_command,
 )
-from hosts.records import RecordWriter, host_state
-from hosts.transport.messages import Event
-from hosts.transport.nic import Nic
-from hosts.transport.settings import TransportSettings
-from os_helpers.parent import die_with_parent
-from scenarios.model.flow import Flow
-from wire.dilation import Dilation
+from sfc_testbed.hosts.records import RecordWriter, host_state
+from sfc_testbed.hosts.transport.messages import Event
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.wire.dilation import Dilation
 
 _FLUSH_NS = 50_000_000
 _FAILED, _BAD_INPUT = 1, 2
@@ -251,7 +251,7 @@ def main(arguments: Sequence[str]) -> int:
     Returns 0 after a complete run, 1 if the run failed, and 2 for bad input, which is reported in one line.
     """
     if len(arguments) != 1:
-        print("usage: python -m hosts.agent CONFIG.json", file=sys.stderr)
+        print("usage: python -m sfc_testbed.hosts.agent CONFIG.json", file=sys.stderr)
         return _BAD_INPUT
     die_with_parent()
     end_sleeps_on_time()

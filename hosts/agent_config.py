@@ -12,12 +12,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hosts.records import SwitchClock
-from hosts.transport.settings import TransportSettings
-from scenarios.model.flow import Flow
-from topologies.model import Host, Topology
-from topologies.physics import departure_window_ns
-from wire.dilation import Dilation
+from sfc_testbed.hosts.records import SwitchClock
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.topologies.model import Host, Topology
+from sfc_testbed.topologies.physics import departure_window_ns
+from sfc_testbed.wire.dilation import Dilation
 
 INTERFACE = "{name}-eth0"
 TAP = "{name}-tap0"

@@ -6,16 +6,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from ipaddress import IPv4Address
 from types import MappingProxyType
 
-from hosts.agent_config import HostStall
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
-from hosts.transport.nic import Nic
-from hosts.transport.settings import TransportSettings
-from hosts.transport.standstill import StallingNic, Standstill
-from scenarios.model.flow import Flow
-from topologies.model import Host, Topology
-from wire.addresses import parse_mac
-from wire.dilation import Dilation
+from sfc_testbed.hosts.agent_config import HostStall
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.standstill import StallingNic, Standstill
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.topologies.model import Host, Topology
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.dilation import Dilation
 
 
 class NicBuilder:

@@ -12,8 +12,9 @@ import sys
 import traceback
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-_ENGINE = ROOT / "hosts" / "transport"
+from sfc_testbed.place import PACKAGE, ROOT, shown
+
+_ENGINE = (PACKAGE / "hosts" / "transport").resolve()
 _ALGORITHMS = tuple(_ENGINE / name for name in ("congestion", "flow_control", "loss_recovery"))
 _MOST_CHARACTERS = 200
 
@@ -30,9 +31,7 @@ def engine_crash(error: BaseException) -> str | None:
     callees = frames[last_engine_index + 1 :]
     algorithm_frames = [frame for frame in callees if frame.filename == callees[0].filename]
     frame = (algorithm_frames or [frames[last_engine_index]])[-1]
-    path = _path(frame)
-    place = path.relative_to(ROOT) if ROOT in path.parents else path
-    return f"{_qualified_name(frame)} raised {error_summary(error)} ({place}:{frame.lineno})"
+    return f"{_qualified_name(frame)} raised {error_summary(error)} ({shown(_path(frame))}:{frame.lineno})"
 
 
 def print_crash(error: BaseException) -> bool:
@@ -58,8 +57,8 @@ def error_summary(error: BaseException) -> str:
 
 
 def _path(frame: traceback.FrameSummary) -> Path:
-    """Return the source file of a frame. File names in compiled code are relative to the root of the repository."""
-    return ROOT / frame.filename
+    """Return the source file of a frame. File names in compiled code are relative to `ROOT`."""
+    return (ROOT / frame.filename).resolve()
 
 
 def _is_engine(frame: traceback.FrameSummary) -> bool:

@@ -16,12 +16,12 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from hosts.io.summaries import LatenessSummary, SpacingSummary
-from hosts.transport.counters import NicCounters
 from os_helpers.visible import visible
-from scenarios.model.flow import Flow
-from telemetry.figures import SenderCounts
-from telemetry.rows import CongestionRow, GoodputRow, LatenessRow, SignalRow
+from sfc_testbed.hosts.io.summaries import LatenessSummary, SpacingSummary
+from sfc_testbed.hosts.transport.counters import NicCounters
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.rows import CongestionRow, GoodputRow, LatenessRow, SignalRow
 
 _QUOTED_CHARACTERS = 200
 

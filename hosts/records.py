@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from hosts.io.late_bins import LateBin
-from hosts.protocol import (
+from sfc_testbed.hosts.io.late_bins import LateBin
+from sfc_testbed.hosts.protocol import (
     Congestion,
     FlowReceived,
     FlowSent,
@@ -23,16 +23,16 @@ from hosts.protocol import (
     Record,
     Signal,
 )
-from hosts.transport import messages
-from hosts.transport.congestion import UNLIMITED_WINDOW
-from hosts.transport.congestion.trace import CongestionState
-from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.messages import BtsReceived, Event, MessageReceived, SendingReport
-from hosts.transport.nic import Nic
-from wire.bts import STAMPS, tick_ns
-from wire.constants import BtsCause
-from wire.dilation import Dilation
-from wire.units import NS_PER_US
+from sfc_testbed.hosts.transport import messages
+from sfc_testbed.hosts.transport.congestion import UNLIMITED_WINDOW
+from sfc_testbed.hosts.transport.congestion.trace import CongestionState
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.messages import BtsReceived, Event, MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.wire.bts import STAMPS, tick_ns
+from sfc_testbed.wire.constants import BtsCause
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.units import NS_PER_US
 
 _CAUSES = {cause: cause.name.lower() for cause in BtsCause}
 

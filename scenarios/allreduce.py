@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from scenarios.model.scenario import Scale, Scenario
-from scenarios.traffic.allreduce import AllReduce
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario
+from sfc_testbed.scenarios.traffic.allreduce import AllReduce
 
 SCENARIO = Scenario(
     name="allreduce",

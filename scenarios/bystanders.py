@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from scenarios.model.scenario import Scale, Scenario
-from scenarios.traffic.bystanders import Bystanders
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario
+from sfc_testbed.scenarios.traffic.bystanders import Bystanders
 
 SCENARIO = Scenario(
     name="bystanders",

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scenarios import allreduce, bystanders, datacentre, incast
-from scenarios.model.scenario import Scenario
-from scenarios.paper import data_centre, fairness, incasts, testbed, theory
+from sfc_testbed.scenarios import allreduce, bystanders, datacentre, incast
+from sfc_testbed.scenarios.model.scenario import Scenario
+from sfc_testbed.scenarios.paper import data_centre, fairness, incasts, testbed, theory
 
 SCENARIOS: Mapping[str, Scenario] = {
     scenario.name: scenario

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from scenarios.model.scenario import Scale, Scenario
-from scenarios.traffic.datacentre import DataCentre
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario
+from sfc_testbed.scenarios.traffic.datacentre import DataCentre
 
 SCENARIO = Scenario(
     name="datacentre",

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from scenarios.model.scenario import Scale, Scenario
-from scenarios.traffic.incast import Incast
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario
+from sfc_testbed.scenarios.traffic.incast import Incast
 
 SCENARIO = Scenario(
     name="incast",

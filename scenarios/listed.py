@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from request.spec import FLOW_LIST
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import Scale, Scenario, Workload
-from topologies.model import Topology
+from sfc_testbed.request.spec import FLOW_LIST
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario, Workload
+from sfc_testbed.topologies.model import Topology
 
 if TYPE_CHECKING:
     import numpy as np

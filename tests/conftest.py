@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.app import main
+from sfc_testbed.cli.app import main
+from sfc_testbed.testbed.speed.stored import store
 from softswitch_tests import marks
-from testbed.speed.stored import store
 from tests.testbed.speed.calibrations import built_in_calibration
 from tests.tree import ROOT
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tree import files_of_tree
+from tests.tree import LINKS, files_of_tree
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,16 +26,18 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = (
     {"os_helpers"},
     {"softswitch"},
-    {"native"},
-    {"wire"},
-    {"request"},
-    {"telemetry", "topologies"},
-    {"hosts.transport", "analysis"},
-    {"hosts.io", "scenarios"},
-    {"hosts", "testbed"},
-    {"reproduction", "simulators"},
-    {"documents"},
-    {"cli"},
+    {"sfc_testbed", "sfc_testbed.place"},
+    {"sfc_testbed.native"},
+    {"sfc_testbed.wire"},
+    {"sfc_testbed.request"},
+    {"sfc_testbed.telemetry", "sfc_testbed.topologies"},
+    {"sfc_testbed.hosts.transport", "sfc_testbed.analysis"},
+    {"sfc_testbed.hosts.io", "sfc_testbed.scenarios"},
+    {"sfc_testbed.hosts", "sfc_testbed.testbed"},
+    {"sfc_testbed.reproduction", "sfc_testbed.simulators"},
+    {"sfc_testbed.documents"},
+    {"sfc_testbed.cli"},
+    {"sfc_testbed.command"},
     {"runner", "bench"},
 )
 # The packages of `testbed`, lowest first; each imports only earlier ones.
@@ -44,12 +46,17 @@ TESTBED = (
     *("recording", "virtual", "live", "execution", "speed", "jobs", "sweep", "validation", "prompt"),
 )
 # The testbed also imports hosts.agent and its modules, which are in the same row.
-ALLOWED = {("testbed", "hosts")}
+ALLOWED = {("sfc_testbed.testbed", "sfc_testbed.hosts")}
 FORBIDDEN_IN_TRANSPORT = {"time", "socket", "random", "select", "threading", "asyncio", "datetime", "secrets"}
 NOT_IN_LAYERS = ("tests", "tools", "examples", "runs", "build")
 SOFTSWITCH = ROOT / "softswitch"
-PROJECTS = ("softswitch/src/os_helpers", "softswitch/src/softswitch", "softswitch/tests/softswitch_tests")
-"""Folders of a project with its own pyproject.toml. Levels of folders count from there."""
+PROJECTS = (
+    "sfc_testbed",
+    "softswitch/src/os_helpers",
+    "softswitch/src/softswitch",
+    "softswitch/tests/softswitch_tests",
+)
+"""Folders of a distribution. Levels of folders count from there."""
 DISTRIBUTIONS = {"google": "protobuf", "grpc": "grpcio", "p4": "p4runtime"}
 """The packages of the index that have modules under another name."""
 NOT_INSTALLED = {"finsy", "p4net", "p4runtime_sh"}
@@ -60,7 +67,8 @@ FEWEST_MODULES = 3
 
 def _modules() -> dict[str, Path]:
     own = [path for path in ROOT.rglob("*.py") if not path.is_relative_to(SOFTSWITCH)]
-    return {**_named(ROOT, own), **_named(SOFTSWITCH / "src", (SOFTSWITCH / "src").rglob("*.py"))}
+    found = {**_named(ROOT, own), **_named(SOFTSWITCH / "src", (SOFTSWITCH / "src").rglob("*.py"))}
+    return {f"sfc_testbed.{name}" if name.partition(".")[0] in LINKS else name: path for name, path in found.items()}
 
 
 def _named(folder: Path, paths: Iterable[Path]) -> dict[str, Path]:
@@ -101,7 +109,9 @@ def _layer(module: str) -> tuple[int, str] | None:
 
 
 def _package(module: str) -> str:
-    return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0] or module
+    """Return the package of a module. Modules at the top of `sfc_testbed` count alone, in different layers."""
+    folder = module.rpartition(".")[0]
+    return module if MODULES[module].name == "__init__.py" or folder in ("", "sfc_testbed") else folder
 
 
 def _cycle(graph: Mapping[str, set[str]]) -> list[str] | None:
@@ -126,7 +136,7 @@ def test_module_imports_only_lower_layers(module: str) -> None:
 
 def test_packages_of_the_testbed_import_only_lower_ones() -> None:
     """A package includes its subpackages."""
-    packages = {module: module.split(".")[1] for module in MODULES if module.startswith("testbed.")}
+    packages = {module: module.split(".")[2] for module in MODULES if module.startswith("sfc_testbed.testbed.")}
     assert set(packages.values()) == set(TESTBED)
     for module, own in packages.items():
         for name in set(_imports(MODULES[module])) & set(packages):
@@ -178,7 +188,7 @@ def test_only_live_networks_and_the_mininet_switch_class_import_mininet() -> Non
     """Everything else works without Mininet."""
     users = {module for module, path in MODULES.items() if any(name.startswith("mininet") for name in _imports(path))}
     assert users
-    allowed = ("testbed.live.", "testbed.prompt.", "softswitch.mininet", "bench.queues.")
+    allowed = ("sfc_testbed.testbed.live.", "sfc_testbed.testbed.prompt.", "softswitch.mininet", "bench.queues.")
     assert all(user.startswith(allowed) for user in users)
 
 
@@ -197,9 +207,9 @@ def test_softswitch_and_its_tests_import_nothing_of_the_testbed(folder: str, end
 def test_scenarios_import_no_plots_and_no_network() -> None:
     """Listing the scenarios must not load heavy packages."""
     used = {
-        name.partition(".")[0]
+        name.removeprefix("sfc_testbed.").partition(".")[0]
         for module, path in MODULES.items()
-        if module.startswith("scenarios")
+        if module.startswith("sfc_testbed.scenarios")
         for name in _imports(path)
     }
     assert not used & {"matplotlib", "mininet", "analysis", "polars"}

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = "analysis cli hosts native reproduction request scenarios softswitch/src telemetry testbed topologies wire"
+FOLDERS = "sfc_testbed hosts scenarios softswitch/src topologies"
 MODULES = sorted(path for folder in FOLDERS.split() for path in (ROOT / folder).rglob("*.py"))
-LIVE = ROOT / "testbed" / "live"
-MININET_SHELLS = (LIVE / "emulation.py", ROOT / "testbed" / "prompt" / "shell.py")
+TESTBED = ROOT / "sfc_testbed" / "testbed"
+MININET_SHELLS = (TESTBED / "live" / "emulation.py", TESTBED / "prompt" / "shell.py")
 """Modules that send commands to the shell of a Mininet node: `tc` with interface names and numbers of the testbed, and
 commands that a user typed at the prompt for that node."""
 SHELL_CALLS = ("system", "popen", "getoutput", "getstatusoutput", "create_subprocess_shell", "cmd", "sendCmd")

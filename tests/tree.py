@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+LINKS = {path.name: path.readlink() for path in (ROOT / "sfc_testbed").iterdir() if path.is_symlink()}
+"""The links in the package to folders outside it."""
 _GENERATED = {"__pycache__", "runs", "build"}
 
 
@@ -20,6 +23,13 @@ def files_of_tree() -> list[str]:
     except (FileNotFoundError, subprocess.CalledProcessError):
         return sorted(_source_files())
     return [name for name in output.split("\0") if name and (ROOT / name).is_file()]
+
+
+def copy_of_package(folder: Path) -> Path:
+    """Copy the package, with its folders at the top of the tree and the links to them, and return its new root."""
+    for name in ("sfc_testbed", "hosts", "scenarios", "topologies", "switch-bmv2"):
+        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
 
 
 def _source_files() -> list[str]:

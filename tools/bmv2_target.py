@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from testbed.targets.bmv2.installation import simple_switch_on_path
+from sfc_testbed.testbed.targets.bmv2.installation import simple_switch_on_path
 from tools.nanomsg import PacketSocket, library_name
 
 PATIENCE_S = 30.0

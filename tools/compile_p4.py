@@ -16,8 +16,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sfc_testbed.place import ROOT
+from sfc_testbed.testbed.program.sources import ARTIFACTS, HASH_FILE, HOW_TO_GET_IT, SOURCES, source_hash
 from softswitch.p4c import COMPILER, LANGUAGE
-from testbed.program.sources import ARTIFACTS, HASH_FILE, HOW_TO_GET_IT, ROOT, SOURCES, source_hash
 from tools import counters
 
 __all__ = ["PROGRAMS", "ROOT", "SOURCES", "compiler_command", "main", "source_hash", "without_indentation"]

@@ -19,7 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from testbed.program.sources import ROOT, SOURCES, source_hash
+from sfc_testbed.place import ROOT
+from sfc_testbed.testbed.program.sources import SOURCES, source_hash
 from tools.compile_p4 import compiler_command, missing_compiler, without_indentation
 
 FOLDER = Path("examples/p4")

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any
 
-from topologies.model import Link, Topology
-from topologies.routes import Paths
-from wire.constants import DEFAULT_PAYLOAD_BYTES
-from wire.roce.packets import data_frame_bytes
-from wire.units import bandwidth_delay_bytes, serialization_ns, two_digits
+from sfc_testbed.topologies.model import Link, Topology
+from sfc_testbed.topologies.routes import Paths
+from sfc_testbed.wire.constants import DEFAULT_PAYLOAD_BYTES
+from sfc_testbed.wire.roce.packets import data_frame_bytes
+from sfc_testbed.wire.units import bandwidth_delay_bytes, serialization_ns, two_digits
 
 BDP_SUFFIX, PACKETS_SUFFIX, RTT_SUFFIX = "_bdp", "_packets", "_rtt"
 """Suffixes of settings that are given as multiples: bytes in BDP or in data packets, ns in base RTTs."""

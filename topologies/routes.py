@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from topologies.model import Link, Port, Topology
+from sfc_testbed.topologies.model import Link, Port, Topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from request.checks import MAX_RATE_BPS, STRICT
-from topologies.model import Topology, TopologyBuilder, TopologyError
+from sfc_testbed.request.checks import MAX_RATE_BPS, STRICT
+from sfc_testbed.topologies.model import Topology, TopologyBuilder, TopologyError
 
 Rate = Annotated[int, Field(ge=1_000_000, le=MAX_RATE_BPS)]
 Delay = Annotated[int, Field(ge=0, le=1_000_000_000)]

@@ -19,16 +19,16 @@ from pathlib import Path
 
 import psutil
 
-from analysis.report.html_pages import write_run_report
-from analysis.results.build import build_result
-from analysis.results.counters import RunCounters
-from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
 from bench.instruments.benchmark import Benchmark, Figure, Target
 from bench.instruments.finished_flows import queue_samples, record_batches
-from request.spec import RunSpec
-from testbed.execution.execute import write_inputs
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.recording.recorder import Recorder
+from sfc_testbed.analysis.report.html_pages import write_run_report
+from sfc_testbed.analysis.results.build import build_result
+from sfc_testbed.analysis.results.counters import RunCounters
+from sfc_testbed.analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.execution.execute import write_inputs
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.recording.recorder import Recorder
 
 FLOWS = 285_000
 """Flows that start in 10 model ms of the paper's default workload."""

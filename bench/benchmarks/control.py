@@ -24,11 +24,11 @@ from google.protobuf import text_format
 
 from bench.instruments.benchmark import Benchmark, Figure
 from bench.instruments.network import veth_pairs
+from sfc_testbed.testbed.system.namespace import can_make_namespaces
+from sfc_testbed.testbed.targets.bmv2.installation import simple_switch_on_path
+from sfc_testbed.testbed.targets.bmv2.thrift import ThriftConnection, interface
 from softswitch.p4runtime.byte_strings import encoded
 from softswitch.p4runtime.messages import client_calls, config, v1
-from testbed.system.namespace import can_make_namespaces
-from testbed.targets.bmv2.installation import simple_switch_on_path
-from testbed.targets.bmv2.thrift import ThriftConnection, interface
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SOFTSWITCH = _ROOT / "softswitch" / "simple_switch_grpc"

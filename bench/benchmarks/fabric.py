@@ -13,8 +13,8 @@ from bench.instruments.benchmark import Benchmark, Figure
 from bench.instruments.native import answer, tool
 from bench.instruments.recorded import record_switches
 from bench.instruments.simulated import incast_request
+from sfc_testbed.testbed.targets.common.commands import PROGRAM
 from softswitch.build import build_library
-from testbed.targets.common.commands import PROGRAM
 
 SETTINGS = ("topology.tors=8", "topology.hosts_per_tor=16", "topology.spines=16", "degree=64")
 """64 of 128 hosts send 250 KB each."""

@@ -33,8 +33,8 @@ from bench.instruments.workload import (
     write_frames,
     write_lines,
 )
+from sfc_testbed.testbed.targets.common.commands import PROGRAM
 from softswitch.build import build_executable
-from testbed.targets.common.commands import PROGRAM
 
 _IDLE_PORTS = (3, 4)
 _IDLE_HOSTS = ("h3", "h4")

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 from bench.instruments.benchmark import Benchmark, Figure
 from bench.instruments.network import veth_pairs
-from hosts.io.event_loop import EventLoop
-from hosts.io.packet_socket import PacketSocket
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage, SendingReport
-from hosts.transport.nic import Nic
-from hosts.transport.settings import TransportSettings
-from wire.dilation import Dilation
+from sfc_testbed.hosts.io.event_loop import EventLoop
+from sfc_testbed.hosts.io.packet_socket import PacketSocket
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage, SendingReport
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire.dilation import Dilation
 
 _LEAD_NS = 50_000_000
 _MAC, _IP = 0x0200_0000_0000, 0x0A00_0000

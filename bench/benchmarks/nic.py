@@ -12,11 +12,11 @@ import time
 from dataclasses import dataclass
 
 from bench.instruments.benchmark import Benchmark, Figure
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
-from hosts.transport.nic import Nic
-from hosts.transport.settings import TransportSettings
-from wire.dilation import Dilation
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire.dilation import Dilation
 
 QUEUE_PAIRS = (1, 32, 500)
 _MACS = (0x0200_0000_0001, 0x0200_0000_0002)

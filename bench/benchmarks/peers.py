@@ -27,9 +27,9 @@ from bench.instruments.contestants import (
     Spent,
     data_packets,
 )
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.plan.plan import plan_run
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.plan.plan import plan_run
 
 WORKERS = 2
 TARGETS: Mapping[type[Peer], tuple[float, float]] = {Htsim: (1.2, 2.0), HpccSimulator: (1.0, 1.7), Ns3: (8.0, 8.0)}

@@ -23,9 +23,9 @@ from bench.instruments.workload import (
     write_frames,
     write_lines,
 )
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.targets.common.commands import PROGRAM
 from softswitch.build import build_library
-from testbed.control_plane.settings import SwitchSettings
-from testbed.targets.common.commands import PROGRAM
 
 SMALL_FRAME_BYTES = 64
 

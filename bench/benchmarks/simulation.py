@@ -16,7 +16,7 @@ from unittest import mock
 
 from bench.instruments.benchmark import Benchmark, Figure
 from bench.instruments.simulated import simulated
-from request.spec import RunSpec
+from sfc_testbed.request.spec import RunSpec
 from softswitch.engine import Fabric
 
 _CALLS_INTO_C = ("run", "put", "next_timer_ns")

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from bench.instruments.benchmark import Benchmark, Figure, Skipped, Target
 from bench.instruments.network import require_root
-from topologies.model import Topology
-from topologies.shapes import Clos, PaperSimulation, PaperTestbed
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.shapes import Clos, PaperSimulation, PaperTestbed
 
 NETWORKS: Mapping[int, Topology] = {
     48: PaperTestbed().build(),
@@ -35,7 +35,7 @@ class StartupBenchmark(Benchmark):
         return [self._measure(count) for count in NETWORKS]
 
     def _measure(self, count: int) -> Figure:
-        from testbed.live.emulation import emulation
+        from sfc_testbed.testbed.live.emulation import emulation
 
         began_s = time.perf_counter()
         with emulation(NETWORKS[count]):

@@ -35,9 +35,9 @@ from bench.instruments.workload import (
     write_frames,
     write_lines,
 )
+from sfc_testbed.testbed.targets.bmv2.installation import simple_switch_on_path
+from sfc_testbed.testbed.targets.common.commands import PROGRAM
 from softswitch.build import build_executable
-from testbed.targets.bmv2.installation import simple_switch_on_path
-from testbed.targets.common.commands import PROGRAM
 
 FRAME_BYTES = 1058
 """A data frame of the default payload."""

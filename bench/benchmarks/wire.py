@@ -30,9 +30,9 @@ from bench.instruments.workload import (
     write_frames,
     write_lines,
 )
+from sfc_testbed.testbed.targets.common.commands import PROGRAM
+from sfc_testbed.wire.constants import DSCP_CONTROL, DSCP_DATA
 from softswitch.build import build_executable
-from testbed.targets.common.commands import PROGRAM
-from wire.constants import DSCP_CONTROL, DSCP_DATA
 
 RATE_BPS = 50_000_000
 ARRIVAL = np.dtype([("time_ns", "<i8"), ("length", "<u4"), ("dscp", "<u4")])

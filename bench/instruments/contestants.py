@@ -25,10 +25,10 @@ from typing import ClassVar
 
 import polars as pl
 
-from simulators import hpcc
-from telemetry.reader import read_trace
-from telemetry.schema import FLOWS
-from testbed.plan.plan import RunPlan
+from sfc_testbed.simulators import hpcc
+from sfc_testbed.telemetry.reader import read_trace
+from sfc_testbed.telemetry.schema import FLOWS
+from sfc_testbed.testbed.plan.plan import RunPlan
 
 _HERE = Path(__file__).resolve()
 _RUNNER = _HERE.parents[2] / "runner.py"

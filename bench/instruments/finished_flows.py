@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
-from scenarios.model.flow import Flow
-from telemetry.figures import SenderCounts
-from telemetry.queue_samples import SAMPLE_DTYPE, Samples
-from telemetry.schema import WHOLE_BUFFER
-from testbed.plan.plan import RunPlan
-from testbed.targets.common.commands import SAMPLE_NS
+from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.queue_samples import SAMPLE_DTYPE, Samples
+from sfc_testbed.telemetry.schema import WHOLE_BUFFER
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.targets.common.commands import SAMPLE_NS
 
 _SEED = 1
 _BATCH_FLOWS = 10_000

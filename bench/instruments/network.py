@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from bench.instruments.benchmark import Skipped
-from testbed.system.namespace import can_make_namespaces, private_network
+from sfc_testbed.testbed.system.namespace import can_make_namespaces, private_network
 
 
 def require_root() -> None:

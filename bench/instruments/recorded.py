@@ -15,11 +15,11 @@ from pathlib import Path
 
 from bench.instruments.simulated import run_whole
 from bench.instruments.workload import write_lines
-from request.spec import RunSpec
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.telemetry.captures.pcapng import Direction, read_capture
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.targets.common.commands import SAMPLE_NS, switch_commands
 from softswitch.engine import ENTRY
-from telemetry.captures.pcapng import Direction, read_capture
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.targets.common.commands import SAMPLE_NS, switch_commands
 
 
 def record_switches(request: RunSpec, folder: Path) -> tuple[str, str]:

@@ -9,14 +9,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.results.counters import RunCounters
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.interrupt import interruptible
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.virtual.simulation import simulate
+from sfc_testbed.analysis.results.counters import RunCounters
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.interrupt import interruptible
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.recording.recorder import Recorder
+from sfc_testbed.testbed.virtual.simulation import simulate
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from request.schemes import SCHEMES
-from testbed.control_plane.commands import pipeline_commands
-from testbed.control_plane.settings import SwitchSettings
-from topologies.model import Topology
-from topologies.shapes import Clos
-from wire.addresses import parse_mac
-from wire.constants import DSCP_DATA
-from wire.dilation import Dilation
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import Opcode, pack_psn_word
+from sfc_testbed.request.schemes import SCHEMES
+from sfc_testbed.testbed.control_plane.commands import pipeline_commands
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.shapes import Clos
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.constants import DSCP_DATA
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import Opcode, pack_psn_word
 
 DILATION = Dilation(1000)
 FLOWS = 64

@@ -17,14 +17,14 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from analysis.formatting import markdown_table, three_digits
 from bench.queues.figures import write_figures
 from bench.queues.store import Store, StoreError, read, write
 from bench.queues.tables import TABLES, rows_of, worst_rows
 from bench.queues.targets import TARGETS
-from documents.pictures import with_few_colors
-from documents.stored import PageError, replaced
-from telemetry.atomic_file import replace_text
+from sfc_testbed.analysis.formatting import markdown_table, three_digits
+from sfc_testbed.documents.pictures import with_few_colors
+from sfc_testbed.documents.stored import PageError, replaced
+from sfc_testbed.telemetry.atomic_file import replace_text
 
 _DOCS = Path(__file__).resolve().parents[2] / "softswitch" / "docs"
 DOCUMENT = _DOCS / "tutorial-queues.md"

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from analysis.plots.canvas import INK, write_png
-from analysis.plots.palette import DASH_CYCLE
-from analysis.plots.panels import Curve, CurveLook, Panel, numbered_looks, plot_panels
-from analysis.plots.series import Points
 from bench.queues.exercises import BUFFER_PACKETS, ECN_THRESHOLD, LOADS
 from bench.queues.store import CURVE_STEP_S, Record
 from bench.queues.targets import TARGETS
 from bench.queues.theory import FluidQueue, fluid_queue
+from sfc_testbed.analysis.plots.canvas import INK, write_png
+from sfc_testbed.analysis.plots.palette import DASH_CYCLE
+from sfc_testbed.analysis.plots.panels import Curve, CurveLook, Panel, numbered_looks, plot_panels
+from sfc_testbed.analysis.plots.series import Points
 
 _LOWEST, _HIGHEST = 0, -1
 _SHOWN: Mapping[str, Sequence[tuple[str, int]]] = {

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from bench.queues import frames
 from bench.queues.exercises import NS, Exercise
 from bench.queues.theory import FluidQueue, Load
-from hosts.io.packet_socket import PacketSocket
+from sfc_testbed.hosts.io.packet_socket import PacketSocket
 
 _SILENCE_S = 1.5
 """The time without a frame after which nothing more is expected."""

@@ -21,10 +21,10 @@ from bench.queues.exercises import BUFFER_PACKETS, FULL_BYTES, HOST_PORT, SWITCH
 from bench.queues.measurement import Hosts
 from bench.queues.switches import SimpleSwitch
 from bench.queues.targets import Target
-from hosts.io.namespaces import network_namespace
-from hosts.io.packet_socket import PacketSocket
-from hosts.io.socket_filter import Program
-from testbed.system.namespace import disable_ipv6, private_network
+from sfc_testbed.hosts.io.namespaces import network_namespace
+from sfc_testbed.hosts.io.packet_socket import PacketSocket
+from sfc_testbed.hosts.io.socket_filter import Program
+from sfc_testbed.testbed.system.namespace import disable_ipv6, private_network
 
 _ALL_FRAMES: Program = [(0x06, 0, 0, 0x40000)]
 _BITS_PER_MEGABIT = 1_000_000

@@ -18,9 +18,9 @@ from mininet.node import Switch
 
 from bench.queues.targets import StartError
 from os_helpers.child import Child
-from testbed.program.declared import Program
-from testbed.targets.bmv2.control import Bmv2Control
-from testbed.targets.bmv2.thrift import ThriftConnection
+from sfc_testbed.testbed.program.declared import Program
+from sfc_testbed.testbed.targets.bmv2.control import Bmv2Control
+from sfc_testbed.testbed.targets.bmv2.thrift import ThriftConnection
 
 _READY_S = 100.0
 _RETRY_S = 0.02

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from analysis.formatting import NOTHING
 from bench.queues.exercises import BUFFER_PACKETS, ECN_THRESHOLD, EXERCISES, LOADS
 from bench.queues.store import Record
 from bench.queues.targets import TARGETS
 from bench.queues.theory import FluidQueue, Load, fluid_queue
+from sfc_testbed.analysis.formatting import NOTHING
 
 _MEGA = 1e6
 

@@ -15,15 +15,15 @@ import time
 from collections.abc import Callable
 from heapq import heappop, heappush
 
-from hosts.io import kernel_calls
-from hosts.io.late_bins import LateBins
-from hosts.io.lateness import LatenessHistogram
-from hosts.io.packet_socket import PacketSocket
-from hosts.io.spacing import SpacingHistogram, WireSpacing
-from hosts.io.tap import TapDevice
-from hosts.io.timer import MonotonicTimer
-from hosts.transport.messages import Event
-from hosts.transport.nic import Nic
+from sfc_testbed.hosts.io import kernel_calls
+from sfc_testbed.hosts.io.late_bins import LateBins
+from sfc_testbed.hosts.io.lateness import LatenessHistogram
+from sfc_testbed.hosts.io.packet_socket import PacketSocket
+from sfc_testbed.hosts.io.spacing import SpacingHistogram, WireSpacing
+from sfc_testbed.hosts.io.tap import TapDevice
+from sfc_testbed.hosts.io.timer import MonotonicTimer
+from sfc_testbed.hosts.transport.messages import Event
+from sfc_testbed.hosts.transport.nic import Nic
 
 _REST_NS = 1_000_000_000
 _NEVER = 1 << 62

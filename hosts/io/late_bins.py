@@ -8,7 +8,7 @@ without departures are left out.
 
 from dataclasses import dataclass
 
-from wire.dilation import Dilation
+from sfc_testbed.wire.dilation import Dilation
 
 _MODEL_NS = 10_000
 _LEAST_WALL_NS = 10_000_000

@@ -5,7 +5,7 @@
 The buckets are the same as in softswitch's c/common/lateness.h, so lateness of hosts and switches is comparable.
 """
 
-from hosts.io.summaries import LatenessSummary
+from sfc_testbed.hosts.io.summaries import LatenessSummary
 
 _SUB_BITS = 4
 

@@ -24,7 +24,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from pyroute2.netlink.rtnl import rt_proto
 from pyroute2.netlink.rtnl.ndmsg import NUD_PERMANENT
 
-from wire.ethernet import ORDINARY_MTU_BYTES
+from sfc_testbed.wire.ethernet import ORDINARY_MTU_BYTES
 
 _OFFLOADS = (
     "tx-checksumming",

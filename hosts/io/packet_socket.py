@@ -11,9 +11,9 @@ import os
 import socket
 import struct
 
-from hosts.io import kernel_calls
-from hosts.io.socket_filter import NIC_FRAMES, Program, attach_filter
-from wire.ethernet import LONGEST_FRAME_BYTES
+from sfc_testbed.hosts.io import kernel_calls
+from sfc_testbed.hosts.io.socket_filter import NIC_FRAMES, Program, attach_filter
+from sfc_testbed.wire.ethernet import LONGEST_FRAME_BYTES
 
 _SOL_PACKET = 263
 _PACKET_STATISTICS = 6

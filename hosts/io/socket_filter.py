@@ -9,7 +9,7 @@ import ctypes
 import socket
 import struct
 
-from wire.constants import (
+from sfc_testbed.wire.constants import (
     BTS_UDP_PORT,
     ETHERTYPE_IPV4,
     ETHERTYPE_MAC_CONTROL,

@@ -8,9 +8,9 @@ kernel, so it is 0 for frames handed over in one call. c/common/spacing.h of sof
 (docs/sources.md#fidelity)
 """
 
-from hosts.io.lateness import LatenessHistogram
-from hosts.io.summaries import SpacingSummary
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.io.lateness import LatenessHistogram
+from sfc_testbed.hosts.io.summaries import SpacingSummary
+from sfc_testbed.wire.units import NS_PER_S
 
 _BIT_NS = 8 * NS_PER_S
 

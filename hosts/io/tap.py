@@ -16,10 +16,10 @@ import struct
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from wire.ethernet import LONGEST_FRAME_BYTES
+from sfc_testbed.wire.ethernet import LONGEST_FRAME_BYTES
 
 if TYPE_CHECKING:
-    from hosts.io.links import Settings
+    from sfc_testbed.hosts.io.links import Settings
 
 _TUNSETIFF = 0x400454CA
 _IFF_TAP = 0x0002
@@ -87,7 +87,9 @@ class ReplacedInterface(NamedTuple):
 
 def replace_interface(interface: str, tap: TapDevice) -> ReplacedInterface:
     """Replace the interface by the device, both in the current namespace. Raises OSError."""
-    from hosts.io.links import Links  # pyroute2 is slow to load, and only runs with unmodified programs need it
+    from sfc_testbed.hosts.io.links import (
+        Links,  # pyroute2 is slow to load, and only runs with unmodified programs need it
+    )
 
     with Links() as links:
         original = ReplacedInterface(interface, links.mac(interface), links.settings(interface))
@@ -102,7 +104,7 @@ def replace_interface(interface: str, tap: TapDevice) -> ReplacedInterface:
 
 def restore_interface(original: ReplacedInterface) -> None:
     """Give an interface its settings back, in the same namespace and before the device is closed. Raises OSError."""
-    from hosts.io.links import Links
+    from sfc_testbed.hosts.io.links import Links
 
     with Links() as links:
         links.set_mac(original.interface, original.mac)

@@ -10,7 +10,7 @@ import ctypes
 import os
 from contextlib import suppress
 
-from hosts.io import kernel_calls
+from sfc_testbed.hosts.io import kernel_calls
 
 _CLOCK_MONOTONIC = 1
 _PR_SET_TIMERSLACK = 29

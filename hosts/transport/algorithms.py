@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
-from hosts.transport.congestion.telemetry import compact_layout
-from hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
-from hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
-from hosts.transport.settings import TransportSettings, algorithm_of, build_parameters, dilate
-from wire.constants import INT_UDP_PORT, ROCE_UDP_PORT, BtsCause
-from wire.dilation import Dilation
-from wire.units import bandwidth_delay_bytes
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
+from sfc_testbed.hosts.transport.congestion.telemetry import compact_layout
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
+from sfc_testbed.hosts.transport.settings import TransportSettings, algorithm_of, build_parameters, dilate
+from sfc_testbed.wire.constants import INT_UDP_PORT, ROCE_UDP_PORT, BtsCause
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.units import bandwidth_delay_bytes
 
 
 class Algorithms:

@@ -4,10 +4,10 @@
 
 from dataclasses import dataclass
 
-from hosts.transport.congestion.trace import CongestionState
-from hosts.transport.loss_recovery.base import NEVER
-from telemetry.figures import SenderCounts
-from wire.bts import BackToSender
+from sfc_testbed.hosts.transport.congestion.trace import CongestionState
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.wire.bts import BackToSender
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from typing import Final
 from isal.isal_zlib import crc32
 from mypy_extensions import i64, mypyc_attr
 
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.counters import NicCounters, SignalVerdict
-from hosts.transport.messages import (
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.counters import NicCounters, SignalVerdict
+from sfc_testbed.hosts.transport.messages import (
     BtsReceived,
     Event,
     IncomingMessage,
@@ -26,17 +26,17 @@ from hosts.transport.messages import (
     OutgoingMessage,
     SendingReport,
 )
-from hosts.transport.programs import FlowKey, ProgramFlow, ProgramTraffic
-from hosts.transport.queue_pairs import IdleSender, QueuePairs
-from hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
-from hosts.transport.scheduling.wire_schedule import WireSchedule
-from hosts.transport.sender import SenderQueuePair
-from hosts.transport.settings import TransportSettings
-from hosts.transport.transmission import PAYLOAD_BLOCK, crc_with_tail
-from hosts.transport.trimmed_headers import TrimmedHeaders
-from wire import bts, ethernet, ipv4, pfc, queue_pause, tcp_signal, udp
-from wire.addresses import pack_mac
-from wire.constants import (
+from sfc_testbed.hosts.transport.programs import FlowKey, ProgramFlow, ProgramTraffic
+from sfc_testbed.hosts.transport.queue_pairs import IdleSender, QueuePairs
+from sfc_testbed.hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
+from sfc_testbed.hosts.transport.sender import SenderQueuePair
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK, crc_with_tail
+from sfc_testbed.hosts.transport.trimmed_headers import TrimmedHeaders
+from sfc_testbed.wire import bts, ethernet, ipv4, pfc, queue_pause, tcp_signal, udp
+from sfc_testbed.wire.addresses import pack_mac
+from sfc_testbed.wire.constants import (
     BTS_UDP_PORT,
     CLASS_CONTROL,
     CLASS_DATA,
@@ -51,11 +51,11 @@ from wire.constants import (
     ROCE_UDP_PORT,
     BtsCause,
 )
-from wire.crc import crc_between
-from wire.dilation import Dilation
-from wire.int_header import has_telemetry, strip
-from wire.roce.decoder import RoceDecoder, RoceHeader
-from wire.roce.packets import (
+from sfc_testbed.wire.crc import crc_between
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.int_header import has_telemetry, strip
+from sfc_testbed.wire.roce.decoder import RoceDecoder, RoceHeader
+from sfc_testbed.wire.roce.packets import (
     CNP,
     ICRC_BYTES,
     IP_OFFSET,
@@ -64,7 +64,7 @@ from wire.roce.packets import (
     UDP_OFFSET,
     data_frame_bytes,
 )
-from wire.tail import tail_bytes, whole_frame
+from sfc_testbed.wire.tail import tail_bytes, whole_frame
 
 _OWN_PORTS: Final = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
 

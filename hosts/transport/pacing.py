@@ -4,8 +4,8 @@
 
 from mypy_extensions import i64
 
-from hosts.transport.congestion.base import CongestionControl
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.congestion.base import CongestionControl
+from sfc_testbed.wire.units import NS_PER_S
 
 
 class Pacing:

@@ -9,13 +9,13 @@ dropped, as by a network interface, and the program's own transport handles the 
 from collections import OrderedDict, deque
 from typing import ClassVar, NamedTuple
 
-from hosts.transport.counters import NicCounters
-from hosts.transport.messages import ProgramFlowState
-from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
-from hosts.transport.settings import TransportSettings
-from wire import ethernet, ipv4
-from wire.bts import BackToSender
-from wire.constants import (
+from sfc_testbed.hosts.transport.counters import NicCounters
+from sfc_testbed.hosts.transport.messages import ProgramFlowState
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire import ethernet, ipv4
+from sfc_testbed.wire.bts import BackToSender
+from sfc_testbed.wire.constants import (
     CLASS_BY_DSCP,
     CLASS_COUNT,
     CLASS_DEFAULT,

@@ -9,10 +9,10 @@ from collections import deque
 from dataclasses import replace
 from typing import Final
 
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.congestion.trace import CongestionTrace
-from hosts.transport.counters import NicCounters
-from hosts.transport.messages import (
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.congestion.trace import CongestionTrace
+from sfc_testbed.hosts.transport.counters import NicCounters
+from sfc_testbed.hosts.transport.messages import (
     Event,
     IncomingMessage,
     NicAddress,
@@ -20,17 +20,17 @@ from hosts.transport.messages import (
     SendingReport,
     SendingState,
 )
-from hosts.transport.number_rows import NumberRows
-from hosts.transport.receiver import FramerMaker, ReceiverQueuePair
-from hosts.transport.scheduling.ended_flows import EndedFlows, Waiter
-from hosts.transport.scheduling.pull_pacer import PullPacer
-from hosts.transport.scheduling.timers import Wakeable
-from hosts.transport.scheduling.wire_schedule import WireSchedule
-from hosts.transport.sender import SenderQueuePair
-from hosts.transport.settings import TransportSettings
-from hosts.transport.transmission import prepare_crcs
-from telemetry.figures import SenderCounts
-from wire.constants import (
+from sfc_testbed.hosts.transport.number_rows import NumberRows
+from sfc_testbed.hosts.transport.receiver import FramerMaker, ReceiverQueuePair
+from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows, Waiter
+from sfc_testbed.hosts.transport.scheduling.pull_pacer import PullPacer
+from sfc_testbed.hosts.transport.scheduling.timers import Wakeable
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
+from sfc_testbed.hosts.transport.sender import SenderQueuePair
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import prepare_crcs
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.wire.constants import (
     DSCP_CONTROL,
     DSCP_DATA,
     ECN_CAPABLE,
@@ -40,10 +40,10 @@ from wire.constants import (
     QUEUE_NUMBERS,
     ROCE_SOURCE_PORT_QPN_MASK,
 )
-from wire.crc import shift_of
-from wire.queue_pause import queue_of_pair
-from wire.roce.packets import BODY_OFFSET, source_port
-from wire.words import WORD_BYTES
+from sfc_testbed.wire.crc import shift_of
+from sfc_testbed.wire.queue_pause import queue_of_pair
+from sfc_testbed.wire.roce.packets import BODY_OFFSET, source_port
+from sfc_testbed.wire.words import WORD_BYTES
 
 _QPN_BITS: Final = 24
 _PEER: Final = 0

@@ -10,15 +10,15 @@ buffer, because they cost a NIC hardly any time.
 from collections import deque
 from collections.abc import Callable
 
-from hosts.transport.counters import NicCounters
-from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.scheduling.timers import Wakeable
-from hosts.transport.scheduling.wire_schedule import WireSchedule
-from hosts.transport.settings import TransportSettings
-from wire import pfc
-from wire.constants import CLASS_DATA, PFC_MAX_QUANTA
-from wire.roce.decoder import RoceHeader
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.counters import NicCounters
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.scheduling.timers import Wakeable
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire import pfc
+from sfc_testbed.wire.constants import CLASS_DATA, PFC_MAX_QUANTA
+from sfc_testbed.wire.roce.decoder import RoceHeader
+from sfc_testbed.wire.units import NS_PER_S
 
 _BIT_NS = 8 * NS_PER_S
 

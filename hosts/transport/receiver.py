@@ -11,19 +11,19 @@ from typing import Final
 from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
-from hosts.transport.counters import NicCounters
-from hosts.transport.loss_recovery.base import NEVER, Arrival, PacketOrder
-from hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived, NicAddress
-from hosts.transport.scheduling.ended_flows import EndedFlows
-from hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
-from hosts.transport.scheduling.wire_schedule import WireSchedule
-from wire import int_header
-from wire.constants import BOLT_INC, BTH_FLAGS_MASK, DSCP_CONTROL, PSN_MASK
-from wire.crc import CrcShift
-from wire.queue_pause import with_queue
-from wire.roce.decoder import RoceHeader
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import (
+from sfc_testbed.hosts.transport.counters import NicCounters
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival, PacketOrder
+from sfc_testbed.hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived, NicAddress
+from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows
+from sfc_testbed.hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
+from sfc_testbed.wire import int_header
+from sfc_testbed.wire.constants import BOLT_INC, BTH_FLAGS_MASK, DSCP_CONTROL, PSN_MASK
+from sfc_testbed.wire.crc import CrcShift
+from sfc_testbed.wire.queue_pause import with_queue
+from sfc_testbed.wire.roce.decoder import RoceHeader
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import (
     ACK_REQUEST,
     ACKNOWLEDGE,
     CNP,
@@ -38,7 +38,7 @@ from wire.roce.packets import (
     pack_aeth,
     pack_selective,
 )
-from wire.units import NS_PER_US
+from sfc_testbed.wire.units import NS_PER_US
 
 _ZERO_PSN: Final = bytes(4)
 _ACK_AETH: Final = Syndrome.ACK << 24

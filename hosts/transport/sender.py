@@ -12,25 +12,31 @@ from collections.abc import Callable
 from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
-from hosts.transport.congestion.base import AckSample, CongestionControl, overrides
-from hosts.transport.congestion.samples import AckSamples
-from hosts.transport.congestion.trace import CongestionTrace
-from hosts.transport.counters import NicCounters
-from hosts.transport.flow_control.base import FlowControl
-from hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
-from hosts.transport.messages import Event, OutgoingMessage, SendingReport, SendingState
-from hosts.transport.pacing import Pacing
-from hosts.transport.scheduling.ended_flows import EndedFlows
-from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
-from hosts.transport.transmission import Transmission, bytes_between, message_bytes, message_crc, payload_tail
-from wire import int_header
-from wire.bts import BackToSender
-from wire.constants import PSN_MASK, BtsCause
-from wire.crc import CrcShift
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import ACK_REQUEST, data_opcode, nearest_index, pack_immediate
-from wire.tail import tail_bytes
-from wire.units import NS_PER_US
+from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl, overrides
+from sfc_testbed.hosts.transport.congestion.samples import AckSamples
+from sfc_testbed.hosts.transport.congestion.trace import CongestionTrace
+from sfc_testbed.hosts.transport.counters import NicCounters
+from sfc_testbed.hosts.transport.flow_control.base import FlowControl
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
+from sfc_testbed.hosts.transport.messages import Event, OutgoingMessage, SendingReport, SendingState
+from sfc_testbed.hosts.transport.pacing import Pacing
+from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
+from sfc_testbed.hosts.transport.transmission import (
+    Transmission,
+    bytes_between,
+    message_bytes,
+    message_crc,
+    payload_tail,
+)
+from sfc_testbed.wire import int_header
+from sfc_testbed.wire.bts import BackToSender
+from sfc_testbed.wire.constants import PSN_MASK, BtsCause
+from sfc_testbed.wire.crc import CrcShift
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import ACK_REQUEST, data_opcode, nearest_index, pack_immediate
+from sfc_testbed.wire.tail import tail_bytes
+from sfc_testbed.wire.units import NS_PER_US
 
 
 class FlowPause:

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
-from hosts.transport.congestion import CONGESTION_CONTROLS
-from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from request.checks import (
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
+from sfc_testbed.request.checks import (
     Bytes,
     Nanoseconds,
     PositiveBytes,
@@ -27,10 +27,10 @@ from request.checks import (
     check_values,
     nearest,
 )
-from wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
-from wire.dilation import Dilation
-from wire.int_header import MOST_TELEMETRY_BYTES
-from wire.roce.packets import data_frame_bytes
+from sfc_testbed.wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.int_header import MOST_TELEMETRY_BYTES
+from sfc_testbed.wire.roce.packets import data_frame_bytes
 
 Record = TypeVar("Record")
 

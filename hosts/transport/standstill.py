@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from mypy_extensions import i64
 
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.messages import NicAddress
-from hosts.transport.nic import Nic
-from hosts.transport.scheduling.wire_schedule import WireSchedule
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.messages import NicAddress
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
 
 
 @dataclass(frozen=True, slots=True)

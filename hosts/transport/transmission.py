@@ -13,13 +13,13 @@ from typing import Final
 from librt.vecs import vec
 from mypy_extensions import i64
 
-from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.messages import OutgoingMessage, SendingReport
-from telemetry.figures import SenderCounts
-from wire.constants import MAX_PAYLOAD_BYTES
-from wire.crc import CrcShift, crcs_of_starts
-from wire.roce.packets import ICRC_BYTES
-from wire.tail import pack_tail, tail_start
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.messages import OutgoingMessage, SendingReport
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.wire.constants import MAX_PAYLOAD_BYTES
+from sfc_testbed.wire.crc import CrcShift, crcs_of_starts
+from sfc_testbed.wire.roce.packets import ICRC_BYTES
+from sfc_testbed.wire.tail import pack_tail, tail_start
 
 _PERIOD: Final = 1 << 16
 _STRIDE: Final = 40_503

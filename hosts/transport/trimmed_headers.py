@@ -6,13 +6,13 @@ A trimmed packet has no ICRC. It is therefore accepted only for a queue pair tha
 for a packet that is in flight.
 """
 
-from hosts.transport.counters import NicCounters
-from hosts.transport.queue_pairs import IdleSender, QueuePairs
-from hosts.transport.scheduling.wire_schedule import WireSchedule
-from wire.constants import DSCP_RETURNED, DSCP_TRIMMED, PSN_MASK, QPN_MASK, TRIMMED_IPV4_BYTES
-from wire.ipv4 import Ipv4Header
-from wire.roce.packets import BTH_OFFSET, PSN_OFFSET, SEND_OPCODES, UDP_OFFSET
-from wire.words import half_word_at, word_at
+from sfc_testbed.hosts.transport.counters import NicCounters
+from sfc_testbed.hosts.transport.queue_pairs import IdleSender, QueuePairs
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
+from sfc_testbed.wire.constants import DSCP_RETURNED, DSCP_TRIMMED, PSN_MASK, QPN_MASK, TRIMMED_IPV4_BYTES
+from sfc_testbed.wire.ipv4 import Ipv4Header
+from sfc_testbed.wire.roce.packets import BTH_OFFSET, PSN_OFFSET, SEND_OPCODES, UDP_OFFSET
+from sfc_testbed.wire.words import half_word_at, word_at
 
 _QPN_OFFSET = BTH_OFFSET + 4
 

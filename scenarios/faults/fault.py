@@ -11,11 +11,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
-from request.checks import shown
-from request.quantities import in_unit
-from scenarios.model.scenario import ScenarioError
-from topologies.model import Link, Topology
-from wire.units import NS_PER_MS, NS_PER_S, NS_PER_US
+from sfc_testbed.request.checks import shown
+from sfc_testbed.request.quantities import in_unit
+from sfc_testbed.scenarios.model.scenario import ScenarioError
+from sfc_testbed.topologies.model import Link, Topology
+from sfc_testbed.wire.units import NS_PER_MS, NS_PER_S, NS_PER_US
 
 _UNITS_NS = {"ns": 1, "us": NS_PER_US, "ms": NS_PER_MS, "s": NS_PER_S}
 _LONGEST_NS = 3_600 * NS_PER_S

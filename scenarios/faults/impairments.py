@@ -13,11 +13,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 
-from request.checks import shown
-from scenarios.faults.fault import Duration, Fault, FaultError, LinkedFault, Span
-from scenarios.model.scenario import random_stream
-from topologies.model import Link, Port, Topology
-from wire.constants import BTS_UDP_PORT
+from sfc_testbed.request.checks import shown
+from sfc_testbed.scenarios.faults.fault import Duration, Fault, FaultError, LinkedFault, Span
+from sfc_testbed.scenarios.model.scenario import random_stream
+from sfc_testbed.topologies.model import Link, Port, Topology
+from sfc_testbed.wire.constants import BTS_UDP_PORT
 
 ALL_LINKS = "all"
 _PPB = 1_000_000_000

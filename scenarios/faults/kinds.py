@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from pydantic import Field, model_validator
 
-from scenarios.faults.fault import Duration, Fault, LinkedFault, Span
-from scenarios.faults.impairments import IMPAIRMENTS
-from scenarios.faults.nodes import Stall, SwitchRestart
+from sfc_testbed.scenarios.faults.fault import Duration, Fault, LinkedFault, Span
+from sfc_testbed.scenarios.faults.impairments import IMPAIRMENTS
+from sfc_testbed.scenarios.faults.nodes import Stall, SwitchRestart
 
 
 class LinkDown(LinkedFault):

@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from request.checks import shown
-from scenarios.faults.fault import Duration, Fault, FaultError, Span
-from topologies.model import Topology
+from sfc_testbed.request.checks import shown
+from sfc_testbed.scenarios.faults.fault import Duration, Fault, FaultError, Span
+from sfc_testbed.topologies.model import Topology
 
 _MOST_DIGITS = 6
 

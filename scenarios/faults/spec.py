@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
-from request.checks import nearest, refusal, shown
-from scenarios.faults.fault import Fault, FaultError
-from scenarios.faults.impairments import Impairment, check_overlaps
-from scenarios.faults.kinds import FAULTS
-from topologies.model import Topology
+from sfc_testbed.request.checks import nearest, refusal, shown
+from sfc_testbed.scenarios.faults.fault import Fault, FaultError
+from sfc_testbed.scenarios.faults.impairments import Impairment, check_overlaps
+from sfc_testbed.scenarios.faults.kinds import FAULTS
+from sfc_testbed.topologies.model import Topology
 
 
 def parse_faults(texts: Iterable[str], topology: Topology) -> tuple[Fault, ...]:

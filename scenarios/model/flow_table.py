@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from scenarios.model.flow import Flow, FlowRequest
+from sfc_testbed.scenarios.model.flow import Flow, FlowRequest
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.flow_table import FlowTable, flow_table
-from scenarios.model.waiting import in_order_of_start
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.flow_table import FlowTable, flow_table
+from sfc_testbed.scenarios.model.waiting import in_order_of_start
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scenarios.model.flow_table import Column
+    from sfc_testbed.scenarios.model.flow_table import Column
 
 
 def number_flows(requests: Iterable[FlowRequest]) -> FlowTable:

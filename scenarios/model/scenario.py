@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
-from request.checks import STRICT, shown
-from scenarios.model.flow import FlowRequest
-from topologies.model import Topology
-from topologies.shapes import MOST_COUNT
+from sfc_testbed.request.checks import STRICT, shown
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.shapes import MOST_COUNT
 
 # In scenarios/, NumPy is imported only where random numbers are drawn, so that listing scenarios stays fast.
 if TYPE_CHECKING:

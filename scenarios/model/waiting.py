@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import ScenarioError
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import ScenarioError
 
 
 class WaitingError(ScenarioError):

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The scenarios of the paper's experiments in `reproduction/experiments`, by their kind of traffic."""
+"""The scenarios of the paper's experiments in `sfc_testbed/reproduction/experiments`, by their kind of traffic."""

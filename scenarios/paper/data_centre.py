@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from scenarios.model.scenario import Scale, ScaleName, Scenario
-from scenarios.traffic.datacentre import DataCentre
-from wire.constants import DEFAULT_PAYLOAD_BYTES
+from sfc_testbed.scenarios.model.scenario import Scale, ScaleName, Scenario
+from sfc_testbed.scenarios.traffic.datacentre import DataCentre
+from sfc_testbed.wire.constants import DEFAULT_PAYLOAD_BYTES
 
 PAPER_DEGREE = 128
 PAPER_WINDOW_US = 100.0

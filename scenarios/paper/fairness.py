@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, more_hosts
-from topologies.model import Topology
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, more_hosts
+from sfc_testbed.topologies.model import Topology
 
 if TYPE_CHECKING:
     import numpy as np

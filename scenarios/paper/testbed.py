@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, model_validator
 
-from scenarios.model.flow import MAX_QUEUE_PAIRS, FlowRequest
-from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
-from scenarios.traffic.arrivals import all_to_all, on_standing_pairs
-from scenarios.traffic.incast import TAG as INCAST
-from scenarios.traffic.incast import Incast
-from scenarios.traffic.sizes import load_sizes
-from topologies.model import Topology
+from sfc_testbed.scenarios.model.flow import MAX_QUEUE_PAIRS, FlowRequest
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
+from sfc_testbed.scenarios.traffic.arrivals import all_to_all, on_standing_pairs
+from sfc_testbed.scenarios.traffic.incast import TAG as INCAST
+from sfc_testbed.scenarios.traffic.incast import Incast
+from sfc_testbed.scenarios.traffic.sizes import load_sizes
+from sfc_testbed.topologies.model import Topology
 
 if TYPE_CHECKING:
     import numpy as np

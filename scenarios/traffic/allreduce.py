@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import ScenarioError, more_hosts
-from scenarios.traffic.incast import Incast
-from topologies.model import Host, Topology
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import ScenarioError, more_hosts
+from sfc_testbed.scenarios.traffic.incast import Incast
+from sfc_testbed.topologies.model import Host, Topology
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.flow_table import FlowTable, table_of
-from scenarios.traffic.distribution import SizeDistribution
-from scenarios.traffic.shares import are_mixed, chance_to_be_drawn, draw_positions, others_of, pull_of_hosts
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.flow_table import FlowTable, table_of
+from sfc_testbed.scenarios.traffic.distribution import SizeDistribution
+from sfc_testbed.scenarios.traffic.shares import are_mixed, chance_to_be_drawn, draw_positions, others_of, pull_of_hosts
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import ScenarioError
-from scenarios.traffic.arrivals import poisson_times_ns
-from scenarios.traffic.incast import Incast
-from topologies.model import Host, Topology
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import ScenarioError
+from sfc_testbed.scenarios.traffic.arrivals import poisson_times_ns
+from sfc_testbed.scenarios.traffic.incast import Incast
+from sfc_testbed.topologies.model import Host, Topology
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from request.checks import shown
-from scenarios.traffic.distribution import Knot, SizeDistribution, SizeError, from_knots
-from scenarios.traffic.numbers import Row, decimal, is_number, rows_of, size_bytes
+from sfc_testbed.request.checks import shown
+from sfc_testbed.scenarios.traffic.distribution import Knot, SizeDistribution, SizeError, from_knots
+from sfc_testbed.scenarios.traffic.numbers import Row, decimal, is_number, rows_of, size_bytes
 
 _ROW = "`size share`, or `size unused share`"
 _BYTES = "sizes are read as bytes (some files of this form count packets)"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from scenarios.model.flow_table import FlowTable, flow_table, joined
-from scenarios.model.scenario import ScenarioError, Workload, more_hosts
-from scenarios.traffic.arrivals import IncastEvents, all_to_all, even_times_ns, poisson_times_ns
-from scenarios.traffic.incast import TAG as INCAST
-from scenarios.traffic.sizes import load_sizes
-from topologies.model import Topology
+from sfc_testbed.scenarios.model.flow_table import FlowTable, flow_table, joined
+from sfc_testbed.scenarios.model.scenario import ScenarioError, Workload, more_hosts
+from sfc_testbed.scenarios.traffic.arrivals import IncastEvents, all_to_all, even_times_ns, poisson_times_ns
+from sfc_testbed.scenarios.traffic.incast import TAG as INCAST
+from sfc_testbed.scenarios.traffic.sizes import load_sizes
+from sfc_testbed.topologies.model import Topology
 
 if TYPE_CHECKING:
     import numpy as np

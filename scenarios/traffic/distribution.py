@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from scenarios.model.flow import MAX_SIZE_BYTES, MAX_TAG_CHARACTERS
+from sfc_testbed.scenarios.model.flow import MAX_SIZE_BYTES, MAX_TAG_CHARACTERS
 
 if TYPE_CHECKING:
     import numpy as np

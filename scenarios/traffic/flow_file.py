@@ -18,16 +18,16 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TextIO
 
-from request.bounded_file import FileRefused, read_bounded_text
-from request.checks import shortened, shown
-from request.quantities import has_unit, in_unit, unit_of
-from scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
-from scenarios.model.flow_table import flow_table
-from scenarios.model.scenario import ScenarioError, check_host
-from scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
-from scenarios.traffic.hpcc_files import is_hpcc_file, parse_hpcc_flows
-from scenarios.traffic.numbers import is_number, whole
-from topologies.model import Topology
+from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.request.checks import shortened, shown
+from sfc_testbed.request.quantities import has_unit, in_unit, unit_of
+from sfc_testbed.scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
+from sfc_testbed.scenarios.model.flow_table import flow_table
+from sfc_testbed.scenarios.model.scenario import ScenarioError, check_host
+from sfc_testbed.scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
+from sfc_testbed.scenarios.traffic.hpcc_files import is_hpcc_file, parse_hpcc_flows
+from sfc_testbed.scenarios.traffic.numbers import is_number, whole
+from sfc_testbed.topologies.model import Topology
 
 FILE_NAME = "flows-input.csv"
 COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")

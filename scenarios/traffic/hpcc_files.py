@@ -17,9 +17,9 @@ from decimal import Decimal
 from ipaddress import IPv4Address
 from typing import NamedTuple
 
-from request.checks import shortened, shown
-from scenarios.model.flow import FlowRequest
-from scenarios.traffic.numbers import Row, decimal, is_number, rows_of, whole
+from sfc_testbed.request.checks import shortened, shown
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.traffic.numbers import Row, decimal, is_number, rows_of, whole
 
 INCAST_PORT = 200
 OTHER_PORT = 100

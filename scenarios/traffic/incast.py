@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import ScenarioError, Workload, check_host, more_hosts
-from topologies.model import Host, Topology
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import ScenarioError, Workload, check_host, more_hosts
+from sfc_testbed.topologies.model import Host, Topology
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from request.quantities import has_unit, in_unit
+from sfc_testbed.request.quantities import has_unit, in_unit
 
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//).*")
 _SEPARATOR = re.compile(r"[,;]")

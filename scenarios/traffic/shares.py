@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scenarios.model.scenario import ScenarioError
+from sfc_testbed.scenarios.model.scenario import ScenarioError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from request.bounded_file import FileRefused, read_bounded_text
-from request.checks import shortened, shown
-from scenarios.traffic.cdf_files import parse_cdf
-from scenarios.traffic.distribution import Knot, SizeDistribution, SizeError, from_knots
-from scenarios.traffic.numbers import decimal, rows_of, size_bytes, whole
+from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.request.checks import shortened, shown
+from sfc_testbed.scenarios.traffic.cdf_files import parse_cdf
+from sfc_testbed.scenarios.traffic.distribution import Knot, SizeDistribution, SizeError, from_knots
+from sfc_testbed.scenarios.traffic.numbers import decimal, rows_of, size_bytes, whole
 
 DATA = Path(__file__).parent / "data"
 COLUMNS = ("size_bytes", "cumulative_percent", "steps")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Numbers in packets and in commands of the control plane. wire/constants.py has the same numbers; a test compares them.
+// Numbers in packets and in commands of the control plane. sfc_testbed/wire/constants.py has the same numbers; a test compares them.
 #ifndef SFC_CONSTANTS_P4
 #define SFC_CONSTANTS_P4
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
 // Sizes of all tables and registers. If an index is computed by masking or shifting, the constant is its number of bits,
-// and the size follows from it. wire/constants.py repeats the sizes that the control plane needs; a test compares
+// and the size follows from it. sfc_testbed/wire/constants.py repeats the sizes that the control plane needs; a test compares
 // them.
 #ifndef SFC_SIZES_P4
 #define SFC_SIZES_P4

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.results.build import build_result
-from analysis.results.counters import Lateness, RunCounters, Spacing
-from analysis.results.result import (
+from sfc_testbed.analysis.results.build import build_result
+from sfc_testbed.analysis.results.counters import Lateness, RunCounters, Spacing
+from sfc_testbed.analysis.results.result import (
     BtsCounts,
     PacketCounts,
     PfcCounts,
@@ -24,10 +24,10 @@ from analysis.results.result import (
     read_result,
     write_result,
 )
-from request.spec import CONFIG_FILE, P4Program, Physics, RunConfig
-from telemetry.figures import SenderCounts
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
-from telemetry.writer import write_trace
+from sfc_testbed.request.spec import CONFIG_FILE, P4Program, Physics, RunConfig
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
+from sfc_testbed.telemetry.writer import write_trace
 
 FolderMaker = Callable[..., Path]
 

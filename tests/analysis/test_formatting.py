@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.formatting import flatten, format_bytes, format_number, format_ratio, format_share, format_us
+from sfc_testbed.analysis.formatting import flatten, format_bytes, format_number, format_ratio, format_share, format_us
 
 
 @pytest.mark.parametrize(

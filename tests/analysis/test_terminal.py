@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
 from rich.table import Table
 
-from analysis.terminal import PROSE, Fitted
+from sfc_testbed.analysis.terminal import PROSE, Fitted
 from tests.analysis.narrow import printed
 
 FIGURES = {"buffer": "786 KB (0.905x)", "P50": "4.74 ±0.12", "P99": "31.3 ±4.7", "drops": "1,368"}

@@ -34,7 +34,7 @@ from bench.instruments.native import answer, running, tool
 from bench.instruments.network import veth_pairs
 from bench.instruments.workload import data_frames, rack, write_frames
 from bench.report import Report, as_json, target_text, value_text
-from native.sources import ROOT
+from sfc_testbed.place import ROOT
 
 RATE_BPS = 50_000_000
 

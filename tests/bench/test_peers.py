@@ -12,11 +12,11 @@ import pytest
 from bench.benchmarks.peers import WORKS, PeersBenchmark, Work, incast
 from bench.instruments.benchmark import Skipped
 from bench.instruments.contestants import HpccSimulator, Htsim, Ns3, Ours, Peer, RaceError, htsim_matrix
-from request.settings import parse_settings
-from request.spec import RunSpec
-from scenarios.traffic.hpcc_files import parse_hpcc_flows
-from simulators.hpcc import configuration
-from testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.traffic.hpcc_files import parse_hpcc_flows
+from sfc_testbed.simulators.hpcc import configuration
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 
 PEERS: tuple[type[Peer], ...] = (Htsim, HpccSimulator, Ns3)
 SETTINGS = ("degree=2", "message_bytes=4000", "topology.hosts_per_tor=2", "topology.spines=1")

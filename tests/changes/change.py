@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.output import EXIT_INVALID, EXIT_UNFINISHED
-from tests.tree import ROOT, files_of_tree
+from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED
+from tests.tree import LINKS, ROOT, files_of_tree
 
 HEAD = "# SPDX-License-Identifier: Apache-2.0\n# SPDX-FileCopyrightText: SFC Testbed contributors\n"
 
@@ -128,4 +128,6 @@ def copy_of_tree(folder: Path) -> Path:
         if not name.startswith("docs/images"):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tree / name)
+    for name, target in LINKS.items():
+        (tree / "sfc_testbed" / name).symlink_to(target)
     return tree

@@ -15,7 +15,7 @@ CONGESTION_CONTROL = Change(
     {
         "hosts/transport/congestion/by_delay.py": '''"""Halves the window when the one-way delay is long."""
 
-from hosts.transport.congestion.base import AckSample, CongestionControl
+from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl
 
 
 class ByDelay(CongestionControl):
@@ -33,10 +33,12 @@ class ByDelay(CongestionControl):
     },
     {
         "hosts/transport/congestion/__init__.py": {
-            "from hosts.transport.congestion.dcqcn": "from hosts.transport.congestion.by_delay import ByDelay\n",
+            "from sfc_testbed.hosts.transport.congestion.dcqcn": (
+                "from sfc_testbed.hosts.transport.congestion.by_delay import ByDelay\n"
+            ),
             '    "hpcc":': '    "by-delay": ByDelay,\n',
         },
-        "request/schemes.py": {
+        "sfc_testbed/request/schemes.py": {
             '        RateControl("hpcc"': '        RateControl("by-delay", "by delay", {"congestion": "by-delay"}),\n'
         },
     },
@@ -50,8 +52,8 @@ FLOW_CONTROL = Change(
     {
         "hosts/transport/flow_control/doubled.py": '''"""SFC with pauses twice as long as the BTS requests."""
 
-from hosts.transport.flow_control.sfc import SourceFlowControl
-from wire.bts import BackToSender
+from sfc_testbed.hosts.transport.flow_control.sfc import SourceFlowControl
+from sfc_testbed.wire.bts import BackToSender
 
 
 class Doubled(SourceFlowControl):
@@ -65,10 +67,12 @@ class Doubled(SourceFlowControl):
     },
     {
         "hosts/transport/flow_control/__init__.py": {
-            "from hosts.transport.flow_control.onramp": "from hosts.transport.flow_control.doubled import Doubled\n",
+            "from sfc_testbed.hosts.transport.flow_control.onramp": (
+                "from sfc_testbed.hosts.transport.flow_control.doubled import Doubled\n"
+            ),
             '    "onramp":': '    "doubled": Doubled,\n',
         },
-        "request/schemes.py": {
+        "sfc_testbed/request/schemes.py": {
             '        Scheme("sfc",': (
                 '        Scheme("sfc-2", "long", _INGRESS_AND_CACHE, {"flow_control": "doubled", **_IRN}),\n'
             )
@@ -85,8 +89,8 @@ LOSS_RECOVERY = Change(
     {
         "hosts/transport/loss_recovery/hasty.py": '''"""IRN with half of its cap on packets in flight."""
 
-from hosts.transport.congestion.base import PathContext
-from hosts.transport.loss_recovery.irn import Irn, IrnParameters
+from sfc_testbed.hosts.transport.congestion.base import PathContext
+from sfc_testbed.hosts.transport.loss_recovery.irn import Irn, IrnParameters
 
 
 class Hasty(Irn):
@@ -101,10 +105,12 @@ class Hasty(Irn):
     },
     {
         "hosts/transport/loss_recovery/__init__.py": {
-            "from hosts.transport.loss_recovery.irn": "from hosts.transport.loss_recovery.hasty import Hasty\n",
+            "from sfc_testbed.hosts.transport.loss_recovery.irn": (
+                "from sfc_testbed.hosts.transport.loss_recovery.hasty import Hasty\n"
+            ),
             '    "irn":': '    "hasty": Hasty,\n',
         },
-        "request/schemes.py": {
+        "sfc_testbed/request/schemes.py": {
             '        Scheme("irn",': '        Scheme("hasty", "IRN, hasty", transport={"loss_recovery": "hasty"}),\n'
         },
     },
@@ -117,7 +123,7 @@ SCHEME = Change(
     "scheme",
     {},
     {
-        "request/schemes.py": {
+        "sfc_testbed/request/schemes.py": {
             '        Scheme("sfc",': '        Scheme("cache-only", "cache", {"pause_cache": True}, _SFC),\n'
         }
     },
@@ -135,9 +141,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import Scale, Scenario, Workload
-from topologies.model import Topology
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario, Workload
+from sfc_testbed.topologies.model import Topology
 
 
 class Pairs(Workload):
@@ -154,7 +160,9 @@ SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clo
     },
     {
         "scenarios/catalogue.py": {
-            "from scenarios import allreduce, bystanders, datacentre, incast\n": "from scenarios import pairs\n",
+            "from sfc_testbed.scenarios import allreduce, bystanders, datacentre, incast\n": (
+                "from sfc_testbed.scenarios import pairs\n"
+            ),
             "        datacentre.SCENARIO,\n": "        pairs.SCENARIO,\n",
         }
     },
@@ -165,15 +173,15 @@ SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clo
 EXPERIMENT = Change(
     "experiment",
     {
-        "reproduction/experiments/lone_incast.py": '''"""Does SFC keep a small incast from dropping?"""
+        "sfc_testbed/reproduction/experiments/lone_incast.py": '''"""Does SFC keep a small incast from dropping?"""
 
 from __future__ import annotations
 
-from reproduction.model.claims import Bound
-from reproduction.model.experiment import Experiment, Grid
-from reproduction.model.panels import CurveSelection, over_time, paper_figure
-from reproduction.model.quantities import DROPS
-from scenarios.incast import SCENARIO
+from sfc_testbed.reproduction.model.claims import Bound
+from sfc_testbed.reproduction.model.experiment import Experiment, Grid
+from sfc_testbed.reproduction.model.panels import CurveSelection, over_time, paper_figure
+from sfc_testbed.reproduction.model.quantities import DROPS
+from sfc_testbed.scenarios.incast import SCENARIO
 
 EXPERIMENT = Experiment(
     title="A lone incast",
@@ -186,8 +194,10 @@ EXPERIMENT = Experiment(
 '''
     },
     {
-        "reproduction/catalogue.py": {
-            "from reproduction.model.experiment": "from reproduction.experiments import lone_incast\n",
+        "sfc_testbed/reproduction/catalogue.py": {
+            "from sfc_testbed.reproduction.model.experiment": (
+                "from sfc_testbed.reproduction.experiments import lone_incast\n"
+            ),
             "        signaling.EXPERIMENT,\n": "        lone_incast.EXPERIMENT,\n",
         }
     },
@@ -227,13 +237,13 @@ TOPOLOGY = Change(
 TARGET = Change(
     "switch target",
     {
-        "testbed/targets/patient.py": '''"""A switch target that runs softswitch under another name."""
+        "sfc_testbed/testbed/targets/patient.py": '''"""A switch target that runs softswitch under another name."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testbed.targets.softswitch import SoftswitchTarget
+from sfc_testbed.testbed.targets.softswitch import SoftswitchTarget
 
 
 class PatientTarget(SoftswitchTarget):
@@ -244,9 +254,13 @@ class PatientTarget(SoftswitchTarget):
 '''
     },
     {
-        "testbed/plan/switch_targets.py": {'        SwitchTarget("soft"': ('        SwitchTarget("patient"),\n')},
-        "testbed/targets/table.py": {
-            "from testbed.targets.softswitch": "from testbed.targets.patient import PatientTarget\n",
+        "sfc_testbed/testbed/plan/switch_targets.py": {
+            '        SwitchTarget("soft"': ('        SwitchTarget("patient"),\n')
+        },
+        "sfc_testbed/testbed/targets/table.py": {
+            "from sfc_testbed.testbed.targets.softswitch": (
+                "from sfc_testbed.testbed.targets.patient import PatientTarget\n"
+            ),
             '"soft": SoftswitchTarget': '"patient": PatientTarget, ',
         },
     },
@@ -275,7 +289,7 @@ P4_COUNTER = Change(
     "P4 counter",
     {},
     {
-        "wire/counters.py": {
+        "sfc_testbed/wire/counters.py": {
             "    PFC_UNDERFLOW = 1": '    QUEUE_JOINED = 2, Role.NEUTRAL, "a packet was let into a queue", "bts.sent"\n'
         },
         "switch-bmv2/include/control/queue/queue_state.p4": {
@@ -331,10 +345,10 @@ control SizeLimit(inout metadata_t meta, inout standard_metadata_t std) {
             "    QueueRead() queue_read;": "    SizeLimit() size_limit;\n",
             "        if (meta.is_dropped == 0) {\n            queue_read": "        size_limit.apply(meta, std);\n",
         },
-        "testbed/control_plane/settings.py": {
+        "sfc_testbed/testbed/control_plane/settings.py": {
             "    int_telemetry: bool": '    most_bytes: Bytes | None = Field(None, description="Limit of a frame.")\n'
         },
-        "testbed/control_plane/features.py": {
+        "sfc_testbed/testbed/control_plane/features.py": {
             "    if settings.sfc_p or settings.pfc or settings.bfc_queues is not None:": (
                 "    if settings.most_bytes is not None:\n"
                 '        yield TableEntry("size_limit", "limit", parameters=(settings.most_bytes,))\n'
@@ -350,7 +364,7 @@ PROMPT_VERB = Change(
     "verb of the prompt",
     {},
     {
-        "testbed/prompt/looking.py": {
+        "sfc_testbed/testbed/prompt/looking.py": {
             "\nVERBS = {": """
 def roles(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     return "\\n".join(f"{name} forwards" for name in session.switches)
@@ -373,14 +387,14 @@ RUN_OPTION = Change(
     "option of run",
     {},
     {
-        "cli/verbs/run.py": {
+        "sfc_testbed/cli/verbs/run.py": {
             "    json: Json = False,\n": "    payload: int | None = None,\n",
             "        hosts=hosts,\n": "        payload_bytes=payload,\n",
         },
-        "request/spec.py": {
+        "sfc_testbed/request/spec.py": {
             "    background: str | None = option": '    payload_bytes: int | None = option("--payload")\n'
         },
-        "testbed/plan/plan.py": {
+        "sfc_testbed/testbed/plan/plan.py": {
             "    traffic = _traffic(": "    if spec.payload_bytes is not None:\n"
             '        settings.transport["payload_bytes"] = spec.payload_bytes\n'
         },
@@ -396,7 +410,7 @@ FIGURE_OF_A_FLOW = Change(
     "figure of a flow",
     {},
     {
-        "telemetry/figures.py": {
+        "sfc_testbed/telemetry/figures.py": {
             "    timeouts: Annotated": "    packets_marked: Annotated[int, "
             'Meaning("acknowledgements that report an ECN mark", "packets")] = 0\n'
         },
@@ -408,7 +422,7 @@ FIGURE_OF_A_FLOW = Change(
     (
         *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", "--scheme", "irn+dctcp", "--clock", "virtual"),
         *("--set", "degree=8", "--set", "message_bytes=250000", "--json", "--out", "out", "&&"),
-        *("python", "-m", "telemetry.document", "&&"),
+        *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
         *("python", "-c", "import polars; print(polars.read_parquet('out/*/flows.parquet')['packets_marked'].sum())"),
     ),
     "^[1-9]",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.app import main
+from sfc_testbed.cli.app import main
 
 
 @pytest.fixture(scope="package")

@@ -9,22 +9,22 @@ from dataclasses import replace
 
 import pytest
 
-from cli.app import main
-from cli.calibration import calibrate_first, dilation_line
-from cli.output import console
-from cli.verbs import doctor
-from request.spec import RunSpec
-from testbed.errors import RunError
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.speed.dilation import with_dilation
-from testbed.speed.stored import Calibration, calibration_path, store, stored_calibration
-from testbed.system.limits import cores
-from testbed.targets.capabilities import Capability
+from sfc_testbed.cli.app import main
+from sfc_testbed.cli.calibration import calibrate_first, dilation_line
+from sfc_testbed.cli.output import console
+from sfc_testbed.cli.verbs import doctor
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import RunError
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.speed.dilation import with_dilation
+from sfc_testbed.testbed.speed.stored import Calibration, calibration_path, store, stored_calibration
+from sfc_testbed.testbed.system.limits import cores
+from sfc_testbed.testbed.targets.capabilities import Capability
 from tests.testbed.speed.calibrations import calibration
 
 pytest.importorskip("mininet")
 
-from testbed.speed import measurement
+from sfc_testbed.testbed.speed import measurement
 
 
 @pytest.fixture(autouse=True)

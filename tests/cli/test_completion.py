@@ -8,12 +8,12 @@ import os
 
 import pytest
 
-from cli.listing import words
-from reproduction.catalogue import EXPERIMENTS
-from request.schemes import CONGESTION_SUFFIXES, SCHEMES
-from scenarios.catalogue import SCENARIOS
+from sfc_testbed.cli.listing import words
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.topologies.shapes import SHAPES
 from tests.testbed import running
-from topologies.shapes import SHAPES
 
 
 def _tab(line: str) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from cli.app import main
+from sfc_testbed.cli.app import main
 from tests.conftest import Refused
 
 Damage = Callable[[Path], object]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.failure import unexpected
+from sfc_testbed.cli.failure import unexpected
 
 
 @pytest.fixture(autouse=True)

@@ -8,12 +8,12 @@ import json
 
 import pytest
 
-from analysis.formatting import three_digits
-from cli.app import main
-from cli.output import console
-from reproduction.catalogue import EXPERIMENTS
-from reproduction.remarks import read_remarks
-from reproduction.summaries import by_experiment, largest, read_summaries
+from sfc_testbed.analysis.formatting import three_digits
+from sfc_testbed.cli.app import main
+from sfc_testbed.cli.output import console
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.remarks import read_remarks
+from sfc_testbed.reproduction.summaries import by_experiment, largest, read_summaries
 
 
 @pytest.fixture(autouse=True)

@@ -17,11 +17,11 @@ import polars as pl
 import pytest
 import typer
 
-from cli.app import _guarded
-from cli.output import EXIT_CODES
-from cli.planning import end_by_outcome, end_by_results
-from testbed.errors import Interrupted
-from testbed.execution.execute import StoredRun
+from sfc_testbed.cli.app import _guarded
+from sfc_testbed.cli.output import EXIT_CODES
+from sfc_testbed.cli.planning import end_by_outcome, end_by_results
+from sfc_testbed.testbed.errors import Interrupted
+from sfc_testbed.testbed.execution.execute import StoredRun
 from tests.appearing import await_file, comes_true, found
 from tests.testbed import running
 from tests.testbed.running import are_gone, children_of

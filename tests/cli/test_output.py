@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.terminal import PROSE, Fitted
-from cli.output import TextConsole, complain, console, say, say_json
-from cli.progress import JobProgress, RunProgress
-from testbed.jobs.job import JobsState
+from sfc_testbed.analysis.terminal import PROSE, Fitted
+from sfc_testbed.cli.output import TextConsole, complain, console, say, say_json
+from sfc_testbed.cli.progress import JobProgress, RunProgress
+from sfc_testbed.testbed.jobs.job import JobsState
 from tests.testbed import running
 
 STEERING = "\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.comparison import Comparison
-from analysis.results.stored import load_run
-from cli.app import main
-from reproduction.catalogue import EXPERIMENTS
-from reproduction.document.command import below
-from reproduction.jobs import jobs_of as experiment_jobs
-from reproduction.record import Reproduction, read_reproduction
-from reproduction.validation import Wish, pairs_of
-from request.spec import P4Program, RunSpec
-from testbed.jobs.job import JOB, Job
-from testbed.program.user_program import read_program
-from testbed.sweep.sweep import jobs_of, read_sweep
+from sfc_testbed.analysis.results.comparison import Comparison
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.cli.app import main
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.document.command import below
+from sfc_testbed.reproduction.jobs import jobs_of as experiment_jobs
+from sfc_testbed.reproduction.record import Reproduction, read_reproduction
+from sfc_testbed.reproduction.validation import Wish, pairs_of
+from sfc_testbed.request.spec import P4Program, RunSpec
+from sfc_testbed.testbed.jobs.job import JOB, Job
+from sfc_testbed.testbed.program.user_program import read_program
+from sfc_testbed.testbed.sweep.sweep import jobs_of, read_sweep
 from tests.conftest import Refused
 from tests.testbed.program.own import OURS, early, renamed
 
@@ -46,8 +46,8 @@ def _early() -> P4Program:
 
 
 CLAIMS = """
-from reproduction.model.claims import Ratio
-from reproduction.model.quantities import PEAK_BUFFER
+from sfc_testbed.reproduction.model.claims import Ratio
+from sfc_testbed.reproduction.model.quantities import PEAK_BUFFER
 
 CLAIMS = (
     Ratio("it holds less", "less", PEAK_BUFFER, scheme="sfc (early)", base="sfc", at_most=0.8),

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from cli import retrying
-from cli.retrying import execute_retrying
-from request.spec import RunSpec
-from testbed.errors import Interrupted, UsageError
-from testbed.execution.execute import StoredRun
-from testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.cli import retrying
+from sfc_testbed.cli.retrying import execute_retrying
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import Interrupted, UsageError
+from sfc_testbed.testbed.execution.execute import StoredRun
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 from tests.analysis.validation.small import small_run
 
 REQUEST = RunSpec("incast", dilation=1_000)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from telemetry.schema import SCHEMAS
-from testbed.system.run_ids import STATE_ROOT
+from sfc_testbed.telemetry.schema import SCHEMAS
+from sfc_testbed.testbed.system.run_ids import STATE_ROOT
 from tests.changes.change import environment_of
 from tests.testbed import running
 from tests.tree import ROOT

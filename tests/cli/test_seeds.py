@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.comparison import Comparison
-from analysis.results.result import read_result
-from cli.app import main
-from cli.calibration import say_dilations
-from cli.seeds import chosen_seeds
-from request.spec import RunSpec
-from testbed.errors import UsageError
-from testbed.plan.plan import plan_run
-from testbed.speed.dilation import with_dilation
+from sfc_testbed.analysis.results.comparison import Comparison
+from sfc_testbed.analysis.results.result import read_result
+from sfc_testbed.cli.app import main
+from sfc_testbed.cli.calibration import say_dilations
+from sfc_testbed.cli.seeds import chosen_seeds
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.speed.dilation import with_dilation
 from tests.conftest import Refused
 
 SMALL = ("compare", "bystanders", "--clock", "virtual", "--set", "message_bytes=20000", "--set", "degree=4")

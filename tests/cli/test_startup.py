@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from cli import verbs
-from cli.app import VERBS, app_for
-from scenarios.faults.kinds import FAULTS
+from sfc_testbed.cli import verbs
+from sfc_testbed.cli.app import VERBS, app_for
+from sfc_testbed.scenarios.faults.kinds import FAULTS
 from tests.changes.change import copy_of_tree, environment_of
 from tests.tree import ROOT
 
@@ -23,11 +23,11 @@ HEAVY = {
     "matplotlib", "polars", "numpy", "scapy", "docker", "distributed", "dask", "mininet", "jinja2", "yaml", "iperf3",
 }  # fmt: skip
 OURS = {"analysis", "hosts", "softswitch", "telemetry", "reproduction"}
-LIGHT = {"analysis", "analysis.terminal", "softswitch"}
+LIGHT = {"analysis", "sfc_testbed.analysis.terminal", "softswitch"}
 """Modules that import only rich or Python's library."""
 SCRIPT = """
 import json, sys
-from cli.app import main
+from sfc_testbed.cli.app import main
 status = main(sys.argv[1:])
 print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
 """
@@ -55,7 +55,7 @@ def test_list_names_every_kind_of_fault(capsys: pytest.CaptureFixture[str]) -> N
 def test_the_table_has_every_verb() -> None:
     modules = {path.stem for path in Path(verbs.__path__[0]).glob("*.py")} - {"__init__"}
     assert modules == set(VERBS)
-    assert all(callable(import_module(f"cli.verbs.{name}").verb) for name in modules)
+    assert all(callable(import_module(f"sfc_testbed.cli.verbs.{name}").verb) for name in modules)
 
 
 def test_help_of_a_verb_lists_its_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from cli.app import VERBS, main
+from sfc_testbed.cli.app import VERBS, main
 from tests.tree import ROOT
 
 OUTSIDE_DOCS = ("README.md", "CONTRIBUTING.md", "softswitch/README.md", "softswitch/docs/tutorial-queues.md")

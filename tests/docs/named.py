@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 import typer
 
-from cli.app import VERBS, app_for
-from hosts.transport.settings import TransportSettings
-from request.errors import UsageError
-from request.schemes import resolve_scheme
-from scenarios.catalogue import SCENARIOS
+from sfc_testbed.cli.app import VERBS, app_for
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.schemes import resolve_scheme
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.shapes import SHAPES
 from softswitch.bmv2_command import REFUSED_OF_TARGET, read_options
 from softswitch.p4runtime import command as grpc_command
-from testbed.control_plane.settings import SwitchSettings
 from tests.docs.commands import PYTHON, RUNNER
 from tests.tree import ROOT
-from topologies.shapes import SHAPES
 
 Complaint = str | None
 _SETTINGS: Mapping[str, set[str]] = {

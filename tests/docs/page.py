@@ -23,10 +23,10 @@ ROOT_WORD = "sudo"
 # have their own tests and take longer than the runs.
 _SCRIPT = """
 import glob, json, runpy, sys
-from analysis.report import html_pages
+from sfc_testbed.analysis.report import html_pages
 html_pages.write_run_report = lambda folder, **_: folder / "report.html"
 html_pages.write_comparison_report = lambda folders, folder, *_: folder / "comparison.html"
-from cli.app import main
+from sfc_testbed.cli.app import main
 
 request = json.load(sys.stdin)
 for words in request["commands"]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from testbed.program.user_program import read_program
+from sfc_testbed.testbed.program.user_program import read_program
 from tests.analysis.timeline.reading import read_timeline
 from tests.changes.change import p4c
 from tests.docs.commands import PAGES, PYTHON, RUNNER, bare, blocks_of, commands_of, fragments_of, spans_of, typed
@@ -41,8 +41,10 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             (tmp_path / path.name).symlink_to(path)
     (tmp_path / "mine.json").write_text(early())
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("testbed.execution.execute.write_run_report", lambda folder: folder / "report.html")
-    monkeypatch.setattr("analysis.report.html_pages.write_comparison_report", lambda _, out, *__: out / "report.html")
+    monkeypatch.setattr("sfc_testbed.testbed.execution.execute.write_run_report", lambda folder: folder / "report.html")
+    monkeypatch.setattr(
+        "sfc_testbed.analysis.report.html_pages.write_comparison_report", lambda _, out, *__: out / "report.html"
+    )
     yield tmp_path
 
 

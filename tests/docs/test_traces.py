@@ -15,15 +15,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.metrics.buffers import BufferFigures
-from analysis.metrics.figures import Figures
-from analysis.metrics.flows import CompletionFigures, SlowdownFigures
-from analysis.metrics.signals import SignalFigures
-from analysis.results import result as stored
-from scenarios.traffic.flow_file import FILE_NAME
-from telemetry.flow_parts import PLANNED, RECEIVED, SENT
-from telemetry.journal import HEAD_FILE
-from telemetry.schema import (
+from sfc_testbed.analysis.metrics.buffers import BufferFigures
+from sfc_testbed.analysis.metrics.figures import Figures
+from sfc_testbed.analysis.metrics.flows import CompletionFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.signals import SignalFigures
+from sfc_testbed.analysis.results import result as stored
+from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME
+from sfc_testbed.telemetry.flow_parts import PLANNED, RECEIVED, SENT
+from sfc_testbed.telemetry.journal import HEAD_FILE
+from sfc_testbed.telemetry.schema import (
     CONGESTION,
     GOODPUT,
     LATENESS,
@@ -34,9 +34,9 @@ from telemetry.schema import (
     VERSION_KEY,
     WHOLE_BUFFER,
 )
-from testbed.execution.perfetto_export import TIMELINE_FILE
+from sfc_testbed.testbed.execution.perfetto_export import TIMELINE_FILE
+from sfc_testbed.wire.constants import BtsCause
 from tests.tree import ROOT
-from wire.constants import BtsCause
 
 PAGE = (ROOT / "docs" / "traces.md").read_text(encoding="utf-8")
 _TRACE = re.compile(r"<!-- begin (\w+) -->\n`(\S+)`, version (\d+)\..*?\|---\|\n(.*?)\n<!-- end \1 -->", re.DOTALL)

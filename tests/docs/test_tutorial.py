@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from cli.output import EXIT_INVALID
+from sfc_testbed.cli.output import EXIT_INVALID
 from tests.changes.change import are_listed, copy_of_tree
 from tests.docs.page import ROOT_WORD, Page, type_in
 from tests.testbed.running import needs_mininet

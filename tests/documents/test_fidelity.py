@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
-from analysis.results.result import ResultError
-from analysis.validation.comparison import compare_clocks
-from analysis.validation.record import ValidatedRun, Validation, read_validation, write_validation
-from documents import fidelity
-from documents.curve import curve_cells, curves, errors_by_range
-from documents.fidelity import DOCUMENT, PICTURE, curve_points, document, main, merged, runs_below
-from documents.pictures import plot_error_against_lateness
+from sfc_testbed.analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
+from sfc_testbed.analysis.results.result import ResultError
+from sfc_testbed.analysis.validation.comparison import compare_clocks
+from sfc_testbed.analysis.validation.record import ValidatedRun, Validation, read_validation, write_validation
+from sfc_testbed.documents import fidelity
+from sfc_testbed.documents.curve import curve_cells, curves, errors_by_range
+from sfc_testbed.documents.fidelity import DOCUMENT, PICTURE, curve_points, document, main, merged, runs_below
+from sfc_testbed.documents.pictures import plot_error_against_lateness
 from tests.analysis.conftest import CONFIG
 from tests.analysis.validation.small import SMALL_QUEUES, small_run
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from documents import simulators as report
-from documents.pictures import plot_fcts
-from simulators.comparison import (
+from sfc_testbed.documents import simulators as report
+from sfc_testbed.documents.pictures import plot_fcts
+from sfc_testbed.simulators.comparison import (
     FILE_NAME,
     Both,
     GroupFigures,
@@ -19,7 +19,7 @@ from simulators.comparison import (
     PeerValidation,
     write_peer_validation,
 )
-from simulators.tables import group_cells, queue_lines, summary_cells
+from sfc_testbed.simulators.tables import group_cells, queue_lines, summary_cells
 
 MEAN = Both(ours=2.2, peer=2.0)
 GROUP = GroupFigures(group="incast", flows=30, mean=MEAN, p50=MEAN, p95=MEAN, p99=None)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.validation.record import read_validation
-from documents.stored import CASES, PAIRS, PageError, replaced, write_runs
-from simulators.comparison import read_peer_validation
+from sfc_testbed.analysis.validation.record import read_validation
+from sfc_testbed.documents.stored import CASES, PAIRS, PageError, replaced, write_runs
+from sfc_testbed.simulators.comparison import read_peer_validation
 
 
 @pytest.mark.parametrize(("path", "read"), [(PAIRS, read_validation), (CASES, read_peer_validation)])

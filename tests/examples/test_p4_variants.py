@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.comparison import Comparison
-from cli.app import main
-from testbed.program.sources import ROOT
+from sfc_testbed.analysis.results.comparison import Comparison
+from sfc_testbed.cli.app import main
+from sfc_testbed.place import ROOT
 from tools.p4_variants import FOLDER, VARIANTS
 
 INCAST = ("incast", "--clock", "virtual", "--schemes", "sfc")

@@ -22,8 +22,8 @@ from unittest import mock
 
 import typer
 
-from cli.app import main
-from cli.output import LONGEST_LINE
+from sfc_testbed.cli.app import main
+from sfc_testbed.cli.output import LONGEST_LINE
 
 STATUSES = {0, 2, 3, 4, 130}
 REFUSED = 2
@@ -31,11 +31,11 @@ _LONGEST_REFUSAL = LONGEST_LINE + 20
 _WARNING = "! "
 """Prefix of a message about a skipped file. There is one message per file, so there may be several."""
 _STARTS = (
-    "cli.retrying.execute_plan",
-    "cli.verbs.sweep.run_sweep",
-    "cli.verbs.reproduce.reproduce",
-    "cli.verbs.validate.validate",
-    "cli.verbs.clean.clean",
+    "sfc_testbed.cli.retrying.execute_plan",
+    "sfc_testbed.cli.verbs.sweep.run_sweep",
+    "sfc_testbed.cli.verbs.reproduce.reproduce",
+    "sfc_testbed.cli.verbs.validate.validate",
+    "sfc_testbed.cli.verbs.clean.clean",
 )
 
 
@@ -100,15 +100,17 @@ def _inside(folder: Path) -> Iterator[Path]:
 @contextlib.contextmanager
 def _stopped(unexpected: list[BaseException]) -> Iterator[None]:
     """Stop the command before it runs or ends anything, and collect unexpected errors in the list, not in a file."""
-    prompt = ModuleType("testbed.prompt.start")
+    prompt = ModuleType("sfc_testbed.testbed.prompt.start")
     prompt.open_prompt = _stop  # type: ignore[attr-defined]
-    parent = ModuleType("testbed.prompt")
+    parent = ModuleType("sfc_testbed.testbed.prompt")
     with contextlib.ExitStack() as stack:
         for name in _STARTS:
             stack.enter_context(mock.patch(name, _stop))
-        stack.enter_context(mock.patch("cli.failure.save_traceback", lambda error, words: unexpected.append(error)))
-        stack.enter_context(mock.patch("testbed.targets.capabilities.CAPABILITIES", ()))
-        stack.enter_context(mock.patch("cli.verbs.doctor.CAPABILITIES", ()))
+        stack.enter_context(
+            mock.patch("sfc_testbed.cli.failure.save_traceback", lambda error, words: unexpected.append(error))
+        )
+        stack.enter_context(mock.patch("sfc_testbed.testbed.targets.capabilities.CAPABILITIES", ()))
+        stack.enter_context(mock.patch("sfc_testbed.cli.verbs.doctor.CAPABILITIES", ()))
         stack.enter_context(mock.patch.dict(sys.modules, {parent.__name__: parent, prompt.__name__: prompt}))
         yield
 

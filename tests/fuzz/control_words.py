@@ -7,8 +7,8 @@ import re
 from functools import cache
 from random import Random
 
+from sfc_testbed.testbed.targets.common.commands import PROGRAM
 from softswitch.build import SOURCE_DIR
-from testbed.targets.common.commands import PROGRAM
 from tests.fuzz.hostile import NUMBERS, TEXTS
 
 _MORE = (

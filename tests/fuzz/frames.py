@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from random import Random
 from zlib import crc32
 
-from tests.hosts.transport.cut_frames import cut
-from wire import ethernet, int_header, int_slots, ipv4, pfc, udp
-from wire.bts import BackToSender
-from wire.bts import pack_frame as pack_bts
-from wire.constants import (
+from sfc_testbed.wire import ethernet, int_header, int_slots, ipv4, pfc, udp
+from sfc_testbed.wire.bts import BackToSender
+from sfc_testbed.wire.bts import pack_frame as pack_bts
+from sfc_testbed.wire.constants import (
     BTS_UDP_PORT,
     DSCP_BTS,
     DSCP_CONTROL,
@@ -32,10 +31,10 @@ from wire.constants import (
     ROCE_UDP_PORT,
     BtsCause,
 )
-from wire.int_header import HopRecord, Telemetry
-from wire.roce.decoder import parse_header
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import (
+from sfc_testbed.wire.int_header import HopRecord, Telemetry
+from sfc_testbed.wire.roce.decoder import parse_header
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import (
     CNP_RESERVED,
     ICRC_BYTES,
     IP_OFFSET,
@@ -50,7 +49,8 @@ from wire.roce.packets import (
     pack_selective,
     source_port,
 )
-from wire.tcp_signal import pack_frame as pack_tcp_signal
+from sfc_testbed.wire.tcp_signal import pack_frame as pack_tcp_signal
+from tests.hosts.transport.cut_frames import cut
 
 EDGES = (0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFE, 0xFFFF, ROCE_UDP_PORT, BTS_UDP_PORT, INT_UDP_PORT)
 _SYNDROMES = (Syndrome.ACK, 0, 0x20, 0x3F, Syndrome.TRIMMED, 0x5F, Syndrome.NAK_SEQUENCE_ERROR, 0x61, 0x64, 0x7F, 0xFF)

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from cli.app import VERBS, app_for
-from reproduction.catalogue import EXPERIMENTS
-from request.schemes import CONGESTION_SUFFIXES, SCHEMES
-from scenarios.catalogue import SCENARIOS
+from sfc_testbed.cli.app import VERBS, app_for
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.topologies.shapes import SHAPES
 from tests.fuzz.budget import inputs
 from tests.fuzz.commanded import type_words
 from tests.fuzz.hostile import names, numbers, texts
 from tests.fuzz.test_input_files import FLOWS, SWEEP, settings_words
-from topologies.shapes import SHAPES
 
 _SCHEMES = (*SCHEMES, *(f"sfc+{suffix}" for suffix in CONGESTION_SUFFIXES), "sfc,irn", "irn, sfc", "sfc+dcqcn,gbn")
 _VALID = {

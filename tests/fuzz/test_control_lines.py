@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfc_testbed.testbed.targets.common.commands import PROGRAM
 from softswitch.build import build_executable
 from softswitch.control import ControlClient
 from softswitch_tests.process.running import running
-from testbed.targets.common.commands import PROGRAM
 from tests.fuzz.budget import batches
 from tests.fuzz.control_words import control_line
 from tests.fuzz.frames import Between, FrameMaker, damaged

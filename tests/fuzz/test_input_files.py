@@ -15,14 +15,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from hosts.transport.settings import TransportSettings
-from scenarios.catalogue import SCENARIOS
-from scenarios.traffic.sizes import load_sizes
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.scenarios.traffic.sizes import load_sizes
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.shapes import SHAPES
 from tests.fuzz.budget import inputs
 from tests.fuzz.commanded import type_words
 from tests.fuzz.hostile import damaged, numbers, texts, values, written_values
-from topologies.shapes import SHAPES
 
 SWEEP = "name: small\nscenario: incast\nschemes: [irn]\nsettings: {message_bytes: 2000}\naxes: {degree: [2, 3]}\n"
 FLOWS = "# measured_window_us=0.0,50.0\nsrc,dst,size_bytes,start_ns,tag\nh1,h2,1000,0,a\nh3,h2,2000,500,b\n"

@@ -13,22 +13,22 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.congestion import CONGESTION_CONTROLS
-from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from hosts.transport.messages import (
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
+from sfc_testbed.hosts.transport.messages import (
     IncomingMessage,
     MessageReceived,
     NicAddress,
     OutgoingMessage,
     SendingReport,
 )
-from hosts.transport.nic import Nic
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire.dilation import Dilation
 from tests.fuzz.budget import batches
 from tests.fuzz.frames import Between, FrameMaker, damaged
-from wire.dilation import Dilation
 
 _OWN = NicAddress("h1", 0x0200_0000_0001, 0x0A00_0001, 0x0200_0000_0002)
 _PEER_MAC, _PEER_IP = 0x0200_0000_0002, 0x0A00_0002

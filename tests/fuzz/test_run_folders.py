@@ -23,7 +23,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from cli.app import main
+from sfc_testbed.cli.app import main
 from tests.fuzz.budget import inputs
 from tests.fuzz.commanded import type_words
 from tests.fuzz.hostile import damaged, texts, values
@@ -50,7 +50,10 @@ def _whole_run() -> Path:
     """Return an undamaged run folder without plots."""
     folder = Path(tempfile.mkdtemp(prefix="sfc-fuzz-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    with contextlib.redirect_stdout(io.StringIO()), mock.patch("testbed.execution.execute.write_run_report"):
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        mock.patch("sfc_testbed.testbed.execution.execute.write_run_report"),
+    ):
         assert main([*_RUN, "--out", str(folder)]) == 0
     [run] = folder.iterdir()
     return run
@@ -159,5 +162,7 @@ def _prepare(folder: Path, damages: list[Damage]) -> None:
 def test_any_run_folder_is_read_or_refused(words: tuple[str, ...], damages: list[Damage], has_plots: bool) -> None:
     with contextlib.ExitStack() as stack:
         if not has_plots:
-            stack.enter_context(mock.patch("analysis.report.html_pages.place_figures", lambda *words, **options: []))
+            stack.enter_context(
+                mock.patch("sfc_testbed.analysis.report.html_pages.place_figures", lambda *words, **options: [])
+            )
         type_words(words, lambda folder: _prepare(folder, damages))

@@ -15,21 +15,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from request.schemes import CONGESTION_SUFFIXES, SCHEMES
-from request.settings import parse_settings
-from request.spec import RunSpec
+from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.targets.common.commands import PROGRAM, switch_commands
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.constants import RECIRCULATION_PORT
 from softswitch.build import build_library
 from softswitch.engine import CommandError, SwitchEngine
 from softswitch_tests.programs.steered import SANITIZED
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.targets.common.commands import PROGRAM, switch_commands
 from tests.fuzz.budget import batches
 from tests.fuzz.control_words import control_line
 from tests.fuzz.frames import Between, FrameMaker, damaged
 from tests.fuzz.sanitizers import run_in_sanitizers
-from topologies.model import Topology
-from wire.addresses import parse_mac
-from wire.constants import RECIRCULATION_PORT
 
 _STEPS = 500
 _LONGEST_FRAME = 16_384

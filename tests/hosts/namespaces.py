@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from hosts.io.namespaces import network_namespace
-from wire import bts, tcp_signal
-from wire.addresses import parse_ip, parse_mac
-from wire.bts import BackToSender
-from wire.constants import IP_PROTOCOL_TCP
+from sfc_testbed.hosts.io.namespaces import network_namespace
+from sfc_testbed.wire import bts, tcp_signal
+from sfc_testbed.wire.addresses import parse_ip, parse_mac
+from sfc_testbed.wire.bts import BackToSender
+from sfc_testbed.wire.constants import IP_PROTOCOL_TCP
 
 MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
 IPS = ("10.0.0.1", "10.0.0.2")

@@ -15,9 +15,9 @@ from typing import TypeVar
 
 import pytest
 
-from hosts.agent import main
-from hosts.agent_config import AgentConfig, AgentHost
-from hosts.protocol import (
+from sfc_testbed.hosts.agent import main
+from sfc_testbed.hosts.agent_config import AgentConfig, AgentHost
+from sfc_testbed.hosts.protocol import (
     Add,
     Adopt,
     AgentEvent,
@@ -40,15 +40,15 @@ from hosts.protocol import (
     command_line,
     parse_event,
 )
-from hosts.records import SwitchClock
-from hosts.transport.settings import TransportSettings
-from scenarios.model.flow import Flow
+from sfc_testbed.hosts.records import SwitchClock
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.topologies.model import Host
+from sfc_testbed.wire.bts import STAMPS, BackToSender, tick_ns
+from sfc_testbed.wire.constants import BtsCause
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.roce.packets import source_port
 from tests.hosts.namespaces import Station, await_port, bts_frame, raw_socket
-from topologies.model import Host
-from wire.bts import STAMPS, BackToSender, tick_ns
-from wire.constants import BtsCause
-from wire.dilation import Dilation
-from wire.roce.packets import source_port
 
 ROOT = Path(__file__).parents[2]
 DILATION = 1_000
@@ -129,7 +129,7 @@ def agent(config: AgentConfig, folder: Path) -> Iterator[AgentProcess]:
     """Yield an agent that has reported ready; it ends when its stdin is closed."""
     path = folder / "agent.json"
     path.write_text(config.model_dump_json())
-    words = [sys.executable, "-m", "hosts.agent", str(path)]
+    words = [sys.executable, "-m", "sfc_testbed.hosts.agent", str(path)]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
         running = AgentProcess(process)

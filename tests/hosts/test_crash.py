@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from hosts.crash import engine_crash, error_summary, print_crash
-from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.crash import engine_crash, error_summary, print_crash
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl
+from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hosts.io.summaries import LatenessSummary, SpacingSummary
-from hosts.protocol import (
+from sfc_testbed.hosts.io.summaries import LatenessSummary, SpacingSummary
+from sfc_testbed.hosts.protocol import (
     Add,
     Adopt,
     AgentEvent,
@@ -42,9 +42,9 @@ from hosts.protocol import (
     parse_command,
     parse_event,
 )
-from hosts.transport.counters import NicCounters
-from scenarios.model.flow import Flow
-from telemetry.figures import SenderCounts
+from sfc_testbed.hosts.transport.counters import NicCounters
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.telemetry.figures import SenderCounts
 from tests.fuzz.budget import inputs
 from tests.fuzz.hostile import damaged, texts, values
 

@@ -7,26 +7,26 @@ from dataclasses import replace
 
 import pytest
 
-from hosts.agent_config import AgentConfig, agent_configs
-from hosts.build import build_nics
-from hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
-from hosts.records import RecordWriter, SwitchClock
-from hosts.transport import messages
-from hosts.transport.messages import (
+from sfc_testbed.hosts.agent_config import AgentConfig, agent_configs
+from sfc_testbed.hosts.build import build_nics
+from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
+from sfc_testbed.hosts.records import RecordWriter, SwitchClock
+from sfc_testbed.hosts.transport import messages
+from sfc_testbed.hosts.transport.messages import (
     BtsReceived,
     Event,
     MessageReceived,
     OutgoingMessage,
     SendingReport,
 )
-from hosts.transport.settings import TransportSettings
-from scenarios.model.flow import Flow
-from telemetry.figures import SenderCounts
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.bts import STAMPS, tick_ns
+from sfc_testbed.wire.constants import BtsCause
+from sfc_testbed.wire.dilation import Dilation
 from tests.wire.test_bts import EXAMPLE
-from topologies.shapes import shape
-from wire.bts import STAMPS, tick_ns
-from wire.constants import BtsCause
-from wire.dilation import Dilation
 
 START_NS = 7_000_000
 SWITCHES = {4: SwitchClock("tor4", lag_ns=500_000)}

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from native import first_use
 from os_helpers.cache import CACHE_NAME, cache_dir
 from os_helpers.kept import is_whole, seal
+from sfc_testbed.native import first_use
 
 OWNER = 1234
 NAME = "engine-of-a-test"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,16 +14,21 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from native import sources
-from native.build import build_engine, missing
-from native.modules import INTERPRETED
-from native.sources import ROOT
+from sfc_testbed.native import sources
+from sfc_testbed.native.build import build_engine, missing
+from sfc_testbed.native.modules import INTERPRETED
+from sfc_testbed.place import ROOT
 from tests.native.ways import SCENARIOS
 from tests.testbed.incasts import assert_same_run
+from tests.tree import copy_of_package
 
 WHERE = "import importlib, sys; print(*(importlib.import_module(name).__file__ for name in sys.argv[1:]), sep='\\n')"
-NIC, HPCC, MINE = "hosts.transport.nic", "hosts.transport.congestion.hpcc", "hosts.transport.congestion.mine"
-CALLS = "hosts.io.kernel_calls"
+NIC, HPCC, MINE = (
+    "sfc_testbed.hosts.transport.nic",
+    "sfc_testbed.hosts.transport.congestion.hpcc",
+    "sfc_testbed.hosts.transport.congestion.mine",
+)
+CALLS = "sfc_testbed.hosts.io.kernel_calls"
 MUST_HAVE = {"sfc": ("bts", "sent"), "pfc": ("pfc", "sent"), "faults": ("drops", "link_down")}
 """Results that must be above 0, so that a comparison of the runs of a scenario is meaningful."""
 
@@ -52,13 +56,6 @@ def places(*modules: str, root: Path = ROOT, interpreted: str = "0") -> list[str
     return [Path(line).suffix for line in done.stdout.splitlines()]
 
 
-def tree(tmp_path: Path) -> Path:
-    """Copy the sources of the engine."""
-    for name in ("native", "wire", "request", "telemetry", "hosts", "testbed", "softswitch/src/softswitch/c/ports"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
-
-
 def test_imports_take_the_compiled_modules_unless_the_variable_is_set(engine: Path) -> None:
     assert places(NIC, HPCC, CALLS) == [".so", ".so", ".so"]
     assert places(NIC, HPCC, CALLS, interpreted="1") == [".py", ".py", ".py"]
@@ -67,7 +64,7 @@ def test_imports_take_the_compiled_modules_unless_the_variable_is_set(engine: Pa
 def test_a_class_is_complete_if_a_compiled_module_imports_its_module_first(engine: Path) -> None:
     """The agents' messages contain objects of such a class, and pydantic reads them."""
     script = (
-        "import hosts.transport.nic; from hosts.protocol import *; "
+        "import sfc_testbed.hosts.transport.nic; from sfc_testbed.hosts.protocol import *; "
         "line = event_line(HostStatistics('h1', NicCounters(pauses=3))).decode(); print(parse_event(line).nic.pauses)"
     )
     done = python(["-c", script])
@@ -108,10 +105,10 @@ def test_the_interpreted_engine_passes_the_contract_tests() -> None:
 
 
 def test_edited_and_new_algorithms_run_interpreted_beside_the_compiled_engine(engine: Path, tmp_path: Path) -> None:
-    root = tree(tmp_path)
+    root = copy_of_package(tmp_path)
     folder = root / "hosts" / "transport" / "congestion"
     folder.joinpath("mine.py").write_text(
-        "from hosts.transport.congestion.hpcc import Hpcc\n\n\nclass Mine(Hpcc):\n"
+        "from sfc_testbed.hosts.transport.congestion.hpcc import Hpcc\n\n\nclass Mine(Hpcc):\n"
         "    def on_ack(self, sample, now_ns):\n        self.window_bytes = 5\n"
     )
     assert places(NIC, HPCC, MINE, root=root) == [".so", ".so", ".py"]
@@ -122,7 +119,7 @@ def test_edited_and_new_algorithms_run_interpreted_beside_the_compiled_engine(en
 
 def test_an_edited_engine_module_makes_the_whole_engine_run_interpreted(engine: Path, tmp_path: Path) -> None:
     """The engine's classes use each other's memory layout."""
-    root = tree(tmp_path)
+    root = copy_of_package(tmp_path)
     edited = root / sources.engine().modules[0]
     edited.write_text(edited.read_text() + "\n# edited\n")
-    assert places(NIC, HPCC, "wire.roce.decoder", root=root) == [".py", ".py", ".py"]
+    assert places(NIC, HPCC, "sfc_testbed.wire.roce.decoder", root=root) == [".py", ".py", ".py"]

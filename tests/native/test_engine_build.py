@@ -18,12 +18,13 @@ from typing import Any
 
 import pytest
 
-from native import build, first_use
-from native.build import BuildFailed, build_engine
-from native.modules import INTERPRETED, CompiledFinder, engine_folder
-from native.sources import EXTENSIONS, MANIFEST, ROOT, algorithms, build_name, engine
 from os_helpers.cache import CacheRefused, private_cache
 from os_helpers.kept import seal
+from sfc_testbed.native import build, first_use
+from sfc_testbed.native.build import BuildFailed, build_engine
+from sfc_testbed.native.modules import INTERPRETED, CompiledFinder, engine_folder
+from sfc_testbed.native.sources import EXTENSIONS, MANIFEST, algorithms, build_name, engine
+from sfc_testbed.place import ROOT
 from tests.appearing import await_file
 from tests.testbed import running
 
@@ -108,7 +109,7 @@ def test_without_a_compiler_the_sources_run_and_one_line_is_printed(cache: Path)
     assert (done.returncode, done.stdout) == (0, "")
     assert len(done.stderr.splitlines()) == 1
     assert "runs interpreted, several times slower: no C compiler (no-such-compiler)" in done.stderr
-    code = "import hosts.transport.nic as nic; print(nic.__file__)"
+    code = "import sfc_testbed.hosts.transport.nic as nic; print(nic.__file__)"
     imported = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert imported.stdout.strip() == str(ROOT / "hosts" / "transport" / "nic.py")
 

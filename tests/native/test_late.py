@@ -11,7 +11,7 @@ from tests.tree import ROOT
 
 _SCRIPT = """
 import sys
-from native.late import import_late
+from sfc_testbed.native.late import import_late
 import_late("polars")
 import polars as pl
 assert "polars.dataframe" not in sys.modules
@@ -32,7 +32,7 @@ except AttributeError as error:
 
 _HANDLERS = """
 import ctypes, signal
-from native.late import import_late
+from sfc_testbed.native.late import import_late
 
 def handler():
     action = (ctypes.c_void_p * 32)()
@@ -59,6 +59,7 @@ def test_a_late_package_leaves_the_signal_handler_alone() -> None:
 
 
 def test_a_run_loads_no_data_frames_before_its_first_packet() -> None:
-    script = "import sys; from cli.app import app_for; app_for(['run']); print('polars.dataframe' in sys.modules)"
+    lines = ("import sys", "from sfc_testbed.cli.app import app_for", "app_for(['run'])")
+    script = "\n".join((*lines, "print('polars.dataframe' in sys.modules)"))
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

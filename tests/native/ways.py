@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from hosts.transport import nic
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.execution.execute import Clock, execute
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
-from testbed.virtual.simulation import simulate
-from testbed.virtual.workers import simulate_shared
+from sfc_testbed.hosts.transport import nic
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.execution.execute import Clock, execute
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.virtual.simulation import simulate
+from sfc_testbed.testbed.virtual.workers import simulate_shared
 
 SMALL = ("degree=6", "message_bytes=40000")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from reproduction.model.bounds import (
+from sfc_testbed.reproduction.model.bounds import (
     Bottleneck,
     b_ack,
     b_ack_with_acknowledgement,

@@ -12,13 +12,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.results.stored import Run
-from reproduction.catalogue import EXPERIMENTS
-from reproduction.jobs import jobs_of
-from reproduction.model.claims import Bound, Linear, NoneLower, Ratio, SlopeRatio, Spread
-from reproduction.model.experiment import Axis, Claim, Grid, Grids, Measurement, Point, Results, judge
-from reproduction.model.quantities import STEADY_BUFFER, Quantity
-from request.schemes import resolve_scheme
+from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.jobs import jobs_of
+from sfc_testbed.reproduction.model.claims import Bound, Linear, NoneLower, Ratio, SlopeRatio, Spread
+from sfc_testbed.reproduction.model.experiment import Axis, Claim, Grid, Grids, Measurement, Point, Results, judge
+from sfc_testbed.reproduction.model.quantities import STEADY_BUFFER, Quantity
+from sfc_testbed.request.schemes import resolve_scheme
 from tests.analysis.conftest import make_flows, make_queues
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from reproduction.catalogue import EXPERIMENTS
-from reproduction.effort import brief_request, with_efforts
-from reproduction.jobs import jobs_of
-from testbed.jobs.effort import effort_of
-from testbed.plan.plan import plan_run
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.effort import brief_request, with_efforts
+from sfc_testbed.reproduction.jobs import jobs_of
+from sfc_testbed.testbed.jobs.effort import effort_of
+from sfc_testbed.testbed.plan.plan import plan_run
 
 
 @pytest.mark.parametrize("name", ["hadoop-50", "rpc-30", "signaling"])

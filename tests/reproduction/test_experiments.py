@@ -11,11 +11,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.results.stored import Run
-from reproduction.catalogue import EXPERIMENTS
-from reproduction.model.claims import NoneLower
-from reproduction.model.experiment import Claim, Measurement, Point, Results, judge
-from reproduction.model.quantities import receiver_quantile
+from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.model.claims import NoneLower
+from sfc_testbed.reproduction.model.experiment import Claim, Measurement, Point, Results, judge
+from sfc_testbed.reproduction.model.quantities import receiver_quantile
 
 
 def _claim(experiment: str, words: str) -> Claim:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from reproduction.catalogue import EXPERIMENTS
-from reproduction.model.experiment import Measurement, Results
-from reproduction.model.panels import CurveSelection, beside_paper
-from reproduction.model.quantities import PEAK_BUFFER
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.model.experiment import Measurement, Results
+from sfc_testbed.reproduction.model.panels import CurveSelection, beside_paper
+from sfc_testbed.reproduction.model.quantities import PEAK_BUFFER
 from tests.analysis.conftest import make_flows, make_goodput, make_queues
 
 _THREE = ["IRN (no FC)", "OnRamp", "SFC"]

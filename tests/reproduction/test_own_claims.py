@@ -11,14 +11,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from reproduction import own_claims
-from reproduction.own_claims import judged, read_claims
-from testbed.errors import UsageError
+from sfc_testbed.reproduction import own_claims
+from sfc_testbed.reproduction.own_claims import judged, read_claims
+from sfc_testbed.testbed.errors import UsageError
 from tests.tree import ROOT
 
 _HEAD = """
-from reproduction.model.claims import Bound, Ratio
-from reproduction.model.quantities import PEAK_BUFFER, Quantity
+from sfc_testbed.reproduction.model.claims import Bound, Ratio
+from sfc_testbed.reproduction.model.quantities import PEAK_BUFFER, Quantity
 """
 
 
@@ -85,7 +85,7 @@ def test_a_claim_whose_check_returns_no_finding_does_not_hold(tmp_path: Path, ru
     path = _file(
         tmp_path,
         """
-from reproduction.model.experiment import Measured
+from sfc_testbed.reproduction.model.experiment import Measured
 
 class Odd:
     claim, paper = "a", "b"
@@ -111,7 +111,10 @@ CLAIMS = (Odd(), Wordless())
         ("", ": the file defines no tuple CLAIMS with claims"),
         ("CLAIMS = ()", ": the file defines no tuple CLAIMS with claims"),
         ("CLAIMS = Bound", ": the file defines no tuple CLAIMS with claims"),
-        ("CLAIMS = ('SFC is better',)", ": 'SFC is better' is not a claim; see reproduction/model/claims.py"),
+        (
+            "CLAIMS = ('SFC is better',)",
+            ": 'SFC is better' is not a claim; see sfc_testbed/reproduction/model/claims.py",
+        ),
         ("CLAIMS = (Bound(1, 'b', PEAK_BUFFER, 'irn'),)", ": Bound(claim=1, paper='b'"),
         ("\nCLAIMS = (Bound(),)", ": line 5: TypeError: Bound"),
         ("CLAIMS = (", ": SyntaxError: "),

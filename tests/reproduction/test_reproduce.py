@@ -13,24 +13,24 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.results.stored import load_run
-from cli.seeds import chosen_seeds
-from cli.verbs.reproduce import say_left_out, say_schemes_left_out, settings_of
-from reproduction.catalogue import EXPERIMENTS
-from reproduction.document.command import below
-from reproduction.document.pages import pages_of
-from reproduction.jobs import CONGESTION, jobs_of
-from reproduction.judge import findings
-from reproduction.model.claims import Bound
-from reproduction.model.experiment import Measurement, Point, Results
-from reproduction.model.quantities import Quantity
-from reproduction.record import Reproduction
-from reproduction.remarks import Remarks, read_remarks
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.execution.execute import execute
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.cli.seeds import chosen_seeds
+from sfc_testbed.cli.verbs.reproduce import say_left_out, say_schemes_left_out, settings_of
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.document.command import below
+from sfc_testbed.reproduction.document.pages import pages_of
+from sfc_testbed.reproduction.jobs import CONGESTION, jobs_of
+from sfc_testbed.reproduction.judge import findings
+from sfc_testbed.reproduction.model.claims import Bound
+from sfc_testbed.reproduction.model.experiment import Measurement, Point, Results
+from sfc_testbed.reproduction.model.quantities import Quantity
+from sfc_testbed.reproduction.record import Reproduction
+from sfc_testbed.reproduction.remarks import Remarks, read_remarks
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
 from tests.appearing import found
 from tests.conftest import Refused
 from tests.testbed import running

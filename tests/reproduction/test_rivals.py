@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from reproduction.catalogue import EXPERIMENTS
-from reproduction.jobs import jobs_of
-from reproduction.model.experiment import Column, Measurement, NotMeasured, Point, Results, TableSpec, judge
-from reproduction.model.quantities import (
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.jobs import jobs_of
+from sfc_testbed.reproduction.model.experiment import Column, Measurement, NotMeasured, Point, Results, TableSpec, judge
+from sfc_testbed.reproduction.model.quantities import (
     GOODPUT_AFTER_AN_END,
     INCAST_COMPLETION,
     INCAST_FAIRNESS,
@@ -21,7 +21,7 @@ from reproduction.model.quantities import (
     RING_SLOWDOWN,
     slowdown,
 )
-from reproduction.tables import measured_table
+from sfc_testbed.reproduction.tables import measured_table
 
 RIVALS = EXPERIMENTS["rivals"]
 

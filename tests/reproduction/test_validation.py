@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from reproduction.catalogue import EXPERIMENTS
-from reproduction.validation import Wish, pairs_of
-from scenarios.catalogue import SCENARIOS
-from testbed.errors import UsageError
-from testbed.plan.plan import plan_run
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.validation import Wish, pairs_of
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.plan import plan_run
 
 
 def test_all_is_every_scenario_with_each_scheme_of_its_experiment_once() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from request.quantities import has_unit, in_unit, unit_of
+from sfc_testbed.request.quantities import has_unit, in_unit, unit_of
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from request.spec import FaultSpan, RunConfig, config_of
+from sfc_testbed.request.spec import FaultSpan, RunConfig, config_of
 from tests.analysis.conftest import CONFIG
 
 SPAN = FaultSpan(spec="loss:all,rate=1%", label="all loss 1%", begin_us=20.0, end_us=None)

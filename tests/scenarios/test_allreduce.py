@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from scenarios.model.flow import Flow
-from scenarios.model.numbering import number_flows
-from scenarios.model.scenario import ScenarioError, random_stream
-from scenarios.traffic.allreduce import AllReduce
-from topologies.shapes import shape
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.scenarios.model.scenario import ScenarioError, random_stream
+from sfc_testbed.scenarios.traffic.allreduce import AllReduce
+from sfc_testbed.topologies.shapes import shape
 
 NETWORK = shape("clos", {"hosts_per_tor": 6}).build()
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import ScenarioError, random_stream
-from scenarios.traffic.bystanders import Bystanders
-from topologies.model import Topology
-from topologies.shapes import shape
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import ScenarioError, random_stream
+from sfc_testbed.scenarios.traffic.bystanders import Bystanders
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.shapes import shape
 
 
 def _network() -> Topology:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios.traffic.cdf_files import format_hpcc_cdf, parse_cdf
-from scenarios.traffic.distribution import SizeError
-from scenarios.traffic.sizes import WORKLOADS, load_sizes
+from sfc_testbed.scenarios.traffic.cdf_files import format_hpcc_cdf, parse_cdf
+from sfc_testbed.scenarios.traffic.distribution import SizeError
+from sfc_testbed.scenarios.traffic.sizes import WORKLOADS, load_sizes
 
 SIZES, PERCENTS = (0, 1000, 3000), (0.0, 29.0, 100.0)
 FRACTIONS = "the shares end at 1 and are read as fractions, not as percentages"

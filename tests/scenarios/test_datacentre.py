@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from scenarios.datacentre import SCENARIO
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import ScenarioError, random_stream
-from scenarios.traffic.arrivals import IncastEvents, poisson_times_ns
-from scenarios.traffic.datacentre import DataCentre
-from scenarios.traffic.sizes import load_sizes
-from topologies.shapes import shape
+from sfc_testbed.scenarios.datacentre import SCENARIO
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import ScenarioError, random_stream
+from sfc_testbed.scenarios.traffic.arrivals import IncastEvents, poisson_times_ns
+from sfc_testbed.scenarios.traffic.datacentre import DataCentre
+from sfc_testbed.scenarios.traffic.sizes import load_sizes
+from sfc_testbed.topologies.shapes import shape
 
 NETWORK = shape("clos", {"tors": 2, "hosts_per_tor": 8}).build()
 HOST_BPS = 100e9

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from request.settings import parse_value
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import ScenarioError
-from scenarios.traffic.flow_file import format_flows, read_flows
-from scenarios.traffic.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
-from topologies.shapes import shape
+from sfc_testbed.request.settings import parse_value
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import ScenarioError
+from sfc_testbed.scenarios.traffic.flow_file import format_flows, read_flows
+from sfc_testbed.scenarios.traffic.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
+from sfc_testbed.topologies.shapes import shape
 
 NETWORK = shape("clos", {"hosts_per_tor": 2}).build()
 FLOWS = (

@@ -8,9 +8,9 @@ import pickle
 
 import numpy as np
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.flow_table import FlowTable, flow_table, joined
-from scenarios.model.numbering import number_flows
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.flow_table import FlowTable, flow_table, joined
+from sfc_testbed.scenarios.model.numbering import number_flows
 
 REQUESTS = [
     FlowRequest("h3", "h1", 7_000_000_000, 5, "a", queue_pair=2),

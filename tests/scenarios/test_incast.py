@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from scenarios.incast import SCENARIO
-from scenarios.model.flow import FlowRequest
-from scenarios.model.numbering import number_flows
-from scenarios.model.scenario import ScenarioError, random_stream
-from scenarios.traffic.incast import Incast
-from topologies.shapes import shape
+from sfc_testbed.scenarios.incast import SCENARIO
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.scenarios.model.scenario import ScenarioError, random_stream
+from sfc_testbed.scenarios.traffic.incast import Incast
+from sfc_testbed.topologies.shapes import shape
 
 NETWORK = shape("clos", {"tors": 3, "hosts_per_tor": 4}).build()
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.scenario import ScenarioError, random_stream
-from scenarios.paper.fairness import JoinAndLeave
-from scenarios.traffic.datacentre import DataCentre
-from scenarios.traffic.shares import chance_to_be_drawn, draw_positions, others_of, pull_of_hosts
-from topologies.model import Topology
-from topologies.shapes import shape
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.scenario import ScenarioError, random_stream
+from sfc_testbed.scenarios.paper.fairness import JoinAndLeave
+from sfc_testbed.scenarios.traffic.datacentre import DataCentre
+from sfc_testbed.scenarios.traffic.shares import chance_to_be_drawn, draw_positions, others_of, pull_of_hosts
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.shapes import shape
 
 GBPS = 1_000_000_000
 RATES = [100 * GBPS, 25 * GBPS, 10 * GBPS]

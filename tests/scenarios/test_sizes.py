@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios.traffic.distribution import Knot, SizeError, from_knots
-from scenarios.traffic.sizes import WORKLOADS, load_sizes, parse_sizes
+from sfc_testbed.scenarios.traffic.distribution import Knot, SizeError, from_knots
+from sfc_testbed.scenarios.traffic.sizes import WORKLOADS, load_sizes, parse_sizes
 
 # Exact means of the linear interpolation of the published tables, in bytes.
 PUBLISHED_MEANS = {"hadoop": 120_420.75, "websearch": 1_711_250.0, "storage": 40_869.8, "rpc": 2_891.62}

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from scenarios.model.flow import Flow
-from scenarios.model.numbering import number_flows
-from scenarios.model.scenario import random_stream
-from scenarios.paper.testbed import TESTBED_HOL, HeadOfLine
-from scenarios.traffic.incast import TAG as INCAST
-from topologies.shapes import shape
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.scenarios.model.scenario import random_stream
+from sfc_testbed.scenarios.paper.testbed import TESTBED_HOL, HeadOfLine
+from sfc_testbed.scenarios.traffic.incast import TAG as INCAST
+from sfc_testbed.topologies.shapes import shape
 
 NETWORK = shape(TESTBED_HOL.scales["ci"].topology, {}).build()
 

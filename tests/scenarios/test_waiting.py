@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.model.flow import FlowRequest
-from scenarios.model.numbering import number_flows
-from scenarios.model.scenario import ScenarioError
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.scenarios.model.scenario import ScenarioError
 
 
 def _flow(path: str, start_ns: int = 0, *after: int, delay_ns: int = 0, pair: int = 0) -> FlowRequest:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulators.comparison import PeerFlow, PeerQueues, compare_with_peer
+from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues, compare_with_peer
 from tests.analysis.validation.small import SMALL_FLOWS, SMALL_QUEUES, small_run
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from simulators.comparison import PeerFlow
-from simulators.conweave import NETWORK, configuration, finished_flows, shared_bytes, write_input
-from simulators.run import standard_cases
-from testbed.plan.plan import plan_run
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.simulators.comparison import PeerFlow
+from sfc_testbed.simulators.conweave import NETWORK, configuration, finished_flows, shared_bytes, write_input
+from sfc_testbed.simulators.run import standard_cases
+from sfc_testbed.testbed.plan.plan import plan_run
 
 SETTINGS = (*NETWORK, "degree=2", "topology.hosts_per_tor=2", "topology.spines=1", "switch.buffer_bytes=4194304")
 SPEC = RunSpec("incast", scheme="irn+hpcc", clock="virtual", topology="clos", settings=parse_settings(SETTINGS))

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from scenarios.faults.spec import parse_fault
-from simulators.comparison import PeerFlow, PeerQueues
-from simulators.hpcc import configuration, finished_flows, sampled_queues, topology_text
-from testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.faults.spec import parse_fault
+from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues
+from sfc_testbed.simulators.hpcc import configuration, finished_flows, sampled_queues, topology_text
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 
 SETTINGS = ("degree=2", "message_bytes=4000", "topology.hosts_per_tor=2", "topology.spines=1")
 SPEC = RunSpec("incast", scheme="pfc+hpcc", clock="virtual", topology="clos", settings=parse_settings(SETTINGS))

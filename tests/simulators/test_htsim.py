@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from simulators.comparison import PeerFlow
-from simulators.htsim import (
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.simulators.comparison import PeerFlow
+from sfc_testbed.simulators.htsim import (
     NETWORK,
     PARAMETERS,
     VARIABLE,
@@ -22,8 +22,8 @@ from simulators.htsim import (
     queues_in,
     write_input,
 )
-from simulators.run import standard_cases, validate_with_peer
-from testbed.plan.plan import plan_run
+from sfc_testbed.simulators.run import standard_cases, validate_with_peer
+from sfc_testbed.testbed.plan.plan import plan_run
 
 FLOWS = ("degree=2", "message_bytes=8000", "window_us=0", "receiver=h1", "transport.payload_bytes=4000")
 SETTINGS = (*FLOWS, *NETWORK, PARAMETERS, "switch.buffer_bytes=null")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from simulators.powertcp import PARAMETERS, configuration, queues_in, write_input
-from simulators.run import standard_cases
-from testbed.plan.plan import plan_run
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.simulators.powertcp import PARAMETERS, configuration, queues_in, write_input
+from sfc_testbed.simulators.run import standard_cases
+from sfc_testbed.testbed.plan.plan import plan_run
 
 SETTINGS = ("degree=2", "topology.hosts_per_tor=2", "topology.spines=1")
 SPEC = RunSpec(

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from simulators.comparison import FILE_NAME, read_peer_validation
-from simulators.hpcc import VARIABLE
-from simulators.run import PeerCase, case_of, standard_cases, validate_with_peer
-from testbed.errors import UsageError
-from testbed.plan.plan import plan_run
+from sfc_testbed.simulators.comparison import FILE_NAME, read_peer_validation
+from sfc_testbed.simulators.hpcc import VARIABLE
+from sfc_testbed.simulators.run import PeerCase, case_of, standard_cases, validate_with_peer
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.plan import plan_run
 
 SETTINGS = ("degree=2", "message_bytes=4000", "topology.hosts_per_tor=2", "topology.spines=1")
 STAND_IN = """#!/usr/bin/env python3

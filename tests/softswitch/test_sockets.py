@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.app import main
-from testbed.system import run_ids
+from sfc_testbed.cli.app import main
+from sfc_testbed.testbed.system import run_ids
 
 
 def test_clean_removes_unused_sockets(

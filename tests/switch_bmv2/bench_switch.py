@@ -12,21 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sfc_testbed.testbed.control_plane.commands import pipeline_commands, wire_commands
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.targets.common.commands import build_engine
+from sfc_testbed.testbed.targets.common.counters import SwitchCounts, read_counts
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire import tcp_signal
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.bts import BackToSender, unpack_frame
+from sfc_testbed.wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA, IP_PROTOCOL_TCP, IP_PROTOCOL_UDP
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.queue_pause import with_queue
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import Opcode, pack_psn_word
 from softswitch.engine import SwitchEngine
-from testbed.control_plane.commands import pipeline_commands, wire_commands
-from testbed.control_plane.settings import SwitchSettings
-from testbed.targets.common.commands import build_engine
-from testbed.targets.common.counters import SwitchCounts, read_counts
-from topologies.model import Topology
-from topologies.shapes import shape
-from wire import tcp_signal
-from wire.addresses import parse_mac
-from wire.bts import BackToSender, unpack_frame
-from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA, IP_PROTOCOL_TCP, IP_PROTOCOL_UDP
-from wire.dilation import Dilation
-from wire.queue_pause import with_queue
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import Opcode, pack_psn_word
 
 DILATION = Dilation(1000)
 US = 1_000

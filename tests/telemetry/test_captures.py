@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from telemetry.captures.clock import CaptureClock, clock_in
-from telemetry.captures.pcap import read_pcap
-from telemetry.captures.pcapng import CaptureError, CaptureWriter, Direction, read_capture
+from sfc_testbed.telemetry.captures.clock import CaptureClock, clock_in
+from sfc_testbed.telemetry.captures.pcap import read_pcap
+from sfc_testbed.telemetry.captures.pcapng import CaptureError, CaptureWriter, Direction, read_capture
 
 CALENDAR_NS = 1_793_000_000_123_456_789
 CLOCK = CaptureClock(1000, start_ns=CALENDAR_NS - 5_000_000, switch_epoch_ns=CALENDAR_NS - 9_000_000)

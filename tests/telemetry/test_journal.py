@@ -12,17 +12,25 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hosts.protocol import FlowReceived, FlowSent
-from telemetry.figures import SenderCounts
-from telemetry.flow_parts import PLANNED, RECEIVED, SENT
-from telemetry.journal import HEAD_FILE, JOURNAL_FOLDER, Journal, JournalError, has_journal, new_journal, open_journal
-from telemetry.late_bins import RECORD_DTYPE
-from telemetry.queue_samples import SAMPLE_DTYPE
-from telemetry.reader import read_trace
-from telemetry.rows import GoodputRow, LatenessRow
-from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
-from telemetry.segments import segment_paths
-from telemetry.writer import SegmentWriter
+from sfc_testbed.hosts.protocol import FlowReceived, FlowSent
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.flow_parts import PLANNED, RECEIVED, SENT
+from sfc_testbed.telemetry.journal import (
+    HEAD_FILE,
+    JOURNAL_FOLDER,
+    Journal,
+    JournalError,
+    has_journal,
+    new_journal,
+    open_journal,
+)
+from sfc_testbed.telemetry.late_bins import RECORD_DTYPE
+from sfc_testbed.telemetry.queue_samples import SAMPLE_DTYPE
+from sfc_testbed.telemetry.reader import read_trace
+from sfc_testbed.telemetry.rows import GoodputRow, LatenessRow
+from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
+from sfc_testbed.telemetry.segments import segment_paths
+from sfc_testbed.telemetry.writer import SegmentWriter
 
 SWITCHES = ("tor2", "tor1")
 

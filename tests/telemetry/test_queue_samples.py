@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from telemetry.queue_samples import SAMPLE_DTYPE, queue_rows, sample_chunks, samples_from_bytes
-from telemetry.schema import QUEUES
+from sfc_testbed.telemetry.queue_samples import SAMPLE_DTYPE, queue_rows, sample_chunks, samples_from_bytes
+from sfc_testbed.telemetry.schema import QUEUES
 
 SAMPLES = np.array(
     [

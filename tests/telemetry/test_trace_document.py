@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from telemetry import document
-from telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
+from sfc_testbed.telemetry import document
+from sfc_testbed.telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
 
 ALL = {**SCHEMAS, **OPTIONAL_SCHEMAS}
 
 
 def test_the_document_is_current() -> None:
-    """If this fails, run `python -m telemetry.document`."""
+    """If this fails, run `python -m sfc_testbed.telemetry.document`."""
     assert document.main(["--check"]) == 0
 
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from telemetry import reader
-from telemetry.reader import TraceError, read_trace, scan_trace
-from telemetry.rows import GoodputRow, SignalRow
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMA_KEY, SIGNALS, VERSION_KEY, Column, TraceSchema
-from telemetry.segments import join_segments, read_segments, segment_path, segment_paths
-from telemetry.writer import SegmentWriter, write_trace
+from sfc_testbed.telemetry import reader
+from sfc_testbed.telemetry.reader import TraceError, read_trace, scan_trace
+from sfc_testbed.telemetry.rows import GoodputRow, SignalRow
+from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMA_KEY, SIGNALS, VERSION_KEY, Column, TraceSchema
+from sfc_testbed.telemetry.segments import join_segments, read_segments, segment_path, segment_paths
+from sfc_testbed.telemetry.writer import SegmentWriter, write_trace
 
 Read = Callable[[Path, TraceSchema], pl.DataFrame]
 

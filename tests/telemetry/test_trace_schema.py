@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telemetry.schema import (
+from sfc_testbed.telemetry.schema import (
     CONGESTION,
     FLOWS,
     GOODPUT,

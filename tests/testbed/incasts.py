@@ -10,16 +10,16 @@ from typing import Any
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from analysis.results.result import read_result
-from request.settings import parse_settings
-from request.spec import RunSpec
-from telemetry.schema import SCHEMAS
-from testbed.execution.execute import StoredRun, execute
-from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.virtual.simulation import simulate
+from sfc_testbed.analysis.results.result import read_result
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.telemetry.schema import SCHEMAS
+from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.recording.recorder import Recorder
+from sfc_testbed.testbed.virtual.simulation import simulate
 
 
 def plan_incast(scheme: str = "sfc", *settings: str, **more: Any) -> RunPlan:

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import testbed.recording.recorder
-import testbed.virtual.simulation
-from cli.app import main
-from testbed.recording.recorder import Recorder
+import sfc_testbed.testbed.recording.recorder
+import sfc_testbed.testbed.virtual.simulation
+from sfc_testbed.cli.app import main
+from sfc_testbed.testbed.recording.recorder import Recorder
 
 
 def hook(where: str, call: Callable[[Any], Any], *, after: bool) -> None:
@@ -62,13 +62,13 @@ def note_saves(notes: Path) -> None:
         with notes.open("a") as file:
             file.write(f"{recorder.ends.completed}\n")
 
-    hook("testbed.recording.recorder:Recorder.save", note, after=True)
+    hook("sfc_testbed.testbed.recording.recorder:Recorder.save", note, after=True)
 
 
 if __name__ == "__main__":
-    testbed.recording.recorder.SAVE_SECONDS = 0.0 if "virtual" in sys.argv else 0.1
-    testbed.recording.recorder.SAVE_SHARE = float("inf")
-    testbed.virtual.simulation._PROGRESS_TURNS = 25
+    sfc_testbed.testbed.recording.recorder.SAVE_SECONDS = 0.0 if "virtual" in sys.argv else 0.1
+    sfc_testbed.testbed.recording.recorder.SAVE_SHARE = float("inf")
+    sfc_testbed.testbed.virtual.simulation._PROGRESS_TURNS = 25
     note_saves(Path(sys.argv[2]))  # before `kill_at`, so that a save is noted before the kill
     kill_at(sys.argv[1])
     sys.exit(main(sys.argv[3:]))

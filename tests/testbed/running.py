@@ -22,9 +22,9 @@ from typing import Any
 import psutil
 import pytest
 
-from telemetry.journal import HEAD_FILE, JOURNAL_FOLDER, Head
-from testbed.system.namespace import can_make_namespaces
-from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, is_alive, known_runs, owner_of
+from sfc_testbed.telemetry.journal import HEAD_FILE, JOURNAL_FOLDER, Head
+from sfc_testbed.testbed.system.namespace import can_make_namespaces
+from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, is_alive, known_runs, owner_of
 from tests.appearing import await_file, comes_true, found
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -10,12 +10,12 @@ import sys
 
 import pytest
 
-from testbed.interrupt import interruptible, prompting, raise_again, raising
+from sfc_testbed.testbed.interrupt import interruptible, prompting, raise_again, raising
 from tests.tree import ROOT
 
 DROPPED = """
 import signal, time
-from testbed.interrupt import raising
+from sfc_testbed.testbed.interrupt import raising
 
 class Finalized:
     def __del__(self):
@@ -107,7 +107,7 @@ def test_ctrl_c_ends_the_child_that_probes_namespaces() -> None:
     """The child has inherited the handlers of its parent and must not continue as a second command."""
     script = (
         "import os, signal\n"
-        "from testbed.system import namespace\n"
+        "from sfc_testbed.testbed.system import namespace\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "namespace.leave_namespace = lambda: signal.raise_signal(signal.SIGINT)\n"
         "print(namespace.can_make_namespaces() is not None)\n"
@@ -119,7 +119,7 @@ def test_a_second_signal_does_not_print_the_line_again() -> None:
     """The second signal arrives between the line and the end of a command that has nothing to clean up."""
     code = """
 import os, signal
-from testbed.interrupt import end_at_once
+from sfc_testbed.testbed.interrupt import end_at_once
 write, writes = os.write, []
 def write_and_be_signalled(place, text):
     writes.append(write(place, text))

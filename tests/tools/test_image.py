@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.system.containers import missing_engine
+from sfc_testbed.testbed.system.containers import missing_engine
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = os.environ.get("SFC_TESTBED_IMAGE_TEST_BASE")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.targets.bmv2.container import USUAL_IMAGE
-from testbed.targets.bmv2.installation import OLDEST
+from sfc_testbed.testbed.targets.bmv2.container import USUAL_IMAGE
+from sfc_testbed.testbed.targets.bmv2.installation import OLDEST
 from tools import compile_p4
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"

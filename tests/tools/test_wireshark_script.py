@@ -15,20 +15,20 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from telemetry.captures.clock import CaptureClock
-from telemetry.captures.pcapng import CapturedFrame, CaptureWriter, read_capture
-from testbed.execution.execute import execute
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.telemetry.captures.clock import CaptureClock
+from sfc_testbed.telemetry.captures.pcapng import CapturedFrame, CaptureWriter, read_capture
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.wire import bts, constants, int_header, int_slots, tcp_signal
+from sfc_testbed.wire.bts import BackToSender, pack_frame
+from sfc_testbed.wire.constants import BtsCause
+from sfc_testbed.wire.int_slots import Slot, pack
+from sfc_testbed.wire.roce.decoder import parse_header
 from tests.hosts.transport.fake_star import with_shim
 from tests.wire.test_bts import PROTOTYPES
-from wire import bts, constants, int_header, int_slots, tcp_signal
-from wire.bts import BackToSender, pack_frame
-from wire.constants import BtsCause
-from wire.int_slots import Slot, pack
-from wire.roce.decoder import parse_header
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "wireshark" / "sfc_testbed.lua"
 TEXT = SCRIPT.read_text(encoding="utf-8")

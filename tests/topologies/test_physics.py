@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from topologies.physics import departure_window_ns, network_physics, path_physics
-from topologies.routes import Paths
-from topologies.shapes import shape
+from sfc_testbed.topologies.physics import departure_window_ns, network_physics, path_physics
+from sfc_testbed.topologies.routes import Paths
+from sfc_testbed.topologies.shapes import shape
 
 GBPS = 1_000_000_000
 NAMES = ("q_th_bytes", "suppression_ns")

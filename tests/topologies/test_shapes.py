@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from topologies.model import TopologyError
-from topologies.routes import Paths, routes
-from topologies.shapes import SHAPES, shape
+from sfc_testbed.topologies.model import TopologyError
+from sfc_testbed.topologies.routes import Paths, routes
+from sfc_testbed.topologies.shapes import SHAPES, shape
 
 
 @given(tors=st.integers(1, 5), spines=st.integers(1, 4), hosts=st.integers(1, 6), uplinks=st.integers(1, 3))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
-from wire.bts import BackToSender, pack_frame, pack_payload, tick_ns, unpack_frame
-from wire.constants import (
+from sfc_testbed.wire.bts import BackToSender, pack_frame, pack_payload, tick_ns, unpack_frame
+from sfc_testbed.wire.constants import (
     BTS_FRAME_BYTES,
     BTS_PAYLOAD_BYTES,
     BTS_UDP_PORT,
@@ -18,8 +18,8 @@ from wire.constants import (
     QUOTED_BTH_BYTES,
     BtsCause,
 )
-from wire.dilation import Dilation
-from wire.scapy_layers import BTS
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.scapy_layers import BTS
 
 PAYLOAD_OFFSET = BTS_FRAME_BYTES - BTS_PAYLOAD_BYTES
 EXAMPLE = BackToSender(

@@ -7,7 +7,7 @@ from zlib import crc32
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.crc import CrcShift, crc_between, crcs_of_starts, word_crc
+from sfc_testbed.wire.crc import CrcShift, crc_between, crcs_of_starts, word_crc
 
 
 @given(st.binary(max_size=40), st.binary(max_size=300))

@@ -9,8 +9,8 @@ import re
 import pytest
 from scapy.packet import Packet
 
+from sfc_testbed.wire.scapy_layers import BTS, TCPSignal
 from tests.tree import ROOT
-from wire.scapy_layers import BTS, TCPSignal
 
 DOCUMENT = (ROOT / "docs" / "wire-format.md").read_text()
 

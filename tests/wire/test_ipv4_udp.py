@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, UDP
 
-from wire import ipv4, udp
-from wire.addresses import format_ip
+from sfc_testbed.wire import ipv4, udp
+from sfc_testbed.wire.addresses import format_ip
 
 _U32 = st.integers(0, 2**32 - 1)
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scapy.layers.l2 import Ether
 
-from wire.pfc import pack_frame, quanta_for, quanta_ns, unpack_frame
-from wire.scapy_layers import PFC
+from sfc_testbed.wire.pfc import pack_frame, quanta_for, quanta_ns, unpack_frame
+from sfc_testbed.wire.scapy_layers import PFC
 
 _QUANTA = st.dictionaries(st.integers(0, 7), st.integers(0, 65535))
 

@@ -4,7 +4,7 @@
 
 import pytest
 
-from wire.queue_pause import QueuePause, pack_frame, queue_of_pair, unpack_frame, with_queue
+from sfc_testbed.wire.queue_pause import QueuePause, pack_frame, queue_of_pair, unpack_frame, with_queue
 
 PAUSE = QueuePause(3, 200, 65_535)
 

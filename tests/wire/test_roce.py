@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
-from wire import ipv4, udp
-from wire.constants import PSN_MASK, ROCE_UDP_PORT
-from wire.roce.decoder import RoceDecoder, parse_header
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import (
+from sfc_testbed.wire import ipv4, udp
+from sfc_testbed.wire.constants import PSN_MASK, ROCE_UDP_PORT
+from sfc_testbed.wire.roce.decoder import RoceDecoder, parse_header
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import (
     ACK_FRAME_BYTES,
     BTH_OFFSET,
     CNP_RESERVED,
@@ -24,7 +24,7 @@ from wire.roce.packets import (
     pack_selective,
     source_port,
 )
-from wire.scapy_layers import AETH, BTH
+from sfc_testbed.wire.scapy_layers import AETH, BTH
 
 # A CNP captured on a ConnectX-4 Lx, from the tests of scapy's RoCE layer.
 CONNECTX_CNP = bytes.fromhex(

@@ -9,11 +9,11 @@ from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 
-from wire import bts
-from wire.bts import BackToSender
-from wire.constants import BTS_FRAME_BYTES, DSCP_BTS, IP_PROTOCOL_TCP, BtsCause
-from wire.scapy_layers import TCPSignal
-from wire.tcp_signal import is_signal, pack_frame, unpack_frame
+from sfc_testbed.wire import bts
+from sfc_testbed.wire.bts import BackToSender
+from sfc_testbed.wire.constants import BTS_FRAME_BYTES, DSCP_BTS, IP_PROTOCOL_TCP, BtsCause
+from sfc_testbed.wire.scapy_layers import TCPSignal
+from sfc_testbed.wire.tcp_signal import is_signal, pack_frame, unpack_frame
 
 EXAMPLE = BackToSender(BtsCause.CACHE, True, 1234, IP_PROTOCOL_TCP, 26, 40_000, 5_201, 0, 3, 260_000, 4, 0xFEDC)
 FIELDS_OFFSET = 54

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.addresses import format_ip, format_mac, pack_mac, parse_ip, parse_mac
-from wire.dilation import Dilation, next_step
-from wire.units import bandwidth_delay_bytes, serialization_ns
+from sfc_testbed.wire.addresses import format_ip, format_mac, pack_mac, parse_ip, parse_mac
+from sfc_testbed.wire.dilation import Dilation, next_step
+from sfc_testbed.wire.units import bandwidth_delay_bytes, serialization_ns
 
 
 def test_serialization_rounds_up() -> None:

@@ -9,11 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from sfc_testbed.wire.bts import pack_frame as pack_bts
+from sfc_testbed.wire.pfc import pack_frame as pack_pfc
+from sfc_testbed.wire.roce.packets import (
+    CNP_RESERVED,
+    Opcode,
+    Syndrome,
+    pack_aeth,
+    pack_immediate,
+    pack_psn_word,
+    pack_selective,
+)
 from tests.wire.test_bts import EXAMPLE
 from tests.wire.test_roce import framer
-from wire.bts import pack_frame as pack_bts
-from wire.pfc import pack_frame as pack_pfc
-from wire.roce.packets import CNP_RESERVED, Opcode, Syndrome, pack_aeth, pack_immediate, pack_psn_word, pack_selective
 
 FRAMES = {
     "data": framer().frame(Opcode.SEND_FIRST, pack_psn_word(0, ack_request=True), bytes(1000)),

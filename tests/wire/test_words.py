@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from librt.strings import BytesWriter, write_i32_be
 
-from wire.words import half_word_at, little_word_at, signed, swapped, word_at
+from sfc_testbed.wire.words import half_word_at, little_word_at, signed, swapped, word_at
 
 
 @given(st.binary(max_size=20), st.binary(min_size=4, max_size=4))

@@ -7,9 +7,9 @@
 --
 -- A capture's comment describes the conversion of wall times to model times. Wireshark gives a script no access to that
 -- comment, but to the description of a packet's interface. Our captures have the same line in both
--- (telemetry/captures/clock.py).
+-- (sfc_testbed/telemetry/captures/clock.py).
 
--- These constants repeat wire/constants.py; a test compares them.
+-- These constants repeat sfc_testbed/wire/constants.py; a test compares them.
 local ROCE_UDP_PORT = 4791
 local BTS_UDP_PORT = 1674
 local INT_UDP_PORT = 49792
@@ -41,7 +41,7 @@ local DSCP_MASK = 63
 local LEAST_ROCE_BYTES = 16 -- BTH and ICRC
 local WRAP_US = 4294967296
 
--- Units of a slot of the compact layout; wire/int_slots.py has the same.
+-- Units of a slot of the compact layout; sfc_testbed/wire/int_slots.py has the same.
 local SENT_UNIT_BYTES = 128
 local QUEUE_UNIT_BYTES = 80
 

@@ -2,16 +2,16 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Congestion controls, one per file, and the table of their names."""
 
-from hosts.transport.congestion.base import UNLIMITED_WINDOW, AckSample, CongestionControl, PathContext
-from hosts.transport.congestion.bolt import Bolt
-from hosts.transport.congestion.dcqcn import Dcqcn
-from hosts.transport.congestion.dctcp import Dctcp
-from hosts.transport.congestion.hpcc import Hpcc
-from hosts.transport.congestion.powertcp import Powertcp, ThetaPowertcp
-from hosts.transport.congestion.qcn import Qcn
-from hosts.transport.congestion.swift import Swift
-from hosts.transport.congestion.timely import Timely
-from hosts.transport.congestion.window import FixedWindow
+from sfc_testbed.hosts.transport.congestion.base import UNLIMITED_WINDOW, AckSample, CongestionControl, PathContext
+from sfc_testbed.hosts.transport.congestion.bolt import Bolt
+from sfc_testbed.hosts.transport.congestion.dcqcn import Dcqcn
+from sfc_testbed.hosts.transport.congestion.dctcp import Dctcp
+from sfc_testbed.hosts.transport.congestion.hpcc import Hpcc
+from sfc_testbed.hosts.transport.congestion.powertcp import Powertcp, ThetaPowertcp
+from sfc_testbed.hosts.transport.congestion.qcn import Qcn
+from sfc_testbed.hosts.transport.congestion.swift import Swift
+from sfc_testbed.hosts.transport.congestion.timely import Timely
+from sfc_testbed.hosts.transport.congestion.window import FixedWindow
 
 CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
     "none": CongestionControl,

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.congestion.telemetry import GROWING, HopTelemetry, TelemetryLayout
-from wire.constants import BtsCause
+from sfc_testbed.hosts.transport.congestion.telemetry import GROWING, HopTelemetry, TelemetryLayout
+from sfc_testbed.wire.constants import BtsCause
 
 UNLIMITED_WINDOW: Final = (1 << 62) - 1
 """Value of `window_bytes` that does not limit the flow."""

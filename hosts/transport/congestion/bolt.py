@@ -12,10 +12,10 @@ from typing import Final
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.congestion.base import AckSample, PathContext
-from hosts.transport.congestion.packet_window import Packets, PacketWindow, Share, check_order
-from wire.constants import BOLT_FIRST, BOLT_INC, BOLT_LAST, BtsCause
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.congestion.base import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion.packet_window import Packets, PacketWindow, Share, check_order
+from sfc_testbed.wire.constants import BOLT_FIRST, BOLT_INC, BOLT_LAST, BtsCause
+from sfc_testbed.wire.units import NS_PER_S
 
 _NEVER: Final = -1
 

@@ -14,10 +14,10 @@ from typing import Annotated
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
-from hosts.transport.congestion.presets import DCQCN, DEFAULT_PRESET, Preset, fill_unset
-from request.checks import MAX_BYTES, Count, PositiveNanoseconds, PositiveRate, Rate
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
+from sfc_testbed.hosts.transport.congestion.presets import DCQCN, DEFAULT_PRESET, Preset, fill_unset
+from sfc_testbed.request.checks import MAX_BYTES, Count, PositiveNanoseconds, PositiveRate, Rate
+from sfc_testbed.wire.units import NS_PER_S
 
 ONE_BDP = -1
 """Value of `window_bytes` that means one BDP."""

@@ -12,8 +12,8 @@ from typing import Annotated
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
-from request.checks import PositiveRate, Rate
+from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
+from sfc_testbed.request.checks import PositiveRate, Rate
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from typing import Annotated, Final
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
-from hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, fill_unset
-from hosts.transport.congestion.telemetry import HopTelemetry
-from request.checks import Count, PositiveRate, Rate
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
+from sfc_testbed.hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, fill_unset
+from sfc_testbed.hosts.transport.congestion.telemetry import HopTelemetry
+from sfc_testbed.request.checks import Count, PositiveRate, Rate
+from sfc_testbed.wire.units import NS_PER_S
 
 _LEAST_EXCESS: Final = 1e-9
 """Minimum of U / eta, which avoids a division by 0 on an idle path; the rate is clamped in any case."""

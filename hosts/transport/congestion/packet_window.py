@@ -10,9 +10,9 @@ from typing import Annotated
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import CongestionControl, PathContext
-from wire.roce.packets import data_frame_bytes
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.congestion.base import CongestionControl, PathContext
+from sfc_testbed.wire.roce.packets import data_frame_bytes
+from sfc_testbed.wire.units import NS_PER_S
 
 Packets = Annotated[float, Field(gt=0, le=1_000_000)]
 Share = Annotated[float, Field(gt=0, lt=1)]

@@ -18,10 +18,10 @@ from typing import Annotated, Any, Final
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
-from hosts.transport.congestion.telemetry import HopTelemetry
-from request.checks import PositiveRate, Rate
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
+from sfc_testbed.hosts.transport.congestion.telemetry import HopTelemetry
+from sfc_testbed.request.checks import PositiveRate, Rate
+from sfc_testbed.wire.units import NS_PER_S
 
 _ADDITIVE_THOUSANDTHS: Final = 6
 _MIN_THOUSANDTHS: Final = 4

@@ -11,10 +11,10 @@ from typing import Annotated, Final
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import CongestionControl, PathContext
-from request.checks import Count, PositiveBytes, PositiveNanoseconds, PositiveRate, Rate
-from wire.constants import BtsCause
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.congestion.base import CongestionControl, PathContext
+from sfc_testbed.request.checks import Count, PositiveBytes, PositiveNanoseconds, PositiveRate, Rate
+from sfc_testbed.wire.constants import BtsCause
+from sfc_testbed.wire.units import NS_PER_S
 
 # The standard's times and rates are for 10 Gb/s. Expressed as bytes and fractions of the line rate, they suit any rate.
 _TIMER_BYTES: Final = 18_750_000

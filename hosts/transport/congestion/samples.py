@@ -7,8 +7,8 @@ from typing import Final
 from librt.vecs import vec
 from mypy_extensions import i64
 
-from hosts.transport.congestion.base import AckSample
-from hosts.transport.congestion.telemetry import TelemetryLayout, telemetry_of
+from sfc_testbed.hosts.transport.congestion.base import AckSample
+from sfc_testbed.hosts.transport.congestion.telemetry import TelemetryLayout, telemetry_of
 
 _FIRST_PLACES: Final = 16
 """Initial size of the ring; a power of two, as all later sizes are."""

@@ -13,9 +13,9 @@ from typing import Final
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.congestion.base import AckSample, PathContext
-from hosts.transport.congestion.packet_window import Packets, PacketWindow, Share, check_order
-from request.checks import Nanoseconds, PositiveCount, PositiveNanoseconds
+from sfc_testbed.hosts.transport.congestion.base import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion.packet_window import Packets, PacketWindow, Share, check_order
+from sfc_testbed.request.checks import Nanoseconds, PositiveCount, PositiveNanoseconds
 
 _HOP_SHARE: Final = 6.55
 """Base target divided by the target of a hop, in csg-htsim."""

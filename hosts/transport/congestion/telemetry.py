@@ -9,11 +9,17 @@ from typing import Final
 from librt.strings import read_i64_be
 from mypy_extensions import i64
 
-from wire import int_slots
-from wire.constants import INT_FLAG_COMPACT, INT_FLAG_STAMP, INT_RECORD_BYTES, INT_SHIM_BYTES, INT_SLOT_BYTES
-from wire.dilation import Dilation
-from wire.int_header import COUNTER_MODULUS
-from wire.int_slots import (
+from sfc_testbed.wire import int_slots
+from sfc_testbed.wire.constants import (
+    INT_FLAG_COMPACT,
+    INT_FLAG_STAMP,
+    INT_RECORD_BYTES,
+    INT_SHIM_BYTES,
+    INT_SLOT_BYTES,
+)
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.int_header import COUNTER_MODULUS
+from sfc_testbed.wire.int_slots import (
     MOST_RATES,
     QUEUE_BITS,
     QUEUE_UNIT_BYTES,
@@ -24,8 +30,8 @@ from wire.int_slots import (
     TIME_BITS,
     TIME_SHIFT,
 )
-from wire.units import NS_PER_S, NS_PER_US
-from wire.words import word_at
+from sfc_testbed.wire.units import NS_PER_S, NS_PER_US
+from sfc_testbed.wire.words import word_at
 
 STAMP_MODULUS_NS: Final = COUNTER_MODULUS * NS_PER_US
 SENT_MODULUS_BYTES: Final = COUNTER_MODULUS

@@ -12,8 +12,8 @@ from typing import Annotated, Final
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
-from request.checks import Count, Nanoseconds, PositiveNanoseconds, PositiveRate, Rate
+from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
+from sfc_testbed.request.checks import Count, Nanoseconds, PositiveNanoseconds, PositiveRate, Rate
 
 _ADDITIVE_SHARE: Final = 1_000
 _HYPER_SHARE: Final = 200

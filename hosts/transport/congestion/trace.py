@@ -8,7 +8,7 @@ All values are in wall units; this module writes no files.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hosts.transport.congestion.base import CongestionControl
+from sfc_testbed.hosts.transport.congestion.base import CongestionControl
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.congestion.base import CongestionControl, PathContext
-from request.checks import Bytes, Nanoseconds
+from sfc_testbed.hosts.transport.congestion.base import CongestionControl, PathContext
+from sfc_testbed.request.checks import Bytes, Nanoseconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.congestion.base import AckSample, NoParameters, PathContext
-from wire.bts import BackToSender
+from sfc_testbed.hosts.transport.congestion.base import AckSample, NoParameters, PathContext
+from sfc_testbed.wire.bts import BackToSender
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

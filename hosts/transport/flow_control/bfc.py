@@ -6,8 +6,8 @@ from typing import Any
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.congestion.base import PathContext
-from hosts.transport.flow_control.base import FlowControl
+from sfc_testbed.hosts.transport.congestion.base import PathContext
+from sfc_testbed.hosts.transport.flow_control.base import FlowControl
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

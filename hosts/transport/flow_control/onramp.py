@@ -19,10 +19,10 @@ from typing import Annotated
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import AckSample, PathContext
-from hosts.transport.flow_control.base import FlowControl
-from request.checks import Nanoseconds
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.congestion.base import AckSample, PathContext
+from sfc_testbed.hosts.transport.flow_control.base import FlowControl
+from sfc_testbed.request.checks import Nanoseconds
+from sfc_testbed.wire.units import NS_PER_S
 
 _BIT_NS = 8 * NS_PER_S
 

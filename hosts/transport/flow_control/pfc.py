@@ -4,7 +4,7 @@
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.flow_control.base import FlowControl
+from sfc_testbed.hosts.transport.flow_control.base import FlowControl
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

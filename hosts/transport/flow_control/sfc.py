@@ -6,9 +6,9 @@ from typing import Any
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.congestion.base import PathContext
-from hosts.transport.flow_control.base import FlowControl
-from wire.bts import BackToSender
+from sfc_testbed.hosts.transport.congestion.base import PathContext
+from sfc_testbed.hosts.transport.flow_control.base import FlowControl
+from sfc_testbed.wire.bts import BackToSender
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Loss recoveries, one per file, and the table of their names."""
 
-from hosts.transport.loss_recovery.base import LossRecovery, PacketOrder
-from hosts.transport.loss_recovery.go_back_n import GoBackN
-from hosts.transport.loss_recovery.irn import Irn
-from hosts.transport.loss_recovery.ndp import Ndp
+from sfc_testbed.hosts.transport.loss_recovery.base import LossRecovery, PacketOrder
+from sfc_testbed.hosts.transport.loss_recovery.go_back_n import GoBackN
+from sfc_testbed.hosts.transport.loss_recovery.irn import Irn
+from sfc_testbed.hosts.transport.loss_recovery.ndp import Ndp
 
 LOSS_RECOVERIES: dict[str, type[LossRecovery]] = {
     "go-back-n": GoBackN,

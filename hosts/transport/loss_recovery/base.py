@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.congestion.base import NoParameters, PathContext
+from sfc_testbed.hosts.transport.congestion.base import NoParameters, PathContext
 
 NEVER: Final = (1 << 62) - 1
 """A deadline that is never reached; the largest integer that compiled code handles without boxing."""

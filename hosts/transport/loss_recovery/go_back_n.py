@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.congestion.base import PathContext
-from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder
-from request.checks import Nanoseconds
+from sfc_testbed.hosts.transport.congestion.base import PathContext
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder
+from sfc_testbed.request.checks import Nanoseconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from typing import Annotated
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from hosts.transport.congestion.base import PathContext
-from hosts.transport.loss_recovery.base import NEVER, Arrival, KeepingOrder, LossRecovery
-from request.checks import MAX_COUNT, Count, Nanoseconds, PositiveCount
-from wire.units import two_digits_up
+from sfc_testbed.hosts.transport.congestion.base import PathContext
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival, KeepingOrder, LossRecovery
+from sfc_testbed.request.checks import MAX_COUNT, Count, Nanoseconds, PositiveCount
+from sfc_testbed.wire.units import two_digits_up
 
 _RTO_LOW_RTTS = 10
 

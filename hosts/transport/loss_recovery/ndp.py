@@ -18,9 +18,9 @@ from typing import Final
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.congestion.base import PathContext
-from hosts.transport.loss_recovery.base import KeepingOrder, LossRecovery
-from request.checks import Count, PositiveCount, PositiveNanoseconds
+from sfc_testbed.hosts.transport.congestion.base import PathContext
+from sfc_testbed.hosts.transport.loss_recovery.base import KeepingOrder, LossRecovery
+from sfc_testbed.request.checks import Count, PositiveCount, PositiveNanoseconds
 
 _PULL_MASK: Final = 0xFFFFFF
 _PULL_HALF: Final = 1 << 23

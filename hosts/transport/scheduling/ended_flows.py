@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from mypy_extensions import mypyc_attr
 
-from hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

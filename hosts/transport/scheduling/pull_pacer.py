@@ -13,10 +13,10 @@ from typing import Final
 
 from mypy_extensions import i64, mypyc_attr
 
-from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.scheduling.timers import Wakeable
-from hosts.transport.scheduling.wire_schedule import WireSchedule
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.scheduling.timers import Wakeable
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
+from sfc_testbed.wire.units import NS_PER_S
 
 _BIT_NS: Final = 8 * NS_PER_S
 

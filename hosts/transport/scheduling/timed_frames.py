@@ -10,7 +10,7 @@ from typing import Final
 from librt.vecs import vec
 from mypy_extensions import i64
 
-from hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
 
 _FIRST_PLACES: Final = 4
 """Initial size of the rings; a power of two, as all later sizes are."""

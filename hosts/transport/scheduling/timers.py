@@ -11,7 +11,7 @@ from typing import Final
 from librt.vecs import append, vec
 from mypy_extensions import i64, mypyc_attr
 
-from hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
 
 _NOWHERE: Final = -1
 

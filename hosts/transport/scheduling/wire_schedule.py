@@ -11,11 +11,11 @@ from typing import Final, Generic, TypeVar
 
 from mypy_extensions import i64, mypyc_attr
 
-from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.scheduling.timed_frames import TimedFrames
-from hosts.transport.scheduling.timers import Timers, Wakeable
-from wire.tail import tail_bytes
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.scheduling.timed_frames import TimedFrames
+from sfc_testbed.hosts.transport.scheduling.timers import Timers, Wakeable
+from sfc_testbed.wire.tail import tail_bytes
+from sfc_testbed.wire.units import NS_PER_S
 
 _BIT_NS: Final = 8 * NS_PER_S
 MOST_CONTROL_FRAMES: Final = 16_384

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.life.captured import Sighting
-from analysis.life.events import PacketEvent, joined, numbers
-from analysis.life.hops import packet_events, unseen_ports
-from analysis.life.stored import stored_events
-from telemetry.captures.flow_packets import Kind
-from telemetry.captures.pcapng import Direction
-from telemetry.schema import GOODPUT, SIGNALS
-from topologies.model import Port
-from topologies.shapes import shape
+from sfc_testbed.analysis.life.captured import Sighting
+from sfc_testbed.analysis.life.events import PacketEvent, joined, numbers
+from sfc_testbed.analysis.life.hops import packet_events, unseen_ports
+from sfc_testbed.analysis.life.stored import stored_events
+from sfc_testbed.telemetry.captures.flow_packets import Kind
+from sfc_testbed.telemetry.captures.pcapng import Direction
+from sfc_testbed.telemetry.schema import GOODPUT, SIGNALS
+from sfc_testbed.topologies.model import Port
+from sfc_testbed.topologies.shapes import shape
 
 FLOW = {
     "flow_id": 3,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.metrics.buffers import (
+from sfc_testbed.analysis.metrics.buffers import (
     QueueName,
     buffer_by_switch,
     hottest_queue,
@@ -20,7 +20,7 @@ from analysis.metrics.buffers import (
     switches,
     time_weighted_mean,
 )
-from telemetry.schema import QUEUES
+from sfc_testbed.telemetry.schema import QUEUES
 
 
 def queue_trace(*rows: tuple[float, str, int, int, int, int]) -> pl.DataFrame:

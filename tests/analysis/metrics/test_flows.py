@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.metrics.flows import (
+from sfc_testbed.analysis.metrics.flows import (
     active_span_us,
     of_class,
     size_bin_edges,
@@ -20,7 +20,7 @@ from analysis.metrics.flows import (
     throughput_gbps,
     traffic_classes,
 )
-from telemetry.schema import FLOWS
+from sfc_testbed.telemetry.schema import FLOWS
 from tests.analysis.conftest import trace_of
 
 

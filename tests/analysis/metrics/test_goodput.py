@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.metrics.goodput import (
+from sfc_testbed.analysis.metrics.goodput import (
     delivered,
     jain_index,
     rates_without_gaps,
@@ -16,9 +16,9 @@ from analysis.metrics.goodput import (
     sharing,
     tag_rates,
 )
-from analysis.plots.canvas import PlottedRun
-from analysis.plots.goodput import plot_goodput
-from telemetry.schema import FLOWS, GOODPUT
+from sfc_testbed.analysis.plots.canvas import PlottedRun
+from sfc_testbed.analysis.plots.goodput import plot_goodput
+from sfc_testbed.telemetry.schema import FLOWS, GOODPUT
 from tests.analysis.conftest import make_flows, make_goodput, trace_of
 
 
@@ -66,7 +66,7 @@ def test_bytes_delivered_do_not_depend_on_how_many_flows_are_looked_up_at_a_time
     rows = [(start, start + 10, flow, 1000 + flow) for start in (0.0, 10.0) for flow in range(10)]
     goodput, known = _frames(flows, rows)
     whole = delivered(goodput, known, "dst")
-    monkeypatch.setattr("analysis.metrics.goodput._MOST_FLOWS", 3)
+    monkeypatch.setattr("sfc_testbed.analysis.metrics.goodput._MOST_FLOWS", 3)
     assert delivered(goodput, known, "dst").rows() == whole.rows()
     assert whole.height == 2 * 3
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from analysis.metrics.goodput import jain_index
-from analysis.metrics.incasts import completion_us, incasts, mean_rates
-from telemetry.schema import FLOWS
+from sfc_testbed.analysis.metrics.goodput import jain_index
+from sfc_testbed.analysis.metrics.incasts import completion_us, incasts, mean_rates
+from sfc_testbed.telemetry.schema import FLOWS
 from tests.analysis.conftest import trace_of
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.metrics.percentiles import (
+from sfc_testbed.analysis.metrics.percentiles import (
     confidence_interval,
     largest,
     mean,

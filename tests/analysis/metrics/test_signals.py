@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.metrics.signals import pause_obeyed_us, signal_figures
-from telemetry.schema import SIGNALS
+from sfc_testbed.analysis.metrics.signals import pause_obeyed_us, signal_figures
+from sfc_testbed.telemetry.schema import SIGNALS
 from tests.analysis.conftest import trace_of
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from analysis.plots.palette import DASH_CYCLE, IN_THE_DARK, LineLook, lightness
-from request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from sfc_testbed.analysis.plots.palette import DASH_CYCLE, IN_THE_DARK, LineLook, lightness
+from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
 
 LEAST_GREY_STEP = 5.0
 """The smallest difference of lightness, out of 100, between two curves with the same dashes."""

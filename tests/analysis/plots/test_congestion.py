@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.plots.canvas import PlottedRun
-from analysis.plots.congestion import MAXIMUM_FLOWS, plot_congestion, plot_congestion_compared, plot_control
-from analysis.report.html_pages import write_comparison_report, write_run_report
-from analysis.results.stored import load_run
-from documents import controls
-from telemetry.schema import CONGESTION, FLOWS, QUEUES
-from telemetry.writer import write_trace
+from sfc_testbed.analysis.plots.canvas import PlottedRun
+from sfc_testbed.analysis.plots.congestion import MAXIMUM_FLOWS, plot_congestion, plot_congestion_compared, plot_control
+from sfc_testbed.analysis.report.html_pages import write_comparison_report, write_run_report
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.documents import controls
+from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, QUEUES
+from sfc_testbed.telemetry.writer import write_trace
 from tests.analysis.conftest import FolderMaker
 from tests.analysis.plots.looks import assert_curves_differ
 

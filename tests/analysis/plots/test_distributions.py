@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.plots.canvas import PlottedRun
-from analysis.plots.distributions import buffer_samples, feedback_delays_us, plot_distributions
-from telemetry.schema import FLOWS
+from sfc_testbed.analysis.plots.canvas import PlottedRun
+from sfc_testbed.analysis.plots.distributions import buffer_samples, feedback_delays_us, plot_distributions
+from sfc_testbed.telemetry.schema import FLOWS
 from tests.analysis.conftest import make_flows, make_goodput, make_queues, make_signals
 from tests.analysis.plots.looks import MANY_SCHEMES, assert_curves_differ
 

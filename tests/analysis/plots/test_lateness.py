@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.plots.lateness import plot_lateness
-from analysis.report.html_pages import write_run_report
-from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
-from analysis.results.stored import load_run
-from request.spec import FaultSpan
-from telemetry.schema import LATENESS
-from telemetry.writer import write_trace
+from sfc_testbed.analysis.plots.lateness import plot_lateness
+from sfc_testbed.analysis.report.html_pages import write_run_report
+from sfc_testbed.analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.request.spec import FaultSpan
+from sfc_testbed.telemetry.schema import LATENESS
+from sfc_testbed.telemetry.writer import write_trace
 from tests.analysis.conftest import FolderMaker
 
 ROWS = pl.DataFrame(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.plots.palette import (
+from sfc_testbed.analysis.plots.palette import (
     DASH_CYCLE,
     OTHER_COLORS,
     SCHEME_COLORS,

@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.plots.palette import LineLook
-from analysis.plots.panels import (
+from sfc_testbed.analysis.plots.palette import LineLook
+from sfc_testbed.analysis.plots.panels import (
     Curve,
     CurveLook,
     Panel,

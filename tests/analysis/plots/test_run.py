@@ -16,14 +16,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from analysis.plots import run as plots
-from analysis.plots.canvas import WIDTH_PIXELS, PlottedRun, lay_out, log_x, log_y, new_figure, write_png
-from analysis.plots.goodput import plot_goodput
-from analysis.plots.palette import SCHEME_COLORS
-from analysis.plots.series import Steps, cumulative_slowdown, thin
-from analysis.plots.svg import to_svg
-from request.spec import FaultSpan
-from telemetry.schema import FLOWS, QUEUES
+from sfc_testbed.analysis.plots import run as plots
+from sfc_testbed.analysis.plots.canvas import WIDTH_PIXELS, PlottedRun, lay_out, log_x, log_y, new_figure, write_png
+from sfc_testbed.analysis.plots.goodput import plot_goodput
+from sfc_testbed.analysis.plots.palette import SCHEME_COLORS
+from sfc_testbed.analysis.plots.series import Steps, cumulative_slowdown, thin
+from sfc_testbed.analysis.plots.svg import to_svg
+from sfc_testbed.request.spec import FaultSpan
+from sfc_testbed.telemetry.schema import FLOWS, QUEUES
 from tests.analysis.conftest import make_flows, make_goodput, make_queues
 from tests.analysis.plots.looks import MANY_SCHEMES, assert_curves_differ
 

@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 from matplotlib.colors import to_rgb
 
-from analysis.plots import run as plots
-from analysis.plots.canvas import PlottedRun
-from analysis.plots.palette import BACKDROP, IN_THE_DARK, OTHER_COLORS, SCHEME_COLORS
-from analysis.plots.svg import color_variables, to_svg
-from telemetry.schema import QUEUES, WHOLE_BUFFER
+from sfc_testbed.analysis.plots import run as plots
+from sfc_testbed.analysis.plots.canvas import PlottedRun
+from sfc_testbed.analysis.plots.palette import BACKDROP, IN_THE_DARK, OTHER_COLORS, SCHEME_COLORS
+from sfc_testbed.analysis.plots.svg import color_variables, to_svg
+from sfc_testbed.telemetry.schema import QUEUES, WHOLE_BUFFER
 from tests.analysis.conftest import make_flows, make_queues
 
 STYLE_SHEET = Path(plots.__file__).parents[1] / "report" / "templates" / "style.css"

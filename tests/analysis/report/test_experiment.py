@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 from matplotlib.figure import Figure
 
-from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
+from sfc_testbed.analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
 
 
 def test_a_run_is_linked_if_it_has_a_page(tmp_path: Path) -> None:

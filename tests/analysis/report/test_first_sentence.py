@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.report.first_sentence import of_comparison, of_run
-from analysis.report.html_pages import write_run_report
-from analysis.report.page_tables import run_cards
-from analysis.report.terminal_tables import comparison_table, key_figures, run_table
-from analysis.results.comparison import compare, result_row
-from analysis.results.result import ResentCounts, RunResult, read_result
-from analysis.results.stored import load_run
-from telemetry.schema import FLOWS
+from sfc_testbed.analysis.report.first_sentence import of_comparison, of_run
+from sfc_testbed.analysis.report.html_pages import write_run_report
+from sfc_testbed.analysis.report.page_tables import run_cards
+from sfc_testbed.analysis.report.terminal_tables import comparison_table, key_figures, run_table
+from sfc_testbed.analysis.results.comparison import compare, result_row
+from sfc_testbed.analysis.results.result import ResentCounts, RunResult, read_result
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.telemetry.schema import FLOWS
 from tests.analysis.conftest import FolderMaker
 from tests.analysis.narrow import printed
 

@@ -14,14 +14,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.formatting import format_bytes, format_number
-from analysis.report.html_pages import write_comparison_report, write_run_report
-from analysis.report.terminal_tables import comparison_table, run_table
-from analysis.results.comparison import compare, headline_class
-from analysis.results.result import RunResult, counted, read_result, write_result
-from analysis.results.stored import Run, load_run
-from telemetry import reader
-from telemetry.schema import FLOWS
+from sfc_testbed.analysis.formatting import format_bytes, format_number
+from sfc_testbed.analysis.report.html_pages import write_comparison_report, write_run_report
+from sfc_testbed.analysis.report.terminal_tables import comparison_table, run_table
+from sfc_testbed.analysis.results.comparison import compare, headline_class
+from sfc_testbed.analysis.results.result import RunResult, counted, read_result, write_result
+from sfc_testbed.analysis.results.stored import Run, load_run
+from sfc_testbed.telemetry import reader
+from sfc_testbed.telemetry.schema import FLOWS
 from tests.analysis.conftest import FolderMaker, make_flows
 from tests.analysis.narrow import printed
 

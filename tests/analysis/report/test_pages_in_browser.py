@@ -23,19 +23,19 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.typing import NDArray
 
-from analysis.plots.palette import IN_THE_DARK, scheme_color
-from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
-from analysis.report.html_pages import write_comparison_report, write_run_report
-from analysis.report.sweep import write_sweep_page
-from analysis.report.validation import write_validation_page
-from analysis.results.result import BtsCounts, PfcCounts
-from analysis.results.stored import load_run
-from analysis.results.swept import TABLE_FILE
-from analysis.validation.comparison import compare_clocks
-from analysis.validation.record import Validation
-from request.spec import P4Program
-from telemetry.schema import CONGESTION
-from telemetry.writer import write_trace
+from sfc_testbed.analysis.plots.palette import IN_THE_DARK, scheme_color
+from sfc_testbed.analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
+from sfc_testbed.analysis.report.html_pages import write_comparison_report, write_run_report
+from sfc_testbed.analysis.report.sweep import write_sweep_page
+from sfc_testbed.analysis.report.validation import write_validation_page
+from sfc_testbed.analysis.results.result import BtsCounts, PfcCounts
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.analysis.results.swept import TABLE_FILE
+from sfc_testbed.analysis.validation.comparison import compare_clocks
+from sfc_testbed.analysis.validation.record import Validation
+from sfc_testbed.request.spec import P4Program
+from sfc_testbed.telemetry.schema import CONGESTION
+from sfc_testbed.telemetry.writer import write_trace
 from tests.analysis.conftest import FolderMaker
 from tests.analysis.plots.test_congestion import ROWS as TRACED
 from tests.analysis.report.test_sweep import sweep_folder

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from analysis.report.physics import physics_rows, physics_tables
-from request.spec import Physics, RunConfig
+from sfc_testbed.analysis.report.physics import physics_rows, physics_tables
+from sfc_testbed.request.spec import Physics, RunConfig
 from tests.analysis.conftest import CONFIG
 
 PHYSICS = {

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 from matplotlib.collections import LineCollection
 
-from analysis.plots.over_axes import AxisLine, plot_over_axis
-from analysis.report.first_sentence import of_sweep
-from analysis.report.sweep import write_sweep_page
-from analysis.results.comparison import result_row
-from analysis.results.over_seeds import estimate_of
-from analysis.results.result import ResultError, read_result
-from analysis.results.swept import SWEEP_FILE, TABLE_FILE, is_sweep, read_sweep_results, shared_runs
+from sfc_testbed.analysis.plots.over_axes import AxisLine, plot_over_axis
+from sfc_testbed.analysis.report.first_sentence import of_sweep
+from sfc_testbed.analysis.report.sweep import write_sweep_page
+from sfc_testbed.analysis.results.comparison import result_row
+from sfc_testbed.analysis.results.over_seeds import estimate_of
+from sfc_testbed.analysis.results.result import ResultError, read_result
+from sfc_testbed.analysis.results.swept import SWEEP_FILE, TABLE_FILE, is_sweep, read_sweep_results, shared_runs
 from tests.analysis.conftest import FolderMaker
 
 

@@ -9,11 +9,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.formatting import format_interval, format_number
-from analysis.life.events import LifeEvent
-from analysis.report.terminal_tables import comparison_table, format_estimate, key_figures, life_table, run_table
-from analysis.results.comparison import compare
-from analysis.results.result import RunResult, read_result, write_result
+from sfc_testbed.analysis.formatting import format_interval, format_number
+from sfc_testbed.analysis.life.events import LifeEvent
+from sfc_testbed.analysis.report.terminal_tables import (
+    comparison_table,
+    format_estimate,
+    key_figures,
+    life_table,
+    run_table,
+)
+from sfc_testbed.analysis.results.comparison import compare
+from sfc_testbed.analysis.results.result import RunResult, read_result, write_result
 from tests.analysis.conftest import FolderMaker, make_flows
 from tests.analysis.narrow import lost, printed
 

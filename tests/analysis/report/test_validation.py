@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.report.validation import validated_run_table, validation_summary, write_validation_page
-from analysis.results.stored import load_run
-from analysis.validation.comparison import compare_clocks
-from analysis.validation.metrics import METRICS
-from analysis.validation.record import ValidatedRun, Validation
+from sfc_testbed.analysis.report.validation import validated_run_table, validation_summary, write_validation_page
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.analysis.validation.comparison import compare_clocks
+from sfc_testbed.analysis.validation.metrics import METRICS
+from sfc_testbed.analysis.validation.record import ValidatedRun, Validation
 from tests.analysis.conftest import FolderMaker
 from tests.analysis.narrow import lost, printed
 

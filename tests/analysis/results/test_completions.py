@@ -7,12 +7,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from analysis.metrics.flows import CompletionFigures, completion_by_class
-from analysis.report.first_sentence import of_comparison
-from analysis.report.page_tables import comparison_tables
-from analysis.report.terminal_tables import comparison_table
-from analysis.results.comparison import compare
-from analysis.results.result import RunResult, read_result
+from sfc_testbed.analysis.metrics.flows import CompletionFigures, completion_by_class
+from sfc_testbed.analysis.report.first_sentence import of_comparison
+from sfc_testbed.analysis.report.page_tables import comparison_tables
+from sfc_testbed.analysis.report.terminal_tables import comparison_table
+from sfc_testbed.analysis.results.comparison import compare
+from sfc_testbed.analysis.results.result import RunResult, read_result
 from tests.analysis.conftest import FolderMaker, make_flows
 from tests.analysis.narrow import printed
 

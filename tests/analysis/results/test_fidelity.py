@@ -12,13 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.results.counters import Lateness, RunCounters, Spacing
-from analysis.results.fidelity import Verdict, judge
-from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, FAITHFUL_ERROR, INVALID_ABOVE, TRUSTED_ERROR
-from analysis.results.result import BtsCounts, FlowCounts, PacketCounts, PfcCounts
-from analysis.validation.metrics import METRIC
+from sfc_testbed.analysis.results.counters import Lateness, RunCounters, Spacing
+from sfc_testbed.analysis.results.fidelity import Verdict, judge
+from sfc_testbed.analysis.results.limits import (
+    DEGRADED_ABOVE,
+    ERROR_PER_LATENESS,
+    FAITHFUL_ERROR,
+    INVALID_ABOVE,
+    TRUSTED_ERROR,
+)
+from sfc_testbed.analysis.results.result import BtsCounts, FlowCounts, PacketCounts, PfcCounts
+from sfc_testbed.analysis.validation.metrics import METRIC
+from sfc_testbed.wire.dilation import next_step
 from tests.analysis.conftest import CONFIG as RUN_CONFIG
-from wire.dilation import next_step
 
 # Base RTT 10 us at dilation 10 000: 100 ms of wall time.
 PUNCTUAL = Lateness(1e5, 1e6, 5e6)

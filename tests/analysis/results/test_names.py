@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from analysis.report.html_pages import write_comparison_report
-from analysis.report.terminal_tables import comparison_table
-from analysis.results.comparison import compare
-from analysis.results.names import differences_of, names_of
-from analysis.results.result import RunResult, read_result
-from request.spec import RunConfig
+from sfc_testbed.analysis.report.html_pages import write_comparison_report
+from sfc_testbed.analysis.report.terminal_tables import comparison_table
+from sfc_testbed.analysis.results.comparison import compare
+from sfc_testbed.analysis.results.names import differences_of, names_of
+from sfc_testbed.analysis.results.result import RunResult, read_result
+from sfc_testbed.request.spec import RunConfig
 from tests.analysis.conftest import CONFIG, FolderMaker
 from tests.analysis.narrow import printed
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.first_sentence import of_comparison
-from analysis.report.html_pages import write_comparison_report
-from analysis.report.terminal_tables import comparison_table, format_estimate
-from analysis.results.comparison import Comparison, compare
-from analysis.results.over_seeds import Estimate
-from analysis.results.result import RunResult, read_result
+from sfc_testbed.analysis.report.first_sentence import of_comparison
+from sfc_testbed.analysis.report.html_pages import write_comparison_report
+from sfc_testbed.analysis.report.terminal_tables import comparison_table, format_estimate
+from sfc_testbed.analysis.results.comparison import Comparison, compare
+from sfc_testbed.analysis.results.over_seeds import Estimate
+from sfc_testbed.analysis.results.result import RunResult, read_result
 from tests.analysis.conftest import FolderMaker
 from tests.analysis.narrow import printed
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.results.build import build_result
-from analysis.results.counters import Lateness
-from analysis.results.result import PacketCounts, ResultError, read_result, write_result
-from request.spec import ClockName
-from telemetry.schema import FLOWS, QUEUES, SIGNALS
+from sfc_testbed.analysis.results.build import build_result
+from sfc_testbed.analysis.results.counters import Lateness
+from sfc_testbed.analysis.results.result import PacketCounts, ResultError, read_result, write_result
+from sfc_testbed.request.spec import ClockName
+from sfc_testbed.telemetry.schema import FLOWS, QUEUES, SIGNALS
 from tests.analysis.conftest import CONFIG, COUNTERS, make_flows, make_queues, make_signals
 
 EMPTY = {"flows": FLOWS.empty(), "queues": QUEUES.empty(), "signals": SIGNALS.empty()}

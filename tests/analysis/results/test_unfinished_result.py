@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.formatting import NOT_MEASURED
-from analysis.report.page_tables import comparison_tables, run_cards, run_tables
-from analysis.report.terminal_tables import key_figures
-from analysis.results.build import build_result, build_unfinished_result
-from analysis.results.comparison import compare, result_row
-from analysis.results.result import ResultError, RunResult, counted, read_result
-from telemetry.journal import JOURNAL_FOLDER
-from telemetry.schema import FLOWS, QUEUES, SIGNALS
+from sfc_testbed.analysis.formatting import NOT_MEASURED
+from sfc_testbed.analysis.report.page_tables import comparison_tables, run_cards, run_tables
+from sfc_testbed.analysis.report.terminal_tables import key_figures
+from sfc_testbed.analysis.results.build import build_result, build_unfinished_result
+from sfc_testbed.analysis.results.comparison import compare, result_row
+from sfc_testbed.analysis.results.result import ResultError, RunResult, counted, read_result
+from sfc_testbed.telemetry.journal import JOURNAL_FOLDER
+from sfc_testbed.telemetry.schema import FLOWS, QUEUES, SIGNALS
 from tests.analysis.conftest import CONFIG, COUNTERS, make_flows, make_queues, make_signals
 
 UNCOUNTED = ("packets", "drops", "resent", "unexplained_loss", "kernel_drops", "bts", "pfc", "switch_events", "wall_s")

@@ -12,16 +12,16 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.results.stored import Run, load_run
-from analysis.timeline.pause_frames import CapturedPort
-from analysis.timeline.timeline import write_timeline
-from request.spec import FaultSpan
-from telemetry.captures.clock import CaptureClock
-from telemetry.captures.pcapng import CaptureWriter, Direction
-from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, WHOLE_BUFFER
+from sfc_testbed.analysis.results.stored import Run, load_run
+from sfc_testbed.analysis.timeline.pause_frames import CapturedPort
+from sfc_testbed.analysis.timeline.timeline import write_timeline
+from sfc_testbed.request.spec import FaultSpan
+from sfc_testbed.telemetry.captures.clock import CaptureClock
+from sfc_testbed.telemetry.captures.pcapng import CaptureWriter, Direction
+from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, WHOLE_BUFFER
+from sfc_testbed.wire.pfc import pack_frame, quanta_ns
 from tests.analysis.conftest import CONFIG, FolderMaker, trace_of
 from tests.analysis.timeline.reading import Slice, Timeline, read_timeline
-from wire.pfc import pack_frame, quanta_ns
 
 Draw = Callable[..., Timeline]
 
@@ -285,8 +285,8 @@ def test_pieces_of_any_size_make_the_same_timeline(
     run = load_run(make_run_folder("sfc"))
     written = []
     for pieces in (1_000_000, 97):
-        monkeypatch.setattr("analysis.timeline.flows._FLOWS_AT_ONCE", pieces)
-        monkeypatch.setattr("analysis.timeline.rows._BATCH_ROWS", pieces)
+        monkeypatch.setattr("sfc_testbed.analysis.timeline.flows._FLOWS_AT_ONCE", pieces)
+        monkeypatch.setattr("sfc_testbed.analysis.timeline.rows._BATCH_ROWS", pieces)
         with (tmp_path / "timeline").open("wb") as file:
             write_timeline(run, file, peers={}, captures=())
         written.append((tmp_path / "timeline").read_bytes())

@@ -11,12 +11,12 @@ from typing import Any
 
 import polars as pl
 
-from analysis.results.build import build_result
-from analysis.results.counters import RunCounters
-from analysis.results.stored import Run
-from request.spec import RunConfig
-from telemetry.figures import SenderCounts
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
+from sfc_testbed.analysis.results.build import build_result
+from sfc_testbed.analysis.results.counters import RunCounters
+from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.request.spec import RunConfig
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
 from tests.analysis.conftest import CONFIG, COUNTERS
 
 SMALL_FLOWS: Sequence[dict[str, Any]] = (

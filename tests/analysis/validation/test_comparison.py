@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.metrics.flows import CompletionFigures
-from analysis.results.counters import Lateness
-from analysis.results.limits import DEGRADED_ABOVE
-from analysis.results.result import BtsCounts, ResultError
-from analysis.results.stored import Run
-from analysis.validation.comparison import compare_clocks
-from analysis.validation.record import MetricFinding, Validation, read_validation, write_validation
-from telemetry.schema import QUEUES
+from sfc_testbed.analysis.metrics.flows import CompletionFigures
+from sfc_testbed.analysis.results.counters import Lateness
+from sfc_testbed.analysis.results.limits import DEGRADED_ABOVE
+from sfc_testbed.analysis.results.result import BtsCounts, ResultError
+from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.analysis.validation.comparison import compare_clocks
+from sfc_testbed.analysis.validation.record import MetricFinding, Validation, read_validation, write_validation
+from sfc_testbed.telemetry.schema import QUEUES
 from tests.analysis.conftest import CONFIG, COUNTERS
 from tests.analysis.validation.small import SMALL_FLOWS, SMALL_QUEUES, small_run
 

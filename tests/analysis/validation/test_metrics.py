@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.results.stored import load_run
-from analysis.validation.metrics import METRIC, METRICS, Tolerance, mean_queued_bytes
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.analysis.validation.metrics import METRIC, METRICS, Tolerance, mean_queued_bytes
 from tests.analysis.conftest import FolderMaker
 from tests.analysis.validation.small import SMALL_FLOWS, SMALL_QUEUES, small_run
 

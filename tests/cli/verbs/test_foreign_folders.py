@@ -14,18 +14,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.results.comparison import result_row
-from analysis.results.result import read_result
-from analysis.results.stored import load_run
-from analysis.validation.comparison import compare_clocks
-from analysis.validation.record import Validation, write_validation
-from cli.app import main
-from cli.output import console
-from reproduction.catalogue import EXPERIMENTS
-from telemetry.journal import new_journal
-from telemetry.schema import FLOWS
-from telemetry.writer import write_trace
-from testbed.sweep.sweep import jobs_of, read_sweep
+from sfc_testbed.analysis.results.comparison import result_row
+from sfc_testbed.analysis.results.result import read_result
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.analysis.validation.comparison import compare_clocks
+from sfc_testbed.analysis.validation.record import Validation, write_validation
+from sfc_testbed.cli.app import main
+from sfc_testbed.cli.output import console
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.telemetry.journal import new_journal
+from sfc_testbed.telemetry.schema import FLOWS
+from sfc_testbed.telemetry.writer import write_trace
+from sfc_testbed.testbed.sweep.sweep import jobs_of, read_sweep
 from tests.conftest import Refused
 
 STEERING = "\x1b]0;owned\x07\x9b31m\x7f\u202e\r[bold red]x[/nothing]:smile:<img src=x onerror=alert(1)>"

@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
-from cli.app import main
-from cli.listing.settings import model_settings, record_settings
-from cli.output import console
-from hosts.transport.congestion import CONGESTION_CONTROLS
-from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from hosts.transport.settings import TransportSettings
-from request.schemes import SCHEMES
-from request.settings import parse_settings
-from request.spec import RunSpec
-from scenarios.catalogue import SCENARIOS
-from testbed.control_plane.settings import SwitchSettings
-from testbed.plan.network_settings import FOLLOW_FROM_NETWORK
-from testbed.plan.plan import plan_run
+from sfc_testbed.cli.app import main
+from sfc_testbed.cli.listing.settings import model_settings, record_settings
+from sfc_testbed.cli.output import console
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.request.schemes import SCHEMES
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.plan.network_settings import FOLLOW_FROM_NETWORK
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.topologies.shapes import SHAPES
 from tests.conftest import Refused
-from topologies.shapes import SHAPES
 
 MODELS = [*(scenario.workload for scenario in SCENARIOS.values()), *SHAPES.values(), SwitchSettings]
 RECORDS: list[type[Any]] = [

@@ -12,12 +12,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from cli.app import main
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.execution.execute import execute
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
+from sfc_testbed.cli.app import main
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
 from tests.conftest import Refused
 
 PLACES = "h1,tor1,spine1,spine2,tor2,h16"

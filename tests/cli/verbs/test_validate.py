@@ -10,12 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from analysis.validation.record import MetricFinding, ValidatedRun, Validation, read_validation, write_validation
-from cli.app import main
-from cli.verbs import validate as verb
-from documents.stored import PAIRS
-from testbed.plan.plan import plan_run
-from testbed.validation.run import Pair, StoredValidation
+from sfc_testbed.analysis.validation.record import (
+    MetricFinding,
+    ValidatedRun,
+    Validation,
+    read_validation,
+    write_validation,
+)
+from sfc_testbed.cli.app import main
+from sfc_testbed.cli.verbs import validate as verb
+from sfc_testbed.documents.stored import PAIRS
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.validation.run import Pair, StoredValidation
 from tests.appearing import await_file
 from tests.testbed import running
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosts.io.late_bins import LateBin, LateBins, late_bin_ns
-from hosts.io.lateness import LatenessHistogram
-from hosts.io.lines import LineReader, LineWriter
-from hosts.io.spacing import SpacingHistogram, WireSpacing
-from hosts.io.summaries import LatenessSummary, SpacingSummary
-from hosts.io.timer import MonotonicTimer
-from wire.dilation import Dilation
+from sfc_testbed.hosts.io.late_bins import LateBin, LateBins, late_bin_ns
+from sfc_testbed.hosts.io.lateness import LatenessHistogram
+from sfc_testbed.hosts.io.lines import LineReader, LineWriter
+from sfc_testbed.hosts.io.spacing import SpacingHistogram, WireSpacing
+from sfc_testbed.hosts.io.summaries import LatenessSummary, SpacingSummary
+from sfc_testbed.hosts.io.timer import MonotonicTimer
+from sfc_testbed.wire.dilation import Dilation
 
 # 1 Gb/s: a byte takes 8 ns.
 RATE_BPS = 1_000_000_000

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from hosts.io import packet_socket
-from hosts.io.namespaces import network_namespace
-from hosts.io.packet_socket import PacketSocket
-from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES, Program, silence_kernel
+from sfc_testbed.hosts.io import packet_socket
+from sfc_testbed.hosts.io.namespaces import network_namespace
+from sfc_testbed.hosts.io.packet_socket import PacketSocket
+from sfc_testbed.hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES, Program, silence_kernel
+from sfc_testbed.wire.addresses import parse_ip, parse_mac
+from sfc_testbed.wire.ethernet import pack_header
+from sfc_testbed.wire.ipv4 import pack_header as pack_ipv4
+from sfc_testbed.wire.pfc import pack_frame as pack_pfc
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import Opcode, pack_psn_word
+from sfc_testbed.wire.udp import pack_header as pack_udp
 from tests.hosts.namespaces import Station, bts_frame, raw_socket
 from tests.wire.test_bts import EXAMPLE
-from wire.addresses import parse_ip, parse_mac
-from wire.ethernet import pack_header
-from wire.ipv4 import pack_header as pack_ipv4
-from wire.pfc import pack_frame as pack_pfc
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import Opcode, pack_psn_word
-from wire.udp import pack_header as pack_udp
 
 pytestmark = pytest.mark.root
 

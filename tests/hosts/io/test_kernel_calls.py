@@ -15,11 +15,11 @@ from types import ModuleType
 
 import pytest
 
-from hosts.io.timer import MonotonicTimer
-from native.build import link_c_module, missing
-from native.sources import ROOT
+from sfc_testbed.hosts.io.timer import MonotonicTimer
+from sfc_testbed.native.build import link_c_module, missing
+from sfc_testbed.place import ROOT
 
-NAME = "hosts.io.kernel_calls"
+NAME = "sfc_testbed.hosts.io.kernel_calls"
 SO_TIMESTAMPNS = 35
 ROOM_BYTES = 2_000
 SLACK_NS = 5_000_000

@@ -13,8 +13,8 @@ from ipaddress import IPv4Address
 import pytest
 from pyroute2.ethtool.ioctl import IoctlEthtool
 
-from hosts.io.links import Links, Settings, turn_off_offloads
-from testbed.system.namespace import private_network
+from sfc_testbed.hosts.io.links import Links, Settings, turn_off_offloads
+from sfc_testbed.testbed.system.namespace import private_network
 from tests.hosts.namespaces import skip_unless_possible
 
 pytestmark = pytest.mark.root
@@ -67,7 +67,7 @@ def test_settings_include_routes_and_addresses_set_by_other_programs(links: Link
 
 def test_an_interface_with_carrier_is_ready_to_send(links: Links, monkeypatch: pytest.MonkeyPatch) -> None:
     """The peer `b0` is down at first."""
-    monkeypatch.setattr("hosts.io.links._CARRIER_SECONDS", 0.05)
+    monkeypatch.setattr("sfc_testbed.hosts.io.links._CARRIER_SECONDS", 0.05)
     with pytest.raises(OSError, match=r"a0 has no carrier after 0\.05 s"):
         links.wait_for_carrier("a0")
     monkeypatch.undo()

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from hosts.io.namespaces import network_namespace
-from hosts.io.tap import TapDevice
-from hosts.protocol import HostStatistics, Signal, Start, Stop, Stopped
+from sfc_testbed.hosts.io.namespaces import network_namespace
+from sfc_testbed.hosts.io.tap import TapDevice
+from sfc_testbed.hosts.protocol import HostStatistics, Signal, Start, Stop, Stopped
+from sfc_testbed.wire.bts import BackToSender
+from sfc_testbed.wire.constants import BtsCause
 from tests.hosts.namespaces import Station, await_port, bts_frame, raw_socket, two_stations
 from tests.hosts.test_agent import agent, config_of
-from wire.bts import BackToSender
-from wire.constants import BtsCause
 
 SERVE = """
 import hashlib, socket

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The trimmed frame that a switch sends in place of a data frame: switch-bmv2/include/control/queue/trimming.p4."""
 
-from wire.constants import DSCP_RETURNED, DSCP_TRIMMED, TRIMMED_FRAME_BYTES, TRIMMED_IPV4_BYTES
-from wire.ipv4 import HEADER_BYTES, pack_header, unpack_header
-from wire.roce.packets import IP_OFFSET, UDP_OFFSET
+from sfc_testbed.wire.constants import DSCP_RETURNED, DSCP_TRIMMED, TRIMMED_FRAME_BYTES, TRIMMED_IPV4_BYTES
+from sfc_testbed.wire.ipv4 import HEADER_BYTES, pack_header, unpack_header
+from sfc_testbed.wire.roce.packets import IP_OFFSET, UDP_OFFSET
 
 _UDP_BYTES = TRIMMED_IPV4_BYTES - HEADER_BYTES
 

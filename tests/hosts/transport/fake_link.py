@@ -10,19 +10,19 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
-from hosts.transport.nic import Nic
-from hosts.transport.settings import TransportSettings
-from wire.bts import BackToSender
-from wire.bts import pack_frame as pack_bts
-from wire.constants import IP_PROTOCOL_TCP, PSN_MASK, BtsCause
-from wire.dilation import Dilation
-from wire.int_header import has_telemetry, strip
-from wire.roce.decoder import parse_header
-from wire.roce.packets import SEND_OPCODES, source_port
-from wire.tcp_signal import pack_frame as pack_tcp_signal
-from wire.units import NS_PER_S
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire.bts import BackToSender
+from sfc_testbed.wire.bts import pack_frame as pack_bts
+from sfc_testbed.wire.constants import IP_PROTOCOL_TCP, PSN_MASK, BtsCause
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.int_header import has_telemetry, strip
+from sfc_testbed.wire.roce.decoder import parse_header
+from sfc_testbed.wire.roce.packets import SEND_OPCODES, source_port
+from sfc_testbed.wire.tcp_signal import pack_frame as pack_tcp_signal
+from sfc_testbed.wire.units import NS_PER_S
 
 MAC_A, MAC_B = 0x0200_0000_0001, 0x0200_0000_0002
 IP_A, IP_B = 0x0A00_0001, 0x0A00_0002

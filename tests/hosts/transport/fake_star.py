@@ -11,12 +11,12 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
-from hosts.transport.nic import Nic
-from hosts.transport.settings import TransportSettings
-from wire import int_header, int_slots, ipv4, pfc
-from wire.constants import (
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire import int_header, int_slots, ipv4, pfc
+from sfc_testbed.wire.constants import (
     CLASS_DATA,
     ECN_CONGESTION_EXPERIENCED,
     INT_FLAG_COMPACT,
@@ -24,12 +24,12 @@ from wire.constants import (
     INT_RECORD_BYTES,
     INT_UDP_PORT,
 )
-from wire.dilation import Dilation
-from wire.ethernet import HEADER_BYTES
-from wire.int_header import HopRecord, has_telemetry
-from wire.int_slots import Slot
-from wire.roce.packets import ACK_FRAME_BYTES
-from wire.units import serialization_ns
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.ethernet import HEADER_BYTES
+from sfc_testbed.wire.int_header import HopRecord, has_telemetry
+from sfc_testbed.wire.int_slots import Slot
+from sfc_testbed.wire.roce.packets import ACK_FRAME_BYTES
+from sfc_testbed.wire.units import serialization_ns
 
 _SWITCH_MAC = 0x0200_0000_FF00
 _FIRST_IP = 0x0A00_0001

@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
-from hosts.transport.congestion import CONGESTION_CONTROLS
-from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from hosts.transport.messages import MessageReceived, SendingReport
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
+from sfc_testbed.hosts.transport.messages import MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
 SENDERS = 16

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of the table with what stays of idle queue pairs."""
 
-from hosts.transport.number_rows import NumberRows
+from sfc_testbed.hosts.transport.number_rows import NumberRows
 
 
 def test_rows_hold_numbers_and_are_zero_before() -> None:

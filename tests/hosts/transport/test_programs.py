@@ -9,14 +9,14 @@ import pytest
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 
-from hosts.transport.messages import BtsReceived, SendingReport
-from hosts.transport.programs import FlowKey, flow_key
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.messages import BtsReceived, SendingReport
+from sfc_testbed.hosts.transport.programs import FlowKey, flow_key
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire import ipv4, udp
+from sfc_testbed.wire.constants import BtsCause
+from sfc_testbed.wire.ethernet import pack_header
+from sfc_testbed.wire.pfc import pack_frame
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
-from wire import ipv4, udp
-from wire.constants import BtsCause
-from wire.ethernet import pack_header
-from wire.pfc import pack_frame
 
 SFC = TransportSettings(flow_control="sfc")
 

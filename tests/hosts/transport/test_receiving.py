@@ -8,18 +8,18 @@ from typing import Literal
 
 import pytest
 
-from hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage, SendingReport
-from hosts.transport.nic import Nic
-from hosts.transport.scheduling.wire_schedule import MOST_CONTROL_FRAMES
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage, SendingReport
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import MOST_CONTROL_FRAMES
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire import pfc
+from sfc_testbed.wire.constants import CLASS_CONTROL, CLASS_DATA, DSCP_CONTROL, DSCP_DATA, PFC_MAX_QUANTA
+from sfc_testbed.wire.ethernet import pack_header
+from sfc_testbed.wire.ipv4 import checksum
+from sfc_testbed.wire.roce.decoder import parse_header
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import CNP, Opcode, pack_aeth, pack_immediate, pack_psn_word
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts, transferred
-from wire import pfc
-from wire.constants import CLASS_CONTROL, CLASS_DATA, DSCP_CONTROL, DSCP_DATA, PFC_MAX_QUANTA
-from wire.ethernet import pack_header
-from wire.ipv4 import checksum
-from wire.roce.decoder import parse_header
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import CNP, Opcode, pack_aeth, pack_immediate, pack_psn_word
 
 
 def framer(**changes: int) -> RoceFramer:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.algorithms import Algorithms, resolved
-from hosts.transport.congestion import CONGESTION_CONTROLS
-from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from hosts.transport.settings import TransportSettings
-from wire.dilation import Dilation
+from sfc_testbed.hosts.transport.algorithms import Algorithms, resolved
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire.dilation import Dilation
 
 STAR: dict[str, Any] = {"base_rtt_ns": 4_200, "bdp_bytes": 52_500, "full_queue_ns": 1_280_000}
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.messages import OutgoingMessage
-from hosts.transport.settings import TransportSettings, dilate
-from wire.dilation import Dilation
+from sfc_testbed.hosts.transport.messages import OutgoingMessage
+from sfc_testbed.hosts.transport.settings import TransportSettings, dilate
+from sfc_testbed.wire.dilation import Dilation
 
 
 def test_settings_survive_json() -> None:

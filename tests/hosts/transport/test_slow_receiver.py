@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.messages import SendingReport
-from hosts.transport.receive_buffer import DataPacket
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.messages import SendingReport
+from sfc_testbed.hosts.transport.receive_buffer import DataPacket
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire.constants import CLASS_DATA
+from sfc_testbed.wire.int_header import HopRecord, request, strip
+from sfc_testbed.wire.pfc import pack_frame, unpack_frame
+from sfc_testbed.wire.roce.decoder import RoceDecoder
+from sfc_testbed.wire.roce.packets import pack_psn_word
 from tests.hosts.transport.fake_star import FakeStar, with_record
 from tests.wire.test_roce import framer
-from wire.constants import CLASS_DATA
-from wire.int_header import HopRecord, request, strip
-from wire.pfc import pack_frame, unpack_frame
-from wire.roce.decoder import RoceDecoder
-from wire.roce.packets import pack_psn_word
 
 SLOW: dict[str, Any] = {"receiver_rate_bps": 25_000_000_000, "receiver_buffer_bytes": 100_000}
 

@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.congestion import CONGESTION_CONTROLS, PathContext
-from hosts.transport.congestion.window import FixedWindow
-from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.messages import BtsReceived, MessageReceived, SendingReport
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, PathContext
+from sfc_testbed.hosts.transport.congestion.window import FixedWindow
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO
+from sfc_testbed.wire.int_header import HopRecord, has_telemetry
+from sfc_testbed.wire.pfc import pack_frame, quanta_ns
+from sfc_testbed.wire.roce.decoder import parse_header
+from sfc_testbed.wire.roce.packets import Opcode
+from sfc_testbed.wire.units import NS_PER_S
 from tests.hosts.transport.fake_link import MAC_B, FakeLink, bts, plain, transferred
 from tests.hosts.transport.fake_star import with_record, with_tos
-from wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO
-from wire.int_header import HopRecord, has_telemetry
-from wire.pfc import pack_frame, quanta_ns
-from wire.roce.decoder import parse_header
-from wire.roce.packets import Opcode
-from wire.units import NS_PER_S
 
 COMBINATIONS = list(itertools.product(CONGESTION_CONTROLS, FLOW_CONTROLS, LOSS_RECOVERIES))
 OBEYING = [combination for combination in COMBINATIONS if FLOW_CONTROLS[combination[1]].obeys_signals]

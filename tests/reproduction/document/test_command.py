@@ -10,15 +10,23 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from analysis.results.outcome import Outcome
-from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import command as document
-from reproduction.document.command import below, main
-from reproduction.document.pages import OUTCOMES, pages_of, parts_of, with_parts
-from reproduction.record import ClaimFinding, FigureTable, Reproduction, RunOfExperiment, StoredReproduction
-from reproduction.remarks import Reason, Remarks, read_remarks
-from reproduction.summaries import Summary, largest, matching, merged, read_summaries, summary_of, write_summaries
-from testbed.errors import UsageError
+from sfc_testbed.analysis.results.outcome import Outcome
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.document import command as document
+from sfc_testbed.reproduction.document.command import below, main
+from sfc_testbed.reproduction.document.pages import OUTCOMES, pages_of, parts_of, with_parts
+from sfc_testbed.reproduction.record import ClaimFinding, FigureTable, Reproduction, RunOfExperiment, StoredReproduction
+from sfc_testbed.reproduction.remarks import Reason, Remarks, read_remarks
+from sfc_testbed.reproduction.summaries import (
+    Summary,
+    largest,
+    matching,
+    merged,
+    read_summaries,
+    summary_of,
+    write_summaries,
+)
+from sfc_testbed.testbed.errors import UsageError
 
 MIX = 'transport.congestion_parameters={"preset": "mix/config.txt"}'
 BECAUSE = {"cause": "Because.", "test": "It is.", "runs": ("run theory --set joiners=2",)}

@@ -8,10 +8,10 @@ from contextlib import nullcontext
 
 import pytest
 
-from scenarios.faults.fault import FaultError
-from scenarios.faults.impairments import IMPAIRMENTS, Impairment, Jitter, Reordering
-from scenarios.faults.spec import parse_fault, parse_faults
-from topologies.shapes import shape
+from sfc_testbed.scenarios.faults.fault import FaultError
+from sfc_testbed.scenarios.faults.impairments import IMPAIRMENTS, Impairment, Jitter, Reordering
+from sfc_testbed.scenarios.faults.spec import parse_fault, parse_faults
+from sfc_testbed.topologies.shapes import shape
 
 CLOS = shape("clos", {"hosts_per_tor": 2}).build()
 

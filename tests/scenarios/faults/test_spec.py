@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.faults.fault import FaultError
-from scenarios.faults.kinds import LinkDown
-from scenarios.faults.spec import parse_fault, parse_faults
-from topologies.shapes import shape
+from sfc_testbed.scenarios.faults.fault import FaultError
+from sfc_testbed.scenarios.faults.kinds import LinkDown
+from sfc_testbed.scenarios.faults.spec import parse_fault, parse_faults
+from sfc_testbed.topologies.shapes import shape
 
 CLOS = shape("clos", {"uplinks": 2}).build()
 

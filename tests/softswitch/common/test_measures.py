@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosts.io.lateness import LatenessHistogram
-from hosts.io.spacing import SpacingHistogram, WireSpacing
+from sfc_testbed.hosts.io.lateness import LatenessHistogram
+from sfc_testbed.hosts.io.spacing import SpacingHistogram, WireSpacing
 from softswitch.build import SOURCE_DIR
 
 _LONGEST_NS = 2**63 - 1

@@ -20,7 +20,7 @@ from typing import Any
 from mininet.log import setLogLevel
 from mininet.net import Mininet
 
-from hosts.io.namespaces import network_namespace
+from sfc_testbed.hosts.io.namespaces import network_namespace
 from softswitch.mininet import SoftSwitch, SwitchError
 from tests.softswitch.mininet import frames
 

@@ -21,8 +21,8 @@ from typing import Any
 import psutil
 import pytest
 
+from sfc_testbed.testbed.system.run_ids import is_alive
 from softswitch_tests.pipeline.harness import PROGRAMS
-from testbed.system.run_ids import is_alive
 from tests.softswitch.mininet.frames import BURST, CE, ECT, FLOWS, MANY_PACKETS, TCP_BYTES, address
 from tests.testbed import running
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from sfc_testbed.telemetry.late_bins import RECORD_DTYPE
 from softswitch_tests.process.running import running, statistics
 from softswitch_tests.programs.steered import steer
-from telemetry.late_bins import RECORD_DTYPE
 
 
 def test_lateness_over_time_covers_every_departure(tmp_path: Path) -> None:

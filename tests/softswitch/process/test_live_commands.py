@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from sfc_testbed.place import ROOT
+from sfc_testbed.testbed.targets.common.wires import PROGRAM
 from softswitch.build import build_executable
 from softswitch_tests.marks import needs_namespaces
 from softswitch_tests.process.live import live_switch
 from softswitch_tests.process.test_live_frames import SOURCE, TAGGED
-from testbed.system.code import ROOT
-from testbed.targets.common.wires import PROGRAM
 
 pytestmark = needs_namespaces()
 

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from sfc_testbed.wire.constants import BTS_FRAME_BYTES, INT_FLAG_COMPACT
+from sfc_testbed.wire.tcp_signal import is_signal
 from softswitch.stf.engine_target import EngineTarget
 from softswitch.stf.statements import Packet, parse
 from softswitch_tests.pipeline.harness import PROGRAMS
@@ -15,8 +17,6 @@ from tests.softswitch.stf.bmv2 import needs_bmv2, skip_what_corrupts_it
 from tests.softswitch.stf.streams import broken, entries
 from tests.softswitch.stf.vectors import SFC, VECTORS, program_of
 from tools.bmv2_target import Bmv2Target
-from wire.constants import BTS_FRAME_BYTES, INT_FLAG_COMPACT
-from wire.tcp_signal import is_signal
 
 pytestmark = needs_bmv2
 

@@ -8,16 +8,16 @@ import pytest
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.bts import STAMPS, tick_ns
+from sfc_testbed.wire.constants import BTS_FRAME_BYTES, BTS_LONGEST_PAUSE, DSCP_BTS, DSCP_DATA, BtsCause
+from sfc_testbed.wire.counters import BtsEvent
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.ipv4 import unpack_header
+from sfc_testbed.wire.scapy_layers import BTS
 from tests.switch_bmv2.bench_switch import FRAME, STAR, US, BenchSwitch, Departure, bench_switch, signals
-from topologies.shapes import shape
-from wire.addresses import parse_mac
-from wire.bts import STAMPS, tick_ns
-from wire.constants import BTS_FRAME_BYTES, BTS_LONGEST_PAUSE, DSCP_BTS, DSCP_DATA, BtsCause
-from wire.counters import BtsEvent
-from wire.dilation import Dilation
-from wire.ipv4 import unpack_header
-from wire.scapy_layers import BTS
 
 CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
 PERIOD_US = 5_000

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.wire.counters import BtsEvent
 from tests.switch_bmv2.bench_switch import FRAME, STAR, bench_switch, signals
-from wire.counters import BtsEvent
 
 EGRESS = SwitchSettings(bts="egress", q_th_bytes=3 * FRAME, q_tg_bytes=FRAME, pause_rounding="up")
 

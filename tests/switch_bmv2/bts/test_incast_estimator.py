@@ -9,11 +9,11 @@ import math
 import numpy as np
 import pytest
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.constants import BtsCause
+from sfc_testbed.wire.counters import BtsEvent
 from tests.switch_bmv2.bench_switch import FRAME, US, bench_switch, signals
-from topologies.shapes import shape
-from wire.constants import BtsCause
-from wire.counters import BtsEvent
 
 CLOS = shape("clos", {"hosts_per_tor": 8, "spines": 2}).build()
 ESTIMATING = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, pause_rounding="up")

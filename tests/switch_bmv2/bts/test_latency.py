@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.control_plane.commands import wire_commands
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.commands import wire_commands
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.shapes import shape
 from tests.switch_bmv2.bench_switch import DILATION, FRAME, US, bench_switch, signals
-from topologies.model import Topology
-from topologies.shapes import shape
 
 SFC = SwitchSettings(bts="ingress", q_th_bytes=3 * FRAME, q_tg_bytes=FRAME)
 

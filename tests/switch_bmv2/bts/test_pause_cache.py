@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.wire.constants import BtsCause
+from sfc_testbed.wire.counters import BtsEvent
 from tests.switch_bmv2.bench_switch import MODEL_US, US, BenchSwitch, Departure, bench_switch, signals
 from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
-from wire.constants import BtsCause
-from wire.counters import BtsEvent
 
 SFC = SwitchSettings(bts="ingress", pause_cache=True, suppression_ns=0)
 PAUSE_US = 400

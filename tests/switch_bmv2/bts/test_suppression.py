@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.control_plane.commands import pipeline_commands
-from testbed.control_plane.settings import SwitchSettings
-from testbed.targets.bmv2.switch import in_phase
+from sfc_testbed.testbed.control_plane.commands import pipeline_commands
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.targets.bmv2.switch import in_phase
 from tests.switch_bmv2.bench_switch import DILATION, STAR, US, BenchSwitch, bench_switch
 
 PERIOD_US = 5_000

@@ -14,13 +14,13 @@ from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.model import Host
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.constants import BTS_FRAME_BYTES, BTS_LONGEST_PAUSE, DSCP_BTS, DSCP_DATA, BtsCause
+from sfc_testbed.wire.counters import BtsEvent, DropReason
+from sfc_testbed.wire.scapy_layers import TCPSignal
 from tests.switch_bmv2.bench_switch import FRAME, STAR, US, BenchSwitch, Departure, bench_switch, signals
-from topologies.model import Host
-from topologies.shapes import shape
-from wire.constants import BTS_FRAME_BYTES, BTS_LONGEST_PAUSE, DSCP_BTS, DSCP_DATA, BtsCause
-from wire.counters import BtsEvent, DropReason
-from wire.scapy_layers import TCPSignal
 
 CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
 UPLINK = 3

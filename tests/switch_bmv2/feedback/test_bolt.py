@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from testbed.control_plane.settings import SwitchSettings
-from tests.switch_bmv2.bench_switch import FRAME, STAR, US, BenchSwitch, Departure, bench_switch, signals
-from topologies.shapes import shape
-from wire.addresses import parse_mac
-from wire.bts import BackToSender, pack_frame
-from wire.constants import (
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.bts import BackToSender, pack_frame
+from sfc_testbed.wire.constants import (
     BOLT_DEC,
     BOLT_FIRST,
     BOLT_INC,
@@ -23,8 +22,9 @@ from wire.constants import (
     QUOTED_BTH_BYTES,
     BtsCause,
 )
-from wire.counters import BtsEvent
-from wire.roce.packets import ACKNOWLEDGE, BTH_OFFSET
+from sfc_testbed.wire.counters import BtsEvent
+from sfc_testbed.wire.roce.packets import ACKNOWLEDGE, BTH_OFFSET
+from tests.switch_bmv2.bench_switch import FRAME, STAR, US, BenchSwitch, Departure, bench_switch, signals
 
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
 BOLT = SwitchSettings(bolt_threshold_bytes=2 * FRAME)

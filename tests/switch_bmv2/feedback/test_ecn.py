@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.wire.ipv4 import unpack_header
 from tests.switch_bmv2.bench_switch import FRAME, STAR, bench_switch
-from wire.ipv4 import unpack_header
 
 CAPABLE, EXPERIENCED = 2, 3
 

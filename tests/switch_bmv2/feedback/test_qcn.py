@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.bts import BackToSender, pack_frame
+from sfc_testbed.wire.constants import DSCP_DATA, BtsCause
+from sfc_testbed.wire.counters import BtsEvent
 from tests.switch_bmv2.bench_switch import FRAME, STAR, bench_switch, signals
-from topologies.shapes import shape
-from wire.addresses import parse_mac
-from wire.bts import BackToSender, pack_frame
-from wire.constants import DSCP_DATA, BtsCause
-from wire.counters import BtsEvent
 
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
 Q_EQ, W, SAMPLE = 26_000, 2, 40_000

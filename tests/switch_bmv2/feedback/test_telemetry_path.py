@@ -9,16 +9,16 @@ from contextlib import ExitStack
 
 import pytest
 
-from testbed.control_plane.settings import SwitchSettings
-from testbed.live.session.switches import set_rate
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.live.session.switches import set_rate
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire import int_slots
+from sfc_testbed.wire.counters import IntEvent
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.int_header import request, strip, telemetry_bytes, unpack
+from sfc_testbed.wire.int_slots import Slot
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, bench_switch
 from tests.testbed.live.session.test_switches import Live
-from topologies.shapes import shape
-from wire import int_slots
-from wire.counters import IntEvent
-from wire.dilation import Dilation
-from wire.int_header import request, strip, telemetry_bytes, unpack
-from wire.int_slots import Slot
 
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 1, "fabric_rate_bps": 120_000_000_000}).build()
 INT = SwitchSettings(int_telemetry=True)

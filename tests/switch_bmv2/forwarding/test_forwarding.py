@@ -8,12 +8,12 @@ from collections import Counter
 
 import pytest
 
+from sfc_testbed.testbed.control_plane.commands import pipeline_commands
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.int_header import request
 from softswitch.control import CommandError
-from testbed.control_plane.commands import pipeline_commands
-from testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
-from topologies.shapes import shape
-from wire.int_header import request
 
 PLAIN = SwitchSettings()
 CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()

@@ -11,15 +11,15 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.shapes import SHAPES, shape
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.constants import DSCP_CONTROL, DSCP_DATA
+from sfc_testbed.wire.counters import BtsEvent
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import Opcode, Syndrome, pack_aeth, pack_psn_word
 from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
-from topologies.model import Topology
-from topologies.shapes import SHAPES, shape
-from wire.addresses import parse_mac
-from wire.constants import DSCP_CONTROL, DSCP_DATA
-from wire.counters import BtsEvent
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import Opcode, Syndrome, pack_aeth, pack_psn_word
 
 PLAIN = SwitchSettings()
 SFC = SwitchSettings(bts="ingress", q_th_bytes=3000, q_tg_bytes=1000, suppression_ns=0, pause_rounding="up")

@@ -8,12 +8,12 @@ from collections import defaultdict
 
 import pytest
 
-from testbed.control_plane.features import hop_rtt_ns
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.features import hop_rtt_ns
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.wire.constants import CLASS_DATA, PFC_MAX_QUANTA, QUEUE_PAUSE_QUANTA
+from sfc_testbed.wire.counters import BfcEvent
+from sfc_testbed.wire.queue_pause import QueuePause, pack_frame, unpack_frame
 from tests.switch_bmv2.bench_switch import FRAME, STAR, US, BenchSwitch, Departure, bench_switch
-from wire.constants import CLASS_DATA, PFC_MAX_QUANTA, QUEUE_PAUSE_QUANTA
-from wire.counters import BfcEvent
-from wire.queue_pause import QueuePause, pack_frame, unpack_frame
 
 BFC = SwitchSettings(bfc_queues=32)
 PORT = STAR.ports["s1"][3]

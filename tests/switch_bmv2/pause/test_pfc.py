@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from testbed.control_plane.features import headroom_bytes
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.features import headroom_bytes
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from tests.switch_bmv2.bench_switch import FRAME, STAR, US, Departure, bench_switch
 
 HEADROOM = sum(headroom_bytes(port) for port in STAR.ports["s1"])

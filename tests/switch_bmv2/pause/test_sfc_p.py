@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.bts import BackToSender, pack_frame
+from sfc_testbed.wire.constants import DSCP_DATA, BtsCause
 from tests.switch_bmv2.bench_switch import MODEL_US, US, BenchSwitch, Departure, bench_switch
-from topologies.shapes import shape
-from wire.addresses import parse_mac
-from wire.bts import BackToSender, pack_frame
-from wire.constants import DSCP_DATA, BtsCause
 
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
 SFC_P = SwitchSettings(bts="ingress", pause_cache=True, sfc_p=True)

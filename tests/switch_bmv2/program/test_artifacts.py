@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.wire import constants, int_slots
+from sfc_testbed.wire.counters import COUNTERS, EVENT_BITS, PEAKS, Counter, Peak
+from sfc_testbed.wire.roce.packets import ACKNOWLEDGE
 from tests.switch_bmv2.program.recompile import needs_p4c
 from tools.compile_p4 import PROGRAMS, ROOT, SOURCES, compiler_command, source_hash, without_indentation
 from tools.counters import DOCUMENT, P4_FILE, document_text, p4_text
 from tools.p4_variants import FOLDER, VARIANTS, Variant, compiled, variants_hash, without_positions
 from tools.p4_variants import HASH_FILE as VARIANTS_HASH_FILE
-from wire import constants, int_slots
-from wire.counters import COUNTERS, EVENT_BITS, PEAKS, Counter, Peak
-from wire.roce.packets import ACKNOWLEDGE
 
 ARTIFACTS = ROOT / SOURCES / "artifacts"
 INCLUDE = ROOT / SOURCES / "include"
@@ -170,7 +170,7 @@ def test_p4_causes_equal_the_causes_of_wire() -> None:
 
 
 def test_counter_declarations_and_document_equal_the_tables_of_wire() -> None:
-    """If this fails after a change of wire/counters.py, run `make p4`."""
+    """If this fails after a change of sfc_testbed/wire/counters.py, run `make p4`."""
     assert P4_FILE.read_text() == p4_text()
     assert DOCUMENT.read_text() == document_text(DOCUMENT.read_text())
 

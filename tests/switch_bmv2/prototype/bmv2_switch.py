@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from testbed.control_plane.commands import pipeline_commands
-from testbed.control_plane.settings import SwitchSettings
-from testbed.targets.common.commands import PROGRAM
+from sfc_testbed.testbed.control_plane.commands import pipeline_commands
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.targets.common.commands import PROGRAM
+from sfc_testbed.topologies.model import Topology
 from tests.switch_bmv2.bench_switch import DILATION, Departure, SwitchOfTopology
 from tools.bmv2_target import Bmv2Target
-from topologies.model import Topology
 
 
 class Bmv2Switch(SwitchOfTopology):

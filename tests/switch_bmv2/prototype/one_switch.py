@@ -10,11 +10,11 @@ from __future__ import annotations
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 
-from request.schemes import resolve_scheme
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.request.schemes import resolve_scheme
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.shapes import shape
 from tests.switch_bmv2.bench_switch import BenchSwitch
-from topologies.model import Topology
-from topologies.shapes import shape
 
 CELL_BYTES = 176
 OVER = 1_000_000

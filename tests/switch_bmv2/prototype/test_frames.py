@@ -20,17 +20,17 @@ from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 
+from sfc_testbed.topologies.model import port_mac
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.bts import BackToSender, pack_frame
+from sfc_testbed.wire.constants import BTS_UDP_PORT, DSCP_BTS, DSCP_DATA, BtsCause
+from sfc_testbed.wire.roce.packets import source_port
+from sfc_testbed.wire.scapy_layers import BTS, PFC, TCPSignal
 from tests.softswitch.stf.bmv2 import needs_bmv2
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, Departure, bench_switch
 from tests.switch_bmv2.prototype.bmv2_switch import Bmv2Switch, bmv2_switch
 from tests.switch_bmv2.prototype.one_switch import CELL_BYTES, RECEIVER, SENDER, SENDER_PORT, prototype, star
-from topologies.model import port_mac
-from topologies.shapes import shape
-from wire.addresses import parse_mac
-from wire.bts import BackToSender, pack_frame
-from wire.constants import BTS_UDP_PORT, DSCP_BTS, DSCP_DATA, BtsCause
-from wire.roce.packets import source_port
-from wire.scapy_layers import BTS, PFC, TCPSignal
 
 STAR = star()
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()

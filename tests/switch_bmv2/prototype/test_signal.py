@@ -13,8 +13,13 @@ from math import ceil
 
 import pytest
 
-from testbed.errors import UsageError
-from testbed.plan.fixed_point import commands_at
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.fixed_point import commands_at
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.bts import BackToSender, pack_frame
+from sfc_testbed.wire.constants import DSCP_DATA, BtsCause
+from sfc_testbed.wire.dilation import Dilation
 from tests.switch_bmv2.bench_switch import FRAME, US, BenchSwitch, Departure, bench_switch
 from tests.switch_bmv2.prototype.one_switch import (
     CELL_BYTES,
@@ -27,11 +32,6 @@ from tests.switch_bmv2.prototype.one_switch import (
     set_depth,
     star,
 )
-from topologies.shapes import shape
-from wire.addresses import parse_mac
-from wire.bts import BackToSender, pack_frame
-from wire.constants import DSCP_DATA, BtsCause
-from wire.dilation import Dilation
 
 CELLS_PER_US = {25: 16, 50: 32, 100: 64, 200: 64, 400: 64}
 """Rate in Gb/s -> cells above the target that make a microsecond of pause."""

@@ -13,7 +13,10 @@ import pytest
 from scapy.layers.inet import IP
 from scapy.layers.l2 import Ether
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.wire.constants import DSCP_DATA
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.roce.packets import Opcode
 from tests.switch_bmv2.bench_switch import FRAME, US, BenchSwitch, bench_switch, signals
 from tests.switch_bmv2.prototype.one_switch import (
     CELL_BYTES,
@@ -26,9 +29,6 @@ from tests.switch_bmv2.prototype.one_switch import (
     star,
     tcp_packet,
 )
-from wire.constants import DSCP_DATA
-from wire.dilation import Dilation
-from wire.roce.packets import Opcode
 
 STAR = star()
 PERIOD_US = 5_000

@@ -12,16 +12,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from sfc_testbed.testbed.targets.bmv2.slots import slot_commands
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.counters import QueueEvent
+from sfc_testbed.wire.dilation import Dilation
 from softswitch.stf.program import ProgramNames
 from softswitch.stf.runner import run
 from softswitch.stf.statements import parse
-from testbed.targets.bmv2.slots import slot_commands
 from tests.softswitch.stf.bmv2 import needs_bmv2
 from tests.softswitch.stf.vectors import SFC
 from tools.bmv2_target import Bmv2Target
-from topologies.shapes import shape
-from wire.counters import QueueEvent
-from wire.dilation import Dilation
 
 pytestmark = needs_bmv2
 

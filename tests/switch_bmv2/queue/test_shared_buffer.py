@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.wire.counters import QueueEvent
 from tests.switch_bmv2.bench_switch import FRAME, STAR, BenchSwitch, bench_switch
-from wire.counters import QueueEvent
 
 QUEUE_OF_H4 = 4 << 3 | 3
 

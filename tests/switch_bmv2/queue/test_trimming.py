@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.addresses import parse_mac
+from sfc_testbed.wire.constants import DSCP_RETURNED, TRIMMED_FRAME_BYTES
+from sfc_testbed.wire.counters import TrimEvent
+from sfc_testbed.wire.ipv4 import unpack_header
+from sfc_testbed.wire.roce.packets import IP_OFFSET
 from tests.switch_bmv2.bench_switch import FRAME, STAR, BenchSwitch, Departure, bench_switch
-from topologies.shapes import shape
-from wire.addresses import parse_mac
-from wire.constants import DSCP_RETURNED, TRIMMED_FRAME_BYTES
-from wire.counters import TrimEvent
-from wire.ipv4 import unpack_header
-from wire.roce.packets import IP_OFFSET
 
 CLOS = shape("clos", {"tors": 2, "spines": 4, "hosts_per_tor": 2}).build()
 HEADER_QUEUE = 1_200

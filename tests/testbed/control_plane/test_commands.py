@@ -9,20 +9,26 @@ import re
 
 import pytest
 
-from request.schemes import SCHEMES
-from request.spec import RunSpec
-from testbed.control_plane.commands import change_commands, pipeline_commands, settings_commands, wire_commands
-from testbed.control_plane.entries import TableEntry
-from testbed.control_plane.settings import SwitchSettings
-from testbed.plan.plan import plan_network
-from testbed.program.sources import OWN_PROGRAM, ROOT
-from testbed.program.user_program import declarations_of
+from sfc_testbed.place import ROOT
+from sfc_testbed.request.schemes import SCHEMES
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.control_plane.commands import (
+    change_commands,
+    pipeline_commands,
+    settings_commands,
+    wire_commands,
+)
+from sfc_testbed.testbed.control_plane.entries import TableEntry
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.plan.plan import plan_network
+from sfc_testbed.testbed.program.sources import OWN_PROGRAM
+from sfc_testbed.testbed.program.user_program import declarations_of
+from sfc_testbed.topologies.model import Port
+from sfc_testbed.topologies.routes import routes
+from sfc_testbed.topologies.shapes import SHAPES, shape
+from sfc_testbed.wire.dilation import Dilation
 from tests.switch_bmv2.bench_switch import DILATION as BENCH_DILATION
 from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
-from topologies.model import Port
-from topologies.routes import routes
-from topologies.shapes import SHAPES, shape
-from wire.dilation import Dilation
 
 SFC = SwitchSettings(bts="ingress", pause_cache=True)
 PROGRAM = declarations_of(None)

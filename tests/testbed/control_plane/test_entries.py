@@ -8,7 +8,14 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
-from testbed.control_plane.entries import ChangedEntry, ClearedTable, Command, FlowQueues, MirrorSession, TableEntry
+from sfc_testbed.testbed.control_plane.entries import (
+    ChangedEntry,
+    ClearedTable,
+    Command,
+    FlowQueues,
+    MirrorSession,
+    TableEntry,
+)
 
 MAC = "06:00:00:01:00:03"
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testbed.control_plane.commands import next_hop, pipeline_commands
-from testbed.control_plane.entries import ChangedEntry, Command, TableEntry, Value
-from testbed.control_plane.rerouting import Rerouting
-from testbed.control_plane.settings import SwitchSettings
-from topologies.model import Link, Topology
-from topologies.routes import routes
-from topologies.shapes import shape
-from wire.dilation import Dilation
+from sfc_testbed.testbed.control_plane.commands import next_hop, pipeline_commands
+from sfc_testbed.testbed.control_plane.entries import ChangedEntry, Command, TableEntry, Value
+from sfc_testbed.testbed.control_plane.rerouting import Rerouting
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.topologies.model import Link, Topology
+from sfc_testbed.topologies.routes import routes
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.dilation import Dilation
 
 NETWORKS = {
     "clos": shape("clos", {"tors": 3, "spines": 3, "hosts_per_tor": 2}).build(),

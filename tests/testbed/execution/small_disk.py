@@ -17,13 +17,13 @@ from typing import Any
 
 import psutil
 
-from analysis.report.html_pages import write_run_report
-from request.spec import RunSpec
-from testbed.errors import RunError
-from testbed.execution import execute as module
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent, Stage
-from testbed.system.run_ids import known_runs
+from sfc_testbed.analysis.report.html_pages import write_run_report
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import RunError
+from sfc_testbed.testbed.execution import execute as module
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent, Stage
+from sfc_testbed.testbed.system.run_ids import known_runs
 
 SETTINGS = {"degree": 4, "message_bytes": 20_000}
 

@@ -20,7 +20,7 @@ CRASHING = Change(
     {
         "hosts/transport/congestion/crashing.py": '''"""Divides by zero at the third acknowledgement."""
 
-from hosts.transport.congestion.base import AckSample, CongestionControl
+from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl
 
 
 class Crashing(CongestionControl):
@@ -35,10 +35,12 @@ class Crashing(CongestionControl):
     },
     {
         "hosts/transport/congestion/__init__.py": {
-            "from hosts.transport.congestion.dcqcn": "from hosts.transport.congestion.crashing import Crashing\n",
+            "from sfc_testbed.hosts.transport.congestion.dcqcn": (
+                "from sfc_testbed.hosts.transport.congestion.crashing import Crashing\n"
+            ),
             '    "dcqcn": Dcqcn,': '    "crashing": Crashing,\n',
         },
-        "request/schemes.py": {
+        "sfc_testbed/request/schemes.py": {
             '        RateControl("window"': (
                 '        RateControl("crashing", "divides by zero", {"congestion": "crashing"}),\n'
             )

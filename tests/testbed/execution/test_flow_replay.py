@@ -14,17 +14,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from scenarios.listed import LISTED
-from scenarios.traffic.cdf_files import format_hpcc_cdf
-from scenarios.traffic.flow_file import FILE_NAME
-from scenarios.traffic.sizes import WORKLOADS, load_sizes
-from testbed.errors import UsageError
-from testbed.execution.execute import StoredRun, execute
-from testbed.execution.hpcc_export import export_hpcc
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.listed import LISTED
+from sfc_testbed.scenarios.traffic.cdf_files import format_hpcc_cdf
+from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME
+from sfc_testbed.scenarios.traffic.sizes import WORKLOADS, load_sizes
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.execution.hpcc_export import export_hpcc
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
 
 SETTINGS = ("arrivals_us=60", "warmup_us=10", "cooldown_us=10", "load=0.2", "incast_load=0.3", "incast_degree=7",
             "incast_spacing=even", "sizes=storage")  # fmt: skip

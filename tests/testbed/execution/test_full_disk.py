@@ -15,14 +15,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from request.spec import RunSpec
-from testbed.errors import RunError, UsageError
-from testbed.execution import execute as module
-from testbed.execution import programs
-from testbed.execution.execute import execute
-from testbed.execution.programs import build_programs
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.recording.outcome import Silent
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import RunError, UsageError
+from sfc_testbed.testbed.execution import execute as module
+from sfc_testbed.testbed.execution import programs
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.execution.programs import build_programs
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
 from tests.testbed.running import NEEDS_MININET, ROOT
 
 PATIENCE_S = 200

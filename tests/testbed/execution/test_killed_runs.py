@@ -15,15 +15,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from telemetry.reader import read_trace
-from telemetry.schema import SCHEMAS
+from sfc_testbed.telemetry.reader import read_trace
+from sfc_testbed.telemetry.schema import SCHEMAS
 from tests.testbed import running
 
-RECORDER = "testbed.recording.recorder:Recorder"
-SIMULATION = "testbed.virtual.simulation:_Simulation"
-JOURNAL = "telemetry.journal:Journal"
-LIVE = "testbed.live.run:_Run"
-TARGET = "testbed.targets.softswitch:Softswitch"
+RECORDER = "sfc_testbed.testbed.recording.recorder:Recorder"
+SIMULATION = "sfc_testbed.testbed.virtual.simulation:_Simulation"
+JOURNAL = "sfc_testbed.telemetry.journal:Journal"
+LIVE = "sfc_testbed.testbed.live.run:_Run"
+TARGET = "sfc_testbed.testbed.targets.softswitch:Softswitch"
 
 VIRTUAL_MOMENTS = {
     "before model time 0": f"{SIMULATION}.__enter__:before:1",
@@ -38,7 +38,7 @@ LIVE_MOMENTS = {
     "in the drain": f"{LIVE}._quiesce:before:1",
 }
 FURTHER_LIVE_MOMENTS = {
-    "while hosts come up": "testbed.live.agents:AgentProcess.wait_until_ready:before:1",
+    "while hosts come up": "sfc_testbed.testbed.live.agents:AgentProcess.wait_until_ready:before:1",
     "before the first flow": f"{RECORDER}.begin:after:1",
     "at the first record": f"{RECORDER}.take:after:1",
     "after the sixth save": f"{RECORDER}.save:after:6",
@@ -132,7 +132,7 @@ def test_rows_of_a_killed_run_equal_rows_of_the_whole_run(tmp_path: Path) -> Non
 
 def test_a_run_killed_after_its_result_keeps_the_result(tmp_path: Path) -> None:
     """The page and the removal of the journal are still missing then."""
-    moment = "testbed.execution.execute:write_result:after:1"
+    moment = "sfc_testbed.testbed.execution.execute:write_result:after:1"
     notes = tmp_path / "notes"
     line = [sys.executable, "-m", "tests.testbed.killed", moment, str(notes), "run", *VIRTUAL, "--out", str(tmp_path)]
     done = subprocess.run(line, capture_output=True, check=False, cwd=running.ROOT, timeout=200)

@@ -10,13 +10,19 @@ from typing import Any
 import psutil
 import pytest
 
-from cli.app import main
-from reproduction.validation import Wish, pairs_of
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.errors import UsageError
-from testbed.execution.limits import check_limits, check_output, most_waiting_bytes, open_files, switch_memory_bytes
-from testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.cli.app import main
+from sfc_testbed.reproduction.validation import Wish, pairs_of
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.execution.limits import (
+    check_limits,
+    check_output,
+    most_waiting_bytes,
+    open_files,
+    switch_memory_bytes,
+)
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 
 GB = 1_000_000_000
 
@@ -118,7 +124,7 @@ def test_the_required_open_files_depend_on_the_plan() -> None:
 def test_too_little_free_space_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_output(tmp_path)
     check_output(tmp_path / "not" / "there")
-    monkeypatch.setattr("testbed.execution.limits._LEAST_FREE_BYTES", 10**21)
+    monkeypatch.setattr("sfc_testbed.testbed.execution.limits._LEAST_FREE_BYTES", 10**21)
     with pytest.raises(
         UsageError, match=r"--out .*: [0-9.]+ MB free on its file system, at least [0-9]+ MB are needed"
     ):

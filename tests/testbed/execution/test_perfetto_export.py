@@ -11,11 +11,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from telemetry.schema import FLOWS, QUEUES, SIGNALS, TraceSchema
-from testbed.errors import UsageError
-from testbed.execution.execute import StoredRun, execute
-from testbed.execution.perfetto_export import TIMELINE_FILE, export_perfetto
-from testbed.recording.outcome import Silent
+from sfc_testbed.telemetry.schema import FLOWS, QUEUES, SIGNALS, TraceSchema
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.execution.perfetto_export import TIMELINE_FILE, export_perfetto
+from sfc_testbed.testbed.recording.outcome import Silent
 from tests.analysis.timeline.reading import Timeline, read_timeline
 from tests.testbed.incasts import plan_incast
 
@@ -117,7 +117,7 @@ def test_an_existing_timeline_is_replaced_in_one_step(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("analysis.timeline.timeline.write_queues", interrupted)
+    monkeypatch.setattr("sfc_testbed.analysis.timeline.timeline.write_queues", interrupted)
     with pytest.raises(KeyboardInterrupt):
         export_perfetto(finished.folder, out)
     assert [(path.name, path.read_bytes()) for path in out.iterdir()] == [(TIMELINE_FILE, before)]

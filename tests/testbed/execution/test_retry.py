@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from analysis.results.result import RunResult
-from request.spec import RunSpec
-from testbed.execution.retry import retry_of
-from testbed.plan.dilations import MAX_DILATION, DecidedDilation
-from testbed.plan.plan import plan_run
+from sfc_testbed.analysis.results.result import RunResult
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.execution.retry import retry_of
+from sfc_testbed.testbed.plan.dilations import MAX_DILATION, DecidedDilation
+from sfc_testbed.testbed.plan.plan import plan_run
 from tests.analysis.validation.small import small_run
 
 REQUEST = RunSpec("incast", dilation=1_000)

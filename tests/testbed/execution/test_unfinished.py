@@ -11,21 +11,21 @@ from unittest import mock
 
 import pytest
 
-from analysis.results.result import ResultError, read_result
-from hosts.protocol import FlowReceived, FlowSent
-from request.spec import RunSpec
-from telemetry.figures import SenderCounts
-from telemetry.flow_parts import SENT
-from telemetry.journal import JOURNAL_FOLDER, has_journal
-from telemetry.reader import read_trace
-from telemetry.schema import FLOWS
-from telemetry.segments import segment_paths
-from testbed.errors import RunError, UsageError
-from testbed.execution import execute
-from testbed.execution.unfinished import finish_run
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
+from sfc_testbed.analysis.results.result import ResultError, read_result
+from sfc_testbed.hosts.protocol import FlowReceived, FlowSent
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.flow_parts import SENT
+from sfc_testbed.telemetry.journal import JOURNAL_FOLDER, has_journal
+from sfc_testbed.telemetry.reader import read_trace
+from sfc_testbed.telemetry.schema import FLOWS
+from sfc_testbed.telemetry.segments import segment_paths
+from sfc_testbed.testbed.errors import RunError, UsageError
+from sfc_testbed.testbed.execution import execute
+from sfc_testbed.testbed.execution.unfinished import finish_run
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.recording.recorder import Recorder
 
 
 def failed_run(folder: Path) -> Path:

@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.results.result import RunResult, counted
-from request.spec import RunSpec
-from testbed.errors import UsageError
-from testbed.plan.plan import plan_run
+from sfc_testbed.analysis.results.result import RunResult, counted
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.plan import plan_run
 from tests.testbed.incasts import run_incast, trace
 
 # A 24:1 incast into h50 in a buffer so small that PFC reaches back to the senders.

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.result import counted
-from testbed.errors import UsageError
+from sfc_testbed.analysis.results.result import counted
+from sfc_testbed.testbed.errors import UsageError
 from tests.testbed.incasts import assert_same_run, plan_incast, run_incast, trace
 
 ALL_IMPAIRMENTS = (

@@ -8,11 +8,11 @@ import re
 
 import pytest
 
-from hosts.agent_config import HostStall
-from scenarios.faults.spec import parse_faults
-from testbed.control_plane.faults import PlannedCommand, fault_commands, host_stalls, longest_hold_ns
-from topologies.shapes import shape
-from wire.dilation import Dilation
+from sfc_testbed.hosts.agent_config import HostStall
+from sfc_testbed.scenarios.faults.spec import parse_faults
+from sfc_testbed.testbed.control_plane.faults import PlannedCommand, fault_commands, host_stalls, longest_hold_ns
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.dilation import Dilation
 
 CLOS = shape("clos", {"hosts_per_tor": 1}).build()
 Commands = list[tuple[int, str, str]]

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from scenarios.model.flow import FlowRequest
-from scenarios.traffic.flow_file import format_flows
-from testbed.execution.execute import execute
-from testbed.flows.ideal import IdealTimes, ideal_times_ns
-from testbed.flows.waits import ideal_waits
-from testbed.plan.checks import numbered
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
-from topologies.shapes import shape
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.traffic.flow_file import format_flows
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.flows.ideal import IdealTimes, ideal_times_ns
+from sfc_testbed.testbed.flows.waits import ideal_waits
+from sfc_testbed.testbed.plan.checks import numbered
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.topologies.shapes import shape
 
 NETWORK = shape("star", {"hosts": 4}).build()
 HOSTS = [host.name for host in NETWORK.hosts]

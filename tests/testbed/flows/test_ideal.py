@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from telemetry.reader import answer
-from testbed.flows.ideal import ideal_fct_ns, ideal_times_ns
-from testbed.plan.plan import plan_run
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.telemetry.reader import answer
+from sfc_testbed.testbed.flows.ideal import ideal_fct_ns, ideal_times_ns
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.topologies.model import Link, Port
+from sfc_testbed.topologies.physics import passes_ns
+from sfc_testbed.topologies.routes import Paths
 from tests.testbed.incasts import plan_incast, simulated
-from topologies.model import Link, Port
-from topologies.physics import passes_ns
-from topologies.routes import Paths
 
 
 def _wire(rate_bps: int, delay_ns: int) -> Link:

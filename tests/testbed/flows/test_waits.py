@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from scenarios.model.flow import FlowRequest
-from scenarios.traffic.flow_file import format_flows
-from testbed.flows.ideal import IdealTimes, ideal_times_ns
-from testbed.flows.waits import Waits, ideal_waits
-from testbed.plan.checks import numbered
-from testbed.plan.plan import plan_run
-from testbed.speed.dilation import with_dilation
-from topologies.shapes import shape
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.traffic.flow_file import format_flows
+from sfc_testbed.testbed.flows.ideal import IdealTimes, ideal_times_ns
+from sfc_testbed.testbed.flows.waits import Waits, ideal_waits
+from sfc_testbed.testbed.plan.checks import numbered
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.speed.dilation import with_dilation
+from sfc_testbed.topologies.shapes import shape
 
 NETWORK = shape("star", {"hosts": 4}).build()
 PAYLOAD_BYTES = 1_000

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from testbed.jobs import effort
+from sfc_testbed.testbed.jobs import effort
 from tests.testbed.incasts import plan_incast
 
 

@@ -16,13 +16,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.report.html_pages import write_run_report
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.execution.execute import StoredRun
-from testbed.interrupt import EXIT_STATUS
-from testbed.jobs import run_job
-from testbed.jobs.job import (
+from sfc_testbed.analysis.report.html_pages import write_run_report
+from sfc_testbed.place import ROOT
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.execution.execute import StoredRun
+from sfc_testbed.testbed.interrupt import EXIT_STATUS
+from sfc_testbed.testbed.jobs import run_job
+from sfc_testbed.testbed.jobs.job import (
     JOB,
     JOB_RESULT,
     Job,
@@ -34,10 +35,10 @@ from testbed.jobs.job import (
     Tell,
     run_jobs,
 )
-from testbed.jobs.local import LocalExecutor
-from testbed.jobs.process import PARENT_VARIABLE, TaskProcess
-from testbed.jobs.task import ROOT, TaskEnd
-from testbed.system import code
+from sfc_testbed.testbed.jobs.local import LocalExecutor
+from sfc_testbed.testbed.jobs.process import PARENT_VARIABLE, TaskProcess
+from sfc_testbed.testbed.jobs.task import TaskEnd
+from sfc_testbed.testbed.system import code
 from tests.appearing import await_file
 from tests.testbed.running import children_of
 
@@ -205,7 +206,7 @@ def test_a_job_whose_starter_is_gone_does_not_begin(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     done = subprocess.run(
-        [sys.executable, "-m", "testbed.jobs.run_job"],
+        [sys.executable, "-m", "sfc_testbed.testbed.jobs.run_job"],
         cwd=ROOT,
         env={**os.environ, PARENT_VARIABLE: str(gone.pid)},
         input="",

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from testbed.interrupt import Interrupt
-from testbed.jobs import local
-from testbed.jobs.local import LocalExecutor
-from testbed.jobs.task import Task
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.jobs import local
+from sfc_testbed.testbed.jobs.local import LocalExecutor
+from sfc_testbed.testbed.jobs.task import Task
 
 
 class _Process:

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from request.spec import RunSpec
-from testbed.interrupt import Interrupt
-from testbed.jobs import retrying
-from testbed.jobs.job import JOB_RESULT, Job, JobFinished
-from testbed.jobs.retrying import run_jobs_retrying
-from testbed.jobs.task import Shares, Take, Task, TaskEnd, ignore
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.jobs import retrying
+from sfc_testbed.testbed.jobs.job import JOB_RESULT, Job, JobFinished
+from sfc_testbed.testbed.jobs.retrying import run_jobs_retrying
+from sfc_testbed.testbed.jobs.task import Shares, Take, Task, TaskEnd, ignore
 
 
 class FirstOnly:

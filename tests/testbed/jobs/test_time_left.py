@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from testbed.jobs.time_left import TimeLeft
+from sfc_testbed.testbed.jobs.time_left import TimeLeft
 
 HOUR_S = 3600.0
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from hosts.agent_config import AgentConfig
-from hosts.protocol import FlowReceived, Ready, Refused, Start, Stop, Stopped, event_line
-from testbed.errors import RunError
-from testbed.interrupt import Interrupt
-from testbed.live import agents
-from testbed.live.agents import AgentProcess
-from testbed.system.child import RunChild
+from sfc_testbed.hosts.agent_config import AgentConfig
+from sfc_testbed.hosts.protocol import FlowReceived, Ready, Refused, Start, Stop, Stopped, event_line
+from sfc_testbed.testbed.errors import RunError
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.live import agents
+from sfc_testbed.testbed.live.agents import AgentProcess
+from sfc_testbed.testbed.system.child import RunChild
 from tests.appearing import comes_true
 
 NOBODY = AgentConfig(

@@ -8,8 +8,8 @@ import re
 import sys
 from pathlib import Path
 
-from testbed.live.capture import _wait_for_kernel
-from testbed.system.child import RunChild
+from sfc_testbed.testbed.live.capture import _wait_for_kernel
+from sfc_testbed.testbed.system.child import RunChild
 
 SLOW = """
 import os, signal

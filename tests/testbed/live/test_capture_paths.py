@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from telemetry.captures.pcapng import Direction, read_capture
+from sfc_testbed.telemetry.captures.pcapng import Direction, read_capture
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from testbed.system.run_ids import known_runs, owner_of
+from sfc_testbed.testbed.system.run_ids import known_runs, owner_of
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
@@ -19,7 +19,9 @@ def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
     child = running.start(tmp_path, "incast", *LONG)
     [run_id] = [known for known in known_runs() if (owner := owner_of(known)) is not None and owner.pid == child.pid]
     running.wait_until_measuring(tmp_path)
-    agents = {str(process.pid) for process in running.children_of(child.pid) if "hosts.agent" in process.cmdline()}
+    agents = {
+        str(process.pid) for process in running.children_of(child.pid) if "sfc_testbed.hosts.agent" in process.cmdline()
+    }
     assert agents
     assert agents <= running.remains()["processes"] - before["processes"]
     done = running.run("clean", run_id)

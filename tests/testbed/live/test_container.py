@@ -15,10 +15,10 @@ from unittest.mock import MagicMock
 import pytest
 from docker.errors import APIError, DockerException, NotFound
 
-from testbed.errors import RunError
-from testbed.live import container as containers
-from testbed.live.container import HostContainer, HostContainers
-from testbed.system.run_ids import RUN_VARIABLE
+from sfc_testbed.testbed.errors import RunError
+from sfc_testbed.testbed.live import container as containers
+from sfc_testbed.testbed.live.container import HostContainer, HostContainers
+from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE
 
 NO_SH = 'failed to create shim task: exec: "sh": executable file not found in $PATH: unknown'
 

@@ -17,8 +17,8 @@ from typing import Any
 import docker
 import pytest
 
-from testbed.errors import RunError, UsageError
-from testbed.system.containers import missing_engine
+from sfc_testbed.testbed.errors import RunError, UsageError
+from sfc_testbed.testbed.system.containers import missing_engine
 from tests.testbed import running
 from tests.testbed.local_image import containers_of, image_of
 
@@ -51,7 +51,7 @@ def _leaves_nothing(image: str) -> Iterator[None]:
 
 def test_programs_in_containers_are_paced_and_paused(image: str) -> None:
     """Two unmodified iperf3 clients send to one host, get at most the link's rate, and obey BTS."""
-    from testbed.live.session.session import open_network
+    from sfc_testbed.testbed.live.session.session import open_network
 
     thresholds = ("switch.q_th_bytes=20000", "switch.q_tg_bytes=10000")
     settings = ("topology.hosts=3", *thresholds)
@@ -76,7 +76,7 @@ def test_programs_in_containers_are_paced_and_paused(image: str) -> None:
 
 
 def test_the_rights_of_a_container_are_limited(image: str) -> None:
-    from testbed.live.session.session import open_network
+    from sfc_testbed.testbed.live.session.session import open_network
 
     with open_network("star", hosts=f"docker:{image}", dilation=10_000, settings=["topology.hosts=2"]) as net:
         [state] = {_limits(container) for container in containers_of(image)}

@@ -14,17 +14,17 @@ import psutil
 import pytest
 from pyroute2.ethtool.ioctl import IoctlEthtool
 
-from hosts.io.links import Links
-from hosts.io.namespaces import network_namespace
-from testbed.errors import RunError
-from testbed.live import shells
-from testbed.targets.common.wires import cut_links
+from sfc_testbed.hosts.io.links import Links
+from sfc_testbed.hosts.io.namespaces import network_namespace
+from sfc_testbed.testbed.errors import RunError
+from sfc_testbed.testbed.live import shells
+from sfc_testbed.testbed.targets.common.wires import cut_links
+from sfc_testbed.topologies.shapes import shape
 from tests.testbed import running
-from topologies.shapes import shape
 
 pytest.importorskip("mininet")
 
-from testbed.live.emulation import emulation
+from sfc_testbed.testbed.live.emulation import emulation
 
 pytestmark = [
     *running.NEEDS_MININET,
@@ -136,7 +136,7 @@ def test_a_command_for_an_ended_shell_is_an_error() -> None:
 
 def test_a_stopped_shell_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped shell does not react to SIGHUP."""
-    monkeypatch.setattr("testbed.live.emulation._END_SECONDS", 1.0)
+    monkeypatch.setattr("sfc_testbed.testbed.live.emulation._END_SECONDS", 1.0)
     before = _descendants()
     with emulation(STAR) as network:
         os.kill(network.host_pid("h1"), signal.SIGSTOP)

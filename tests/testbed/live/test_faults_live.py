@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from testbed.live.session.session import open_network
-from testbed.prompt.judging import fidelity
-from testbed.prompt.terminal import Terminal
-from testbed.targets.bmv2.installation import missing_bmv2
-from testbed.targets.common.statistics import DOWN
+from sfc_testbed.testbed.live.session.session import open_network
+from sfc_testbed.testbed.prompt.judging import fidelity
+from sfc_testbed.testbed.prompt.terminal import Terminal
+from sfc_testbed.testbed.targets.bmv2.installation import missing_bmv2
+from sfc_testbed.testbed.targets.common.statistics import DOWN
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET

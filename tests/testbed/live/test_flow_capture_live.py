@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from telemetry.captures.pcapng import read_capture
+from sfc_testbed.telemetry.captures.pcapng import read_capture
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET

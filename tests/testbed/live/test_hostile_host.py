@@ -23,14 +23,14 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
 
-from hosts.io.namespaces import network_namespace
-from request.spec import RunSpec
-from testbed.plan.plan import plan_network
-from testbed.system.run_ids import STATE_ROOT
-from testbed.targets.bmv2.installation import missing_bmv2
+from sfc_testbed.hosts.io.namespaces import network_namespace
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.plan.plan import plan_network
+from sfc_testbed.testbed.system.run_ids import STATE_ROOT
+from sfc_testbed.testbed.targets.bmv2.installation import missing_bmv2
+from sfc_testbed.wire.constants import BTS_UDP_PORT, INT_UDP_PORT, ROCE_UDP_PORT
 from tests.appearing import comes_true
 from tests.testbed import running
-from wire.constants import BTS_UDP_PORT, INT_UDP_PORT, ROCE_UDP_PORT
 
 pytestmark = [
     *running.NEEDS_MININET,
@@ -42,7 +42,7 @@ _IGNORE_OUTGOING = (263, 23, 1)
 
 
 def _network(target: str, folder: Path) -> Any:
-    from testbed.live.run import live_network
+    from sfc_testbed.testbed.live.run import live_network
 
     request = RunSpec("none", switch=target, dilation=1000, topology="star", settings={"topology.hosts": 3})
     return live_network(plan_network(request), folder)

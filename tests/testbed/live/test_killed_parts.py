@@ -18,15 +18,15 @@ import polars as pl
 import psutil
 import pytest
 
-from request.spec import RunSpec
-from telemetry.schema import SCHEMAS
-from testbed.execution.execute import StoredRun, execute
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
-from testbed.targets.bmv2.installation import missing_bmv2, simple_switch_on_path
-from testbed.targets.bmv2.process import LocalSwitch
-from testbed.targets.bmv2.switch import Bmv2Switch
-from testbed.targets.softswitch import SoftswitchProcess
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.telemetry.schema import SCHEMAS
+from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.targets.bmv2.installation import missing_bmv2, simple_switch_on_path
+from sfc_testbed.testbed.targets.bmv2.process import LocalSwitch
+from sfc_testbed.testbed.targets.bmv2.switch import Bmv2Switch
+from sfc_testbed.testbed.targets.softswitch import SoftswitchProcess
 from tests.testbed import running
 
 pytestmark = [*running.NEEDS_MININET, running.LEAVES_NOTHING]
@@ -83,8 +83,8 @@ def _run_with_signal(
         ("SEGV", ("spine1.control",), (), "spine1 was ended by SIGSEGV (no output; see logs/spine1.log)"),
         ("TERM", ("tor2.control",), (), "tor2 ended with status 0 ("),
         ("STOP", ("tor1.control",), (), "tor1 "),
-        ("KILL", ("hosts.agent", "agent1.json"), (), "agent1 was ended by SIGKILL ("),
-        ("STOP", ("hosts.agent", "agent1.json"), (), "agent1 has been stopped by a signal for 5 s ("),
+        ("KILL", ("sfc_testbed.hosts.agent", "agent1.json"), (), "agent1 was ended by SIGKILL ("),
+        ("STOP", ("sfc_testbed.hosts.agent", "agent1.json"), (), "agent1 has been stopped by a signal for 5 s ("),
         ("KILL", ("mininet:h1",), (), "the shell of h1 was ended by SIGKILL"),
         ("KILL", ("iperf3_peer", "client"), ("--background", "iperf3"), "iperf3 client was ended by SIGKILL ("),
         ("KILL", ("iperf3_peer", "server"), ("--background", "iperf3"), "iperf3 "),
@@ -97,7 +97,7 @@ def test_a_part_that_ends_makes_the_run_invalid(
     assert result["verdict"] == "invalid"
     assert reason in result["verdict_reasons"][0]
     assert status == 3
-    if (number, victim[0]) == ("KILL", "hosts.agent"):
+    if (number, victim[0]) == ("KILL", "sfc_testbed.hosts.agent"):
         assert result["packets"]["sent"] > 0
 
 
@@ -178,7 +178,7 @@ def _kill(word: str) -> None:
 
 
 def _run_of_live() -> type:
-    from testbed.live import run  # imports Mininet, which is known to be installed here
+    from sfc_testbed.testbed.live import run  # imports Mininet, which is known to be installed here
 
     return run._Run
 

@@ -15,14 +15,14 @@ import pytest
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 
-from hosts.io.namespaces import network_namespace
-from testbed.live.session.session import LiveSession, open_network
-from testbed.system.namespace import in_network_of
+from sfc_testbed.hosts.io.namespaces import network_namespace
+from sfc_testbed.testbed.live.session.session import LiveSession, open_network
+from sfc_testbed.testbed.system.namespace import in_network_of
+from sfc_testbed.wire.constants import BTS_UDP_PORT, DSCP_DATA
+from sfc_testbed.wire.roce.packets import source_port
+from sfc_testbed.wire.scapy_layers import BTS
 from tests.appearing import comes_true
 from tests.testbed import running
-from wire.constants import BTS_UDP_PORT, DSCP_DATA
-from wire.roce.packets import source_port
-from wire.scapy_layers import BTS
 
 pytestmark = [
     *running.NEEDS_MININET,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testbed.live.run import in_phase
+from sfc_testbed.testbed.live.run import in_phase
 
 _TIMES_NS = st.integers(0, 10**18)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from scenarios.catalogue import SCENARIOS
-from testbed.targets.bmv2.installation import missing_bmv2
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.testbed.targets.bmv2.installation import missing_bmv2
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET

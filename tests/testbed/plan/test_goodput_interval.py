@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from scenarios.catalogue import SCENARIOS
-from testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 
 
 def _plan(scenario: str, *settings: str, **more: Any) -> RunPlan:

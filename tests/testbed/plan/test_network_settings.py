@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from analysis.metrics.buffers import whole_buffer
-from analysis.report.physics import physics_rows
-from analysis.results.stored import read_config
-from hosts.build import build_nics
-from hosts.transport.algorithms import resolved
-from hosts.transport.messages import OutgoingMessage
-from telemetry.reader import answer
-from testbed.errors import UsageError
-from testbed.execution.execute import StoredRun, execute
-from testbed.plan.plan import RunPlan
-from testbed.recording.outcome import Silent
+from sfc_testbed.analysis.metrics.buffers import whole_buffer
+from sfc_testbed.analysis.report.physics import physics_rows
+from sfc_testbed.analysis.results.stored import read_config
+from sfc_testbed.hosts.build import build_nics
+from sfc_testbed.hosts.transport.algorithms import resolved
+from sfc_testbed.hosts.transport.messages import OutgoingMessage
+from sfc_testbed.telemetry.reader import answer
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.recording.outcome import Silent
 from tests.testbed.incasts import plan_incast, simulated
 
 if TYPE_CHECKING:

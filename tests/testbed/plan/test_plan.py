@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.errors import UsageError
-from testbed.plan.captured_ports import named_ports
-from testbed.plan.plan import plan_run
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.captured_ports import named_ports
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.topologies.model import Port
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.constants import DSCP_DATA
 from tests.testbed.incasts import plan_incast
-from topologies.model import Port
-from topologies.shapes import shape
-from wire.constants import DSCP_DATA
 
 VIRTUAL = RunSpec("incast", clock="virtual")
 

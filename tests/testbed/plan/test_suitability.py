@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from hosts.transport.congestion import CONGESTION_CONTROLS
-from hosts.transport.loss_recovery import LOSS_RECOVERIES
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from tests.testbed.incasts import plan_incast
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 
-from testbed.program.sources import OWN_PROGRAM, ROOT
+from sfc_testbed.place import ROOT
+from sfc_testbed.testbed.program.sources import OWN_PROGRAM
 
 OURS = (ROOT / OWN_PROGRAM).read_text(encoding="utf-8")
 TRIGGER = "meta.is_egress_watched == 0 && meta.queue_bytes > meta.q_th_bytes"

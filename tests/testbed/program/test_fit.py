@@ -8,10 +8,10 @@ import json
 
 import pytest
 
-from request.spec import RunSpec
-from testbed.errors import UsageError
-from testbed.plan.plan import plan_network, plan_run
-from testbed.program.user_program import compiled_program
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.plan import plan_network, plan_run
+from sfc_testbed.testbed.program.user_program import compiled_program
 from tests.testbed.program.own import OURS, renamed
 
 _TRIGGER = '"name" : "SfcIngress.bts.bts_trigger"'

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from request.spec import RunSpec
-from testbed.errors import UsageError
-from testbed.plan import plan
-from testbed.program.sources import HASH_FILE, ROOT, SOURCES, check_artifacts
-from testbed.program.user_program import compiled_program
+from sfc_testbed.place import ROOT
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan import plan
+from sfc_testbed.testbed.program.sources import HASH_FILE, SOURCES, check_artifacts
+from sfc_testbed.testbed.program.user_program import compiled_program
 from tests.conftest import Refused
 from tests.testbed.program.own import OURS
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from os_helpers.cache import cache_dir
-from request.spec import RunSpec
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.plan import plan_network, plan_run
+from sfc_testbed.testbed.program.user_program import compiled_program, program_file, read_program, read_programs
 from softswitch.p4c import program_folder
-from testbed.errors import UsageError
-from testbed.plan.plan import plan_network, plan_run
-from testbed.program.user_program import compiled_program, program_file, read_program, read_programs
 from tests.switch_bmv2.program.recompile import needs_p4c
 from tests.testbed.program.own import OURS, renamed
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from math import inf
 
-from hosts.protocol import Signal
-from testbed.live.session.journal import Journal
-from testbed.prompt.following import SignalsInOrder
+from sfc_testbed.hosts.protocol import Signal
+from sfc_testbed.testbed.live.session.journal import Journal
+from sfc_testbed.testbed.prompt.following import SignalsInOrder
 
 
 def _signal(received_us: float) -> Signal:

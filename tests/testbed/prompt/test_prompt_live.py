@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from telemetry.captures.pcapng import Direction, read_capture
-from testbed.targets.bmv2.installation import find_bmv2
+from sfc_testbed.telemetry.captures.pcapng import Direction, read_capture
+from sfc_testbed.testbed.targets.bmv2.installation import find_bmv2
 from tests.testbed import running
 
 pytestmark = [*running.NEEDS_MININET, running.LEAVES_NOTHING]
@@ -292,7 +292,7 @@ def _check_captures(tmp_path: Path) -> None:
 
 
 def test_every_verb_is_tried() -> None:
-    from testbed.prompt.shell import Shell
+    from sfc_testbed.testbed.prompt.shell import Shell
 
     tried = {line.lstrip("-").split()[0] for line, _ in LINES}
     known = {name.removeprefix("do_") for name in dir(Shell) if name.startswith("do_")}
@@ -334,7 +334,8 @@ def test_nothing_started_in_hosts_outlives_the_prompt(tmp_path: Path) -> None:
 
 
 def test_a_dead_agent_is_one_line(tmp_path: Path) -> None:
-    kill = "px import psutil; [each.kill() for each in psutil.Process().children() if 'hosts.agent' in each.cmdline()]"
+    children = "[each for each in psutil.Process().children() if 'sfc_testbed.hosts.agent' in each.cmdline()]"
+    kill = f"px import psutil; [each.kill() for each in {children}]"
     done = _execute(tmp_path, f"{kill}\nsh sleep 1\n-flows\n-send h1 h2 1KB\nqueues\n", *STAR)
     assert done.returncode == 0, done.stdout
     gone = (

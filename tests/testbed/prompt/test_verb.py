@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
-from testbed.prompt import words
-from testbed.prompt.curve import curve
-from testbed.prompt.terminal import Terminal
-from testbed.prompt.verb import Completions, Verb
-from testbed.prompt.words import VerbError
-from wire.dilation import Dilation
+from sfc_testbed.testbed.prompt import words
+from sfc_testbed.testbed.prompt.curve import curve
+from sfc_testbed.testbed.prompt.terminal import Terminal
+from sfc_testbed.testbed.prompt.verb import Completions, Verb
+from sfc_testbed.testbed.prompt.words import VerbError
+from sfc_testbed.wire.dilation import Dilation
 
 COMPLETIONS: Completions = {
     "HOST": lambda before: ("h1", "h2"),

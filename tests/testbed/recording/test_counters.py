@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
-from analysis.results.counters import Lateness, Spacing
-from hosts.io.summaries import LatenessSummary, SpacingSummary
-from hosts.protocol import HostStatistics
-from hosts.transport.counters import NicCounters
-from testbed.recording.counters import run_counters
-from testbed.targets.common.counters import SwitchCounts
-from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
-from wire.counters import BtsEvent, CopyEvent, CounterEvent, DropReason, PfcEvent, QueueEvent
+from sfc_testbed.analysis.results.counters import Lateness, Spacing
+from sfc_testbed.hosts.io.summaries import LatenessSummary, SpacingSummary
+from sfc_testbed.hosts.protocol import HostStatistics
+from sfc_testbed.hosts.transport.counters import NicCounters
+from sfc_testbed.testbed.recording.counters import run_counters
+from sfc_testbed.testbed.targets.common.counters import SwitchCounts
+from sfc_testbed.testbed.targets.common.statistics import PartStatistics, softswitch_statistics
+from sfc_testbed.wire.counters import BtsEvent, CopyEvent, CounterEvent, DropReason, PfcEvent, QueueEvent
 
 
 def counts(*events: tuple[CounterEvent, int], **peaks: int) -> SwitchCounts:

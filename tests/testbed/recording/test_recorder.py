@@ -10,18 +10,18 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from hosts.build import build_nics
-from hosts.protocol import FlowReceived, FlowSent, Goodput, Record
-from hosts.records import RecordWriter
-from request.spec import RunSpec
-from telemetry.figures import SenderCounts
-from telemetry.reader import read_trace
-from telemetry.schema import FLOWS, GOODPUT, SIGNALS
-from testbed.flows import planned
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.recording import recorder as recorder_module
-from testbed.recording.captures import make_way
-from testbed.recording.recorder import Recorder
+from sfc_testbed.hosts.build import build_nics
+from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Goodput, Record
+from sfc_testbed.hosts.records import RecordWriter
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.reader import read_trace
+from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, SIGNALS
+from sfc_testbed.testbed.flows import planned
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.recording import recorder as recorder_module
+from sfc_testbed.testbed.recording.captures import make_way
+from sfc_testbed.testbed.recording.recorder import Recorder
 from tests.hosts.test_protocol import SIGNAL
 
 PLANNED = ("flow_id", "src", "dst", "size_bytes", "tag")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from analysis.results.result import ResentCounts
-from hosts.protocol import HostStatistics
-from hosts.transport.counters import NicCounters
-from testbed.recording.counters import resent_counts
+from sfc_testbed.analysis.results.result import ResentCounts
+from sfc_testbed.hosts.protocol import HostStatistics
+from sfc_testbed.hosts.transport.counters import NicCounters
+from sfc_testbed.testbed.recording.counters import resent_counts
 from tests.testbed.incasts import run_incast
 
 

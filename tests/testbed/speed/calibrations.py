@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime, timezone
 
-from testbed.speed.costs import SWITCH_COSTS, MessageCost, ProcessCost, Wakeups, built_in
-from testbed.speed.machine import this_machine
-from testbed.speed.stored import Calibration, costly_code
-from testbed.system.limits import cores
+from sfc_testbed.testbed.speed.costs import SWITCH_COSTS, MessageCost, ProcessCost, Wakeups, built_in
+from sfc_testbed.testbed.speed.machine import this_machine
+from sfc_testbed.testbed.speed.stored import Calibration, costly_code
+from sfc_testbed.testbed.system.limits import cores
 
 
 def calibration() -> Calibration:

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.errors import UsageError
-from testbed.interrupt import Interrupt
-from testbed.speed.probe import KINDS
-from testbed.speed.stored import store, stored_calibration
-from testbed.system.limits import cores
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.speed.probe import KINDS
+from sfc_testbed.testbed.speed.stored import store, stored_calibration
+from sfc_testbed.testbed.system.limits import cores
 
 pytest.importorskip("mininet")
 
-from testbed.speed import measurement
-from testbed.speed.trials import Trial, measured_capacity
+from sfc_testbed.testbed.speed import measurement
+from sfc_testbed.testbed.speed.trials import Trial, measured_capacity
 
 pytestmark = pytest.mark.root
 

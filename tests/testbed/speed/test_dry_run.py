@@ -9,19 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.flow_control.base import FlowControl
-from request.settings import parse_settings
-from request.spec import RunSpec
-from scenarios.model.flow import FlowRequest
-from scenarios.model.flow_table import FlowTable, flow_table
-from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.speed import dry_run as dry_run_module
-from testbed.speed.dry_run import MOST_WORK, busiest_window, dry_run
-from testbed.virtual.simulation import simulate
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.flow_control.base import FlowControl
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.flow_table import FlowTable, flow_table
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.recording.recorder import Recorder
+from sfc_testbed.testbed.speed import dry_run as dry_run_module
+from sfc_testbed.testbed.speed.dry_run import MOST_WORK, busiest_window, dry_run
+from sfc_testbed.testbed.virtual.simulation import simulate
 
 
 def _plan(scheme: str, *settings: str, faults: tuple[str, ...] = (), dilation: int | None = None) -> RunPlan:

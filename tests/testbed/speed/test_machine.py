@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.speed import machine
-from testbed.speed.machine import Machine, this_machine
+from sfc_testbed.testbed.speed import machine
+from sfc_testbed.testbed.speed.machine import Machine, this_machine
 
 
 @pytest.mark.parametrize("change", [{"cores": 3}, {"kernel": "7.0"}, {"cpu_model": "Z80"}, {"quota_cores": 0.25}])

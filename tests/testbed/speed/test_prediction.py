@@ -8,23 +8,29 @@ from pathlib import Path
 
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.control_plane.commands import SwitchCommands, network_commands
-from testbed.control_plane.settings import SwitchSettings
-from testbed.errors import UsageError
-from testbed.plan import fixed_point
-from testbed.plan.dilations import MAX_DILATION, VIRTUAL_DILATION
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.speed.costs import SWITCH_COSTS, MessageCost, ProcessCost, Wakeups, built_in
-from testbed.speed.dilation import LATE_SHARE, MAX_AUTOMATIC_DILATION, LoadModel, least_dilation, with_dilation
-from testbed.speed.dry_run import BINS_PER_RTT, dry_run
-from testbed.speed.stored import store
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.control_plane.commands import SwitchCommands, network_commands
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan import fixed_point
+from sfc_testbed.testbed.plan.dilations import MAX_DILATION, VIRTUAL_DILATION
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.speed.costs import SWITCH_COSTS, MessageCost, ProcessCost, Wakeups, built_in
+from sfc_testbed.testbed.speed.dilation import (
+    LATE_SHARE,
+    MAX_AUTOMATIC_DILATION,
+    LoadModel,
+    least_dilation,
+    with_dilation,
+)
+from sfc_testbed.testbed.speed.dry_run import BINS_PER_RTT, dry_run
+from sfc_testbed.testbed.speed.stored import store
+from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.physics import WINDOWS_PER_RTT, departure_window_ns
+from sfc_testbed.wire.dilation import Dilation, next_step
 from tests.testbed.speed.calibrations import calibration
 from tests.tree import ROOT
-from topologies.model import Topology
-from topologies.physics import WINDOWS_PER_RTT, departure_window_ns
-from wire.dilation import Dilation, next_step
 
 COSTS = built_in(2)
 SOFT = SWITCH_COSTS["soft"]

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.interrupt import Interrupt
-from testbed.speed.costs import Wakeups
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.speed.costs import Wakeups
 
 pytest.importorskip("mininet")
 
-from testbed.speed import measurement
-from testbed.speed.trials import PACKET_NS, Load, Measurement, Trial
+from sfc_testbed.testbed.speed import measurement
+from sfc_testbed.testbed.speed.trials import PACKET_NS, Load, Measurement, Trial
 
 LATE = Wakeups(p50_ns=1e5, p99_ns=2e5, max_ns=3e5)
 

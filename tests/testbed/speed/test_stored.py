@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from testbed.speed.costs import LEAST_WAKEUP_NS, built_in
-from testbed.speed.stored import MAX_FILE_BYTES, calibration_path, store, stored_calibration
-from testbed.system.limits import cores
+from sfc_testbed.testbed.speed.costs import LEAST_WAKEUP_NS, built_in
+from sfc_testbed.testbed.speed.stored import MAX_FILE_BYTES, calibration_path, store, stored_calibration
+from sfc_testbed.testbed.system.limits import cores
 from tests.testbed.speed.calibrations import calibration
 
 

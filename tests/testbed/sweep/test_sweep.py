@@ -17,17 +17,25 @@ import polars as pl
 import psutil
 import pytest
 
-from analysis.results.comparison import result_row
-from analysis.results.swept import shared_runs
-from request.checks import shown
-from scenarios.traffic.sizes import DATA
-from testbed.errors import UsageError
-from testbed.interrupt import Interrupt
-from testbed.jobs.job import Job, JobFinished
-from testbed.jobs.run_job import run_job
-from testbed.jobs.task import Shares, Task, TaskEnd, ignore
-from testbed.sweep.run import run_sweep
-from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, labels_of_runs, read_sweep, results_table, unfinished
+from sfc_testbed.analysis.results.comparison import result_row
+from sfc_testbed.analysis.results.swept import shared_runs
+from sfc_testbed.request.checks import shown
+from sfc_testbed.scenarios.traffic.sizes import DATA
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.jobs.job import Job, JobFinished
+from sfc_testbed.testbed.jobs.run_job import run_job
+from sfc_testbed.testbed.jobs.task import Shares, Task, TaskEnd, ignore
+from sfc_testbed.testbed.sweep.run import run_sweep
+from sfc_testbed.testbed.sweep.sweep import (
+    SweepFile,
+    SweepJob,
+    jobs_of,
+    labels_of_runs,
+    read_sweep,
+    results_table,
+    unfinished,
+)
 from tests.appearing import await_file
 from tests.testbed.incasts import run_incast
 from tests.testbed.running import are_gone, children_of, dask_cluster, started
@@ -65,7 +73,7 @@ def _journal(folder: Path) -> Counter[str]:
 
 def _is_job(process: psutil.Process) -> bool:
     try:
-        return "testbed.jobs.run_job" in process.cmdline()
+        return "sfc_testbed.testbed.jobs.run_job" in process.cmdline()
     except psutil.NoSuchProcess:
         return False
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from testbed.system.run_ids import STATE_ROOT
+from sfc_testbed.testbed.system.run_ids import STATE_ROOT
 from tests.appearing import await_file
 from tests.testbed.running import NEEDS_MININET, ROOT, command
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from native.modules import INTERPRETED
-from scenarios.traffic.sizes import load_sizes
-from testbed.sweep.sweep import jobs_of, read_sweep
-from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES, _sources
-from tests.tree import ROOT
+from sfc_testbed.native.modules import INTERPRETED
+from sfc_testbed.place import PACKAGE
+from sfc_testbed.scenarios.traffic.sizes import load_sizes
+from sfc_testbed.testbed.sweep.sweep import jobs_of, read_sweep
+from sfc_testbed.testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES, _folder, _sources
+from tests.tree import ROOT, copy_of_package
 
-NEEDED = (*FOLDERS, "native", "cli", "reproduction", "runner.py")
-OTHERS = {"bench", "cli", "documents", "examples", "native", "reproduction", "simulators", "tests", "tools"}
+OTHERS = {"cli", "documents", "native", "reproduction", "simulators"}
 """Folders whose code does not affect results."""
 SWEEP = "name: a\nscenario: incast\nschemes: [sfc]\nsettings: {message_bytes: 5000, degree: 2}\n"
 
@@ -28,13 +28,9 @@ SWEEP = "name: a\nscenario: incast\nschemes: [sfc]\nsettings: {message_bytes: 50
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of this tree that tests may change."""
-    copy = tmp_path_factory.mktemp("tree")
-    for name in NEEDED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, copy / name)
+    copy = copy_of_package(tmp_path_factory.mktemp("tree"))
+    shutil.copytree(ROOT / "softswitch" / "src", copy / "softswitch" / "src")
+    shutil.copy(ROOT / "runner.py", copy)
     return copy
 
 
@@ -75,14 +71,13 @@ def test_the_content_of_a_file_of_sizes_is_part_of_the_job(tmp_path: Path) -> No
 
 
 def test_every_folder_of_code_is_listed_as_relevant_or_not() -> None:
-    folders = {path.parent.name for path in ROOT.glob("*/*.py")} | {"softswitch/src", "switch-bmv2"}
+    folders = {path.parent.name for path in PACKAGE.glob("*/*.py")} | {"softswitch", "switch-bmv2"}
     assert folders == {*FOLDERS, *OTHERS}
-    assert all((ROOT / folder).is_dir() for folder in SHOWS_OR_SCHEDULES)
+    assert all((PACKAGE / folder).is_dir() for folder in SHOWS_OR_SCHEDULES)
 
 
 def test_softswitch_is_relevant_but_its_tests_are_not() -> None:
-    relevant = set(_sources(ROOT, FOLDERS))
-    sources = {path for kind in ("*.py", "*.[ch]") for path in (ROOT / "softswitch" / "src").rglob(kind)}
+    relevant = set(_sources(PACKAGE, _folder(PACKAGE, "softswitch")))
+    sources = {path for kind in ("*.py", "*.[ch]") for path in (ROOT / "softswitch" / "src" / "softswitch").rglob(kind)}
     assert {".py", ".c", ".h"} == {path.suffix for path in sources}
     assert sources <= relevant
-    assert not [path for path in relevant if path.is_relative_to(ROOT / "softswitch" / "tests")]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.recording.folder import give_to_caller, make_folder
-from testbed.system.caller import caller
+from sfc_testbed.testbed.recording.folder import give_to_caller, make_folder
+from sfc_testbed.testbed.system.caller import caller
 
 
 @pytest.fixture(autouse=True)

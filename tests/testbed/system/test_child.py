@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.errors import RunError
-from testbed.system.child import RunChild
+from sfc_testbed.testbed.errors import RunError
+from sfc_testbed.testbed.system.child import RunChild
 
 
 @pytest.mark.parametrize(("make", "reason"), [(Path.mkdir, "Permission denied"), (None, "No such file or directory")])

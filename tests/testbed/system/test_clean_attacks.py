@@ -24,7 +24,9 @@ pytestmark = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="ne
 PYTHON = [sys.executable, "-c"]
 CLEAN = [sys.executable, str(ROOT / "runner.py"), "clean"]
 IN_TREE = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-CLAIM = IN_TREE + "from testbed.system.run_ids import *; run_id = new_run_id(); claim_state_directory(run_id); "
+CLAIM = (
+    IN_TREE + "from sfc_testbed.testbed.system.run_ids import *; run_id = new_run_id(); claim_state_directory(run_id); "
+)
 SLOW_TO_SAVE_S = 4
 RUNNER = (
     CLAIM

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from testbed.system import cleanup, run_ids
-from testbed.system.cleanup import RunnerEnd, clean
+from sfc_testbed.testbed.system import cleanup, run_ids
+from sfc_testbed.testbed.system.cleanup import RunnerEnd, clean
 from tests.testbed.running import ROOT
 
 RUNNER_IGNORING_SIGTERM = """
 import signal, sys, time
 from pathlib import Path
-from testbed.system import run_ids
+from sfc_testbed.testbed.system import run_ids
 run_ids.STATE_ROOT = Path(sys.argv[1])
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 run_id = run_ids.new_run_id()
@@ -48,7 +48,7 @@ def test_a_runner_that_ignores_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch
 DEAD_RUNNER = """
 import os, subprocess, sys
 from pathlib import Path
-from testbed.system import run_ids
+from sfc_testbed.testbed.system import run_ids
 run_ids.STATE_ROOT = Path(sys.argv[1])
 run_id = run_ids.new_run_id()
 run_ids.claim_state_directory(run_id)

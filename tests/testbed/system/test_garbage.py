@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from request.spec import RunSpec
-from testbed.errors import UsageError
-from testbed.plan.plan import plan_run
-from testbed.virtual.part import Part
-from testbed.virtual.shares import shares
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.virtual.part import Part
+from sfc_testbed.testbed.virtual.shares import shares
 from tests.tree import ROOT
 
 
@@ -84,7 +84,7 @@ def test_a_refused_plan_restores_garbage_collection() -> None:
 
 
 _FREED = """
-from testbed.system.garbage import return_freed_memory
+from sfc_testbed.testbed.system.garbage import return_freed_memory
 
 def anonymous_kb():
     with open("/proc/self/smaps_rollup") as file:

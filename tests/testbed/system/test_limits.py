@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.system.limits import out_of_room
+from sfc_testbed.testbed.system.limits import out_of_room
 from tests.testbed.running import ROOT
 
 VIRTUAL = ("run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000", "--out", "runs")

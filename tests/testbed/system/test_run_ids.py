@@ -14,11 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cli.app import main
-from testbed.errors import UsageError
-from testbed.system import run_ids
-from testbed.system.cleanup import end_processes
-from testbed.system.run_ids import RUN_VARIABLE, is_alive, known_runs, new_run_id, processes_of
+from sfc_testbed.cli.app import main
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.system import run_ids
+from sfc_testbed.testbed.system.cleanup import end_processes
+from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE, is_alive, known_runs, new_run_id, processes_of
 
 SLEEPER = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)"]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.app import main
-from cli.output import console
-from testbed.errors import UsageError
-from testbed.targets import capabilities
+from sfc_testbed.cli.app import main
+from sfc_testbed.cli.output import console
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.targets import capabilities
 from tests.testbed import running
 
 _IN_CHROOT = """

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import pytest
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.errors import UsageError
-from testbed.jobs.time_left import in_words
-from testbed.plan.plan import plan_run
-from testbed.validation.duration import announcement, not_longer, wall_seconds
-from testbed.validation.run import Pair
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.jobs.time_left import in_words
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.validation.duration import announcement, not_longer, wall_seconds
+from sfc_testbed.testbed.validation.run import Pair
 
 
 def _pair(scheme: str, message_bytes: int, dilation: int = 10_000) -> Pair:

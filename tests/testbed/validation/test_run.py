@@ -15,19 +15,19 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.result import RunResult, read_result
-from analysis.results.stored import load_run
-from analysis.validation.record import ValidatedRun, read_validation
-from cli.app import main
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.interrupt import Interrupt
-from testbed.jobs import retrying
-from testbed.jobs.job import JOB, JOB_RESULT, Job
-from testbed.jobs.run_job import run_job
-from testbed.jobs.task import Shares, Take, Task, TaskEnd, ignore
-from testbed.plan.plan import plan_run
-from testbed.validation.run import Pair, StoredValidation, validate
+from sfc_testbed.analysis.results.result import RunResult, read_result
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.analysis.validation.record import ValidatedRun, read_validation
+from sfc_testbed.cli.app import main
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.jobs import retrying
+from sfc_testbed.testbed.jobs.job import JOB, JOB_RESULT, Job
+from sfc_testbed.testbed.jobs.run_job import run_job
+from sfc_testbed.testbed.jobs.task import Shares, Take, Task, TaskEnd, ignore
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.validation.run import Pair, StoredValidation, validate
 from tests.testbed import running
 
 SMALL = ("degree=3", "message_bytes=20000")

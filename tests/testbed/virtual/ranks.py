@@ -12,12 +12,12 @@ from threading import Condition, Thread
 from types import SimpleNamespace
 from typing import Any
 
-from testbed.execution.execute import Clock
-from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunPlan
-from testbed.recording.outcome import ClockOutcome, Progress
-from testbed.recording.recorder import Recorder
-from testbed.virtual.ranks import Ranks, serve, simulate_over_ranks
+from sfc_testbed.testbed.execution.execute import Clock
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.recording.outcome import ClockOutcome, Progress
+from sfc_testbed.testbed.recording.recorder import Recorder
+from sfc_testbed.testbed.virtual.ranks import Ranks, serve, simulate_over_ranks
 
 _PATIENCE_S = 60
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.results.result import counted
+from sfc_testbed.analysis.results.result import counted
 from tests.testbed.incasts import run_incast
 
 

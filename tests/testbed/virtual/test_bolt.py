@@ -13,11 +13,11 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.results.result import counted
-from scenarios.model.flow import FlowRequest
-from scenarios.model.numbering import number_flows
-from testbed.execution.execute import StoredRun, execute
-from testbed.recording.outcome import Silent
+from sfc_testbed.analysis.results.result import counted
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.recording.outcome import Silent
 from tests.testbed.incasts import plan_incast, run_incast, trace
 
 DEGREE = 16

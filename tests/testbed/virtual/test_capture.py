@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from telemetry.captures.clock import CaptureClock
-from telemetry.captures.pcapng import CapturedFrame, Direction, read_capture
-from testbed.execution.execute import execute
-from testbed.recording.outcome import Silent
+from sfc_testbed.telemetry.captures.clock import CaptureClock
+from sfc_testbed.telemetry.captures.pcapng import CapturedFrame, Direction, read_capture
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.recording.outcome import Silent
 from tests.testbed.incasts import plan_incast
 
 PLACES = ("h1", "tor1:h1", "tor1:spine1", "spine1:tor1")

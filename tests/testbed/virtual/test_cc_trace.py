@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from telemetry.reader import read_trace
-from telemetry.schema import CONGESTION, SCHEMAS
+from sfc_testbed.telemetry.reader import read_trace
+from sfc_testbed.telemetry.schema import CONGESTION, SCHEMAS
 from tests.testbed.incasts import plan_incast, simulated
 
 TRACE_SETTING = "transport.cc_trace_ns=500"

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import pytest
 
-from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl
+from sfc_testbed.topologies.routes import Paths
+from sfc_testbed.wire.constants import INT_RECORD_BYTES, INT_SHIM_BYTES
+from sfc_testbed.wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
 from tests.testbed.incasts import plan_incast, simulated
-from topologies.routes import Paths
-from wire.constants import INT_RECORD_BYTES, INT_SHIM_BYTES
-from wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
 
 STAMP_BYTES = INT_SHIM_BYTES + INT_RECORD_BYTES
 DILATION = 1_000

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, wait
 
 import pytest
 
-from testbed.virtual.exchange import ExchangeError, SharedMemory
+from sfc_testbed.testbed.virtual.exchange import ExchangeError, SharedMemory
 
 _WORKERS = 3
 _ROUNDS = 200

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from telemetry.captures.flow_packets import FlowOnWire, Kind
-from telemetry.captures.pcapng import CapturedFrame, read_capture
-from testbed.flows.on_wire import on_wire
-from testbed.plan.plan import RunPlan
+from sfc_testbed.telemetry.captures.flow_packets import FlowOnWire, Kind
+from sfc_testbed.telemetry.captures.pcapng import CapturedFrame, read_capture
+from sfc_testbed.testbed.flows.on_wire import on_wire
+from sfc_testbed.testbed.plan.plan import RunPlan
 from tests.testbed.incasts import plan_incast, run_incast
 
 LOSS = ("loss:all,rate=2%",)

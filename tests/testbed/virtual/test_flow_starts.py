@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from hosts.build import build_nics
-from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.settings import TransportSettings
-from scenarios.model.flow import FlowRequest
-from testbed.plan.checks import numbered
-from testbed.virtual.flow_starts import FlowStarts
-from topologies.shapes import shape
-from wire.dilation import Dilation
+from sfc_testbed.hosts.build import build_nics
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.testbed.plan.checks import numbered
+from sfc_testbed.testbed.virtual.flow_starts import FlowStarts
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.dilation import Dilation
 
 NETWORK = shape("star", {"hosts": 4}).build()
 

@@ -9,22 +9,22 @@ from typing import ClassVar
 
 import pytest
 
-from analysis.results.result import RunResult
-from hosts.build import build_nics
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.nic import Nic
-from hosts.transport.transmission import PAYLOAD_BLOCK
-from testbed.execution.execute import execute
-from testbed.recording.outcome import Silent
-from testbed.virtual import part
+from sfc_testbed.analysis.results.result import RunResult
+from sfc_testbed.hosts.build import build_nics
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.virtual import part
+from sfc_testbed.wire.addresses import parse_ip
+from sfc_testbed.wire.constants import DSCP_CONTROL, PSN_MASK
+from sfc_testbed.wire.roce.decoder import RoceHeader, parse_header
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import Opcode, Syndrome, pack_aeth, pack_psn_word
+from sfc_testbed.wire.tail import whole_frame
 from tests.hosts.transport.fake_link import plain
 from tests.testbed.incasts import plan_incast
-from wire.addresses import parse_ip
-from wire.constants import DSCP_CONTROL, PSN_MASK
-from wire.roce.decoder import RoceHeader, parse_header
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import Opcode, Syndrome, pack_aeth, pack_psn_word
-from wire.tail import whole_frame
 
 VICTIM = parse_ip("10.1.0.1")
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.results.result import counted
-from scenarios.model.flow import FlowRequest
-from scenarios.model.numbering import number_flows
-from testbed.execution.execute import StoredRun, execute
-from testbed.plan.plan import RunPlan
-from testbed.recording.outcome import Silent
+from sfc_testbed.analysis.results.result import counted
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.recording.outcome import Silent
 from tests.testbed.incasts import plan_incast, run_incast, trace
 
 # Racks of 25 hosts; a 24:1 incast from h1 to h24 of the first rack to h50, in a buffer that only PFC keeps from loss.

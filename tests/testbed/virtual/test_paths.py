@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from request.schemes import RATE_CONTROLS, SCHEMES
-from request.settings import parse_settings
-from request.spec import ClockName, RunSpec
-from telemetry.captures.pcapng import Direction, read_capture
-from testbed.execution.execute import execute
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
-from testbed.targets.common.commands import switch_commands
-from wire.constants import INT_UDP_PORT, ROCE_UDP_PORT
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import ClockName, RunSpec
+from sfc_testbed.telemetry.captures.pcapng import Direction, read_capture
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.targets.common.commands import switch_commands
+from sfc_testbed.wire.constants import INT_UDP_PORT, ROCE_UDP_PORT
 
 SPINES = 8
 NETWORK = (f"topology.spines={SPINES}", "topology.hosts_per_tor=8")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.result import counted
-from scenarios.model.flow import FlowRequest
-from scenarios.model.numbering import number_flows
-from testbed.execution.execute import StoredRun, execute
-from testbed.recording.outcome import Silent
+from sfc_testbed.analysis.results.result import counted
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.recording.outcome import Silent
 from tests.testbed.incasts import plan_incast, trace
 
 NETWORK = ("degree=12", "topology.hosts_per_tor=12")

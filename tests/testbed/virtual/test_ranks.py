@@ -17,18 +17,18 @@ from typing import NoReturn
 
 import pytest
 
-from hosts.transport.messages import Event
-from hosts.transport.settings import TransportSettings
-from request.spec import RunSpec
-from testbed.errors import Interrupted, RunError, UsageError
-from testbed.execution.execute import Clock, StoredRun, execute
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.recording.outcome import Progress, Silent
-from testbed.virtual import worker
-from testbed.virtual.part import Part
-from testbed.virtual.ranks import Ranks
-from testbed.virtual.shares import Share
-from testbed.virtual.simulation import simulate
+from sfc_testbed.hosts.transport.messages import Event
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
+from sfc_testbed.testbed.execution.execute import Clock, StoredRun, execute
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.recording.outcome import Progress, Silent
+from sfc_testbed.testbed.virtual import worker
+from sfc_testbed.testbed.virtual.part import Part
+from sfc_testbed.testbed.virtual.ranks import Ranks
+from sfc_testbed.testbed.virtual.shares import Share
+from sfc_testbed.testbed.virtual.simulation import simulate
 from tests.testbed.incasts import assert_same_run
 from tests.testbed.running import command
 from tests.testbed.virtual.ranks import RankThreads, over_threads
@@ -103,7 +103,9 @@ def test_a_rank_whose_host_engine_raises_leaves_a_result_that_says_so(
     monkeypatch.setattr(worker, "Part", _Crashing)
     result = _run(tmp_path, over_threads(3)).result
     assert result.verdict == "invalid"
-    assert re.search(r"raised \w+: .* \(request/checks\.py:\d+\); see logs/rank2\.log", result.verdict_reasons[0])
+    assert re.search(
+        r"raised \w+: .* \(sfc_testbed/request/checks\.py:\d+\); see logs/rank2\.log", result.verdict_reasons[0]
+    )
 
 
 def test_when_rank_0_fails_the_other_ranks_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +114,7 @@ def test_when_rank_0_fails_the_other_ranks_end(tmp_path: Path, monkeypatch: pyte
     def full(*_: object) -> NoReturn:
         raise OSError("rank 0 breaks")
 
-    monkeypatch.setattr("testbed.virtual.gathering.Gathering.take", full)
+    monkeypatch.setattr("sfc_testbed.testbed.virtual.gathering.Gathering.take", full)
     with pytest.raises(OSError, match="rank 0 breaks"):
         _run(tmp_path, over_threads(3))
 

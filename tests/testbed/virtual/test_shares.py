@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from request.settings import parse_settings
-from request.spec import RunSpec
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.virtual.shares import Share, shares
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.virtual.shares import Share, shares
 
 _NETWORK = ("topology.tors=4", "topology.hosts_per_tor=4", "topology.spines=4")
 

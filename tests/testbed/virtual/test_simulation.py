@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.results.result import counted
-from testbed.execution.execute import StoredRun, execute
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.virtual import simulation
-from testbed.virtual.part import lookahead_ns
+from sfc_testbed.analysis.results.result import counted
+from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.recording.recorder import Recorder
+from sfc_testbed.testbed.virtual import simulation
+from sfc_testbed.testbed.virtual.part import lookahead_ns
 from tests.testbed.incasts import plan_incast, run_incast, trace
 
 

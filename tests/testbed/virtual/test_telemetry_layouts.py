@@ -10,13 +10,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.life.captured import sightings
-from analysis.results.result import counted
-from telemetry.captures.flow_packets import FlowOnWire, Kind
-from telemetry.captures.pcapng import read_capture
-from testbed.execution.execute import StoredRun, execute
-from testbed.plan.plan import RunPlan
-from testbed.recording.outcome import Silent
+from sfc_testbed.analysis.life.captured import sightings
+from sfc_testbed.analysis.results.result import counted
+from sfc_testbed.telemetry.captures.flow_packets import FlowOnWire, Kind
+from sfc_testbed.telemetry.captures.pcapng import read_capture
+from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.recording.outcome import Silent
 from tests.testbed.incasts import plan_incast, trace
 
 FULL_BYTES = 1058

@@ -11,17 +11,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.formatting import format_us
-from analysis.report.terminal_tables import key_figures
-from request.settings import parse_settings
-from request.spec import RunSpec
-from scenarios.traffic.flow_file import FILE_NAME
-from testbed.errors import UsageError
-from testbed.execution.execute import execute
-from testbed.execution.hpcc_export import export_hpcc
-from testbed.plan.plan import RunPlan, plan_run
-from testbed.recording.outcome import Silent
-from testbed.virtual.workers import simulate_shared
+from sfc_testbed.analysis.formatting import format_us
+from sfc_testbed.analysis.report.terminal_tables import key_figures
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.execution.hpcc_export import export_hpcc
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.virtual.workers import simulate_shared
 from tests.testbed.incasts import assert_same_run, trace
 from tests.testbed.virtual.ranks import over_threads
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from testbed.execution.execute import execute
-from testbed.recording.outcome import Silent
-from testbed.virtual import simulation
-from testbed.virtual.gathering import Gathering
-from testbed.virtual.tasks import WorkerReport
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.virtual import simulation
+from sfc_testbed.testbed.virtual.gathering import Gathering
+from sfc_testbed.testbed.virtual.tasks import WorkerReport
 from tests.testbed.incasts import plan_incast
 
 

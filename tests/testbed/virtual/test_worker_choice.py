@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from cli.planning import with_workers
-from request.settings import parse_settings
-from request.spec import CONFIG_FILE, RunSpec, config_of
-from testbed.errors import UsageError
-from testbed.execution.execute import execute
-from testbed.plan.plan import plan_run
-from testbed.recording.outcome import Silent
-from testbed.virtual import worker_choice
-from testbed.virtual.worker_choice import best_workers
+from sfc_testbed.cli.planning import with_workers
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import CONFIG_FILE, RunSpec, config_of
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.virtual import worker_choice
+from sfc_testbed.testbed.virtual.worker_choice import best_workers
 
 
 def _plan(scenario: str, *settings: str, **more: Any) -> Any:
@@ -53,7 +53,7 @@ def test_live_runs_are_not_shared() -> None:
 def test_the_configuration_has_the_chosen_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job is planned without this choice: it gets one process, because other jobs use the other cores."""
     monkeypatch.setattr(worker_choice, "PACKET_NS", 10**9)
-    monkeypatch.setattr("cli.planning.cores", lambda: 2)
+    monkeypatch.setattr("sfc_testbed.cli.planning.cores", lambda: 2)
     plan = _plan("incast")
     assert plan.config.workers == 1
     run = execute(with_workers(plan, None), tmp_path, Silent(), page=False)

@@ -19,22 +19,22 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from cli.planning import with_workers
-from hosts.transport.loss_recovery.base import NEVER
-from testbed.errors import Interrupted, RunError, UsageError
-from testbed.execution.execute import execute
-from testbed.interrupt import Interrupt
-from testbed.plan.plan import RunPlan
-from testbed.recording.outcome import Silent, Stage
-from testbed.recording.recorder import Recorder
-from testbed.virtual import workers as module
-from testbed.virtual.exchange import Part
-from testbed.virtual.gathering import Gathering
-from testbed.virtual.part import lookahead_ns
-from testbed.virtual.shares import shares
-from testbed.virtual.tasks import Task, WorkerReport
-from testbed.virtual.worker import HEAD, TELL_TURNS, Worker, run_worker
-from testbed.virtual.workers import simulate_shared
+from sfc_testbed.cli.planning import with_workers
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.recording.outcome import Silent, Stage
+from sfc_testbed.testbed.recording.recorder import Recorder
+from sfc_testbed.testbed.virtual import workers as module
+from sfc_testbed.testbed.virtual.exchange import Part
+from sfc_testbed.testbed.virtual.gathering import Gathering
+from sfc_testbed.testbed.virtual.part import lookahead_ns
+from sfc_testbed.testbed.virtual.shares import shares
+from sfc_testbed.testbed.virtual.tasks import Task, WorkerReport
+from sfc_testbed.testbed.virtual.worker import HEAD, TELL_TURNS, Worker, run_worker
+from sfc_testbed.testbed.virtual.workers import simulate_shared
 from tests.testbed.incasts import assert_same_run, plan_incast, trace
 
 _RACKS = ("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=60000")

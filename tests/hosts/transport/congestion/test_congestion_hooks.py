@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl, PathContext
-from hosts.transport.messages import SendingReport
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl, PathContext
+from sfc_testbed.hosts.transport.messages import SendingReport
+from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink, transferred
 from tests.hosts.transport.fake_star import with_ttl
 

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import pytest
 
-from hosts.transport.congestion import PathContext
-from hosts.transport.congestion.dcqcn import Dcqcn
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.congestion import PathContext
+from sfc_testbed.hosts.transport.congestion.dcqcn import Dcqcn
+from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.congestion import AckSample, PathContext
-from hosts.transport.congestion.dctcp import Dctcp
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion.dctcp import Dctcp
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire.dilation import Dilation
 from tests.hosts.transport.fake_star import FakeStar
-from wire.dilation import Dilation
 
 GBPS = 1_000_000_000
 PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)

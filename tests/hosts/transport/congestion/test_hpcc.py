@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import pytest
 
-from hosts.transport.congestion import AckSample, PathContext
-from hosts.transport.congestion.hpcc import Hpcc
-from hosts.transport.congestion.telemetry import STAMP_MODULUS_NS, HopTelemetry
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion.hpcc import Hpcc
+from sfc_testbed.hosts.transport.congestion.telemetry import STAMP_MODULUS_NS, HopTelemetry
+from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
 GBPS = 1_000_000_000

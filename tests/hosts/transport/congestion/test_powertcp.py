@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.algorithms import resolved
-from hosts.transport.congestion import AckSample, PathContext
-from hosts.transport.congestion.powertcp import Powertcp
-from hosts.transport.congestion.telemetry import STAMP_MODULUS_NS, HopTelemetry
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.algorithms import resolved
+from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion.powertcp import Powertcp
+from sfc_testbed.hosts.transport.congestion.telemetry import STAMP_MODULUS_NS, HopTelemetry
+from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
 GBPS = 1_000_000_000

@@ -5,9 +5,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosts.transport.congestion.samples import AckSamples
-from hosts.transport.congestion.telemetry import GROWING, telemetry_of
-from wire.int_header import HopRecord, Telemetry, pack, unpack
+from sfc_testbed.hosts.transport.congestion.samples import AckSamples
+from sfc_testbed.hosts.transport.congestion.telemetry import GROWING, telemetry_of
+from sfc_testbed.wire.int_header import HopRecord, Telemetry, pack, unpack
 
 _WORDS = st.integers(0, 2**32 - 1)
 _RECORDS = st.builds(HopRecord, _WORDS, _WORDS, _WORDS, _WORDS)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.algorithms import resolved
-from hosts.transport.congestion import AckSample, PathContext
-from hosts.transport.congestion.swift import Swift
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.algorithms import resolved
+from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion.swift import Swift
+from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
 GBPS = 1_000_000_000

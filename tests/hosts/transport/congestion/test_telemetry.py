@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosts.transport.congestion import AckSample, PathContext
-from hosts.transport.congestion.hpcc import Hpcc
-from hosts.transport.congestion.telemetry import GROWING, HopTelemetry, compact_layout, telemetry_of
-from wire import int_header, int_slots
-from wire.constants import INT_FLAG_ECHO
-from wire.dilation import Dilation
-from wire.int_slots import Slot, pack, time_shift
+from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion.hpcc import Hpcc
+from sfc_testbed.hosts.transport.congestion.telemetry import GROWING, HopTelemetry, compact_layout, telemetry_of
+from sfc_testbed.wire import int_header, int_slots
+from sfc_testbed.wire.constants import INT_FLAG_ECHO
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.int_slots import Slot, pack, time_shift
 
 GBPS = 1_000_000_000
 RATES = (100 * GBPS, 400 * GBPS)

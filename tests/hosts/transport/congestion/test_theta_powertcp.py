@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from hosts.transport.algorithms import resolved
-from hosts.transport.congestion import AckSample, PathContext
-from hosts.transport.congestion.powertcp import ThetaPowertcp
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.algorithms import resolved
+from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion.powertcp import ThetaPowertcp
+from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_star import FakeStar
 
 GBPS = 1_000_000_000

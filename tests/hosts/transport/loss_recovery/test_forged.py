@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hosts.transport.congestion import CONGESTION_CONTROLS
-from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from hosts.transport.messages import MessageReceived, SendingReport
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
+from sfc_testbed.hosts.transport.messages import MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire import int_header, pfc
+from sfc_testbed.wire.constants import PSN_MASK, BtsCause
+from sfc_testbed.wire.int_header import HopRecord, Telemetry
+from sfc_testbed.wire.roce.framer import RoceFramer
+from sfc_testbed.wire.roce.packets import CNP_RESERVED, Opcode, pack_aeth, pack_psn_word, pack_selective
 from tests.hosts.transport.cut_frames import sent_back
 from tests.hosts.transport.fake_link import IP_B, MAC_B, FakeLink, bts
 from tests.hosts.transport.test_receiving import framer, framer_back
-from wire import int_header, pfc
-from wire.constants import PSN_MASK, BtsCause
-from wire.int_header import HopRecord, Telemetry
-from wire.roce.framer import RoceFramer
-from wire.roce.packets import CNP_RESERVED, Opcode, pack_aeth, pack_psn_word, pack_selective
 
 PACKETS = 40
 RETRY_LIMIT = 5

@@ -4,11 +4,11 @@
 
 import pytest
 
-from hosts.transport.congestion import PathContext
-from hosts.transport.loss_recovery.base import NEVER, Arrival
-from hosts.transport.loss_recovery.go_back_n import GoBackN, GoBackNParameters, InOrderOnly
-from hosts.transport.messages import SendingReport
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.congestion import PathContext
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival
+from sfc_testbed.hosts.transport.loss_recovery.go_back_n import GoBackN, GoBackNParameters, InOrderOnly
+from sfc_testbed.hosts.transport.messages import SendingReport
+from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import transferred
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)

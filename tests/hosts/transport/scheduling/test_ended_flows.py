@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of messages that wait for other flows; the sending NIC determines by itself when they are ready."""
 
-from hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage, SendingReport
-from hosts.transport.nic import Nic
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage, SendingReport
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink
 
 DELAY_NS = 3_000

@@ -4,8 +4,8 @@
 
 from collections.abc import Callable
 
-from hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
-from hosts.transport.scheduling.wire_schedule import WireSchedule
+from sfc_testbed.hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
 
 RATE_BPS = 100_000_000_000
 FRAME_BYTES = 1_058

@@ -5,10 +5,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.scheduling.timed_frames import TimedFrames
-from hosts.transport.scheduling.timers import Timers, Wakeable
-from hosts.transport.scheduling.wire_schedule import Fifo
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.hosts.transport.scheduling.timed_frames import TimedFrames
+from sfc_testbed.hosts.transport.scheduling.timers import Timers, Wakeable
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import Fifo
 
 _STEPS = st.lists(st.one_of(st.none(), st.tuples(st.integers(0, 8), st.integers(0, 9))), max_size=80)
 """Steps of a test: (target, time) sets a timer, None takes the first timer."""

@@ -5,15 +5,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosts.transport.algorithms import Algorithms
-from hosts.transport.messages import NicAddress, OutgoingMessage
-from hosts.transport.nic import Nic
-from hosts.transport.scheduling.wire_schedule import WireSchedule
-from hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.algorithms import Algorithms
+from sfc_testbed.hosts.transport.messages import NicAddress, OutgoingMessage
+from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.wire.dilation import Dilation
+from sfc_testbed.wire.roce.decoder import parse_header
+from sfc_testbed.wire.roce.packets import Opcode
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
-from wire.dilation import Dilation
-from wire.roce.decoder import parse_header
-from wire.roce.packets import Opcode
 
 
 @given(st.lists(st.integers(60, 1500), min_size=1, max_size=50), st.integers(1_000, 400_000_000_000))

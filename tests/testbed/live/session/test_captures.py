@@ -11,11 +11,11 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from testbed.errors import UsageError
-from testbed.live.session import captures
-from testbed.live.session.captures import Captures
-from topologies.model import Port
-from topologies.shapes import Star
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.live.session import captures
+from sfc_testbed.testbed.live.session.captures import Captures
+from sfc_testbed.topologies.model import Port
+from sfc_testbed.topologies.shapes import Star
 
 LACKING = "pcaps/h1-eth0.pcapng lacks 7 packets that the kernel dropped."
 H1, H2 = Port("h1", 0), Port("h2", 0)

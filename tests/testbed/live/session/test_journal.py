@@ -8,13 +8,13 @@ from typing import cast
 
 import pytest
 
-from hosts.protocol import FlowReceived, FlowSent, Signal
-from scenarios.model.flow import Flow
-from telemetry.figures import SenderCounts
-from testbed.errors import RunError, UsageError
-from testbed.live.session.control import ControlledSwitch, SwitchEnded
-from testbed.live.session.journal import Journal, Message
-from testbed.targets.common.target import RunningSwitch
+from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Signal
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.testbed.errors import RunError, UsageError
+from sfc_testbed.testbed.live.session.control import ControlledSwitch, SwitchEnded
+from sfc_testbed.testbed.live.session.journal import Journal, Message
+from sfc_testbed.testbed.targets.common.target import RunningSwitch
 
 SIGNAL = Signal(1.0, 2.0, "h1", 1, "tor1", "queue", 5.0, 300_000, False, True, 7.0)
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from hosts.transport.settings import TransportSettings
-from testbed.errors import UsageError
-from testbed.live.session import switches as reading
+from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.live.session import switches as reading
+from sfc_testbed.wire.constants import CLASS_DATA
 from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
 from tests.switch_bmv2.bts.test_pause_cache import PAUSE_US, SFC
 from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
 from tests.switch_bmv2.prototype.one_switch import prototype
-from wire.constants import CLASS_DATA
 
 
 class Live:

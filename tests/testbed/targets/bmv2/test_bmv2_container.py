@@ -14,12 +14,12 @@ import pytest
 from docker.errors import DockerException
 from docker.types import HostConfig
 
-from hosts.io.links import Links
-from hosts.io.namespaces import new_network_namespace
-from testbed.errors import RunError
-from testbed.system.run_ids import RUN_VARIABLE
-from testbed.targets.bmv2 import container
-from testbed.targets.bmv2.process import SwitchSpec
+from sfc_testbed.hosts.io.links import Links
+from sfc_testbed.hosts.io.namespaces import new_network_namespace
+from sfc_testbed.testbed.errors import RunError
+from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE
+from sfc_testbed.testbed.targets.bmv2 import container
+from sfc_testbed.testbed.targets.bmv2.process import SwitchSpec
 
 
 @pytest.fixture

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.testbed.control_plane.commands import pipeline_commands
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.program.declared import Program
+from sfc_testbed.testbed.targets.bmv2.control import Bmv2Control
+from sfc_testbed.testbed.targets.bmv2.slots import slot_commands
+from sfc_testbed.testbed.targets.bmv2.thrift import Refusal, ThriftError, interface
+from sfc_testbed.testbed.targets.common.commands import PROGRAM
+from sfc_testbed.testbed.targets.common.counters import read_counts
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.counters import BtsEvent, DropReason
+from sfc_testbed.wire.dilation import Dilation
 from softswitch.control import CommandError
-from testbed.control_plane.commands import pipeline_commands
-from testbed.control_plane.settings import SwitchSettings
-from testbed.program.declared import Program
-from testbed.targets.bmv2.control import Bmv2Control
-from testbed.targets.bmv2.slots import slot_commands
-from testbed.targets.bmv2.thrift import Refusal, ThriftError, interface
-from testbed.targets.common.commands import PROGRAM
-from testbed.targets.common.counters import read_counts
-from topologies.shapes import shape
-from wire.counters import BtsEvent, DropReason
-from wire.dilation import Dilation
 
 DECLARED_PROGRAM = Program.read(PROGRAM)
 

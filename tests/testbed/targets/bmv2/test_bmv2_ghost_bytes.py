@@ -11,12 +11,12 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from request.spec import RunSpec
-from testbed.plan.plan import plan_run
-from testbed.targets.bmv2 import target as bmv2_target
-from testbed.targets.bmv2.installation import Installation
-from testbed.targets.bmv2.switch import Bmv2Switch
-from testbed.targets.bmv2.target import Bmv2Target
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.targets.bmv2 import target as bmv2_target
+from sfc_testbed.testbed.targets.bmv2.installation import Installation
+from sfc_testbed.testbed.targets.bmv2.switch import Bmv2Switch
+from sfc_testbed.testbed.targets.bmv2.target import Bmv2Target
 
 
 def _stopped(*held: int) -> Bmv2Switch:

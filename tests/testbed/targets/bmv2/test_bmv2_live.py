@@ -15,24 +15,24 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.results.result import read_result
+from sfc_testbed.analysis.results.result import read_result
+from sfc_testbed.testbed.control_plane.commands import pipeline_commands
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.program.declared import Program
+from sfc_testbed.testbed.system.containers import missing_engine
+from sfc_testbed.testbed.system.namespace import private_network
+from sfc_testbed.testbed.targets.bmv2 import container
+from sfc_testbed.testbed.targets.bmv2.control import Bmv2Control
+from sfc_testbed.testbed.targets.bmv2.installation import missing_bmv2, simple_switch_on_path
+from sfc_testbed.testbed.targets.bmv2.process import LocalSwitch, SwitchSpec
+from sfc_testbed.testbed.targets.bmv2.thrift import ThriftConnection
+from sfc_testbed.testbed.targets.common.commands import PROGRAM, build_engine
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.dilation import Dilation
 from softswitch.control import CommandError
 from softswitch.engine import SwitchEngine
-from testbed.control_plane.commands import pipeline_commands
-from testbed.control_plane.settings import SwitchSettings
-from testbed.program.declared import Program
-from testbed.system.containers import missing_engine
-from testbed.system.namespace import private_network
-from testbed.targets.bmv2 import container
-from testbed.targets.bmv2.control import Bmv2Control
-from testbed.targets.bmv2.installation import missing_bmv2, simple_switch_on_path
-from testbed.targets.bmv2.process import LocalSwitch, SwitchSpec
-from testbed.targets.bmv2.thrift import ThriftConnection
-from testbed.targets.common.commands import PROGRAM, build_engine
 from tests.testbed import running
 from tests.testbed.local_image import containers_of, image_of, libraries_of
-from topologies.shapes import shape
-from wire.dilation import Dilation
 
 NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
 SIMPLE_SWITCH = simple_switch_on_path()

@@ -13,21 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from request.spec import RunSpec
-from scenarios.catalogue import SCENARIOS
-from telemetry.queue_samples import samples_from_bytes
-from testbed.errors import UsageError
-from testbed.plan.plan import plan_run
-from testbed.plan.switch_targets import SWITCH_TARGETS
-from testbed.speed.dilation import with_dilation
-from testbed.targets import capabilities
-from testbed.targets.bmv2.installation import Installation, find_bmv2
-from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
-from testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate
-from testbed.targets.table import TARGETS
-from topologies.shapes import shape
-from wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA
-from wire.dilation import Dilation
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.telemetry.queue_samples import samples_from_bytes
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.plan.switch_targets import SWITCH_TARGETS
+from sfc_testbed.testbed.speed.dilation import with_dilation
+from sfc_testbed.testbed.targets import capabilities
+from sfc_testbed.testbed.targets.bmv2.installation import Installation, find_bmv2
+from sfc_testbed.testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
+from sfc_testbed.testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate
+from sfc_testbed.testbed.targets.table import TARGETS
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA
+from sfc_testbed.wire.dilation import Dilation
 
 LIVE = RunSpec("incast", switch="bmv2")
 
@@ -179,8 +179,8 @@ def test_the_command_of_softswitch_is_not_bmv2(tmp_path: Path, monkeypatch: pyte
 
 
 def test_without_bmv2_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("testbed.targets.bmv2.installation.shutil.which", lambda *_, **__: None)
-    monkeypatch.setattr("testbed.targets.bmv2.container.missing_docker", lambda: "no Docker engine answers")
+    monkeypatch.setattr("sfc_testbed.testbed.targets.bmv2.installation.shutil.which", lambda *_, **__: None)
+    monkeypatch.setattr("sfc_testbed.testbed.targets.bmv2.container.missing_docker", lambda: "no Docker engine answers")
     monkeypatch.setattr(
         capabilities,
         "CAPABILITIES",

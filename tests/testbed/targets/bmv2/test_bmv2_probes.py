@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from testbed.targets.bmv2 import probes
-from testbed.targets.bmv2.probes import Prober, summary_of
+from sfc_testbed.testbed.targets.bmv2 import probes
+from sfc_testbed.testbed.targets.bmv2.probes import Prober, summary_of
 
 TRANSIT_NS = 2_000_000
 

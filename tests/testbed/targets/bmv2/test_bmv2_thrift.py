@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import pytest
 
-from testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError
+from sfc_testbed.testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError
 
 
 class FakeServer:

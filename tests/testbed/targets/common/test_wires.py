@@ -13,10 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from softswitch.build import build_library
-from softswitch.engine import SwitchEngine
-from testbed.errors import RunError
-from testbed.targets.common.wires import (
+from sfc_testbed.testbed.errors import RunError
+from sfc_testbed.testbed.targets.common.wires import (
     LINKS_PER_PROCESS,
     PROGRAM,
     check_netem,
@@ -26,12 +24,14 @@ from testbed.targets.common.wires import (
     missing_netem,
     netem_command,
 )
-from topologies.model import Link
-from topologies.shapes import shape
-from wire import tcp_signal
-from wire.bts import BackToSender, pack_frame
-from wire.constants import IP_PROTOCOL_TCP, BtsCause
-from wire.dilation import Dilation
+from sfc_testbed.topologies.model import Link
+from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire import tcp_signal
+from sfc_testbed.wire.bts import BackToSender, pack_frame
+from sfc_testbed.wire.constants import IP_PROTOCOL_TCP, BtsCause
+from sfc_testbed.wire.dilation import Dilation
+from softswitch.build import build_library
+from softswitch.engine import SwitchEngine
 
 
 def test_every_delayed_link_is_cut_once() -> None:

@@ -18,7 +18,7 @@ struct sw_late_record {
     int64_t max_ns;
 };
 
-_Static_assert(sizeof(struct sw_late_record) == 24, "file format, read by telemetry/late_bins.py");
+_Static_assert(sizeof(struct sw_late_record) == 24, "file format, read by sfc_testbed/telemetry/late_bins.py");
 
 struct sw_late_bins {
     struct sw_writer *writer; /* NULL: records are not written */

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Functions that all plots share: the style, axes with their units, marks of faults, legends and PNG files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from textwrap import fill
+from typing import Any, ParamSpec, TypeVar
+
+import matplotlib as mpl
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backend_bases import FigureCanvasBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from os_helpers.visible import visible
+from sfc_testbed.analysis.formatting import three_digits
+from sfc_testbed.analysis.plots.palette import DASH_CYCLE
+from sfc_testbed.request.spec import FaultSpan
+from sfc_testbed.telemetry.atomic_file import replace_file
+from sfc_testbed.telemetry.reader import Rows
+from sfc_testbed.telemetry.schema import CONGESTION, GOODPUT, QUEUES, SIGNALS
+
+WIDTH_PIXELS = 1280
+WIDTH_INCHES = 10.0
+PAPER = "#FFFFFF"
+INK = "#1F2328"
+MUTED = "#6A737D"
+SPINE = "#9AA1A9"
+GRID = "#E3E6EA"
+
+STYLE: Any = {
+    "figure.facecolor": PAPER,
+    "figure.constrained_layout.w_pad": 0.12,
+    "figure.constrained_layout.h_pad": 0.10,
+    "axes.facecolor": PAPER,
+    "axes.edgecolor": SPINE,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 11,
+    "axes.titlesize": 12,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlecolor": INK,
+    "axes.titlepad": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 10,
+    "legend.frameon": False,
+    "legend.fontsize": 10,
+    "legend.handlelength": 3.6,  # one full period of the longest dash pattern
+    "lines.linewidth": 1.9,
+    "lines.solid_capstyle": "round",
+    "text.color": INK,
+    "text.parse_math": False,  # names of classes and settings may contain a dollar sign
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "sfc-testbed",
+}
+
+_LOG_DIGITS = ((12.0, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)), (300.0, (1.0, 2.0, 5.0)), (float("inf"), (1.0,)))
+"""Leading digits that a logarithmic axis labels, by the ratio of its highest to its lowest value."""
+
+_TITLE_CHARACTERS = 88
+"""The characters of a title that fit beside each other on a figure; one panel is as wide as one of two on a phone."""
+
+_LEGEND_LINES = 6
+
+_EDGE = 1.001
+"""The factor by which a tick may be outside the axis: ticks at the ends are kept in spite of rounding errors."""
+
+Arguments = ParamSpec("Arguments")
+Drawn = TypeVar("Drawn", Figure, dict[str, Figure])
+
+
+@dataclass(frozen=True)
+class PlottedRun:
+    """The data of one run in a plot. A plot reads only the traces that it needs."""
+
+    label: str
+    scheme: str
+    flows: pl.DataFrame
+    queues: Rows = field(default_factory=QUEUES.empty)
+    signals: Rows = field(default_factory=SIGNALS.empty)
+    goodput: Rows = field(default_factory=GOODPUT.empty)
+    congestion: Rows = field(default_factory=CONGESTION.empty)
+    window_us: tuple[float, float] | None = None
+    """The window of start times that is measured; None for all flows."""
+    faults: Sequence[FaultSpan] = ()
+
+
+@contextmanager
+def plot_style() -> Iterator[None]:
+    """Apply `STYLE` in the body, and otherwise matplotlib's defaults instead of the user's settings."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
+def styled(plot: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
+    """Decorate a plot function so that its figures have the style `STYLE`. Global matplotlib settings do not change.
+
+    Texts may come from files of other origin, so invisible characters such as ESC are replaced by escapes. Tick labels
+    are created later, by formatters; use `visible_labels` for those.
+    """
+
+    @wraps(plot)
+    def draw(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Drawn:
+        with plot_style():
+            drawn = plot(*args, **kwargs)
+            for figure in drawn.values() if isinstance(drawn, dict) else [drawn]:
+                for axes in figure.axes:
+                    _wrap_title(axes)
+                for text in figure.findobj(Text):
+                    text.set_text(visible(text.get_text(), keep="\n"))
+            return drawn
+
+    return draw
+
+
+def _wrap_title(axes: Axes) -> None:
+    """Break a title that is too long for its panel. A plot that breaks its titles itself is left alone."""
+    spec, title = axes.get_subplotspec(), axes.get_title(loc="left")
+    if spec is None or "\n" in title:
+        return
+    columns = max(spec.get_gridspec().ncols, 2)
+    if len(title) > _TITLE_CHARACTERS // columns:
+        axes.set_title(fill(title, _TITLE_CHARACTERS // columns), loc="left")
+
+
+def visible_labels(labels: Iterable[object]) -> list[str]:
+    """Return tick labels with an escape in place of each invisible character."""
+    return [visible(str(label), keep="\n") for label in labels]
+
+
+def new_figure(columns: int = 1, *, height_inches: float = 4.2) -> tuple[Figure, list[Axes]]:
+    """Return a figure of the standard width and the axes of its `columns` plots, which are side by side."""
+    figure = Figure(figsize=(WIDTH_INCHES, height_inches))
+    FigureCanvasAgg(figure)
+    return figure, [figure.add_subplot(1, columns, column + 1) for column in range(columns)]
+
+
+def byte_scale(highest: float) -> tuple[float, str]:
+    """Return the divisor and unit for bytes up to `highest`."""
+    return next(((scale, unit) for scale, unit in ((1e6, "MB"), (1e3, "KB")) if highest >= scale), (1.0, "B"))
+
+
+def byte_axis(axes: Axes, highest: float) -> tuple[float, str]:
+    """Start the y axis at zero and return the divisor and unit for bytes up to `highest`."""
+    scale, unit = byte_scale(highest)
+    axes.set_ylim(0, max(highest / scale * 1.08, 1.0))
+    return scale, unit
+
+
+def log_x(axes: Axes, low: float, high: float) -> None:
+    """Make the x axis logarithmic from `low` to `high`, with plain numbers as tick labels."""
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    _plain_log_ticks(axes.xaxis, low, high)
+
+
+def log_y(axes: Axes, low: float, high: float) -> None:
+    """Make the y axis logarithmic from `low` to `high`, with plain numbers as tick labels."""
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    _plain_log_ticks(axes.yaxis, low, high)
+
+
+def _plain_log_ticks(axis: Axis, low: float, high: float) -> None:
+    """Set the ticks between `low` and `high` only: matplotlib spends as much time on ticks that are not visible."""
+    digits = next(digits for highest, digits in _LOG_DIGITS if high / low <= highest)
+    ticks = [digit * 10.0**power for power in range(-3, 7) for digit in digits]
+    axis.set_major_locator(FixedLocator([tick for tick in ticks if low / _EDGE <= tick <= high * _EDGE]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: three_digits(value)))
+
+
+def draw_level(axes: Axes, name: str, value: float) -> None:
+    """Draw a dotted horizontal line across the axes, with its name at the right."""
+    axes.axhline(value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
+    axes.annotate(
+        name,
+        (1.0, value),
+        xycoords=("axes fraction", "data"),
+        xytext=(-4, 3),
+        textcoords="offset points",
+        ha="right",
+        color=MUTED,
+        fontsize=9,
+    )
+
+
+def draw_faults(axes: Axes, faults: Iterable[FaultSpan]) -> None:
+    """Shade the faults without changing the time axis. Faults that begin after its end are left out."""
+    left, right = axes.get_xlim()
+    for fault in sorted(faults, key=lambda fault: fault.begin_us):
+        end_us = right if fault.end_us is None else min(fault.end_us, right)
+        if fault.begin_us >= right:
+            continue
+        axes.axvspan(fault.begin_us, end_us, color=MUTED, alpha=0.12, linewidth=0)
+        axes.axvline(fault.begin_us, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
+        axes.annotate(
+            fault.label,
+            (fault.begin_us, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(3, -4),
+            textcoords="offset points",
+            va="top",
+            ha="right",
+            rotation=90,
+            rotation_mode="anchor",
+            color=MUTED,
+            fontsize=9,
+        )
+    axes.set_xlim(left, right)
+
+
+def say(axes: Axes, text: str) -> None:
+    """Show a text instead of data, and remove the ticks."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=MUTED)
+
+
+def legend_name(name: str) -> str:
+    """Return a curve's name as a legend lists it; matplotlib leaves out names that begin with an underscore."""
+    return f" {name}" if name.startswith("_") else name
+
+
+def share_legend(figure: Figure, *, columns: int = 6) -> None:
+    """Draw one legend below all panels, with fewer columns if they do not fit. A label appears once.
+
+    A legend of many lines would leave no room for the panels, so only its first entries are drawn.
+    """
+    entries = {
+        visible(label, keep="\n"): handle
+        for axes in figure.axes
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    for ncols in range(min(columns, len(entries)), 0, -1):
+        shown = dict(list(entries.items())[: _LEGEND_LINES * ncols])
+        if len(shown) < len(entries):
+            del shown[next(reversed(shown))]
+            shown[f"and {len(entries) - len(shown)} more"] = Line2D([], [], linestyle="none")
+        legend = figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=ncols)
+        if ncols == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            break
+        legend.remove()
+
+
+def write_png(figure: Figure, path: Path) -> None:
+    """Write a PNG that is WIDTH_PIXELS wide, atomically."""
+    dpi = WIDTH_PIXELS / WIDTH_INCHES
+    with plot_style():
+        lay_out(figure, FigureCanvasAgg, dpi)
+        replace_file(path, lambda partial: figure.savefig(partial, format="png", dpi=dpi, metadata={"Software": None}))
+
+
+def lay_out(figure: Figure, canvas: type[FigureCanvasBase], dpi: float) -> None:
+    """Place the axes on the canvas once. A figure with its own layout engine would be drawn twice per save."""
+    canvas(figure)
+    figure.dpi = dpi
+    ConstrainedLayoutEngine().execute(figure)

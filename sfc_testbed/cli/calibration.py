@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Calibrations on the terminal (exact, quick before a first live run, stored), and the dilations of live runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.table import Table
+
+from sfc_testbed.analysis.terminal import Fitted
+from sfc_testbed.cli.output import complain, console, errors, say, warn
+from sfc_testbed.cli.seeds import named
+from sfc_testbed.native.first_use import prepare
+from sfc_testbed.request.spec import RunConfig
+from sfc_testbed.testbed.errors import Interrupted, RunError
+from sfc_testbed.testbed.interrupt import interruptible
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.speed.costs import ProcessCost
+from sfc_testbed.testbed.speed.dilation import LATE_SHARE
+from sfc_testbed.testbed.speed.stored import AGAIN, MOST_BUSY_CORES, Calibration, store, stored_calibration
+from sfc_testbed.testbed.system.limits import cores
+from sfc_testbed.testbed.targets import capabilities
+
+
+def calibrate(*, is_forced: bool) -> None:
+    """Measure exactly, store and print. UsageError if this machine cannot, or is busy and `is_forced` is false."""
+    capabilities.require("real", "soft", has_virtual=False)
+    from sfc_testbed.testbed.speed.measurement import check_idle, measured  # loads Mininet, which is there now
+
+    before = check_idle(is_forced=is_forced)
+    prepare()  # measure the compiled engine
+    with interruptible() as interrupt:
+        try:
+            with errors.status("calibrating, which takes about a minute") as status:
+                calibration = measured(before, interrupt, lambda what: status.update(f"calibrating: {what}"))
+        except KeyboardInterrupt as error:
+            raise Interrupted("nothing was stored") from error
+        if calibration.load_before > MOST_BUSY_CORES:
+            warn(f"other processes kept {calibration.load_before:.2f} cores busy meanwhile")
+        try:
+            path = store(calibration)
+        except OSError as error:
+            raise RunError(f"the calibration could not be stored: {error}") from error
+    _show(calibration)
+    say(f"stored in {path}")
+
+
+def calibrate_first(plans: Sequence[RunPlan]) -> None:
+    """Measure the targets of live runs with an automatic dilation that were never measured here, or too long ago.
+
+    A measurement that fails is one line, and the costs stay.
+    """
+    chosen = [plan.config for plan in plans if plan.config.clock == "real" and plan.config.is_dilation_automatic]
+    if not chosen:
+        return
+    calibration = _unexpired()
+    measured = calibration.switches if calibration else ()
+    missing = [switch for switch in dict.fromkeys(config.switch for config in chosen) if switch not in measured]
+    for switch in missing:
+        _calibrate_quickly(switch)
+
+
+def _unexpired() -> Calibration | None:
+    calibration = stored_calibration().calibration
+    return None if calibration is None or calibration.is_expired else calibration
+
+
+def _calibrate_quickly(switch: str) -> None:
+    from sfc_testbed.testbed.speed.measurement import quick_calibration  # loads Mininet, which is there now
+
+    earlier = _unexpired()
+    what = "this machine" if earlier is None else f"this machine with --switch {switch}"
+    has_expired = earlier is None and stored_calibration().calibration is not None
+    why = "the last measurement has expired" if has_expired else f"first live run on {what}"
+    complain(f"{why}: measuring for some ten seconds how fast it can be")
+    with interruptible() as interrupt:
+        try:
+            calibration = quick_calibration(switch, interrupt, earlier)
+            store(calibration)
+        except KeyboardInterrupt as error:
+            raise Interrupted("nothing was stored") from error
+        except (RunError, OSError) as error:
+            known = stored_calibration().calibration
+            used = "the last measurement" if known else "built-in costs, which are meant to be too large"
+            warn(f"not measured: {error}; --dilation auto uses {used}")
+            return
+    if calibration.load_before > MOST_BUSY_CORES:
+        busy = f"{calibration.load_before:.1f} of {cores()} cores"
+        warn(f"other processes keep {busy} busy, so this measurement counts for ten minutes; {AGAIN}")
+
+
+def print_calibration() -> None:
+    """Print the stored calibration, when it was measured, and whether it applies to this machine."""
+    stored = stored_calibration()
+    if stored.calibration is not None:
+        _show(stored.calibration)
+        edited = "" if stored.calibration.is_of_this_code else "The code of hosts and switches has changed since. "
+        is_expired = stored.calibration.is_expired
+        use = "The next live run measures again" if is_expired else "--dilation auto uses this calibration"
+        say(f"{edited}{use}. {AGAIN}.")
+        return
+    problem = f"{stored.problem}; " if stored.problem else ""
+    first = "the first live run with --dilation auto measures for some ten seconds"
+    say(f"This machine is not calibrated: {problem}{first}; {AGAIN}.")
+
+
+def _show(calibration: Calibration) -> None:
+    table = Table(box=None, padding=(0, 3, 0, 0))
+    table.add_column("calibration")
+    for heading in ("frame among many", "lone frame", "waking", "spread"):
+        table.add_column(heading, justify="right")
+    rows = {"agent (packet end)": calibration.agent}
+    rows |= {f"switch ({name})": cost for name, cost in calibration.switches.items()}
+    for name, cost in rows.items():
+        table.add_row(name, *_cells(cost))
+    console.print(Fitted(table))
+    message = calibration.message
+    say(
+        f"a message, besides its frames: {message.agent_ns / 1e3:.0f} us of an agent at each end, "
+        f"{message.runner_ns / 1e3:.0f} us of the runner"
+    )
+    for name, wakeup in calibration.wakeups.items():
+        late = ", ".join(
+            f"{part} {value / 1e3:,.0f} us"
+            for part, value in (("P50", wakeup.p50_ns), ("P99", wakeup.p99_ns), ("max", wakeup.max_ns))
+        )
+        say(f"late wake-ups of {'an' if name == 'agent' else 'a'} {name}: {late}")
+    how = "in seconds, before a live run" if calibration.is_quick else "exactly"
+    say(
+        f"Measured {how}, on {calibration.measured:%Y-%m-%d %H:%M} UTC on {calibration.cores} cores "
+        f"({calibration.cpu_model}), which gave processes {calibration.capacity_cores:.2f} cores together; other "
+        f"processes used {calibration.load_before:.2f}."
+    )
+
+
+def _cells(cost: ProcessCost) -> Iterator[str]:
+    yield f"{cost.frame_ns / 1e3:.1f} us"
+    yield f"{cost.lone_frame_ns / 1e3:.1f} us"
+    yield f"{100 * cost.fixed_share:.1f} % of a core"
+    yield f"{100 * cost.spread:.0f} %"
+
+
+def dilation_line(config: RunConfig) -> str | None:
+    """Return the dilation, the predicted load and lateness, and their source; None without a prediction."""
+    choice = config.dilation_choice
+    if choice is None:
+        return None
+    source = f"calibrated {choice.calibrated}" if choice.calibrated else "not calibrated; doctor --calibrate measures"
+    line = (
+        f"dilation {config.dilation:,}: predicted peak load {100 * choice.peak_load:.0f} % of {choice.cores:.3g} "
+        f"cores, lateness {_percent(choice.late_share)} % of base RTT ({source})"
+    )
+    if choice.late_share <= LATE_SHARE:
+        return line
+    return f"{line}; " + (f"{choice.enough:,} would do" if choice.enough else "no dilation would do")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}" if share < 0.1 else f"{100 * share:,.0f}"
+
+
+def say_dilations(plans: Iterable[RunPlan]) -> None:
+    """Print the dilation line of each live run on stderr, with the name of the run if there are several."""
+    live = [plan for plan in plans if plan.config.clock == "real"]
+    for plan, name in zip(live, named(live), strict=True):
+        line = dilation_line(plan.config)
+        which = f"{plan.config.scenario} {name}: " if len(live) > 1 else ""
+        if line is not None:
+            complain(f"{which}{line}")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Names for the shell's completion, with their meanings.
+
+The tables are imported when a shell asks, so that no other command waits for them.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias, get_args
+
+Words: TypeAlias = list[tuple[str, str]]
+"""Names and their meanings, which some shells show."""
+
+
+def scenarios() -> Words:
+    from sfc_testbed.scenarios.catalogue import SCENARIOS
+
+    return [(scenario.name, scenario.summary) for scenario in SCENARIOS.values()]
+
+
+def scenarios_or_all() -> Words:
+    return [*scenarios(), ("all", "every scenario")]
+
+
+def experiments_or_all() -> Words:
+    from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+
+    return [*((experiment.name, experiment.title) for experiment in EXPERIMENTS.values()), ("all", "every experiment")]
+
+
+def schemes(incomplete: str) -> Words:
+    """Return the schemes; after a `+`, the scheme with each rate control."""
+    from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+
+    scheme, plus, _ = incomplete.partition("+")
+    if plus:
+        return [(f"{scheme}+{suffix}", summary) for suffix, summary in CONGESTION_SUFFIXES.items()]
+    return [(scheme.name, scheme.summary) for scheme in SCHEMES.values()]
+
+
+def scheme_lists(incomplete: str) -> Words:
+    """Return completions of the last scheme in a comma-separated list, without those already in the list."""
+    before, comma, last = incomplete.rpartition(",")
+    return [(f"{before}{comma}{name}", summary) for name, summary in schemes(last) if name not in before.split(",")]
+
+
+def topologies() -> Words:
+    from sfc_testbed.topologies.shapes import SHAPES
+
+    return [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()]
+
+
+def scales() -> list[str]:
+    from sfc_testbed.scenarios.model.scenario import ScaleName
+
+    return list(get_args(ScaleName))
+
+
+def switches() -> list[str]:
+    from sfc_testbed.testbed.plan.switch_targets import SWITCH_TARGETS
+
+    return ["auto", *SWITCH_TARGETS]
+
+
+def clocks() -> list[str]:
+    from sfc_testbed.request.spec import ClockName
+
+    return list(get_args(ClockName))

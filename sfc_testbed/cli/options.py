@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Arguments and options that verbs share, with their help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfc_testbed.cli.listing import words
+from sfc_testbed.request.checks import shown
+from sfc_testbed.request.quantities import in_unit
+from sfc_testbed.request.spec import FLOW_LIST
+from sfc_testbed.testbed.errors import UsageError
+
+
+def folder_of(text: str | Path) -> Path:
+    """Return the folder of a name. UsageError for an empty name."""
+    if not str(text):
+        raise UsageError("--out: a folder name is required")
+    return Path(text)
+
+
+OptionalScenario = Annotated[
+    str | None,
+    typer.Argument(
+        help="Scenario, see `list`; optional with --flows.", show_default=False, autocompletion=words.scenarios
+    ),
+]
+
+
+def scenario_of(scenario: str | None, flows: Path | None) -> str:
+    """Return the typed scenario, or the placeholder scenario of a run that takes its flows from a file."""
+    if scenario is not None:
+        return scenario
+    if flows is None:
+        raise UsageError("no scenario: give one that `list` shows, or a flow list with --flows FILE")
+    return FLOW_LIST
+
+
+def scheme_names(text: str) -> tuple[str, ...]:
+    """Return the schemes of `--schemes`. UsageError for a repeated one."""
+    names = tuple(name.strip() for name in text.split(","))
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise UsageError(f"--schemes: {shown(repeated)} is given twice")
+    return names
+
+
+SwitchName = Annotated[
+    str, typer.Option(help="Switch target: soft (softswitch), bmv2 or auto (soft).", autocompletion=words.switches)
+]
+ClockName = Annotated[
+    str,
+    typer.Option(
+        help="real: live on Mininet, as root. virtual: simulated time, deterministic.", autocompletion=words.clocks
+    ),
+]
+DilationFactor = Annotated[str, typer.Option(help="Time dilation factor D of a live run: auto or a number.")]
+ScaleName = Annotated[
+    str, typer.Option(help="Size of the network and the traffic: ci, laptop or paper.", autocompletion=words.scales)
+]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
+
+
+def milliseconds(text: str | float) -> float:
+    """Return a time in ms; the default unit is ms. Options that are not given arrive as None, not here."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return in_unit(str(text), "ms")
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+Duration = Annotated[
+    float | None,
+    typer.Option(
+        metavar="TIME",
+        parser=milliseconds,
+        help="Longest simulated time, such as 4ms; a number is in ms.",
+        show_default=False,
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a setting: NAME of the scenario, topology.NAME, switch.NAME or transport.NAME. Repeatable.",
+    ),
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", parser=folder_of, help="Folder for run folders.")]
+TopologyName = Annotated[
+    str | None,
+    typer.Option(
+        help="Topology instead of the scenario's, see `list`.", show_default=False, autocompletion=words.topologies
+    ),
+]
+FlowFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Flow list to replay: CSV, or a file of the HPCC simulator.", show_default=False),
+]
+Pcap = Annotated[
+    str,
+    typer.Option(
+        metavar="PLACES",
+        help="Capture packets at HOST, SWITCH (all ports) or SWITCH:PORT; separated by commas. "
+        "flow:NUMBER among them: only packets of that flow, by default along its paths.",
+    ),
+]
+BackgroundName = Annotated[
+    str | None, typer.Option(help="Background application that also sends traffic: iperf3.", show_default=False)
+]
+HostsImage = Annotated[
+    str | None,
+    typer.Option(
+        "--hosts", metavar="docker:IMAGE", help="Run the hosts as Docker containers of this image.", show_default=False
+    ),
+]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="SPEC",
+        help="Inject a fault, such as loss:all,rate=1% or link:tor1-spine1,down=200us. See docs/workloads.md.",
+    ),
+]
+P4_HELP = "P4 program for the switches: PROGRAM.json from p4c, or FILE.p4 if p4c is installed."
+P4Program = Annotated[str | None, typer.Option("--p4", metavar="FILE", help=P4_HELP, show_default=False)]
+P4Programs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--p4", metavar="FILE", help=f"{P4_HELP} Repeatable: every scheme runs with every program; `built-in` is ours."
+    ),
+]
+ClaimsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--claims", metavar="FILE.py", help="Your own claims to check against the results.", show_default=False
+    ),
+]
+Retry = Annotated[
+    bool,
+    typer.Option(
+        "--retry",
+        help="Repeat a late run at the smallest dilation that would have been on time, even above --dilation.",
+    ),
+]
+RunWorkers = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|N", help="Processes for a virtual run. The traces are the same for any number; auto: the fastest."
+    ),
+]
+ExchangeName = Annotated[
+    str,
+    typer.Option("--exchange", help="Exchange between the processes: memory, or mpi if started by mpirun."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
+SchedulerAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler that is already running.",
+        show_default=False,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", min=1, help="Virtual runs that run at the same time on this machine.", show_default="cores"
+    ),
+]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py cli`."""
+
+from __future__ import annotations
+
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+from sfc_testbed.cli.listing import words
+from sfc_testbed.cli.options import HostsImage, P4Program, Settings, SwitchName
+from sfc_testbed.cli.output import EXIT_INVALID, console
+from sfc_testbed.native.first_use import prepare
+from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.execution.limits import check_switch_limits
+from sfc_testbed.testbed.execution.programs import build_programs
+from sfc_testbed.testbed.plan.dilations import MAX_DILATION, NETWORK_DILATION
+from sfc_testbed.testbed.plan.plan import plan_network
+from sfc_testbed.testbed.program.user_program import read_program
+from sfc_testbed.testbed.targets import capabilities
+
+MAX_SCRIPT_BYTES = 1_000_000
+
+
+def verb(
+    *,
+    topology: Annotated[str, typer.Option(help="Topology, see `list`.", autocompletion=words.topologies)] = "clos",
+    scheme: Annotated[
+        str, typer.Option(help="Scheme of the switches and hosts at the start.", autocompletion=words.schemes)
+    ] = "sfc",
+    switch: SwitchName = "auto",
+    p4: P4Program = None,
+    dilation: Annotated[
+        int, typer.Option(min=1, max=MAX_DILATION, help="Time dilation factor D of the network.")
+    ] = NETWORK_DILATION,
+    settings: Settings = None,
+    hosts: HostsImage = None,
+    script: Annotated[
+        Path | None,
+        typer.Option(
+            "--exec",
+            metavar="FILE",
+            help="Run the commands in this file (`-`: stdin) instead of a prompt; exit with 3 at the first failure.",
+        ),
+    ] = None,
+) -> None:
+    request = RunSpec(
+        "none",
+        scheme,
+        switch,
+        topology=topology,
+        dilation=dilation,
+        settings=parse_settings(settings or ()),
+        hosts=hosts,
+        program=read_program(p4),
+    )
+    lines = None if script is None else _open(script)
+    plan = plan_network(request)
+    check_switch_limits(plan)
+    capabilities.require("real", plan.config.switch, plan.mtu_bytes, hosts, has_virtual=False)
+    prepare()
+    build_programs([plan])
+
+    from sfc_testbed.testbed.prompt.start import open_prompt  # loads Mininet, which is installed as checked above
+
+    if not open_prompt(request, console, lines):
+        raise typer.Exit(EXIT_INVALID)
+
+
+def _open(script: Path) -> IO[str]:
+    if str(script) == "-":
+        return sys.stdin
+    try:
+        return StringIO(read_bounded_text(script, MAX_SCRIPT_BYTES))
+    except FileNotFoundError as error:
+        raise UsageError(f"--exec {script}: {error.strerror}") from error
+    except FileRefused as error:
+        raise UsageError(f"--exec {script} {error}") from error

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py list`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from sfc_testbed.cli.listing import words
+from sfc_testbed.cli.listing.tables import (
+    names_table,
+    rate_control_rows,
+    scenario_tables,
+    scheme_tables,
+    topology_tables,
+)
+from sfc_testbed.cli.output import console
+from sfc_testbed.request.checks import nearest, shown
+from sfc_testbed.request.schemes import SCHEMES
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.scenarios.faults.kinds import FAULTS
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.topologies.shapes import SHAPES
+
+
+def verb(
+    scenario: Annotated[
+        str | None,
+        typer.Argument(help="Scenario whose settings are shown.", show_default=False, autocompletion=words.scenarios),
+    ] = None,
+    *,
+    schemes: Annotated[
+        bool, typer.Option("--schemes", help="Show schemes with all settings of switches and hosts.")
+    ] = False,
+    topologies: Annotated[bool, typer.Option("--topologies", help="Show topologies with all their settings.")] = False,
+) -> None:
+    if scenario is not None and scenario not in SCENARIOS:
+        raise UsageError(_unknown(scenario))
+    parts = [
+        *(scenario_tables(SCENARIOS[scenario]) if scenario is not None else ()),
+        *(scheme_tables() if schemes else ()),
+        *(topology_tables() if topologies else ()),
+    ]
+    for part in parts or _overview():
+        console.print(part)
+
+
+def _unknown(name: str) -> str:
+    for option, table in (("--schemes", SCHEMES), ("--topologies", SHAPES)):
+        if name.partition("+")[0] in table:
+            return f"{name} is not a scenario: ./runner.py list {option} shows it"
+    return f"unknown scenario {shown(name)}; choose from {', '.join(SCENARIOS)}{nearest(name, SCENARIOS)}"
+
+
+def _scales(names: Iterable[str]) -> str:
+    return f"scales: {', '.join(names)}"
+
+
+def _overview() -> Iterator[RenderableType]:
+    usual = next(iter(SCENARIOS.values())).scales
+    scenarios = [
+        (row.name, row.summary if [*row.scales] == [*usual] else f"{row.summary} ({_scales(row.scales)})")
+        for row in SCENARIOS.values()
+    ]
+    yield names_table(f"scenarios ({_scales(usual)})", scenarios)
+    yield names_table("schemes", [(scheme.name, scheme.summary) for scheme in SCHEMES.values()])
+    yield names_table("rate control of a scheme", rate_control_rows())
+    yield names_table("faults", [(fault.kind, fault.summary) for fault in FAULTS.values()])
+    yield names_table("topologies", words.topologies())
+    yield Text("All settings with units and defaults: ./runner.py list SCENARIO, list --schemes, list --topologies.")

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py run`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfc_testbed.cli.calibration import say_dilations
+from sfc_testbed.cli.listing import words
+from sfc_testbed.cli.options import (
+    BackgroundName,
+    ClockName,
+    DilationFactor,
+    Duration,
+    ExchangeName,
+    Faults,
+    FlowFile,
+    HostsImage,
+    Json,
+    OptionalScenario,
+    Out,
+    P4Program,
+    Pcap,
+    Retry,
+    RunWorkers,
+    ScaleName,
+    Seed,
+    Settings,
+    SwitchName,
+    TopologyName,
+    scenario_of,
+)
+from sfc_testbed.cli.output import console, say, say_json, with_fields
+from sfc_testbed.cli.planning import (
+    checked,
+    clock_of,
+    dilation_of,
+    end_by_outcome,
+    execute_plan,
+    over_ranks,
+    places_of,
+    ranks_of,
+    workers_of,
+)
+from sfc_testbed.cli.retrying import execute_retrying
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.execution.retry import check_retry
+from sfc_testbed.testbed.interrupt import interruptible
+from sfc_testbed.testbed.program.user_program import read_program
+
+
+def verb(
+    scenario: OptionalScenario = None,
+    *,
+    scheme: Annotated[
+        str,
+        typer.Option(
+            help="Scheme, see `list`; a suffix such as +dcqcn or +hpcc sets the congestion control.",
+            autocompletion=words.schemes,
+        ),
+    ] = "sfc",
+    switch: SwitchName = "auto",
+    p4: P4Program = None,
+    clock: ClockName = "real",
+    dilation: DilationFactor = "auto",
+    scale: ScaleName = "ci",
+    seed: Seed = 1,
+    duration: Duration = None,
+    settings: Settings = None,
+    topology: TopologyName = None,
+    flows: FlowFile = None,
+    fault: Faults = None,
+    hosts: HostsImage = None,
+    out: Out = Path("runs"),
+    pcap: Pcap = "",
+    background: BackgroundName = None,
+    workers: RunWorkers = "auto",
+    exchange: ExchangeName = "memory",
+    retry: Retry = False,
+    json: Json = False,
+) -> None:
+    request = RunSpec(
+        scenario_of(scenario, flows),
+        scheme=scheme,
+        switch=switch,
+        clock=clock_of(clock),
+        dilation=dilation_of(dilation),
+        scale=scale,
+        seed=seed,
+        duration_ms=duration,
+        topology=topology,
+        settings=parse_settings(settings or ()),
+        captures=places_of(pcap),
+        background=background,
+        flow_file=flows,
+        faults=tuple(fault or ()),
+        hosts=hosts,
+    )
+    if retry:
+        check_retry(request.clock)
+    processes = workers_of(workers)
+    ranks = ranks_of(exchange, processes)
+    request = replace(request, program=read_program(p4))  # not before: only the first MPI rank gets here
+    [plan] = checked([request], out, workers=processes if ranks is None else 1, compiles=ranks is None)
+    clock_of_ranks = None if ranks is None else over_ranks(plan, ranks)
+    say_dilations([plan])
+    if clock_of_ranks is None:
+        run = execute_retrying(request, plan, out, quiet=json, retry=retry)
+    else:
+        run = execute_plan(plan, out, quiet=json, clock=clock_of_ranks)
+    with interruptible():  # everything is stored by now
+        if json:
+            say_json(with_fields(run.result.to_json(), folder=str(run.folder)))
+        else:
+            from sfc_testbed.analysis.report.terminal_tables import (
+                run_table,  # loads slowly; the packets need not wait for it
+            )
+
+            console.print(run_table(run.result, plan.config))
+            if run.report is not None:
+                say(f"report: {run.report}")
+    end_by_outcome([run])

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Compiles the host engine from Python to C and to extension modules, and caches it by content.
+
+A build is a folder of the cache that appears complete, by a rename. Two processes may build at the same time; the first
+complete build is kept. The content of a build never changes. A damaged build is replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from os_helpers.cache import forget_unused, private_cache
+from os_helpers.kept import discard, is_whole, seal
+from sfc_testbed.native.sources import (
+    EXTENSIONS,
+    MANIFEST,
+    algorithms,
+    build_name,
+    digest_of,
+    dropped_details,
+    engine,
+    imports_of,
+    module_name,
+    path_of,
+)
+from sfc_testbed.place import ROOT
+
+_FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-fwrapv", "-w")
+_C_FLAGS = ("-std=gnu11", "-O2")
+_ERROR = re.compile(r"^(\S+\.py):\d+(?::\d+)?: error: .*$", re.MULTILINE)
+_SHOWN_CHARACTERS = 300
+
+
+class BuildFailed(Exception):
+    """A failure to compile the engine. The message is one line."""
+
+
+def missing() -> str | None:
+    """Return what this machine lacks to compile the engine and what to do about it, or None."""
+    compiler = _compiler()[0]
+    if shutil.which(compiler) is None:
+        return f"no C compiler ({compiler}) on the PATH; run tools/provision.sh"
+    if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
+        return "no Python.h of this Python; run tools/provision.sh"
+    if find_spec("mypyc") is None or find_spec("setuptools") is None:
+        return "no mypyc in this Python's environment; run make setup"
+    return None
+
+
+def build_engine() -> Path:
+    """Return the folder with a build of the current engine and algorithms, and build it unless it is in the cache.
+
+    Raise BuildFailed, CacheRefused or OSError.
+    """
+    folder = private_cache() / build_name()
+    if is_whole(folder):
+        return folder
+    lacking = missing()
+    if lacking is not None:
+        raise BuildFailed(lacking)
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as name:
+        new_build = Path(name) / folder.name
+        new_build.mkdir()
+        _compile(Path(name) / "c", new_build)
+        if build_name() != folder.name:
+            raise BuildFailed("its sources changed during compilation; try again")
+        seal(new_build)
+        if not is_whole(folder):
+            discard(folder)
+            try:
+                new_build.rename(folder)
+            except OSError:
+                if not is_whole(folder):  # if it is whole, another process was faster
+                    raise
+    forget_unused()
+    return folder
+
+
+def _compile(work: Path, target: Path) -> None:
+    """Compile the engine: C files go to the folder `work`, modules and manifest to the folder `target`."""
+    from concurrent.futures import ThreadPoolExecutor  # every command loads this module, but few compile
+
+    work.mkdir()
+    sources = _translate(work)
+    extensions: list[dict[str, Any]] = json.loads((work / EXTENSIONS).read_text(encoding="utf-8"))
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        list(pool.map(lambda extension: _link(extension, target), extensions))
+        list(pool.map(lambda name: link_c_module(name, target), engine().c_modules))
+    _write_manifest(target, sources, [str(extension["name"]) for extension in extensions])
+
+
+def _translate(work: Path) -> list[str]:
+    """Translate Python to C and return the translated sources. Algorithms that mypyc refuses are omitted."""
+    optional = algorithms()
+    while True:
+        sources = [*engine().modules, *optional]
+        command = [sys.executable, "-m", "sfc_testbed.native.translate", str(work), *sources]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return sources
+        refused = set(_ERROR.findall(done.stdout)) & set(optional)
+        if not refused:
+            raise BuildFailed(_first_error(done.stdout + done.stderr))
+        optional = [name for name in optional if name not in refused]
+
+
+def _link(extension: dict[str, Any], target: Path) -> None:
+    """Compile and link an extension module from its C files."""
+    output = target / (str(extension["name"]) + EXTENSION_SUFFIXES[0])
+    include = [f"-I{folder}" for folder in (sysconfig.get_path("include"), *extension["include_dirs"])]
+    command = [*_compiler(), *extension["flags"], *_FLAGS, *include, "-o", str(output), *extension["sources"]]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BuildFailed(_first_error(done.stderr))
+
+
+def link_c_module(name: str, target: Path) -> None:
+    """Compile a module that is written in C into the folder `target`. Raise BuildFailed."""
+    module = engine().c_modules[name]
+    include, flags = [str(path_of(module.include))], list(_C_FLAGS)
+    _link(
+        {
+            "name": name,
+            "sources": [str(path_of(source)) for source in module.sources],
+            "include_dirs": include,
+            "flags": flags,
+        },
+        target,
+    )
+
+
+def _write_manifest(target: Path, sources: Sequence[str], extensions: Sequence[str]) -> None:
+    source_of = {module_name(source): source for source in sources}
+    entries = {
+        name: _entry(name, source=module.sources[0], imports=[], classes={})
+        for name, module in engine().c_modules.items()
+    }
+    entries |= {
+        name: _entry(
+            name,
+            source=source_of.get(name),
+            imports=_imports_among(source_of, name),
+            classes=dropped_details(source_of[name]) if name in source_of else {},
+        )
+        for name in extensions
+    }
+    (target / MANIFEST).write_text(json.dumps(entries), encoding="utf-8")
+
+
+def _imports_among(source_of: Mapping[str, str], name: str) -> list[str]:
+    """Return the compiled modules that a module imports."""
+    if name not in source_of:
+        return []
+    return [module for module in imports_of(source_of[name]) if module in source_of]
+
+
+def _entry(name: str, *, source: str | None, imports: list[str], classes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the manifest's entry of an extension module. `source` is None for modules that mypyc adds."""
+    return {
+        "file": name + EXTENSION_SUFFIXES[0],
+        "source": source,
+        "digest": None if source is None else digest_of(source),
+        "imports": imports,
+        "classes": classes,
+    }
+
+
+def _compiler() -> list[str]:
+    return shlex.split(os.environ.get("CC", "")) or ["cc"]
+
+
+def _first_error(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower()] or lines[-1:] or ["no reason given"]
+    return errors[0][:_SHOWN_CHARACTERS]

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Compiles the engine at set-up, or when the first command is about to run hosts."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from os_helpers.cache import CACHE_NAME, CacheRefused, private_cache
+from os_helpers.kept import discard, is_whole
+from os_helpers.visible import visible
+from sfc_testbed.native.build import BuildFailed, build_engine, missing
+from sfc_testbed.native.modules import (
+    INTERPRETED,
+    engine_folder,
+    has_damaged_engine,
+    interpreted_algorithms,
+    wants_compiled,
+)
+from sfc_testbed.native.sources import build_name
+from sfc_testbed.place import ROOT
+
+_COMMAND = ROOT / "runner.py"
+_MODULE = "sfc_testbed.native"
+
+
+def prepare() -> None:
+    """Compile the engine if the command needs it and the cache has none. Call this after the arguments are checked.
+
+    The command then starts again with the same arguments, because it has already loaded the sources, and a process must
+    not mix the two kinds of modules.
+    """
+    if Path(sys.argv[0]).resolve() != _COMMAND or not wants_compiled():
+        return
+    if engine_folder() is not None and not has_damaged_engine():
+        return
+    _compile_apart()
+    if engine_folder() is not None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until the new process handles them
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
+def _compile_apart() -> None:
+    """Compile in separate processes. On Ctrl-C they end and leave nothing behind."""
+    compiling = subprocess.Popen([sys.executable, "-m", _MODULE], cwd=ROOT, start_new_session=True)
+    try:
+        compiling.wait()
+    except KeyboardInterrupt:
+        os.killpg(compiling.pid, signal.SIGINT)
+        compiling.wait()
+        raise
+
+
+def compile_engine() -> bool:
+    """Compile the engine unless the cache has a whole build of the current sources. Return whether there is a build.
+
+    One line on stderr announces the compilation, names a damaged build, or says why the engine cannot be compiled.
+    """
+    folder = engine_folder()
+    if folder is not None and folder.name == build_name():
+        return True
+    try:
+        if adopt_build(build_name()):
+            return True
+        if missing() is None:
+            damaged = "the host engine in the cache is damaged; compiling it again: about a minute"
+            line = damaged if has_damaged_engine() else "compiling the host engine: about a minute"
+            print(line, file=sys.stderr, flush=True)
+        build_engine()
+    except (BuildFailed, CacheRefused, OSError) as error:
+        print(visible(f"the host engine runs interpreted, several times slower: {error}"), file=sys.stderr, flush=True)
+        return False
+    return True
+
+
+def adopt_build(name: str) -> bool:
+    """Copy a build into root's cache from the cache of the tree's owner, and return whether one was copied.
+
+    So `sudo` does not compile the engine a second time. Root executes the owner's sources in any case, so the owner's
+    build of the same sources adds no risk. Nothing is copied if this process is not root, if the tree is root's, or if
+    the user chose a cache by XDG_CACHE_HOME. Raises CacheRefused.
+    """
+    owner = ROOT.stat().st_uid
+    if os.geteuid() != 0 or owner == 0 or os.environ.get("XDG_CACHE_HOME"):
+        return False
+    folder = private_cache() / name
+    with suppress(OSError, KeyError):  # the owner has no home, no such build, or another process was faster
+        build = Path(pwd.getpwuid(owner).pw_dir) / ".cache" / CACHE_NAME / name
+        if build.stat().st_uid == owner and is_whole(build):
+            with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as part:
+                shutil.copytree(build, Path(part) / name, symlinks=True)
+                discard(folder)  # a damaged build, or nothing
+                (Path(part) / name).rename(folder)
+            return True
+    return False
+
+
+def lacking() -> str | None:
+    """Return why hosts run slower than possible and what to do about it, or None if they do not."""
+    if not wants_compiled():
+        return f"not wanted: {INTERPRETED} is set"
+    folder = engine_folder()
+    if folder is None:
+        return missing() or "not compiled yet, or its sources have changed; the next run does it, or make setup"
+    algorithms = interpreted_algorithms(folder)
+    return f"interpreted beside it: {', '.join(algorithms)}; make setup compiles what it can" if algorithms else None

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The text of the pages in docs/reproduction/, and the generated parts of pages that are written by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+
+from sfc_testbed.analysis.formatting import NOTHING, amount, markdown_table
+from sfc_testbed.analysis.results.outcome import HOLDS, OURS, brief_tally, tally_in_sentences
+from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.record import ClaimFinding
+from sfc_testbed.reproduction.remarks import Reason, Remarks
+from sfc_testbed.reproduction.summaries import SCALES, Summary, by_experiment, largest, own_arrivals_us, sets_that_hold
+
+SUMMARY_PAGE = "README.md"
+OUTCOMES = "outcomes"
+"""The name of the generated part of SUMMARY_PAGE."""
+
+Pictures = Mapping[str, str]
+"""The path of each experiment's picture, relative to the folder of the pages."""
+
+_PART = re.compile(r"(<!-- begin (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+_SOURCE = """\
+<!-- `python -m sfc_testbed.reproduction.document` makes this page from docs/stored; edit only the remarks there. -->
+"""
+_FORMER = "†"
+_FORMER_NOTE = (
+    "before [paths depended on the seed](../decisions/0012-paths-by-flow-and-seed.md), and not repeated since"
+)
+
+
+def pages_of(summaries: Sequence[Summary], remarks: Mapping[str, Remarks], pictures: Pictures) -> dict[str, str]:
+    """Return the text of each experiment's page by its file name."""
+    return {
+        f"{name}.md": _page(own, remarks.get(name, Remarks()), pictures.get(name))
+        for name, own in by_experiment(summaries).items()
+    }
+
+
+def parts_of(summaries: Sequence[Summary], remarks: Mapping[str, Remarks]) -> dict[str, str]:
+    """Return the generated parts of pages by name: the outcomes, and first tables such as `rivals, scale laptop`."""
+    parts = {OUTCOMES: _outcomes(summaries, remarks)}
+    for name, own in by_experiment(summaries).items():
+        for scale in SCALES:
+            chosen = [summary for summary in own if summary.scale == scale and summary.tables]
+            if chosen:
+                parts[f"{name}, scale {scale}"] = _first_table(largest(chosen))
+    return parts
+
+
+def with_parts(text: str, parts: Mapping[str, str]) -> str:
+    """Return a page's text with its generated parts, each between `<!-- begin NAME -->` and `<!-- end -->`.
+
+    Raise KeyError for an unknown part, and ValueError if the page has no part.
+    """
+    replaced, count = _PART.subn(lambda match: f"{match[1]}{parts[match[2]]}{match[3]}", text)
+    if not count:
+        raise ValueError("the page has no `<!-- begin NAME -->` and `<!-- end -->`")
+    return replaced
+
+
+def _first_table(summary: Summary) -> str:
+    table = summary.tables[0]
+    heading = f"Scale {summary.heading}, {_seeds(summary)}, `{summary.command}`:"
+    return f"{heading}\n\n{markdown_table(table.headings, table.rows)}"
+
+
+def _outcomes(summaries: Sequence[Summary], remarks: Mapping[str, Remarks]) -> str:
+    """Return the number of claims that hold, and a table with a row for each experiment."""
+    shown = [largest(own) for own in by_experiment(summaries).values()]
+    outcomes = [finding.outcome_text for summary in shown for finding in summary.claims]
+    rows = [
+        (
+            summary.paper_place,
+            f"[{summary.experiment}]({summary.experiment}.md)",
+            f"{summary.heading}{f' {_FORMER}' if summary.has_former_paths else ''}",
+            brief_tally(finding.outcome_text for finding in summary.claims),
+            remarks.get(summary.experiment, Remarks()).follows,
+        )
+        for summary in shown
+    ]
+    table = markdown_table(("figure", "experiment", "scale", "outcome", "what follows"), rows)
+    former = f"\n{_FORMER}: made {_FORMER_NOTE}.\n" if any(summary.has_former_paths for summary in shown) else ""
+    return f"{tally_in_sentences(outcomes)} {_trust(summaries)}\n\n{table}{former}"
+
+
+def _trust(summaries: Sequence[Summary]) -> str:
+    """Say whether all runs are faithful."""
+    runs = sum(summary.runs for summary in summaries)
+    unsound = [f"{summary.experiment} ({summary.heading})" for summary in summaries if not _is_faithful(summary)]
+    if unsound:
+        return f"Some of the {runs:,} stored runs are not faithful: {', '.join(unsound)}."
+    return f"All {runs:,} stored runs are faithful."
+
+
+def _is_faithful(summary: Summary) -> bool:
+    return set(summary.verdicts) <= {"faithful"}
+
+
+def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None) -> str:
+    """Return an experiment's page: result, picture, claims, how to repeat, the paper's figure, and reasons."""
+    shown = largest(sets)
+    experiment = EXPERIMENTS[shown.experiment]
+    lines = [f"{_SOURCE}# {shown.title} ({shown.experiment}, {shown.paper_place})", ""]
+    counted = tally_in_sentences(finding.outcome_text for finding in shown.claims)
+    lines += [f"{counted} {remarks.follows}".rstrip(), ""]
+    if picture:
+        caption = experiment.figure.caption if experiment.figure else ""
+        lines += [f"![{shown.experiment} at scale {shown.heading}]({picture})", "", f"*{caption}*", ""]
+    claims = dict.fromkeys(finding.claim for summary in (shown, *sets) for finding in summary.claims)
+    numbers = {claim: str(number) for number, claim in enumerate(claims, start=1)}
+    rows = [
+        (
+            numbers[finding.claim],
+            finding.claim,
+            finding.paper,
+            finding.median,
+            _marked(finding),
+            sets_that_hold(finding.claim, sets),
+        )
+        for finding in shown.claims
+    ]
+    lines += [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome", "sets"), rows)]
+    lines += [f"Failed: {failure}" for failure in shown.failures]
+    lines += ["Repeat the runs, or show all stored results:", "", "```sh", shown.command]
+    lines += [f"./runner.py reproduce {shown.experiment} --show --seeds all --full", "```", ""]
+    lines += ["## In the paper", "", experiment.shows]
+    if shown.notes:
+        lines += ["", "## In this reproduction", "", *(f"- {note}" for note in shown.notes)]
+    return "\n".join([*lines, *_reasons(numbers, shown, sets, remarks.reasons)]) + "\n"
+
+
+def _basis(summary: Summary) -> str:
+    """Return the sentences on the runs that the page shows, and on the columns of its table."""
+    length = ""
+    scale_us = own_arrivals_us(summary.experiment, summary.scale)
+    if summary.arrivals_us is not None and scale_us is not None:
+        length = f", with messages for {summary.arrivals_us / 1000:g} ms instead of {scale_us / 1000:g} ms"
+    of = "the median over " if len(summary.seeds) > 1 else "the result of "
+    verdicts = "" if _is_faithful(summary) else f" Verdicts of the runs: {', '.join(summary.verdicts) or NOTHING}."
+    former = f" The runs were made {_FORMER_NOTE}." if summary.has_former_paths else ""
+    return (
+        f"*Measured* is {of}{_seeds(summary)} at scale {summary.scale} ({amount(summary.runs, 'run')}){length}."
+        f"{verdicts}{former} The [overview]({SUMMARY_PAGE}) explains the columns."
+    )
+
+
+def _seeds(summary: Summary) -> str:
+    return amount(len(summary.seeds), "seed") if len(summary.seeds) > 1 else f"seed {summary.seeds[0]}"
+
+
+def _marked(finding: ClaimFinding) -> str:
+    """Return the outcome, in bold if the claim does not hold."""
+    if finding.outcome == HOLDS:
+        return finding.outcome_text
+    return f"**{finding.outcome}**{OURS if finding.is_ours else ''}"
+
+
+def _reasons(
+    numbers: Mapping[str, str], shown: Summary, sets: Sequence[Summary], reasons: Sequence[Reason]
+) -> list[str]:
+    """Return the section on the claims that do not hold, with the reasons of those in the results of the page."""
+    failed = {finding.claim for summary in sets for finding in summary.claims if finding.outcome != HOLDS}
+    here = {finding.claim for finding in shown.claims if finding.outcome != HOLDS}
+    lines = ["", "## Why claims do not hold", ""] if failed else []
+    covered: set[str] = set()
+    for reason in reasons:
+        own = [claim for claim in numbers if claim in reason.claims and claim in failed]
+        if here.intersection(own):
+            covered.update(own)
+            lines += [f"- **{_listed(own, here, numbers)}.** {reason.cause} *Test:* {reason.test}"]
+    explained = {claim for reason in reasons for claim in reason.claims}
+    unknown = [claim for claim in numbers if claim in failed - explained]
+    if unknown:
+        lines += [f"- **{_listed(unknown, failed, numbers)}.** The cause is unknown."]
+    elsewhere = [claim for claim in numbers if claim in (failed & explained) - covered]
+    if elsewhere:
+        verb = "fails" if len(elsewhere) == 1 else "fail"
+        command = f"reproduce {shown.experiment} --show --full"
+        listed = _listed(elsewhere, failed, numbers)
+        lines += [f"- **{listed}** {verb} only in other stored results. `{command}` has the causes."]
+    return lines
+
+
+def _listed(claims: Sequence[str], here: Container[str], numbers: Mapping[str, str]) -> str:
+    """Name claims by number; those outside `here` fail only in other results than those of the page."""
+    first = ", ".join(numbers[claim] for claim in claims if claim in here)
+    other = ", ".join(numbers[claim] for claim in claims if claim not in here)
+    elsewhere = f" (and {other} in other stored results)" if other else ""
+    return f"{'Claims' if ', ' in first else 'Claim'} {first}{elsewhere}"

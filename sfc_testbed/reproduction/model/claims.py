@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The kinds of claim that the paper makes, one class each. A claim over an axis must hold at every point of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sfc_testbed.analysis.formatting import format_ratio
+from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.reproduction.model.experiment import Measured, Measurement, NotMeasured, Results
+from sfc_testbed.reproduction.model.quantities import Quantity
+from sfc_testbed.scenarios.model.scenario import ScaleName
+
+LEAST_R2 = 0.9
+"""R² of a line from which a relation counts as linear."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The texts of a claim, and where it counts."""
+
+    claim: str
+    """The claim in our words, with its limits."""
+    paper: str
+    """The paper's value or wording."""
+    is_ours: bool = field(default=False, kw_only=True)
+    """Whether our set-up decides the claim, or it tests our simulator. It is then not one of the paper's."""
+    only_at: tuple[ScaleName, ...] = field(default=(), kw_only=True)
+    """The scales at which the claim can fail; empty: all."""
+
+
+@dataclass(frozen=True)
+class Ratio(Statement):
+    """A claim that the ratio of a quantity under two schemes lies between two bounds at every point."""
+
+    of: Quantity
+    scheme: str
+    base: str
+    at_least: float | None = None
+    at_most: float | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, results: Results) -> Measured:
+        ratios = []
+        for measurement in _chosen(results, self.scheme, self.where):
+            ratios.append((*_ratio(self.of, measurement, results, self.base), measurement))
+        worst = _worst([ratio for ratio, *_ in ratios], self.at_least, self.at_most)
+        ratio, values, measurement = ratios[worst]
+        text = f"{format_ratio(ratio)} ({values}{_place(measurement, len(ratios))})"
+        return Measured(ratio, _between(ratio, self.at_least, self.at_most), text, format_ratio)
+
+
+@dataclass(frozen=True)
+class Bound(Statement):
+    """A claim that a quantity of a scheme lies between two bounds: numbers, or functions of the run."""
+
+    of: Quantity
+    scheme: str
+    at_least: float | Callable[[Run], float] | None = None
+    at_most: float | Callable[[Run], float] | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, results: Results) -> Measured:
+        bounded = []
+        for measurement in _chosen(results, self.scheme, self.where):
+            value = self.of.measure(measurement.run)
+            low, high = (_at(bound, measurement.run) for bound in (self.at_least, self.at_most))
+            bounded.append((value, low, high, measurement))
+        value, low, high, measurement = min(bounded, key=lambda row: _margin(*row[:3]))
+        required = " and ".join(
+            f"{word} {self.of.write(bound)}"
+            for word, bound in (("at least", low), ("at most", high))
+            if bound is not None
+        )
+        text = f"{self.of.write(value)} (required: {required}{_place(measurement, len(bounded))})"
+        return Measured(value, _between(value, low, high), text, self.of.write)
+
+
+@dataclass(frozen=True)
+class Linear(Statement):
+    """A claim that a quantity grows linearly with an axis: R² of the fitted line is at least LEAST_R2."""
+
+    of: Quantity
+    scheme: str
+    axis: str
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, results: Results) -> Measured:
+        chosen = _chosen(results, self.scheme, self.where)
+        slope, r2 = _line(chosen, self.of, self.axis)
+        text = f"{self.of.write(slope)} per unit of {self.axis}, R² {r2:.3f} over {len(chosen)} points"
+        return Measured(r2, r2 >= LEAST_R2 and slope > 0, text, "R² {:.3f}".format)
+
+
+@dataclass(frozen=True)
+class SlopeRatio(Statement):
+    """A claim that the slopes of a quantity over an axis under two schemes have a ratio between two bounds."""
+
+    of: Quantity
+    scheme: str
+    base: str
+    axis: str
+    at_least: float | None = None
+    at_most: float | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, results: Results) -> Measured:
+        slope, base = (
+            _line(_chosen(results, scheme, self.where), self.of, self.axis)[0] for scheme in (self.scheme, self.base)
+        )
+        values = f"{self.of.write(slope)} vs. {self.of.write(base)} per unit of {self.axis}"
+        if slope <= 0 or base <= 0:
+            return Measured(None, False, values)
+        ratio = slope / base
+        text = f"{format_ratio(ratio)} ({values})"
+        return Measured(ratio, _between(ratio, self.at_least, self.at_most), text, format_ratio)
+
+
+@dataclass(frozen=True)
+class Spread(Statement):
+    """A claim that a quantity of a scheme changes little over an axis: its highest value over its lowest is limited."""
+
+    of: Quantity
+    scheme: str
+    at_most: float
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, results: Results) -> Measured:
+        values = [self.of.measure(measurement.run) for measurement in _chosen(results, self.scheme, self.where)]
+        low, high = min(values), max(values)
+        ratio = high / low if low else float("inf")
+        text = f"{self.of.write(low)} to {self.of.write(high)}"
+        return Measured(ratio, ratio <= self.at_most, text, format_ratio)
+
+
+@dataclass(frozen=True)
+class NoneLower(Statement):
+    """A claim that no quantity, such as a percentile of a distribution, is lower than under another scheme."""
+
+    each_of: tuple[Quantity, ...]
+    scheme: str
+    base: str
+    at_least: float
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, results: Results) -> Measured:
+        ratios = []
+        for measurement in _chosen(results, self.scheme, self.where):
+            for quantity in self.each_of:
+                ratio, values = _ratio(quantity, measurement, results, self.base)
+                ratios.append((ratio, f"{quantity.name}: {values}"))
+        ratio, values = min(ratios)
+        text = f"{format_ratio(ratio)} ({values}; lowest of {len(ratios)})"
+        return Measured(ratio, ratio >= self.at_least, text, format_ratio)
+
+
+@dataclass(frozen=True)
+class Judged(Statement):
+    """A claim with a check of its own."""
+
+    judge: Callable[[Results], Measured]
+
+    def check(self, results: Results) -> Measured:
+        return self.judge(results)
+
+
+def _chosen(results: Results, scheme: str, where: Mapping[str, Any]) -> list[Measurement]:
+    chosen = [measurement for measurement in results.of(scheme) if where.items() <= measurement.point.place.items()]
+    if not chosen:
+        raise NotMeasured(f"{scheme} was not run at {dict(where)}")
+    return chosen
+
+
+def _ratio(of: Quantity, measurement: Measurement, results: Results, base: str) -> tuple[float, str]:
+    """Return a run's quantity divided by the base scheme's quantity at the same place, and both values as text."""
+    value, divisor = of.measure(measurement.run), of.measure(results.at(base, measurement.point.place))
+    if not divisor:
+        raise NotMeasured(f"{of.name} of {base} is zero")
+    return value / divisor, f"{of.write(value)} vs. {of.write(divisor)}"
+
+
+def _line(chosen: list[Measurement], of: Quantity, axis: str) -> tuple[float, float]:
+    """Return the slope and R² of the least-squares line."""
+    if len(chosen) < 3:
+        raise NotMeasured(f"a line over {axis} needs three points, but there are {len(chosen)}")
+    positions = np.array([float(measurement.point.place[axis]) for measurement in chosen])
+    values = np.array([of.measure(measurement.run) for measurement in chosen])
+    slope, offset = np.polyfit(positions, values, 1)
+    spread = float(((values - values.mean()) ** 2).sum())
+    error = float(((values - (slope * positions + offset)) ** 2).sum())
+    return float(slope), 1 - error / spread if spread else 0.0
+
+
+def _at(bound: float | Callable[[Run], float] | None, run: Run) -> float | None:
+    return bound(run) if callable(bound) else bound
+
+
+def _between(value: float, low: float | None, high: float | None) -> bool:
+    return (low is None or value >= low) and (high is None or value <= high)
+
+
+def _margin(value: float, low: float | None, high: float | None) -> float:
+    """Return the distance to the nearer bound, as a share of this bound; negative if the value is outside."""
+    margins = [(value - low) / (abs(low) or 1.0)] if low is not None else []
+    margins += [(high - value) / (abs(high) or 1.0)] if high is not None else []
+    return min(margins, default=0.0)
+
+
+def _worst(ratios: list[float], low: float | None, high: float | None) -> int:
+    """Return the index of the ratio that is nearest to failing the claim, or that fails it most."""
+    if high is not None and (low is None or max(ratios) > high):
+        return int(np.argmax(ratios))
+    return int(np.argmin(ratios))
+
+
+def _place(worst: Measurement, points: int) -> str:
+    """Return the end of a finding's text, which names the worst point if there is more than one."""
+    if points == 1:
+        return ""
+    where = ", ".join(f"{name} {value}" for name, value in worst.point.place.items())
+    return f"; worst of {points} points: {where}"

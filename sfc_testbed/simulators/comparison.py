@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Compares a virtual run with another simulator that carried the same flows: peer-validation.json.
+
+Both sides are measured with the same ideal FCT, ours. So a ratio of slowdowns is a ratio of FCTs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError
+
+from sfc_testbed.analysis.metrics.buffers import switches, time_weighted_mean, whole_buffer, whole_buffers
+from sfc_testbed.analysis.metrics.figures import Figure, Figures
+from sfc_testbed.analysis.metrics.flows import size_bin_edges
+from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, ResultError
+from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.telemetry.atomic_file import replace_text
+from sfc_testbed.wire.units import NS_PER_US
+
+FILE_NAME = "peer-validation.json"
+SCHEMA: Literal["sfc-testbed/peer-validation/1"] = "sfc-testbed/peer-validation/1"
+SIZE_BINS = 4
+MOST_POINTS = 400
+"""The points of a scatter plot that are stored for a run."""
+_PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
+_FEWEST = {"mean": 1, "p50": 1, "p95": 20, "p99": 100}
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PeerFlow:
+    """A completed flow of the peer: numbers of its hosts, from 0, and times in model ns since the start of the run."""
+
+    src: int
+    dst: int
+    size_bytes: int
+    start_ns: int
+    fct_ns: int
+
+
+@dataclass(frozen=True)
+class PeerQueues:
+    """The queues of all switch ports of the peer."""
+
+    peak_bytes: int
+    """The longest queue of any port."""
+    byte_ns: float
+    """The integral of the bytes in all queues over time."""
+
+
+class Both(Figures):
+    """A figure of our run and of the peer's."""
+
+    ours: Figure
+    peer: Figure
+
+    @property
+    def share(self) -> float:
+        """Return by how much our figure is larger, as a share of the peer's."""
+        return self.ours / self.peer - 1 if self.peer else 0.0
+
+
+class GroupFigures(Figures):
+    """The FCT slowdown of some of the flows."""
+
+    group: str
+    flows: int
+    mean: Both | None
+    p50: Both | None
+    p95: Both | None
+    p99: Both | None
+    """A figure is None if there are too few flows for it."""
+
+
+class PeerRun(Figures):
+    """The comparison of one scenario."""
+
+    label: str
+    """Scenario, scheme, scale and settings."""
+    peer: str = "HPCC simulator"
+    """The other simulator."""
+    command: str
+    seed: int
+    flows: int
+    correlation: Figure | None
+    """Pearson's r of the FCTs; None if they are all equal on one side."""
+    groups: tuple[GroupFigures, ...]
+    peak_queue_bytes: Both | None = None
+    """The longest queue of any port; the peer counts whole KB."""
+    mean_queued_bytes: Both | None = None
+    """The mean of the bytes in all queues, from the first start to the last finish."""
+    points_us: tuple[tuple[Figure, Figure], ...] = ()
+    """FCTs of some of the flows, ours and the peer's."""
+
+
+class PeerValidation(Figures):
+    """The content of peer-validation.json."""
+
+    schema_name: Literal["sfc-testbed/peer-validation/1"] = Field(default=SCHEMA, alias="schema")
+    peer: str
+    runs: tuple[PeerRun, ...]
+    failures: tuple[str, ...] = ()
+
+
+def compare_with_peer(
+    run: Run, label: str, flows: Sequence[PeerFlow], queues: PeerQueues | None, *, peer: str
+) -> PeerRun:
+    """Compare a run with the peer's. Raises ResultError if the peer or our run did not complete the same flows."""
+    pairs = _paired(run, flows)
+    fct_us, peer_us, ideal_us = (pairs[name].to_numpy() for name in ("fct_us", "peer_us", "ideal_fct_us"))
+    chosen = np.unique(np.linspace(0, len(fct_us) - 1, MOST_POINTS).astype(int))
+    order = np.argsort(fct_us, kind="stable")[chosen]
+    return PeerRun(
+        label=label,
+        peer=peer,
+        command=run.command,
+        seed=run.result.seed,
+        flows=len(fct_us),
+        correlation=float(np.corrcoef(fct_us, peer_us)[0, 1]) if fct_us.std() and peer_us.std() else None,
+        groups=tuple(
+            _group(name, fct_us[inside] / ideal_us[inside], peer_us[inside] / ideal_us[inside])
+            for name, inside in _groups(pairs).items()
+        ),
+        **_queues(run, flows, queues),
+        points_us=tuple(zip(fct_us[order].tolist(), peer_us[order].tolist(), strict=True)),
+    )
+
+
+def _paired(run: Run, flows: Sequence[PeerFlow]) -> pl.DataFrame:
+    """Return our flows with the peer's FCT. Flows with the same ends, start and size are paired in any order."""
+    ours = (
+        run.flows.filter(pl.col("fct_us").is_not_null())
+        .select("src", "dst", "tag", "size_bytes", "start_us", "fct_us", "ideal_fct_us")
+        .with_columns(pl.col("src", "dst").str.slice(1).cast(pl.Int64) - 1)
+        .sort("src", "dst", "start_us", "size_bytes", maintain_order=True)
+    )
+    theirs = sorted(flows, key=lambda flow: (flow.src, flow.dst, flow.start_ns, flow.size_bytes))
+    keys = [(flow.src, flow.dst, flow.size_bytes) for flow in theirs]
+    if run.flows.height != ours.height or list(ours.select("src", "dst", "size_bytes").iter_rows()) != keys:
+        raise ResultError(
+            f"{run.folder}: {ours.height} of {run.flows.height} flows completed, the peer's {len(theirs)}"
+        )
+    return ours.with_columns(pl.Series("peer_us", [flow.fct_ns / NS_PER_US for flow in theirs]))
+
+
+def _groups(pairs: pl.DataFrame) -> dict[str, NDArray[np.bool_]]:
+    """Return the flows of each traffic class, and of each bin of sizes if sizes differ."""
+    sizes, tags = pairs["size_bytes"].to_numpy(), pairs["tag"]
+    groups = {tag: (tags == tag).to_numpy() for tag in tags.unique(maintain_order=True)}
+    edges = size_bin_edges(pairs, SIZE_BINS)
+    if len(edges) > 1:
+        lows = (0, *edges[:-1])
+        groups |= {f"up to {high:,} B": (sizes > low) & (sizes <= high) for low, high in zip(lows, edges, strict=True)}
+    return groups
+
+
+def _group(name: str, ours: Values, peer: Values) -> GroupFigures:
+    figures: dict[str, Both | None] = {"mean": Both(ours=float(ours.mean()), peer=float(peer.mean()))}
+    for key, percent in _PERCENTILES.items():
+        figures[key] = Both(ours=float(np.percentile(ours, percent)), peer=float(np.percentile(peer, percent)))
+    enough = {key: both if len(ours) >= _FEWEST[key] else None for key, both in figures.items()}
+    return GroupFigures(group=name, flows=len(ours), **enough)
+
+
+def _queues(run: Run, flows: Sequence[PeerFlow], queues: PeerQueues | None) -> dict[str, Both]:
+    if queues is None:
+        return {}
+    peak_bytes = run.queues.lazy().filter(pl.col("port") > 0).select(pl.col("high_water_bytes").max()).collect().item()
+    span_ns = max(flow.start_ns + flow.fct_ns for flow in flows) - min(flow.start_ns for flow in flows)
+    return {
+        "peak_queue_bytes": Both(ours=peak_bytes, peer=queues.peak_bytes),
+        "mean_queued_bytes": Both(ours=_mean_queued_bytes(run), peer=queues.byte_ns / span_ns),
+    }
+
+
+def _mean_queued_bytes(run: Run) -> float:
+    """Return the mean of the bytes in all switches, from the first start to the last finish.
+
+    Each depth lasts until the next sample and the last depth until the last finish. A switch is empty before its first
+    sample: of a short incast, the time before the first sample and after the last one is 5 %.
+    """
+    begin_us, end_us = float(run.flows["start_us"].to_numpy().min()), float(run.flows["finish_us"].to_numpy().max())
+    whole = whole_buffers(run.queues)
+    mean_bytes = 0.0
+    for name in switches(whole):
+        rows = whole_buffer(whole, name).filter(pl.col("time_us").is_between(begin_us, end_us))
+        times_us = np.concatenate(([begin_us], rows["time_us"].to_numpy(), [end_us]))
+        depths = np.concatenate(([0.0], rows["depth_bytes"].to_numpy(), [0.0]))
+        mean_bytes += time_weighted_mean(times_us, depths) or 0.0
+    return mean_bytes
+
+
+def write_peer_validation(path: Path, validation: PeerValidation) -> None:
+    """Write peer-validation.json atomically."""
+    replace_text(path, validation.to_json())
+
+
+def read_peer_validation(path: Path) -> PeerValidation:
+    """Read peer-validation.json. Raises ResultError with the file and the reason if it cannot be read."""
+    try:
+        return PeerValidation.model_validate_json(read_bounded_text(path, MAX_FILE_BYTES))
+    except FileNotFoundError as error:
+        raise ResultError(f"{path}: no such file") from error
+    except FileRefused as error:
+        raise ResultError(f"{path}: it {error}") from error
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise ResultError(f"{path}: not a comparison of this release") from error

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Runs scenarios in our virtual clock and in another simulator, and compares the flows of each pair.
+
+The results are in one folder: peer-validation.json, our run folders, and the simulator's input and output.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from sfc_testbed.analysis.results.result import ResultError
+from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.simulators import conweave, hpcc, htsim, powertcp
+from sfc_testbed.simulators.comparison import (
+    FILE_NAME,
+    PeerFlow,
+    PeerQueues,
+    PeerRun,
+    PeerValidation,
+    compare_with_peer,
+    write_peer_validation,
+)
+from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
+from sfc_testbed.testbed.execution.execute import execute
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.recording.folder import give_to_caller, make_folder
+from sfc_testbed.testbed.recording.outcome import Silent
+
+
+class Simulator(Protocol):
+    """The names that each module about another simulator defines."""
+
+    NAME: str
+    VARIABLE: str
+    """The environment variable with the path of its program."""
+    FCT_FILE: str
+    """The file into which it writes a line for each completed flow."""
+    FCT_MARK: str
+    """A text that only these lines of the file have; empty: the file has no other lines."""
+    SCHEMES: tuple[str, ...]
+    """The schemes that it simulates, for scenarios without `--schemes`."""
+
+    def configuration(self, plan: RunPlan) -> Mapping[str, object]:
+        """Return its configuration by key. Raise ValueError for what it does not simulate."""
+
+    def write_input(self, plan: RunPlan, program: str, folder: Path, *, has_queues: bool) -> list[str]:
+        """Write its input into a folder, and return the command to run there."""
+
+    def finished_flows(self, table: str) -> Iterator[PeerFlow]:
+        """Yield the flows of the FCT file."""
+
+    def queues_in(self, folder: Path) -> PeerQueues | None:
+        """Return the queues that it has written into a folder; None if it has not."""
+
+
+PEERS: Mapping[str, Simulator] = {
+    "hpcc-simulator": hpcc,
+    "conweave-simulator": conweave,
+    "powertcp-simulator": powertcp,
+    "htsim": htsim,
+}
+"""The simulators by the name that `--peer` takes."""
+
+_PAYLOAD = "transport.payload_bytes=1000"
+"""The payload of the paper and of the simulator; scale ci has 4,000 B."""
+_UNIQUE_PATHS = ("topology.tors=8", "topology.hosts_per_tor=4", "topology.spines=1")
+_BUFFER = "switch.buffer_bytes=33554432"
+"""32 MiB, as the paper's switches have; the simulator's buffer is in whole MiB."""
+_SMALL_BUFFER = "switch.buffer_bytes=2097152"
+_ONE_RECEIVER = ("topology.spines=1", "placement=spread", "receiver=h1")
+_INCAST_OF_64 = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", *_ONE_RECEIVER)
+_POLL_S = 0.2
+_LONGEST_S = 1_800.0
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PeerCase:
+    """A scenario to be carried by both simulators."""
+
+    label: str
+    request: RunSpec
+    has_queues: bool = True
+    """Whether the peer samples its queues, which takes long in large networks."""
+
+
+def standard_cases(peer: str) -> list[PeerCase]:
+    """Return the cases of docs/validation.md for a simulator. UsageError, with the known names, if it is unknown."""
+    simulator_of(peer)
+    return _CASES[peer]()
+
+
+def _cases_of_hpcc() -> list[PeerCase]:
+    """Return the cases without loss, and an incast in which switches pause each other all the time."""
+    pauses = [
+        case_of(
+            "incast", scheme, "ci", (*_INCAST_OF_64, _SMALL_BUFFER), label=f"64:1 incast, 128 hosts, 2 MiB, {scheme}"
+        )
+        for scheme in hpcc.SCHEMES
+    ]
+    return [*_cases_without_loss(hpcc.SCHEMES), *pauses]
+
+
+def _cases_of_powertcp() -> list[PeerCase]:
+    cases = _cases_without_loss(powertcp.SCHEMES, powertcp.PARAMETERS)
+    return [replace(case, has_queues=False) for case in cases if case.request.scale == "ci"]
+
+
+def _cases_without_loss(schemes: Sequence[str], settings: Sequence[str] = ()) -> list[PeerCase]:
+    """Return incasts, and Hadoop with and without ECMP, and on the paper's network."""
+    small = ("topology.tors=4", "topology.hosts_per_tor=8", "degree=16", *_ONE_RECEIVER, _BUFFER)
+    large = (*_INCAST_OF_64, _BUFFER)
+    paper = ("arrivals_us=400", "warmup_us=0", "cooldown_us=0", _BUFFER)
+    works: Sequence[tuple[str, str, str, Sequence[str]]] = (
+        ("16:1 incast, 32 hosts", "incast", "ci", small),
+        ("64:1 incast, 128 hosts", "incast", "ci", large),
+        ("hadoop-50, 32 hosts, one spine", "hadoop-50", "ci", (*_UNIQUE_PATHS, _BUFFER, _PAYLOAD)),
+        ("hadoop-50, 32 hosts, four spines (ECMP)", "hadoop-50", "ci", (_BUFFER, _PAYLOAD)),
+        ("hadoop-50, 512 hosts, 400 us", "hadoop-50", "paper", paper),
+    )
+    return [
+        case_of(
+            scenario,
+            scheme,
+            scale,
+            (*words, *settings),
+            label=f"{label}, {scheme}",
+            has_queues=scale != "paper",
+        )
+        for label, scenario, scale, words in works
+        for scheme in schemes
+    ]
+
+
+def _cases_on_a_fat_tree() -> list[PeerCase]:
+    """Return incasts of different degrees, and one with longer flows."""
+    settings = (
+        *htsim.NETWORK,
+        htsim.PARAMETERS,
+        *("placement=spread", "receiver=h1", "window_us=0", "switch.buffer_bytes=null", "transport.payload_bytes=4000"),
+    )
+    return [
+        case_of(
+            "incast",
+            scheme,
+            "ci",
+            (f"degree={degree}", f"message_bytes={size_bytes}", *settings),
+            label=f"{degree}:1 incast of {size_bytes // 1000:,} KB, fat tree of 128 hosts, {scheme}",
+            topology="three-tier",
+            has_queues=False,
+        )
+        for degree, size_bytes in ((16, 248_000), (64, 248_000), (127, 248_000), (64, 1_000_000))
+        for scheme in htsim.SCHEMES
+    ]
+
+
+def _cases_with_loss() -> list[PeerCase]:
+    """Return an incast, and Hadoop on unique paths, with buffers in which packets are dropped.
+
+    The switch in which queues form has 17 ports with the incast (its last ToR), and 32 with Hadoop (the spine).
+    """
+    buffer_of = conweave.shared_bytes
+    incast = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", "placement=spread", "receiver=h1")
+    racks = ("topology.tors=32", "topology.hosts_per_tor=1")
+    works: Sequence[tuple[str, str, Sequence[str]]] = (
+        ("64:1 incast, 128 hosts, 4 MiB", "incast", (*incast, f"switch.buffer_bytes={buffer_of(4, ports=17)}")),
+        (
+            "hadoop-50, 32 racks of a host, 2 MiB",
+            "hadoop-50",
+            (*racks, f"switch.buffer_bytes={buffer_of(2, ports=32)}"),
+        ),
+    )
+    return [
+        case_of(
+            scenario,
+            scheme,
+            "ci",
+            (*words, "topology.spines=1", *conweave.NETWORK, *timeouts),
+            label=f"{label}, {scheme}",
+            has_queues=False,
+        )
+        for label, scenario, words in works
+        for scheme in conweave.SCHEMES
+        for timeouts in (conweave.TIMEOUTS[scheme.partition("+")[0]],)
+    ]
+
+
+_CASES: Mapping[str, Callable[[], list[PeerCase]]] = {
+    "hpcc-simulator": _cases_of_hpcc,
+    "conweave-simulator": _cases_with_loss,
+    "powertcp-simulator": _cases_of_powertcp,
+    "htsim": _cases_on_a_fat_tree,
+}
+"""The cases of docs/validation.md by the name of the simulator."""
+
+
+def case_of(
+    scenario: str,
+    scheme: str,
+    scale: str,
+    words: Sequence[str],
+    *,
+    label: str = "",
+    seed: int | None = None,
+    topology: str | None = None,
+    has_queues: bool = True,
+) -> PeerCase:
+    """Return the case of one scenario with settings such as `degree=16`."""
+    settings = parse_settings(words)
+    request = RunSpec(
+        scenario, scheme=scheme, scale=scale, clock="virtual", topology=topology, settings=settings, seed=seed or 1
+    )
+    return PeerCase(label or " ".join([scenario, scheme, scale, *words]), request, has_queues=has_queues)
+
+
+def validate_with_peer(
+    peer: str, cases: Sequence[PeerCase], name: str, out: Path, tell: Tell
+) -> tuple[PeerValidation, Path]:
+    """Run all cases and return the comparisons and their folder; a failed case is a line in `failures`.
+
+    The comparisons so far are written after each case. Raises UsageError, before anything starts, if the simulator's
+    environment variable is not set or it does not simulate a case's scheme, and Interrupted with what is kept.
+    """
+    simulator = simulator_of(peer)
+    program = os.environ.get(simulator.VARIABLE)
+    if not program or not os.access(program, os.X_OK):
+        raise UsageError(
+            f"--peer {peer}: set {simulator.VARIABLE} to the path of its program (docs/validation.md); it is "
+            + (f"{program!r}, which cannot be executed" if program else "not set")
+        )
+    plans = [plan_run(case.request) for case in cases]
+    for plan in plans:
+        try:
+            simulator.configuration(plan)
+        except ValueError as error:
+            raise UsageError(f"--peer {peer}: {error}") from error
+    folder = make_folder(out.absolute(), f"{name}-peer-validation")
+    (folder / "logs").rmdir()
+    runs: list[PeerRun] = []
+    failures: list[str] = []
+    validation = PeerValidation(peer=simulator.NAME, runs=())
+    for number, (case, plan) in enumerate(zip(cases, plans, strict=True), 1):
+        tell(f"{number}/{len(cases)} {case.label}")
+        try:
+            runs.append(_compared(simulator, case, plan, program, folder / f"peer-{number}"))
+        except KeyboardInterrupt as error:
+            raise Interrupted(f"{len(runs)} of {len(cases)} comparisons are in {folder}") from error
+        except (ResultError, RunError, OSError, ValueError) as error:
+            failures.append(f"{case.label}: {error}")
+        validation = PeerValidation(peer=simulator.NAME, runs=tuple(runs), failures=tuple(failures))
+        write_peer_validation(folder / FILE_NAME, validation)
+        give_to_caller(folder)
+    return validation, folder
+
+
+def simulator_of(peer: str) -> Simulator:
+    """Return the simulator of this name. UsageError, with the known names, if there is none."""
+    if peer not in PEERS:
+        raise UsageError(f"--peer: unknown simulator {peer!r}; choose from {', '.join(PEERS)}")
+    return PEERS[peer]
+
+
+def _compared(simulator: Simulator, case: PeerCase, plan: RunPlan, program: str, folder: Path) -> PeerRun:
+    folder.mkdir()
+    flows, queues = _simulated(simulator, plan, program, folder, has_queues=case.has_queues)
+    ours = execute(plan, folder.parent, Silent(), page=False)
+    if ours.interrupted:
+        raise KeyboardInterrupt
+    return compare_with_peer(load_run(ours.folder), case.label, flows, queues, peer=simulator.NAME)
+
+
+def _simulated(
+    simulator: Simulator, plan: RunPlan, program: str, folder: Path, *, has_queues: bool
+) -> tuple[list[PeerFlow], PeerQueues | None]:
+    """Let the simulator carry a plan. Raises ValueError if it fails or does not complete all flows in half an hour.
+
+    It is ended once it has written everything: the timers of its finished flows go on, and would take minutes.
+    """
+    words = simulator.write_input(plan, program, folder, has_queues=has_queues)
+    deadline_s = time.monotonic() + _LONGEST_S
+    with (folder / "output.txt").open("w") as output:
+        process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            while process.poll() is None and not _is_complete(
+                simulator, folder, len(plan.flows), has_queues=has_queues
+            ):
+                if time.monotonic() > deadline_s:
+                    raise ValueError(f"the simulator did not complete all flows in {_LONGEST_S / 60:.0f} minutes")
+                time.sleep(_POLL_S)
+        finally:
+            process.kill()
+            process.wait()
+    if not (folder / simulator.FCT_FILE).exists():
+        last = (folder / "output.txt").read_text(errors="replace").splitlines()[-1:]
+        raise ValueError(f"the simulator wrote no FCTs; its last line is {''.join(last)!r}")
+    flows = list(simulator.finished_flows((folder / simulator.FCT_FILE).read_text()))
+    return flows, simulator.queues_in(folder) if has_queues else None
+
+
+def _is_complete(simulator: Simulator, folder: Path, flows: int, *, has_queues: bool) -> bool:
+    with suppress(FileNotFoundError):
+        lines = (folder / simulator.FCT_FILE).read_text().splitlines(keepends=True)
+        finished = sum(line.endswith("\n") and simulator.FCT_MARK in line for line in lines)
+        return finished >= flows and (not has_queues or simulator.queues_in(folder) is not None)
+    return False

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Reads trace files and reports precisely why a file cannot be read.
+
+A long trace does not have to fit into memory: `scan_trace` returns it as a query, and polars then reads only the
+columns and rows that the query needs, a part at a time.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+import polars as pl
+
+from sfc_testbed.telemetry.schema import SCHEMA_KEY, VERSION_KEY, TraceSchema
+
+AnyRows = TypeVar("AnyRows", "pl.DataFrame", "pl.LazyFrame")
+
+Rows: TypeAlias = "pl.DataFrame | pl.LazyFrame"
+"""The rows of a trace, or a query for them."""
+
+_LONG_BYTES = 1 << 20
+"""File size up to which `scan_trace` reads a trace into memory, where it takes about ten times this size.
+
+A trace is queried many times, and queries on rows in memory are faster.
+"""
+
+
+class TraceError(Exception):
+    """A trace file is missing or damaged, or has an unexpected schema or an unsupported version."""
+
+
+def read_trace(path: Path, schema: TraceSchema) -> pl.DataFrame:
+    """Return the rows of a trace file, with columns in schema order.
+
+    Raise TraceError, whose message contains the file and the reason, if the file cannot be read.
+    """
+    if not path.is_file():
+        raise TraceError(f"{path}: no such trace")
+    try:
+        metadata = pl.read_parquet_metadata(path)
+        frame = _filled(pl.read_parquet(path, glob=False), schema)  # the name may contain brackets
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
+    _check_schema(path, metadata, schema)
+    _check_columns(path, frame.schema, schema)
+    _check_nulls(path, frame.null_count(), schema)
+    return frame
+
+
+def scan_trace(path: Path, schema: TraceSchema) -> pl.LazyFrame:
+    """Return a query for the rows of a trace file, with columns in schema order.
+
+    Raise TraceError if the file cannot be read. The whole file is checked now, not when the query is evaluated.
+    """
+    if not path.is_file() or path.stat().st_size <= _LONG_BYTES:
+        return read_trace(path, schema).lazy()
+    try:
+        metadata = pl.read_parquet_metadata(path)
+        rows = _filled(pl.scan_parquet(path, glob=False), schema)
+        columns = rows.collect_schema()
+        nulls = answer(rows.select(pl.all().null_count()))
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
+    _check_schema(path, metadata, schema)
+    _check_columns(path, columns, schema)
+    _check_nulls(path, nulls, schema)
+    return rows
+
+
+def answer(query: pl.LazyFrame) -> pl.DataFrame:
+    """Evaluate a query with only a part of the trace in memory at a time."""
+    return query.collect(engine="streaming")
+
+
+def _filled(rows: AnyRows, schema: TraceSchema) -> AnyRows:
+    """Add the columns with nulls that the trace has got since an older release wrote the file."""
+    names = rows.collect_schema().names()
+    new = {column.name: column for column in schema.columns if column.nullable and column.name not in names}
+    if not new:
+        return rows
+    filled = rows.with_columns(pl.lit(None, column.dtype).alias(name) for name, column in new.items())
+    known = [name for name in schema.column_names if name in names or name in new]
+    return filled.select(*known, *(name for name in names if name not in known))
+
+
+def _check_schema(path: Path, metadata: dict[str, str], schema: TraceSchema) -> None:
+    name, version = metadata.get(SCHEMA_KEY), metadata.get(VERSION_KEY)
+    if name is None:
+        raise TraceError(f"{path}: not a trace of this testbed (no {SCHEMA_KEY} in its metadata)")
+    if name != schema.name:
+        raise TraceError(f"{path}: a {name} trace, expected {schema.name}")
+    if version != str(schema.version):
+        raise TraceError(f"{path}: {name} version {version}, this release reads version {schema.version}")
+
+
+def _check_columns(path: Path, columns: pl.Schema, schema: TraceSchema) -> None:
+    for column in schema.columns:
+        dtype = columns.get(column.name)
+        if dtype is None:
+            raise TraceError(f"{path}: column {column.name} is missing")
+        if dtype != column.dtype:
+            raise TraceError(f"{path}: column {column.name} is {dtype}, expected {column.dtype()}")
+    if tuple(columns) != schema.column_names:
+        raise TraceError(f"{path}: columns are {', '.join(columns)}; expected {', '.join(schema.column_names)}")
+
+
+def _check_nulls(path: Path, nulls: pl.DataFrame, schema: TraceSchema) -> None:
+    """Raise TraceError if a column that is not nullable has nulls. `nulls` is one row with the nulls per column."""
+    for column in schema.columns:
+        if nulls[column.name][0] and not column.nullable:
+            raise TraceError(f"{path}: column {column.name} has {nulls[column.name][0]} nulls, expected none")

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Classes of the rows that a run records one by one. They define name, type, unit and meaning of each column.
+
+The measuring code creates a row, an agent sends it unchanged, and `telemetry.schema` derives the columns of the trace
+from its class. This module must not import polars, so that agents start without it. Rows that are created for single
+packets are not frozen, since creating a frozen row takes three times as long.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from sfc_testbed.telemetry.figures import Meaning, SenderCounts
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRow:
+    """The trace has one row per flow of the run: one message from one host to another. The columns that the sender
+    reports, `packets_sent` to `paused_us`, are null if the runner was killed before the report."""
+
+    flow_id: Annotated[int, Meaning("number of the flow in this run, from 1")]
+    src: Annotated[str, Meaning("sending host")]
+    dst: Annotated[str, Meaning("receiving host")]
+    tag: Annotated[str, Meaning("traffic class of the scenario, such as `hadoop` or `incast`")]
+    size_bytes: Annotated[int, Meaning("bytes of the message, without headers", "B", bits=64)]
+    start_us: Annotated[
+        float | None,
+        Meaning("time at which the message was ready to be sent; null: a flow it waits for did not finish", "µs"),
+    ]
+    finish_us: Annotated[
+        float | None,
+        Meaning("time at which the sender gets the ACK of the last packet; null: the flow did not finish", "µs"),
+    ]
+    fct_us: Annotated[float | None, Meaning("`finish_us` - `start_us`", "µs")]
+    ideal_fct_us: Annotated[float, Meaning("FCT of the message at line rate in an otherwise idle network", "µs")]
+    slowdown: Annotated[float | None, Meaning("`fct_us` / `ideal_fct_us`, never clamped to 1", "1")]
+    counts: SenderCounts | None
+    paused_us: Annotated[float | None, Meaning("time for which flow control held back packets of the flow", "µs")]
+    corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")]
+
+
+@dataclass(slots=True)
+class SignalRow:
+    """The trace has one row for each Back-To-Sender (BTS) packet that reached a host, and each flow that it names."""
+
+    sent_us: Annotated[
+        float | None,
+        Meaning("time at which the data packet reached the switch that created the packet; null: unknown", "µs"),
+    ]
+    received_us: Annotated[float, Meaning("time at which the host's NIC received the packet", "µs")]
+    host: Annotated[str, Meaning("host that received the packet")]
+    flow_id: Annotated[int | None, Meaning("flow to which the packet applies; null: the host has no such flow")]
+    switch: Annotated[str, Meaning("switch that created the packet, or `unknown`")]
+    cause: Annotated[
+        str,
+        Meaning(
+            "`queue`, `cache` (answered by a sender-side ToR), `estimator`, `feedback` (QCN), `sub_rtt` (Bolt) or "
+            "`unknown` (not named, as by the SFC prototype)"
+        ),
+    ]
+    pause_us: Annotated[float, Meaning("requested pause, counted from the receipt of the packet; 0: none", "µs")]
+    queue_depth_bytes: Annotated[
+        int,
+        Meaning(
+            "bytes in the queue of `switch` for the packet; for cause `cache` this is not the congested queue",
+            "B",
+        ),
+    ]
+    cacheable: Annotated[bool, Meaning("whether ToRs on the way may cache the pause")]
+    obeyed: Annotated[
+        bool, Meaning("whether the host paused the flow, or passed the request to the flow's congestion control")
+    ]
+    paused_until_us: Annotated[
+        float | None,
+        Meaning(
+            "end of the pause that the packet set; `received_us`: the host had no data left; null: no pause set",
+            "µs",
+        ),
+    ]
+
+
+@dataclass(slots=True)
+class LatenessRow:
+    """The trace has the lateness of sent frames: one row per interval in which a switch, or a process that serves
+    hosts, sent frames. Virtual runs have no rows."""
+
+    time_us: Annotated[float, Meaning("end of the interval", "µs")]
+    part: Annotated[str, Meaning("`host` or `switch`")]
+    node: Annotated[str, Meaning("switch, or process that serves hosts; `logs/NODE.json` lists its hosts")]
+    departures: Annotated[int, Meaning("frames sent in the interval", bits=64)]
+    max_us: Annotated[float, Meaning("lateness of the latest of these frames, in model time", "µs")]
+
+
+@dataclass(slots=True)
+class GoodputRow:
+    """The trace has the goodput of flows: one row per flow and interval (`transport.goodput_interval_ns`) in which the
+    receiver got message bytes in order."""
+
+    from_us: Annotated[float, Meaning("start of the interval", "µs")]
+    until_us: Annotated[float, Meaning("end of the interval", "µs")]
+    flow_id: Annotated[int, Meaning("number of the flow")]
+    delivered_bytes: Annotated[
+        int, Meaning("message bytes delivered in order in the interval, without headers", "B", bits=64)
+    ]
+
+
+@dataclass(slots=True)
+class CongestionRow:
+    """The trace has the state of congestion control over time, if `transport.cc_trace_ns` is set. An acknowledgement
+    adds a row if it changed window, rate or round trip and the flow's previous row is at least `cc_trace_ns` old."""
+
+    time_us: Annotated[float, Meaning("time at which the acknowledgement arrived", "µs")]
+    flow_id: Annotated[int, Meaning("number of the flow")]
+    cwnd_bytes: Annotated[
+        int | None, Meaning("window: most bytes that the flow may have in flight; null: no limit", "B", bits=64)
+    ]
+    rate_bps: Annotated[int, Meaning("pacing rate of the flow; the NIC's rate if it is not paced", "bit/s", bits=64)]
+    rtt_us: Annotated[
+        float | None, Meaning("round trip of the acknowledged packet; null: the packet was sent twice", "µs")
+    ]

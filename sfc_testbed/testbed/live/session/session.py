@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A live network as an object, with running NICs; its methods send messages and change the network.
+
+`open_network` starts a network by name, like Mininet's own scripts. The prompt's verbs and `examples/` use only this.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+import psutil
+
+from sfc_testbed.hosts.protocol import Adopt, Signal
+from sfc_testbed.request.settings import parse_settings
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.model.flow import MAX_SIZE_BYTES, Flow
+from sfc_testbed.testbed.control_plane.commands import change_commands, settings_commands
+from sfc_testbed.testbed.control_plane.rerouting import Rerouting
+from sfc_testbed.testbed.errors import RunError, UsageError
+from sfc_testbed.testbed.flows.ideal import ideal_fct_ns
+from sfc_testbed.testbed.interrupt import Interrupt
+from sfc_testbed.testbed.live.agents import start_agents
+from sfc_testbed.testbed.live.run import LiveNetwork, live_network, switch_clocks
+from sfc_testbed.testbed.live.session import switches as reading
+from sfc_testbed.testbed.live.session.captures import Captures
+from sfc_testbed.testbed.live.session.control import ControlledSwitch
+from sfc_testbed.testbed.live.session.hub import AgentHub, Sight
+from sfc_testbed.testbed.live.session.journal import Journal, Message
+from sfc_testbed.testbed.live.session.links import links_between, set_end, set_link
+from sfc_testbed.testbed.plan.dilations import NETWORK_DILATION
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_network, plan_run
+from sfc_testbed.testbed.program.user_program import declarations_of, read_program
+from sfc_testbed.testbed.recording.folder import make_folder
+from sfc_testbed.testbed.system.cleanup import end_processes
+from sfc_testbed.testbed.targets import capabilities
+from sfc_testbed.topologies.model import Host, Link, Port, SwitchPort
+from sfc_testbed.topologies.physics import passes_ns
+from sfc_testbed.topologies.routes import Paths
+
+_TAG = "prompt"
+_RUNS, _FOLDER = Path("runs"), "cli"
+# Time from the request of a message to its start: both ends get the message meanwhile.
+_ASK_MARGIN_NS = 150_000_000
+
+
+class LiveSession:
+    """A live network with its switches and NICs. Times, rates and bytes are in model units."""
+
+    def __init__(self, network: LiveNetwork, request: RunSpec, interrupt: Interrupt) -> None:
+        """Start the NICs; `request` is the request that the network was started with."""
+        self.network = network
+        self.plan = network.plan
+        self.topology = network.plan.topology
+        self.dilation = network.plan.dilation
+        self.journal = Journal()
+        self.switches = {running.name: ControlledSwitch(running) for running in network.switches}
+        self.captures = Captures(network, lambda: self.folder, lambda: self._hub.start_ns)
+        self._request = request
+        self._paths = Paths(self.topology)
+        self._next_flow = 1
+        self._dead: frozenset[Link] = frozenset()
+        self._mended_ns = 0
+        self._rerouting = Rerouting(self.topology)
+        self._rates_gbps: dict[tuple[str, int], float] = {}
+        self._random = random.Random(request.seed)
+        self._earlier_signals = 0
+        """The number of signals that hosts received before the current scheme began."""
+        self._hub = self._start_hub(interrupt)
+
+    @property
+    def scheme(self) -> str:
+        """The name of the scheme, with the congestion control."""
+        return self.plan.config.scheme
+
+    @property
+    def now_us(self) -> float:
+        """The model time since the NICs started; 0 until then."""
+        return self.dilation.model_us(max(0, time.monotonic_ns() - self._hub.start_ns))
+
+    def restarted_us(self, switch: str) -> float | None:
+        """Return the model time at which a switch was started again; None if the NICs are younger than the switch."""
+        since_ns = self.switch(switch).started_ns - self._hub.start_ns
+        return self.dilation.model_us(since_ns) if since_ns > 0 else None
+
+    @cached_property
+    def folder(self) -> Path:
+        """The folder for the session's files in the current folder's `runs`; it is created at the first use."""
+        return make_folder(_RUNS.absolute(), _FOLDER)
+
+    # messages
+
+    def send(self, src: str, dst: str, size_bytes: int) -> Message:
+        """Start a message from one host to another. Raises UsageError for an unknown host or an invalid size."""
+        [message] = self._start([(src, dst, size_bytes, 0)])
+        return message
+
+    def incast(self, dst: str, senders: int, size_bytes: int, sync_us: float = 0) -> list[Message]:
+        """Start a message to `dst` from each of `senders` random other hosts, within a synchronization window."""
+        self.host(dst)
+        others = [host.name for host in self.topology.hosts if host.name != dst]
+        if not 1 <= senders <= len(others):
+            raise UsageError(f"{senders} hosts cannot send to {dst}: the network has {len(others)} other hosts")
+        if not 0 <= sync_us <= 1_000_000:
+            raise UsageError("a synchronization window has between 0 and 1000000 us")
+        sources = sorted(self._random.sample(others, senders), key=others.index)
+        window_ns = sync_us * 1000
+        return self._start([(src, dst, size_bytes, round(self._random.uniform(0, window_ns))) for src in sources])
+
+    def wait(self, messages: Sequence[Message] | None = None, seconds: float = 60) -> bool:
+        """Wait up to `seconds` of wall time until these or all messages are done; return whether they are.
+
+        Raises RunError if the NICs have ended.
+        """
+        are_done = self.journal.wait(self.journal.unfinished() if messages is None else messages, seconds)
+        if not are_done and self._hub.failure is not None:
+            raise RunError(self._hub.failure)
+        return are_done
+
+    def signals_of_scheme(self) -> list[Signal]:
+        """Return the signals that hosts have received since the current scheme began."""
+        return self.journal.signals_since(self._earlier_signals)[1]
+
+    def look(self) -> Sight:
+        """Return the current state of every host."""
+        return self._hub.look()
+
+    # switches
+
+    def switch(self, name: str) -> ControlledSwitch:
+        """Return a switch by name. Raises UsageError if there is none."""
+        if name not in self.switches:
+            raise UsageError(f"unknown switch {name!r}; choose from {', '.join(self.switches)}")
+        return self.switches[name]
+
+    def host(self, name: str) -> Host:
+        """Return a host by name. Raises UsageError if there is none."""
+        if name not in self.topology.host:
+            hosts = self.topology.hosts
+            raise UsageError(f"unknown host {name!r}; choose from {hosts[0].name} to {hosts[-1].name}")
+        return self.topology.host[name]
+
+    def port(self, switch: str, word: str) -> SwitchPort:
+        """Return a port by its number or its neighbour's name. Raises UsageError unless exactly one port matches."""
+        self.switch(switch)
+        ports = [port for port in self.topology.ports[switch] if word in (str(port.number), port.peer.node)]
+        if len(ports) != 1:
+            choices = ", ".join(f"{port.number} ({port.peer.node})" for port in self.topology.ports[switch])
+            raise UsageError(f"unknown or ambiguous port {word!r} of {switch}; choose from {choices}")
+        return ports[0]
+
+    def start_switch(self, name: str) -> None:
+        """Start a switch that was stopped or has ended, with its initial settings and the changes made since.
+
+        BMv2 does not open interfaces that are down, so the switch's ends of broken links are up while it starts.
+        """
+        switch = self.switch(name)
+        switch.check_down()
+        ends = [end for link in self._dead for end in (link.a, link.b) if end.node == name]
+        try:
+            for end in ends:
+                set_end(self.network.emulation, end, up=True)
+            switch.start_again()
+        finally:
+            for end in ends:
+                set_end(self.network.emulation, end, up=False)
+
+    def _check_all_run(self) -> None:
+        for controlled in self.switches.values():
+            if not controlled.is_up:
+                raise UsageError(f"{controlled.state}: start all switches first, with `switch {controlled.name} start`")
+
+    def queues(self, switch: str) -> list[reading.QueueDepth]:
+        """Return the queues of a switch that hold frames now."""
+        return list(reading.queue_depths(self.topology, self.switch(switch)))
+
+    def cache(self, switch: str) -> reading.PauseCache:
+        """Return the current contents of a switch's pause cache."""
+        controlled = self.switch(switch)
+        zero_ns = self.network.epoch_ns + controlled.clock_lag_ns
+        return reading.pause_cache(self.topology, controlled, self.dilation, zero_ns)
+
+    def paused_ports(self, switch: str) -> list[tuple[SwitchPort, int | None]]:
+        """Return the ports of a switch that a switch at the other end pauses now, under PFC or BFC.
+
+        With each port comes the number of its paused flow queues, or None if the whole data class is paused.
+        """
+        ports = [port for port in self.topology.ports[self.switch(switch).name] if not port.peer_is_host]
+        if self.plan.switch_settings.pfc:
+            peers = [self.switch(port.peer.node) for port in ports]
+            return [
+                (port, None)
+                for port, peer in zip(ports, peers, strict=True)
+                if peer.is_up and reading.pauses_class(peer, port.peer.number)
+            ]
+        if self.plan.switch_settings.bfc_queues is None:
+            return []
+        counts = [(port, reading.paused_queues(self.switch(switch), port.number)) for port in ports]
+        return [(port, queues) for port, queues in counts if queues]
+
+    def set_rate(self, switch: str, port: SwitchPort, gbps: float) -> None:
+        """Change the rate of a switch port."""
+        if not 0 < gbps <= 100_000:
+            raise UsageError(f"{gbps:g} Gb/s is not a valid port rate: above 0, at most 100000")
+        reading.check_rates_have_codes(self.plan.transport, [gbps])
+        reading.set_rate(
+            self.topology, self.switch(switch), port, round(gbps * 1e9), self.dilation, self.plan.switch_settings
+        )
+        self._rates_gbps[switch, port.number] = gbps
+
+    def set_scheme(self, name: str) -> None:
+        """Change the scheme while the network runs; messages under way keep the rules that they began with."""
+        plan = plan_network(self._request_with(scheme=name))
+        old, new = self.plan.switch_settings, plan.switch_settings
+        program = declarations_of(self.plan.spec.program)
+        self._check_all_run()
+        reading.check_rates_have_codes(plan.transport, self._rates_gbps.values())
+        for controlled in self.switches.values():
+            before, after = (
+                settings_commands(self.topology, controlled.name, settings, self.dilation) for settings in (old, new)
+            )
+            for command in change_commands(before, after, program.initial_action):
+                controlled.command(command)
+        self._hub.tell(Adopt(plan.transport.as_dict()))
+        self.plan = plan
+        self._earlier_signals, _ = self.journal.signals_since(0)
+        for (switch, number), gbps in self._rates_gbps.items():
+            self.set_rate(switch, self.port(switch, str(number)), gbps)
+
+    # links
+
+    def set_link(self, a: str, b: str, *, up: bool) -> int:
+        """Take all links between two nodes down or up, and route around dead links; return the number of links."""
+        links = links_between(self.topology, a, b)
+        ends = [end for link in links for end in (link.a, link.b) if end.node in self.switches]
+        if not up:
+            self._tell_ports(ends, up=False)  # first, so that the switches count the losses; the kernel would not
+        for link in links:
+            set_link(self.network.emulation, link, up=up)
+        if up:
+            self._tell_ports(ends, up=True)
+            self._mended_ns = time.monotonic_ns()
+        self._dead = self._dead.difference(links) if up else self._dead.union(links)
+        for name, changes in self._rerouting.around(self._dead).items():
+            for change in changes:
+                self.switches[name].change(change)
+        return len(links)
+
+    @property
+    def counts_dead_links(self) -> bool:
+        """Whether packets lost on links that are down are counted; BMv2's ports do not count them."""
+        return self.plan.config.switch == "soft"
+
+    @property
+    def had_dead_links(self) -> bool:
+        """Whether a link is down, or was down since the NICs started."""
+        return bool(self._dead) or self._mended_ns > self._hub.start_ns
+
+    def _tell_ports(self, ends: Sequence[Port], *, up: bool) -> None:
+        if self.counts_dead_links:
+            for end in ends:
+                self.switches[end.node].change(f"port_link {end.number} {'up' if up else 'down'}")
+
+    # planning a scenario, and ending the session
+
+    def plan_scenario(self, name: str, scale: str, settings: Sequence[str]) -> RunPlan:
+        """Return a scenario's plan on this network with its settings. Raises UsageError if that is impossible."""
+        request = self._request_with(scheme=self.scheme)
+        merged = {**request.settings, **parse_settings(settings)}
+        plan = plan_run(replace(request, scenario=name, scale=scale, settings=merged))
+        if plan.topology != self.topology:
+            raise UsageError("a scenario at the prompt uses the running network: topology settings are not allowed")
+        session_fields = ("physics", "switch_settings", "transport_settings", "thresholds_bytes")
+        updates = {field: getattr(self.plan.config, field) for field in session_fields}
+        config = replace(plan.config, **updates)
+        if plan.faults and self._dead:
+            raise UsageError("a scenario with faults needs all links up: use `link NODE PEER up` first")
+        return replace(self.plan, config=config, flows=plan.flows, faults=plan.faults)
+
+    @contextmanager
+    def emptied(self) -> Iterator[None]:
+        """Restart the switches with their changes and stop the NICs for the body; restart both after the body."""
+        self._check_all_run()
+        self._hub.stop()
+        try:
+            self._restart_switches()
+            yield
+        finally:
+            self._restart_switches()
+            self.journal.begin_anew()
+            self._hub = self._start_hub(Interrupt())
+
+    def _restart_switches(self) -> None:
+        for controlled in self.switches.values():
+            if controlled.is_up:
+                controlled.halt()
+        for name in self.switches:
+            self.start_switch(name)
+
+    def close(self, tell: Callable[[str], None]) -> None:
+        """End the programs in the hosts, the captures and the NICs; `tell` receives lines about the captures."""
+        try:
+            self.captures.close(tell)
+        finally:
+            end_processes(_programs_of(self.network))
+            self._hub.stop()
+
+    def _start_hub(self, interrupt: Interrupt) -> AgentHub:
+        network = self.network
+        agents = start_agents(
+            self.plan,
+            network.run_id,
+            network.logs,
+            pids={host.name: network.emulation.host_pid(host.name) for host in self.topology.hosts},
+            switches=switch_clocks(network),
+            epoch_ns=network.epoch_ns,
+            programs=True,
+        )
+        hub = AgentHub(agents, self.journal)
+        try:
+            hub.start(interrupt)
+        except BaseException:
+            hub.stop()
+            raise
+        return hub
+
+    def _start(self, requests: Sequence[tuple[str, str, int, int]]) -> list[Message]:
+        """Start messages, each given as source, destination, size in bytes, and delay in ns."""
+        for src, dst, size_bytes, _ in requests:
+            if self.host(src) == self.host(dst):
+                raise UsageError(f"{src} cannot send to itself")
+            if not 1 <= size_bytes <= MAX_SIZE_BYTES:
+                raise UsageError(f"a message has between 1 and {MAX_SIZE_BYTES} bytes")
+        begin_ns = time.monotonic_ns() + _ASK_MARGIN_NS - self._hub.start_ns
+        messages = []
+        nics, is_sprayed = self.plan.transport, self.plan.switch_settings.spraying
+        for src, dst, size_bytes, delay_ns in requests:
+            number = self._next_flow
+            self._next_flow += 1
+            start_ns = round(self.dilation.model_ns(begin_ns)) + delay_ns
+            flow = Flow(src, dst, size_bytes, start_ns, _TAG, number, number, number)
+            path = self._paths.between(src, dst)
+            switches_ns = passes_ns(self.topology, path)
+            ideal_ns = ideal_fct_ns(
+                path, size_bytes, nics.payload_bytes, switches_ns, nic_bps=nics.line_rate_bps, is_sprayed=is_sprayed
+            )
+            messages.append(Message(flow, ideal_ns / 1000))
+        self.journal.add(messages)
+        self._hub.add([message.flow for message in messages], {host.name: host.ip for host in self.topology.hosts})
+        return messages
+
+    def _request_with(self, *, scheme: str) -> RunSpec:
+        return replace(
+            self._request,
+            scheme=scheme,
+            switch=self.plan.config.switch,
+            topology=self.topology.name,
+            dilation=self.dilation.factor,
+        )
+
+
+def _programs_of(network: LiveNetwork) -> list[psutil.Process]:
+    """Return the processes in the hosts' network namespaces, except for the hosts' own shells."""
+    shells = {network.emulation.host_pid(host.name) for host in network.plan.topology.hosts}
+    spaces = {_namespace(pid) for pid in shells} - {None}
+    return [
+        process for process in psutil.process_iter() if process.pid not in shells and _namespace(process.pid) in spaces
+    ]
+
+
+def _namespace(pid: int) -> str | None:
+    with suppress(OSError):
+        return str(Path(f"/proc/{pid}/ns/net").readlink())
+    return None
+
+
+@contextmanager
+def open_session(
+    request: RunSpec, interrupt: Interrupt | None = None, tell: Callable[[str], None] = lambda line: None
+) -> Iterator[LiveSession]:
+    """Provide the network of a request with running NICs, and remove it at the end; the request's scenario is ignored.
+
+    `tell` receives lines about captures that end with the session. Raises KeyboardInterrupt if it is interrupted before
+    the network is up.
+    """
+    plan = plan_network(request)
+    interrupt = interrupt or Interrupt()
+    with (
+        tempfile.TemporaryDirectory(prefix="sfc-testbed-") as logs,
+        live_network(plan, Path(logs), interrupt) as network,
+    ):
+        session = LiveSession(network, request, interrupt)
+        try:
+            yield session
+        finally:
+            session.close(tell)
+
+
+@contextmanager
+def open_network(
+    topology: str = "clos",
+    *,
+    scheme: str = "sfc",
+    switch: str = "auto",
+    dilation: int = NETWORK_DILATION,
+    settings: Sequence[str] = (),
+    hosts: str | None = None,
+    p4: str | None = None,
+) -> Iterator[LiveSession]:
+    """Provide a network by name, with the options of `runner.py cli`, and remove it at the end.
+
+    `settings` have the form "topology.tors=4", `p4` is the path of a P4 program, and `hosts` "docker:IMAGE" makes the
+    hosts containers. Raises UsageError if this machine or user cannot run such a network.
+    """
+    request = RunSpec(
+        "none",
+        scheme,
+        switch,
+        topology=topology,
+        dilation=dilation,
+        settings=parse_settings(settings),
+        hosts=hosts,
+        program=read_program(p4),
+    )
+    plan = plan_network(request)
+    capabilities.require("real", plan.config.switch, plan.mtu_bytes, hosts, has_virtual=False)
+    with open_session(request) as session:
+        yield session

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Checks of a specification: each function returns the object that a word names, or raises a one-line UsageError."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from sfc_testbed.request.checks import nearest, refusal, shown
+from sfc_testbed.request.seeds import check_seed
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.scenarios.faults.fault import Fault
+from sfc_testbed.scenarios.faults.spec import parse_faults
+from sfc_testbed.scenarios.listed import LISTED
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.flow_table import FlowTable
+from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
+from sfc_testbed.scenarios.traffic.flow_file import FlowList, read_flows
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
+from sfc_testbed.topologies.model import Topology, TopologyError
+from sfc_testbed.topologies.shapes import SHAPES, shape
+
+MAX_DURATION_MS = 3_600_000.0
+BACKGROUND_NAMES = ("iperf3",)
+"""Background programs; `testbed.live.run` starts `Iperf3` for the only one."""
+_IMAGE = re.compile("[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def scenario_at_scale(spec: RunSpec) -> tuple[Scenario, Scale]:
+    """Return the scenario and its scale; `LISTED` is the scenario of a flow list without a named scenario."""
+    if spec.scenario == LISTED.name and spec.flow_file is not None:
+        if spec.scale not in LISTED.scales:
+            raise UsageError(
+                f"--scale {spec.scale}: flows from a file have no scale; leave it out, or name a scenario "
+                "to use its network"
+            )
+        return LISTED, LISTED.scales["ci"]
+    if spec.scenario not in SCENARIOS:
+        raise UsageError(
+            f"unknown scenario {spec.scenario!r}; choose from {', '.join(SCENARIOS)}{nearest(spec.scenario, SCENARIOS)}"
+        )
+    scenario = SCENARIOS[spec.scenario]
+    scales: Mapping[str, Scale] = {str(name): scale for name, scale in scenario.scales.items()}
+    if spec.scale not in scales:
+        choices = f"{', '.join(scales)}{nearest(spec.scale, scales)}"
+        raise UsageError(f"scenario {scenario.name} has no scale {spec.scale!r}; choose from {choices}")
+    return scenario, scales[spec.scale]
+
+
+def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
+    """Return the network of a topology by name and parameters."""
+    if name not in SHAPES:
+        raise UsageError(f"unknown topology {name!r}; choose from {', '.join(SHAPES)}{nearest(name, SHAPES)}")
+    try:
+        return shape(name, parameters).build()
+    except ValidationError as error:
+        raise UsageError(f"topology {name}: {refusal(error, SHAPES[name].model_fields)}") from error
+    except TopologyError as error:
+        raise UsageError(f"topology {name}: {error}") from error
+
+
+def target_for(spec: RunSpec, clock: str, settings: SwitchSettings, wanted_by: str) -> SwitchTarget:
+    """Return the requested switch target. Raises UsageError if it lacks the clock or features that a scheme sets."""
+    switch_target(spec.switch, clock, SwitchSettings())
+    try:
+        return switch_target(spec.switch, clock, settings)
+    except UsageError as error:
+        raise UsageError(f"{wanted_by}: {error}") from error
+
+
+def flow_list(spec: RunSpec, workload: Workload, topology: Topology) -> FlowList:
+    """Return the flows of the named file, or else of the workload."""
+    check_seed(spec.seed)
+    try:
+        if spec.flow_file is not None:
+            return read_flows(spec.flow_file, topology)
+        requests = workload.flows(topology, random_stream(spec.seed, "workload"))
+        return FlowList(requests, workload.measured_window_us, workload.notes)
+    except ScenarioError as error:
+        raise UsageError(str(error)) from error
+
+
+def numbered(requests: Sequence[FlowRequest], topology: Topology) -> FlowTable:
+    """Return the requests of a list as numbered flows, with the hosts in the order of the topology."""
+    try:
+        return number_flows(requests).with_names(tuple(host.name for host in topology.hosts))
+    except ScenarioError as error:
+        raise UsageError(str(error)) from error
+
+
+def faults_in(topology: Topology, texts: Sequence[str], seed: int) -> tuple[Fault, ...]:
+    """Return the faults of these specifications in this network, with their random seeds."""
+    try:
+        return tuple(fault.seeded(seed) for fault in parse_faults(texts, topology))
+    except ScenarioError as error:
+        raise UsageError(f"--fault {error}") from error
+
+
+def duration_ms_of(spec: RunSpec, scale: Scale, flows: FlowTable) -> float:
+    """Return the requested duration, or else the scale's; for a flow list it is added to the last start."""
+    default_ms = scale.duration_ms
+    if spec.scenario == LISTED.name:
+        default_ms += int(flows.start_ns.max(initial=0)) / 1e6
+    duration_ms = min(default_ms, MAX_DURATION_MS) if spec.duration_ms is None else spec.duration_ms
+    if not 0 < duration_ms <= MAX_DURATION_MS:
+        raise UsageError(f"--duration must be above 0 and at most {MAX_DURATION_MS:g} ms of model time")
+    return duration_ms
+
+
+def check_traffic_settings(spec: RunSpec, workload: Mapping[str, Any]) -> None:
+    """Raise UsageError for traffic settings if the flows come from a file."""
+    if spec.flow_file is not None and workload:
+        name = next(iter(workload))
+        raise UsageError(f"--set {name}: --flows sets the traffic, so settings of traffic have no effect; leave it out")
+
+
+def check_programs(spec: RunSpec) -> None:
+    """Raise UsageError unless background programs and containers exist and the clock is real."""
+    if spec.background is not None and spec.background not in BACKGROUND_NAMES:
+        raise UsageError(f"unknown background {spec.background!r}; choose from {', '.join(BACKGROUND_NAMES)}")
+    if spec.background is not None and spec.clock != "real":
+        raise UsageError("--background needs --clock real: applications cannot run in virtual time")
+    check_hosts(spec.hosts, spec.clock)
+
+
+def check_hosts(hosts: str | None, clock: str) -> None:
+    """Raise UsageError unless hosts in containers have the real clock and a valid image name."""
+    if hosts is None:
+        return
+    kind, _, image = hosts.partition(":")
+    if kind != "docker" or not _IMAGE.fullmatch(image):
+        raise UsageError(f"--hosts is docker:IMAGE, such as docker:debian:12, not {shown(hosts)}")
+    if clock != "real":
+        raise UsageError("--hosts needs --clock real: applications in containers cannot run in virtual time")
+
+
+def validated(model: type[Model], fields: Mapping[str, Any], where: str, more_names: Iterable[str] = ()) -> Model:
+    """Return a model of these fields. Raises UsageError with `where` they come from.
+
+    `more_names` are further valid names, for suggestions of similar names.
+    """
+    try:
+        return model(**fields)
+    except ValidationError as error:
+        raise UsageError(f"{where}: {refusal(error, (*model.model_fields, *more_names))}") from error

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The Docker engine and the containers of runs. Containers are children of the engine and outlive a killed runner."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+from contextlib import suppress
+
+from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE
+
+_DEFAULT_ENGINE = "unix:///var/run/docker.sock"
+
+
+def labels_of(run_id: str) -> dict[str, str]:
+    """Return the labels by which the containers of a run are found again."""
+    return {RUN_VARIABLE: run_id}
+
+
+def engine_listens() -> bool:
+    """Return whether a Docker engine listens on a Unix socket. A remote engine is useless: veths cannot move there."""
+    scheme, _, path = os.environ.get("DOCKER_HOST", _DEFAULT_ENGINE).partition("://")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        return scheme == "unix" and probe.connect_ex(path) == 0
+
+
+def missing_engine() -> str | None:
+    """Return why Docker's engine cannot be used, or None if it can."""
+    if not engine_listens():
+        return "no Docker engine answers"
+    if importlib.util.find_spec("docker") is None:
+        return "the Python module docker is not installed; .venv/bin/pip install docker"
+    import docker  # loads slowly and is rarely needed
+    from docker.errors import DockerException
+
+    try:
+        docker.from_env().close()
+    except DockerException as error:
+        return f"Docker's engine refuses: {error}"
+    return None
+
+
+def missing_image(image: str) -> str | None:
+    """Return why no container of this image can be created, or None if one can."""
+    missing = missing_engine()
+    if missing is not None:
+        return missing
+    import docker
+    from docker.errors import DockerException, ImageNotFound
+
+    client = docker.from_env()
+    try:
+        client.images.get(image)
+    except ImageNotFound:
+        return f"Docker has no image {image} (docker pull {image})"
+    except DockerException as error:
+        return f"Docker's engine refuses: {error}"
+    finally:
+        client.close()
+    return None
+
+
+def remove_containers(run_id: str) -> None:
+    """Remove all containers of a run, running or not. Without an engine there are none."""
+    if not engine_listens():
+        return
+    import docker
+    from docker.errors import DockerException, NotFound
+
+    with suppress(DockerException):  # an engine that refuses access lists no containers
+        client = docker.from_env()
+        try:
+            label = "=".join(*labels_of(run_id).items())
+            for container in client.containers.list(all=True, filters={"label": label}):
+                with suppress(NotFound):  # removed meanwhile by its runner or by the engine
+                    container.remove(force=True, v=True)
+        finally:
+            client.close()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The command line and process of a `simple_switch`, and the connection to its Thrift server.
+
+Everything that the process creates is private to the run. Thrift listens in the run's network namespace, the
+notification socket is in the run's state folder, and the log is in the run's folder.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfc_testbed.testbed.errors import RunError
+from sfc_testbed.testbed.system.child import RunChild
+from sfc_testbed.testbed.targets.bmv2.thrift import ThriftConnection
+from sfc_testbed.wire.constants import CLASS_COUNT
+
+READY_SECONDS = 60.0
+_RETRY_SECONDS = 0.02
+_LOG_LEVEL = "warn"
+
+# BMv2 reads the state of its ports from sysfs, so its network namespace's is mounted. It has real-time priority, as
+# softswitch has. All output goes to the log.
+_START = 'mount -t sysfs sysfs /sys && exec chrt --rr 1 "$@" >&2'
+
+
+@dataclass(frozen=True)
+class SwitchSpec:
+    """Parameters of a switch process. Paths are as the process sees them."""
+
+    name: str
+    device_id: int
+    thrift_port: int
+    program: Path
+    interfaces: Mapping[int, str]
+    """Port number -> interface."""
+    state: Path
+    log: Path
+    """Path of the log without `.txt`, which BMv2 appends."""
+
+    @property
+    def notifications(self) -> Path:
+        """The socket for BMv2's notifications, which the testbed does not read."""
+        return self.state / f"{self.name}-notifications.ipc"
+
+    def arguments(self, *, with_interfaces: bool = True) -> list[str]:
+        """Return the arguments of `simple_switch`."""
+        words = ["--device-id", str(self.device_id), "--thrift-port", str(self.thrift_port)]
+        words += ["--notifications-addr", f"ipc://{self.notifications}"]
+        words += ["--log-file", str(self.log), "--log-level", _LOG_LEVEL, "--log-flush"]
+        if with_interfaces:
+            for port, interface in sorted(self.interfaces.items()):
+                words += ["-i", f"{port}@{interface}"]
+        return [*words, str(self.program), "--", "--priority-queues", str(CLASS_COUNT)]
+
+
+class LocalSwitch(RunChild):
+    """A `simple_switch` process in the current network namespace that ends with its parent."""
+
+    def __init__(self, executable: str, spec: SwitchSpec, run_id: str) -> None:
+        self._spec = spec
+        spec.notifications.unlink(missing_ok=True)  # left behind by a switch that was killed
+        words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c", _START, "sh", executable]
+        super().__init__(spec.name, [*words, *spec.arguments()], run_id, spec.log.with_suffix(".log"))
+
+    def connect(self) -> ThriftConnection:
+        """Wait for the Thrift server and return a connection to it."""
+        deadline = time.monotonic() + READY_SECONDS
+        while not self.has_ended:
+            try:
+                connection = ThriftConnection.to_ready_switch(self._spec.thrift_port)
+                self._spec.notifications.chmod(0o600)  # BMv2 creates it with the umask's permissions
+                return connection
+            except ConnectionError:
+                if time.monotonic() > deadline:
+                    raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
+            time.sleep(_RETRY_SECONDS)
+        raise RunError(f"before it was ready {self.obituary()}")

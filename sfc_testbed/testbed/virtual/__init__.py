@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Runs in virtual time."""
+
+from sfc_testbed.native.modules import install
+
+install()

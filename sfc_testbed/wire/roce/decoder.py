@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Decoding and validation of received RoCEv2 frames."""
+
+from typing import Final
+
+from librt.strings import read_i64_be
+from mypy_extensions import i64
+
+from sfc_testbed.wire import ethernet, int_header, ipv4, udp
+from sfc_testbed.wire.constants import (
+    BTH_FLAGS_MASK,
+    ECN_CONGESTION_EXPERIENCED,
+    ETHERTYPE_IPV4,
+    INT_SHIM_BYTES,
+    INT_UDP_PORT,
+    IP_PROTOCOL_UDP,
+    QPN_MASK,
+    ROCE_UDP_PORT,
+)
+from sfc_testbed.wire.crc import CrcShift, crc_between
+from sfc_testbed.wire.roce.packets import (
+    AETH_BYTES,
+    BECN,
+    BODY_OFFSET,
+    BTH_BYTES,
+    BTH_HEAD,
+    BTH_OFFSET,
+    CNP_RESERVED,
+    ICRC_BYTES,
+    IMMEDIATE_BYTES,
+    IMMEDIATE_OPCODES,
+    IP_OFFSET,
+    KNOWN_OPCODES,
+    PSN_OFFSET,
+    PULL_BYTES,
+    QPN_BITS,
+    SELECTIVE_BYTES,
+    SEND_OPCODES,
+    UDP_OFFSET,
+    Opcode,
+    icrc_state,
+)
+from sfc_testbed.wire.words import half_word_at, little_word_at, word_at
+
+_PORT_OFFSET: Final = UDP_OFFSET + 2
+"""Offset of the UDP destination port. It is fixed, since IPv4 headers with options are not accepted."""
+_LENGTH_BYTE: Final = 17
+_SOURCE_BYTE: Final = 29
+_QPN_BYTE: Final = 7
+"""Offset of the destination QP's last byte from the BTH. `_LENGTH_BYTE` and `_SOURCE_BYTE` are offsets in the frame of
+the last byte of the IPv4 length and of the source address."""
+
+_CACHED_HEADERS: Final = 1 << 8
+"""Highest number of headers that a decoder caches. It discards the oldest, so that neither forged headers nor headers
+of past messages fill the memory."""
+_BTH_HEAD_BYTES: Final = PSN_OFFSET - BTH_OFFSET
+_LATEST_HEADERS: Final = 1 << 8
+"""Number of places for the headers seen last, a power of two."""
+
+
+class RoceHeader:
+    """The decoded headers of a packet up to its PSN, without the records of telemetry.
+
+    Packets whose headers are equal up to the PSN share one object.
+    """
+
+    __slots__ = (
+        "becn",
+        "body_end",
+        "body_offset",
+        "bth",
+        "bth_offset",
+        "congestion_experienced",
+        "destination_ip",
+        "destination_mac",
+        "destination_qpn",
+        "flags",
+        "frame_bytes",
+        "icrc_offset",
+        "icrc_state",
+        "is_data",
+        "is_whole_words",
+        "opcode",
+        "prefix",
+        "psn_offset",
+        "shim_bytes",
+        "source_ip",
+        "source_port",
+        "tos",
+    )
+
+    def __init__(
+        self, mac: int, ip: ipv4.Ipv4Header, ports: udp.UdpHeader, bth: tuple[int, int, int, int], state: int
+    ) -> None:
+        """`bth` holds the fields of the BTH's first eight bytes, and `state` is the CRC state after them."""
+        opcode, pads, _, becn_qpn = bth
+        self.opcode: i64 = opcode
+        self.is_data = opcode in SEND_OPCODES
+        self.tos = ip.tos
+        self.destination_mac = mac
+        self.source_ip = ip.source
+        self.destination_ip = ip.destination
+        self.source_port = ports.source_port
+        self.destination_qpn = becn_qpn & QPN_MASK
+        self.becn = bool(becn_qpn & BECN)
+        self.flags = becn_qpn >> QPN_BITS & BTH_FLAGS_MASK
+        """The six bits after BECN."""
+        self.congestion_experienced = ip.tos & 0x3 == ECN_CONGESTION_EXPERIENCED
+        self.shim_bytes: i64 = 0
+        self.bth_offset: i64 = BTH_OFFSET
+        self.psn_offset: i64 = PSN_OFFSET
+        self.body_offset: i64 = BODY_OFFSET
+        self.icrc_offset: i64 = IP_OFFSET + ip.total_length - ICRC_BYTES
+        self.body_end: i64 = self.icrc_offset - (pads >> 4 & 0x3)
+        self.is_whole_words = self.body_end == self.icrc_offset
+        self.icrc_state: i64 = state
+        self.frame_bytes: i64 = 0
+        """Length of the frames with this header, including Ethernet's padding."""
+        self.prefix = b""
+        """First bytes of those frames, up to the BTH or to the records of telemetry."""
+        self.bth: i64 = 0
+        """First eight bytes of the BTH of those frames."""
+
+    def move_behind(self, shim_bytes: i64) -> None:
+        """Move the offsets of the BTH and of all that follows behind `shim_bytes` bytes of telemetry."""
+        self.shim_bytes = shim_bytes
+        self.bth_offset += shim_bytes
+        self.psn_offset += shim_bytes
+        self.body_offset += shim_bytes
+        self.icrc_offset += shim_bytes
+        self.body_end += shim_bytes
+
+    def shim(self, frame: bytes) -> bytes:
+        """Return the packet's telemetry in the layout of `wire.int_header`; empty for a plain packet."""
+        return frame[BTH_OFFSET : self.bth_offset] if self.shim_bytes else b""
+
+    def psn_word(self, frame: bytes) -> int:
+        """Return AckReq (top bit) and PSN (low 24 bits) of a packet with this header."""
+        return word_at(frame, self.psn_offset)
+
+    def body(self, frame: bytes) -> bytes:
+        """Return the bytes between the BTH and the padding or ICRC."""
+        return frame[self.body_offset : self.body_end]
+
+    def body_word(self, frame: bytes) -> i64:
+        """Return the first four bytes of the body as a number."""
+        return word_at(frame, self.body_offset)
+
+    def acknowledge_kind(self, frame: bytes) -> i64:
+        """Return the upper three bits of an Acknowledge packet's syndrome: 0 ACK, 2 trimmed data, 3 NAK.
+
+        Return -1 if the body's length fits neither an AETH nor an AETH with a selective word.
+        """
+        size = self.body_end - self.body_offset
+        return i64(frame[self.body_offset]) >> 5 if size == AETH_BYTES or size == AETH_BYTES + SELECTIVE_BYTES else -1
+
+    def selective_psn(self, frame: bytes) -> i64:
+        """Return the selective word after the AETH, or -1 if there is none. A value above PSN_MASK is invalid."""
+        if self.body_end - self.body_offset < AETH_BYTES + SELECTIVE_BYTES:
+            return -1
+        return word_at(frame, self.body_offset + AETH_BYTES)
+
+    def icrc_is_right(self, frame: bytes) -> bool:
+        """Whether the packet's invariant CRC is correct."""
+        end = self.icrc_offset
+        return crc_between(frame, self.psn_offset, end, self.icrc_state) == little_word_at(frame, end)
+
+    def icrc_fits(self, frame: bytes, body_crc: i64, shift: CrcShift, missing_bytes: i64 = 0) -> bool:
+        """Whether the invariant CRC of a packet with a known CRC-32 of its body is correct.
+
+        The body consists of whole words, and its length is `shift.size_bytes`. The frame lacks the last `missing_bytes`
+        of it.
+        """
+        word = little_word_at(frame, self.psn_offset)
+        icrc = little_word_at(frame, self.icrc_offset - missing_bytes)
+        return shift.past_word(word, self.icrc_state) ^ body_crc == icrc
+
+
+class RoceDecoder:
+    """A decoder of RoCEv2 frames with or without telemetry. It validates each distinct header once.
+
+    A few bytes of a frame select a place that holds the latest header seen with these bytes. If that header is another
+    one, the decoder looks up all bytes up to the PSN, except the records of telemetry.
+    """
+
+    __slots__ = ("_headers", "_latest")
+
+    def __init__(self) -> None:
+        self._headers: dict[bytes, RoceHeader] = {}
+        self._latest: list[RoceHeader | None] = [None] * _LATEST_HEADERS
+
+    def header(self, frame: bytes, missing_bytes: i64 = 0) -> RoceHeader | None:
+        """Return the header of a well-formed RoCEv2 frame, of whose body some bytes may be missing.
+
+        Return None for other frames: too short, a wrong length or checksum, or an unknown opcode. The ICRC is not
+        checked.
+        """
+        size: i64 = len(frame) + missing_bytes
+        if len(frame) < PSN_OFFSET:
+            return None
+        at: i64 = BTH_OFFSET
+        fixed = at
+        port = half_word_at(frame, _PORT_OFFSET)
+        if port == INT_UDP_PORT:
+            fixed = at + INT_SHIM_BYTES
+            at += int_header.telemetry_bytes(i64(frame[at]), i64(frame[at + 1]))
+            if len(frame) < at + BTH_BYTES:
+                return None
+        elif port != ROCE_UDP_PORT:
+            return None
+        place: i64 = i64(frame[_SOURCE_BYTE]) << 3 ^ i64(frame[at]) << 5 ^ i64(frame[_LENGTH_BYTE]) << 6
+        place = (place ^ i64(frame[at + _QPN_BYTE]) ^ i64(frame[at + _QPN_BYTE - 1]) << 8) & (_LATEST_HEADERS - 1)
+        latest = self._latest[place]
+        if (
+            latest is not None
+            and latest.frame_bytes == size
+            and latest.bth_offset == at
+            and latest.bth == read_i64_be(frame, at)
+            and frame.startswith(latest.prefix)
+        ):
+            return latest
+        key = frame[:fixed] + frame[at : at + _BTH_HEAD_BYTES]
+        known = self._headers.get(key)
+        if known is None or known.frame_bytes != size:
+            known = _parse_any(frame + bytes(missing_bytes) if missing_bytes else frame)
+            if known is not None:
+                known.frame_bytes = size
+                known.prefix = frame[:fixed]
+                known.bth = read_i64_be(frame, at)
+                self._keep(key, known)
+        self._latest[place] = known
+        return known
+
+    def _keep(self, key: bytes, header: RoceHeader) -> None:
+        headers = self._headers
+        if len(headers) >= _CACHED_HEADERS and key not in headers:
+            del headers[next(iter(headers))]
+        headers[key] = header
+
+
+def _parse_any(frame: bytes) -> RoceHeader | None:
+    """Decode and validate the headers of a packet with or without telemetry."""
+    if not int_header.has_telemetry(frame):
+        return parse_header(frame)
+    plain_and_shim = int_header.strip(frame)
+    if plain_and_shim is None:
+        return None
+    plain, shim = plain_and_shim
+    header = parse_header(plain)
+    if header is not None:
+        header.move_behind(len(shim))
+    return header
+
+
+def parse_header(frame: bytes) -> RoceHeader | None:
+    """Decode and validate the headers of a packet without telemetry, without a cache; see `RoceDecoder.header`."""
+    ip = ipv4.unpack_header(frame, IP_OFFSET)
+    if ip is None or ip.protocol != IP_PROTOCOL_UDP or ethernet.ethertype_of(frame) != ETHERTYPE_IPV4:
+        return None
+    ports = udp.unpack_header(frame, UDP_OFFSET, ip.total_length - ipv4.HEADER_BYTES)
+    if ports is None or ports.destination_port != ROCE_UDP_PORT:
+        return None
+    if ports.length < udp.HEADER_BYTES + BTH_BYTES + ICRC_BYTES:
+        return None
+    bth = BTH_HEAD.unpack_from(frame, BTH_OFFSET)
+    mac = int.from_bytes(frame[:6], "big")
+    header = RoceHeader(mac, ip, ports, bth, icrc_state(frame[IP_OFFSET:PSN_OFFSET]))
+    if bth[0] not in KNOWN_OPCODES or bth[1] & 0xF or header.body_end - BODY_OFFSET < _minimum_body(bth[0]):
+        return None
+    return header
+
+
+def _minimum_body(opcode: int) -> int:
+    """Return the least length of the body of a packet with this opcode."""
+    if opcode == Opcode.CNP:
+        return len(CNP_RESERVED)
+    if opcode == Opcode.ACKNOWLEDGE:
+        return AETH_BYTES
+    if opcode == Opcode.PULL:
+        return PULL_BYTES
+    return IMMEDIATE_BYTES if opcode in IMMEDIATE_OPCODES else 0

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Building of the RoCEv2 frames that a queue pair sends."""
+
+from typing import Final
+
+from isal.isal_zlib import crc32
+from librt.strings import BytesWriter, write_i32_be, write_i32_le, write_i64_be
+from mypy_extensions import i64
+
+from sfc_testbed.wire import ethernet, ipv4, udp
+from sfc_testbed.wire.constants import (
+    ETHERTYPE_IPV4,
+    INT_UDP_PORT,
+    IP_PROTOCOL_UDP,
+    PARTITION_KEY_DEFAULT,
+    QPN_MASK,
+    ROCE_UDP_PORT,
+)
+from sfc_testbed.wire.crc import CrcShift, word_crc
+from sfc_testbed.wire.roce.packets import (
+    ACKNOWLEDGE,
+    AETH_BYTES,
+    BECN,
+    BTH_BYTES,
+    BTH_HEAD,
+    ICRC_BYTES,
+    IP_OFFSET,
+    QPN_BITS,
+    icrc_state,
+    source_port,
+)
+from sfc_testbed.wire.words import WORD_BYTES, signed, swapped
+
+_BECN_BIT: Final = BECN >> QPN_BITS
+_FRAME: Final = BytesWriter()
+"""Shared buffer for the frame under construction; a frame is complete before the next one begins."""
+
+
+class _Template:
+    """The bytes that all packets of one opcode and length share.
+
+    `before` and `after` are the headers before and after the shim, up to the last BTH word; without a shim, `after` is
+    empty. `state` is the CRC state after these headers. `padding` follows the body.
+    """
+
+    __slots__ = ("after", "before", "padding", "state")
+
+    def __init__(self, before: bytes, after: bytes, state: int, padding: bytes) -> None:
+        self.before = before
+        self.after = after
+        self.state: i64 = state
+        self.padding = padding
+
+
+class RoceFramer:
+    """A builder of the frames of one direction of one queue pair."""
+
+    __slots__ = ("_addresses", "_destination_qpn", "_key", "_macs", "_source_port", "_template", "_templates", "_tos")
+
+    def __init__(
+        self,
+        *,
+        destination_mac: int,
+        source_mac: int,
+        source_ip: int,
+        destination_ip: int,
+        source_qpn: int,
+        destination_qpn: int,
+        tos: int,
+    ) -> None:
+        """`tos` is the whole IPv4 TOS byte: DSCP << 2 | ECN."""
+        self._macs = ethernet.pack_header(destination_mac, source_mac, ETHERTYPE_IPV4)
+        self._addresses = (source_ip, destination_ip)
+        self._source_port = source_port(source_qpn)
+        self._destination_qpn = destination_qpn & QPN_MASK
+        self._tos = tos
+        self._templates: dict[int, _Template] = {}
+        self._key: i64 = -1
+        self._template: _Template | None = None
+
+    def acknowledgement(self, psn: i64, aeth: i64, *, becn: bool = False, flags: int = 0, shim: bytes = b"") -> bytes:
+        """Return the frame of an Acknowledge packet without selective word, as `frame` does.
+
+        Its two words are `psn` and `aeth`; the headers before them come from a template.
+        """
+        template = self._template_of(AETH_BYTES, len(shim), ACKNOWLEDGE, flags | _BECN_BIT if becn else flags)
+        frame = _FRAME
+        frame.truncate(0)
+        frame.write(template.before)
+        if shim:
+            frame.write(shim)
+            frame.write(template.after)
+        write_i64_be(frame, psn << 32 | aeth)
+        write_i32_le(frame, signed(word_crc(swapped(aeth), word_crc(swapped(psn), template.state))))
+        return frame.getvalue()
+
+    def frame(
+        self, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False, flags: int = 0, shim: bytes = b""
+    ) -> bytes:
+        """Return a whole frame with its ICRC. `body` follows the BTH (AETH, immediate data, payload) and is unpadded.
+
+        `flags` are the six bits after BECN. `shim` is the telemetry of `wire.int_header`, empty for a plain packet. The
+        ICRC covers neither.
+        """
+        template = self._template_of(len(body), len(shim), opcode, flags | _BECN_BIT if becn else flags)
+        rest = psn_word + body + template.padding
+        icrc = crc32(rest, template.state).to_bytes(ICRC_BYTES, "little")
+        return b"".join((template.before, shim, template.after, rest, icrc))
+
+    def full_frame(
+        self, opcode: i64, word: i64, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes, flags: int = 0
+    ) -> bytes:
+        """Return a frame, using the known CRC-32 of its body instead of computing it.
+
+        `word` is AckReq and PSN. `shift` belongs to the body's length. If that is no multiple of four, the CRC is
+        computed after all. Otherwise `body` may be the beginning of the body; a tail (wire.tail) describes the rest.
+        """
+        if shift.size_bytes % WORD_BYTES:
+            return self.frame(opcode, int(word).to_bytes(WORD_BYTES, "big"), body, flags=flags, shim=shim)
+        template = self._template_of(shift.size_bytes, len(shim), opcode, flags)
+        frame = _FRAME
+        frame.truncate(0)
+        frame.write(template.before)
+        if shim:
+            frame.write(shim)
+            frame.write(template.after)
+        write_i32_be(frame, signed(word))
+        frame.write(body)
+        write_i32_le(frame, signed(shift.past_word(swapped(word), template.state) ^ body_crc))
+        return frame.getvalue()
+
+    def _template_of(self, body_bytes: i64, shim_bytes: i64, opcode: i64, bits: i64) -> _Template:
+        """Return the template of packets with these lengths, opcode, and byte of FECN, BECN and six flags."""
+        key: i64 = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 8 | bits
+        template = self._template
+        if template is None or key != self._key:
+            template = self._templates.get(key)
+            if template is None:
+                template = self._templates[key] = self._headers(body_bytes, shim_bytes, opcode, bits)
+            self._key, self._template = key, template
+        return template
+
+    def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, bits: int) -> _Template:
+        pad = -body_bytes % 4
+        udp_payload = BTH_BYTES + body_bytes + pad + ICRC_BYTES
+        qpn_word = bits << QPN_BITS | self._destination_qpn
+        bth = BTH_HEAD.pack(opcode, pad << 4, PARTITION_KEY_DEFAULT, qpn_word)
+        plain = self._outer(udp_payload, ROCE_UDP_PORT) + bth
+        state = icrc_state(plain[IP_OFFSET:])
+        if shim_bytes:
+            return _Template(self._outer(udp_payload + shim_bytes, INT_UDP_PORT), bth, state, bytes(pad))
+        return _Template(plain, b"", state, bytes(pad))
+
+    def _outer(self, udp_payload: int, port: int) -> bytes:
+        ip = ipv4.pack_header(*self._addresses, IP_PROTOCOL_UDP, udp.HEADER_BYTES + udp_payload, self._tos)
+        return self._macs + ip + udp.pack_header(self._source_port, port, udp_payload)

@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-# SPDX-FileCopyrightText: SFC Testbed contributors
-"""Traces: the files with the measurements of a run, in model units."""
-
-from native.modules import install
-
-install()

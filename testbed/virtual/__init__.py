@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-# SPDX-FileCopyrightText: SFC Testbed contributors
-"""Runs in virtual time."""
-
-from native.modules import install
-
-install()

@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-# SPDX-FileCopyrightText: SFC Testbed contributors
-"""Packet formats, units and time dilation: what hosts, switches and tests must agree on to the bit."""
-
-from native.modules import install
-
-install()
