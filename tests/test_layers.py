@@ -35,7 +35,7 @@ LAYERS = (
     {"sfc_testbed.hosts.io", "sfc_testbed.scenarios"},
     {"sfc_testbed.hosts", "sfc_testbed.testbed"},
     {"sfc_testbed.reproduction", "sfc_testbed.simulators"},
-    {"sfc_testbed.documents"},
+    {"sfc_testbed.documents", "sfc_testbed.api"},
     {"sfc_testbed.cli"},
     {"sfc_testbed.command"},
     {"runner", "bench"},

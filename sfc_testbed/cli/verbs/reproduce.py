@@ -12,15 +12,13 @@ from typing import Annotated
 import typer
 
 from sfc_testbed.analysis.results.outcome import tally
-from sfc_testbed.cli.calibration import say_dilations
+from sfc_testbed.api.dilations import note_dilations
 from sfc_testbed.cli.findings import print_findings, print_json, print_overview
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import Json, Out, P4Program, Retry, SchedulerAddress, Settings, Workers, milliseconds
 from sfc_testbed.cli.outcomes import print_reproduction
-from sfc_testbed.cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say, say_json
-from sfc_testbed.cli.planning import checked, clock_of
-from sfc_testbed.cli.progress import JobProgress
-from sfc_testbed.cli.retrying import tell
+from sfc_testbed.cli.output import EXIT_CLAIM, EXIT_INVALID, complain, say, say_json
+from sfc_testbed.cli.planning import checked, clock_of, note_retry, reporter
 from sfc_testbed.cli.seeds import chosen_seeds
 from sfc_testbed.hosts.transport.congestion.presets import PRESETS
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
@@ -133,19 +131,19 @@ def verb(
     jobs = with_efforts(jobs, plans)
     if scheduler is None:
         jobs = with_decided_dilations(jobs, plans)
-    say_dilations(plans)
+    note_dilations(plans, reporter())
     say_left_out(changed, changed_settings)
     say_schemes_left_out(jobs)
     executor = executor_for(scheduler, workers)
     complain(announcement(jobs_in(jobs, out.absolute()), executor))
-    with JobProgress(errors) as progress:
+    with reporter().jobs() as tell:
         reproduced = reproduce(
             scale,  # type: ignore[arg-type]
             jobs,
             out.absolute(),
             executor,
-            progress.tell,
-            tell if retry else None,
+            tell,
+            note_retry if retry else None,
         )
     if reproduced.is_interrupted:
         kept = f"{reproduced.ran} of {len(jobs)} runs are complete, in {out / RUNS}"

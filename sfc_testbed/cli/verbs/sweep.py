@@ -12,9 +12,8 @@ import typer
 from sfc_testbed.analysis.report.first_sentence import of_sweep
 from sfc_testbed.analysis.results.swept import read_sweep_results, warnings_of
 from sfc_testbed.cli.options import Out, P4Program, SchedulerAddress, Workers
-from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, errors, say, warn
-from sfc_testbed.cli.planning import checked
-from sfc_testbed.cli.progress import JobProgress
+from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, say, warn
+from sfc_testbed.cli.planning import checked, reporter
 from sfc_testbed.cli.stored import refused_in_one_line
 from sfc_testbed.telemetry.atomic_file import check_no_link
 from sfc_testbed.testbed.errors import Interrupted
@@ -47,8 +46,8 @@ def verb(
         check_no_link(folder, folder / JOBS)
     results_table(folder, jobs)  # stored results must be readable before anything is compiled
     checked([jobs[0].request], out)
-    with JobProgress(errors) as progress:
-        done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
+    with reporter().jobs() as tell:
+        done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), tell)
     _tell(done, len(jobs))
     if done.is_interrupted:
         kept = f"{done.ran + done.already_complete} of {done.runs} runs are complete, in {done.table.parent}"
