@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from os_helpers.cache import CACHE_NAME, CacheRefused, private_cache
@@ -22,7 +23,9 @@ from sfc_testbed.native.modules import (
     INTERPRETED,
     engine_folder,
     has_damaged_engine,
+    install,
     interpreted_algorithms,
+    loaded_sources,
     wants_compiled,
 )
 from sfc_testbed.native.sources import build_name
@@ -46,6 +49,26 @@ def prepare() -> None:
     if engine_folder() is not None:
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until the new process handles them
         os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
+def prepare_library() -> None:
+    """Compile the engine for a program that imports the testbed. Call this before the process loads the engine.
+
+    If the process has loaded the engine's sources already, one line says so: this process stays slower.
+    """
+    if not wants_compiled() or (engine_folder() is not None and not has_damaged_engine()):
+        return
+    if loaded_sources():
+        _warn_once()
+        return
+    _compile_apart()
+    install()
+
+
+@cache
+def _warn_once() -> None:
+    line = "the host engine was loaded before it was compiled, and runs several times slower; start Python again"
+    print(line, file=sys.stderr, flush=True)
 
 
 def _compile_apart() -> None:
