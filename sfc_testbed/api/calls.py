@@ -24,7 +24,6 @@ from sfc_testbed.api.starting import reporter_of
 from sfc_testbed.api.sweep import Sweep
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.execution.execute import StoredRun
-from sfc_testbed.testbed.execution.limits import check_output
 from sfc_testbed.testbed.execution.retry import check_retry
 from sfc_testbed.testbed.program.user_program import read_program, read_programs
 
@@ -87,27 +86,18 @@ def sweep_all(
 ) -> Sweep:
     """Run the missing jobs of a sweep and return its results. Interrupted after Ctrl-C; a new call runs the rest."""
     # These imports load slowly, and a single run does not need them.
-    from sfc_testbed.telemetry.atomic_file import check_no_link
-    from sfc_testbed.testbed.jobs.job import executor_for
-    from sfc_testbed.testbed.sweep.run import run_sweep
-    from sfc_testbed.testbed.sweep.sweep import JOBS, jobs_of, read_sweep, results_table, sweep_folder, sweep_of
+    from sfc_testbed.api.sweeping import kept, swept
+    from sfc_testbed.testbed.sweep.sweep import read_sweep, sweep_of
 
     reporter = reporter_of(quiet=quiet)
     with public_errors(out), unchanged_process():
         sweep = sweep_of(dict(source), Path("sweep")) if isinstance(source, Mapping) else read_sweep(source)
-        program = read_program(p4)
-        parts = jobs_of(sweep, program)
-        folder = sweep_folder(sweep, program, out.absolute())
-        check_output(out)
-        check_no_link(folder, folder / JOBS)
-        results_table(folder, parts)  # stored results must be readable before anything is compiled
-        checked([parts[0].request], out, reporter)
-        with _place(parts[0].request), reporter.jobs() as tell:
-            done = run_sweep(sweep, parts, out, executor_for(scheduler, jobs), tell)
+        place = only_live_network() if sweep.clock == "real" else nullcontext()
+        with place:
+            done = swept(sweep, read_program(p4), out, reporter, scheduler=scheduler, workers=jobs)
         if done.is_interrupted:
-            kept = f"{done.ran + done.already_complete} of {done.runs} runs are complete, in {done.table.parent}"
-            raise Interrupted(f"{kept}; repeat the call to run the rest")
-        return Sweep(folder, done.failures)
+            raise Interrupted(f"{kept(done)}; repeat the call to run the rest", [done.table.parent])
+        return Sweep(done.table.parent, done.failures)
 
 
 def _place(request: RunSpec) -> Any:

@@ -63,3 +63,21 @@ def _refuse_unreadable_trace(error: Exception) -> None:
 
     if isinstance(error, TraceError):
         raise UsageError(str(error)) from error
+
+
+@contextmanager
+def refused_in_one_line(folder: Path) -> Iterator[None]:
+    """Raise UsageError for results that cannot be read and pages that cannot be written."""
+    try:
+        yield
+    except ResultError as error:
+        raise UsageError(str(error)) from error
+    except (Error, InnerInterrupted):
+        raise  # has a message already
+    except Exception as error:
+        message = out_of_room(error, [folder])
+        if message is None and isinstance(error, OSError):
+            message = f"{error.filename2 or error.filename or folder}: {error.strerror}"
+        if message is None:
+            raise
+        raise UsageError(message) from error

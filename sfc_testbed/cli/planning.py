@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Options of the verbs as values, MPI ranks, and the exit codes of runs."""
+"""Planning with reports on the terminal, MPI ranks, and the exit codes of runs."""
 
 from __future__ import annotations
 
 import atexit
-import re
 import signal
 from collections.abc import Sequence
 from functools import partial
@@ -20,15 +19,12 @@ from sfc_testbed.api.progress import TerminalReporter
 from sfc_testbed.api.reporter import WARNING
 from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, console, errors
 from sfc_testbed.native.first_use import prepare
-from sfc_testbed.request.checks import shown
-from sfc_testbed.request.spec import ClockName, RunSpec
+from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, UsageError
 from sfc_testbed.testbed.execution.execute import Clock, StoredRun
-from sfc_testbed.testbed.plan.dilations import MAX_DILATION
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.virtual.ranks import Ranks, join, serve, simulate_over_ranks
 
-CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
 EXCHANGES = ("memory", "mpi")
 
 
@@ -48,42 +44,6 @@ def checked(requests: Sequence[RunSpec], out: Path, *, compiles: bool = True, **
     `compiles` is false if the caller compiles the engine later.
     """
     return planning.checked(requests, out, reporter(), prepare=prepare if compiles else None, **options)
-
-
-def clock_of(text: str) -> ClockName:
-    """Return the clock of a name. UsageError if there is none."""
-    for clock in CLOCKS:
-        if text == clock:
-            return clock
-    raise UsageError(f"unknown clock {text!r}; choose from {', '.join(CLOCKS)}")
-
-
-def dilation_of(text: str) -> int | None:
-    """Return a dilation, or None for `auto`. UsageError for other text."""
-    if text == "auto":
-        return None
-    if re.fullmatch("[0-9]{1,20}", text) and 1 <= int(text) <= MAX_DILATION:
-        return int(text)
-    raise UsageError(f"--dilation is auto or a whole number from 1 to {MAX_DILATION}, not {shown(text)}")
-
-
-def places_of(text: str) -> tuple[str, ...]:
-    """Return the places of `--pcap`. UsageError for an empty place."""
-    if not text:
-        return ()
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise UsageError(f"--pcap: places are names separated by commas, not {shown(text)}")
-    return names
-
-
-def workers_of(text: str) -> int | None:
-    """Return a number of workers, or None for `auto`. UsageError for other text."""
-    if text == "auto":
-        return None
-    if re.fullmatch("[0-9]{1,9}", text) and int(text) >= 1:
-        return int(text)
-    raise UsageError(f"--workers is auto or a whole number of at least 1, not {shown(text)}")
 
 
 def ranks_of(exchange: str, workers: int | None) -> Ranks | None:

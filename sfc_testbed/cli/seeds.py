@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from sfc_testbed.request.seeds import parse_seeds
+from sfc_testbed.api.requests import seeds_of
 from sfc_testbed.testbed.errors import UsageError
 
 
@@ -14,7 +14,4 @@ def chosen_seeds(seed: int | None, seeds: str | None) -> list[int]:
         return [1 if seed is None else seed]
     if seed is not None:
         raise UsageError("--seed and --seeds cannot be combined")
-    try:
-        return list(parse_seeds(seeds))
-    except ValueError as error:
-        raise UsageError(f"--seeds {error}") from error
+    return list(seeds_of(seeds))

@@ -12,6 +12,7 @@ import typer
 from sfc_testbed.analysis.report.terminal_tables import comparison_table
 from sfc_testbed.api.comparing import claims_of, requests_of, run_compared
 from sfc_testbed.api.dilations import note_dilations
+from sfc_testbed.api.requests import clock_of, dilation_of, scenario_of, schemes_of
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import (
     ClaimsFile,
@@ -30,11 +31,9 @@ from sfc_testbed.cli.options import (
     Settings,
     SwitchName,
     TopologyName,
-    scenario_of,
-    scheme_names,
 )
 from sfc_testbed.cli.output import EXIT_CLAIM, console, say, say_json, with_fields
-from sfc_testbed.cli.planning import checked, clock_of, dilation_of, end_by_outcome, reporter
+from sfc_testbed.cli.planning import checked, end_by_outcome, reporter
 from sfc_testbed.cli.seeds import chosen_seeds
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
@@ -79,7 +78,7 @@ def verb(
     json: Json = False,
 ) -> None:
     request = RunSpec(
-        scenario_of(scenario, flows),
+        scenario_of(scenario, has_flows=flows is not None),
         switch=switch,
         clock=clock_of(clock),
         dilation=dilation_of(dilation),
@@ -97,7 +96,7 @@ def verb(
     if retry:
         check_retry(request.clock)
     chosen = chosen_seeds(seed, seeds)
-    requests = requests_of(request, scheme_names(schemes), chosen, read_programs(p4 or ()) or [None])
+    requests = requests_of(request, schemes_of(schemes), chosen, read_programs(p4 or ()) or [None])
     plans = checked(requests, out)
     shown = reporter(quiet=json)
     note_dilations(plans, shown)

@@ -13,12 +13,13 @@ import typer
 
 from sfc_testbed.analysis.results.outcome import tally
 from sfc_testbed.api.dilations import note_dilations
+from sfc_testbed.api.requests import clock_of
 from sfc_testbed.cli.findings import print_findings, print_json, print_overview
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import Json, Out, P4Program, Retry, SchedulerAddress, Settings, Workers, milliseconds
 from sfc_testbed.cli.outcomes import print_reproduction
 from sfc_testbed.cli.output import EXIT_CLAIM, EXIT_INVALID, complain, say, say_json
-from sfc_testbed.cli.planning import checked, clock_of, note_retry, reporter
+from sfc_testbed.cli.planning import checked, note_retry, reporter
 from sfc_testbed.cli.seeds import chosen_seeds
 from sfc_testbed.hosts.transport.congestion.presets import PRESETS
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
@@ -251,6 +252,9 @@ def _experiments(text: str) -> list[str]:
 
 
 def _print_json(reproduced: ReproducedExperiments, *, as_list: bool) -> None:
-    documents = [stored.reproduction.model_dump(by_alias=True) for stored in reproduced.experiments]
+    documents = [
+        {**stored.reproduction.model_dump(by_alias=True), "folder": str(stored.folder)}
+        for stored in reproduced.experiments
+    ]
     content = documents if as_list else documents[0]
     say_json(json_format.dumps(content, indent=2, ensure_ascii=False) + "\n")

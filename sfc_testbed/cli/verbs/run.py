@@ -12,6 +12,7 @@ import typer
 
 from sfc_testbed.api.dilations import note_dilations
 from sfc_testbed.api.planning import execute_plan
+from sfc_testbed.api.requests import clock_of, dilation_of, places_of, scenario_of, workers_of
 from sfc_testbed.api.retrying import execute_retrying
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import (
@@ -35,19 +36,14 @@ from sfc_testbed.cli.options import (
     Settings,
     SwitchName,
     TopologyName,
-    scenario_of,
 )
 from sfc_testbed.cli.output import console, say, say_json, with_fields
 from sfc_testbed.cli.planning import (
     checked,
-    clock_of,
-    dilation_of,
     end_by_outcome,
     over_ranks,
-    places_of,
     ranks_of,
     reporter,
-    workers_of,
 )
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
@@ -87,7 +83,7 @@ def verb(
     json: Json = False,
 ) -> None:
     request = RunSpec(
-        scenario_of(scenario, flows),
+        scenario_of(scenario, has_flows=flows is not None),
         scheme=scheme,
         switch=switch,
         clock=clock_of(clock),
