@@ -15,45 +15,66 @@ if os.path.islink(os.path.join(__path__[0], "hosts")):  # noqa: PTH114, PTH118 (
 
 if TYPE_CHECKING:
     from sfc_testbed.api.comparison import Comparison as Comparison
-    from sfc_testbed.api.errors import Error as Error
-    from sfc_testbed.api.errors import Interrupted as Interrupted
-    from sfc_testbed.api.errors import RunError as RunError
-    from sfc_testbed.api.errors import UsageError as UsageError
     from sfc_testbed.api.functions import compare as compare
     from sfc_testbed.api.functions import load as load
     from sfc_testbed.api.functions import open_network as open_network
     from sfc_testbed.api.functions import run as run
     from sfc_testbed.api.functions import run_script as run_script
     from sfc_testbed.api.functions import sweep as sweep
+    from sfc_testbed.api.functions import use as use
+    from sfc_testbed.api.interrupted import Interrupted as Interrupted
     from sfc_testbed.api.run import Run as Run
     from sfc_testbed.api.sweep import Sweep as Sweep
+    from sfc_testbed.extend import congestion_control as congestion_control
+    from sfc_testbed.extend import flow_control as flow_control
+    from sfc_testbed.extend import loss_recovery as loss_recovery
+    from sfc_testbed.extend import scenario as scenario
+    from sfc_testbed.extend import scheme as scheme
+    from sfc_testbed.extend import topology as topology
+    from sfc_testbed.hosts.transport.congestion import AckSample as AckSample
+    from sfc_testbed.hosts.transport.congestion import CongestionControl as CongestionControl
+    from sfc_testbed.hosts.transport.congestion import PathContext as PathContext
+    from sfc_testbed.hosts.transport.flow_control import FlowControl as FlowControl
+    from sfc_testbed.hosts.transport.loss_recovery import LossRecovery as LossRecovery
+    from sfc_testbed.request.errors import Error as Error
+    from sfc_testbed.request.errors import UsageError as UsageError
+    from sfc_testbed.scenarios.model.flow import FlowRequest as FlowRequest
+    from sfc_testbed.scenarios.model.scenario import Scale as Scale
+    from sfc_testbed.scenarios.model.scenario import Workload as Workload
+    from sfc_testbed.testbed.errors import RunError as RunError
+    from sfc_testbed.topologies.model import Topology as Topology
+    from sfc_testbed.topologies.shapes import Shape as Shape
 
-_MODULES = {
-    "Comparison": "sfc_testbed.api.comparison",
-    "Error": "sfc_testbed.api.errors",
-    "Interrupted": "sfc_testbed.api.errors",
-    "Run": "sfc_testbed.api.run",
-    "RunError": "sfc_testbed.api.errors",
-    "Sweep": "sfc_testbed.api.sweep",
-    "UsageError": "sfc_testbed.api.errors",
-    "compare": "sfc_testbed.api.functions",
-    "load": "sfc_testbed.api.functions",
-    "open_network": "sfc_testbed.api.functions",
-    "run": "sfc_testbed.api.functions",
-    "run_script": "sfc_testbed.api.functions",
-    "sweep": "sfc_testbed.api.functions",
+_PLACES = {
+    **dict.fromkeys(("compare", "load", "open_network", "run", "run_script", "sweep", "use"), "api.functions"),
+    "Error": "request.errors",
+    "UsageError": "request.errors",
+    "RunError": "testbed.errors",
+    "Interrupted": "api.interrupted",
+    "Comparison": "api.comparison",
+    "Run": "api.run",
+    "Sweep": "api.sweep",
+    **dict.fromkeys(
+        ("congestion_control", "flow_control", "loss_recovery", "scenario", "scheme", "topology"), "extend"
+    ),
+    **dict.fromkeys(("AckSample", "CongestionControl", "PathContext"), "hosts.transport.congestion"),
+    "FlowControl": "hosts.transport.flow_control",
+    "LossRecovery": "hosts.transport.loss_recovery",
+    "FlowRequest": "scenarios.model.flow",
+    **dict.fromkeys(("Scale", "Workload"), "scenarios.model.scenario"),
+    "Topology": "topologies.model",
+    "Shape": "topologies.shapes",
 }
-"""The module of each public name. A module is loaded when one of its names is first used."""
+"""The modules of the public names, which are imported when they are used."""
 
-__all__ = [*_MODULES]
+__all__ = [*_PLACES]
 
 
 def __getattr__(name: str) -> Any:
     """Return a public name, and load its module."""
-    module = _MODULES.get(name)
-    if module is None:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(module), name)
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
     return value
 
 

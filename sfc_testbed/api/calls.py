@@ -14,8 +14,9 @@ from sfc_testbed.api.caller import only_live_network, own_workers, unchanged_pro
 from sfc_testbed.api.comparing import claims_of, requests_of, run_compared
 from sfc_testbed.api.comparison import Comparison
 from sfc_testbed.api.dilations import note_dilations
-from sfc_testbed.api.errors import Interrupted, public_errors
+from sfc_testbed.api.errors import public_errors
 from sfc_testbed.api.flows import flow_file_of
+from sfc_testbed.api.interrupted import Interrupted
 from sfc_testbed.api.planning import checked
 from sfc_testbed.api.requests import workers_of
 from sfc_testbed.api.retrying import execute_retrying

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from sfc_testbed.analysis.results.comparison import Comparison as Figures
-from sfc_testbed.analysis.results.comparison import HeldClaim, read_comparison
 from sfc_testbed.api.errors import public_errors
 from sfc_testbed.api.run import Run
 from sfc_testbed.testbed.errors import UsageError
@@ -17,6 +15,8 @@ from sfc_testbed.testbed.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from sfc_testbed.analysis.results.comparison import Comparison as Figures
+    from sfc_testbed.analysis.results.comparison import HeldClaim
     from sfc_testbed.api.plots import Plots
     from sfc_testbed.api.tables import Table
 
@@ -35,6 +35,7 @@ class Comparison:
     @classmethod
     def read(cls, folder: Path) -> Comparison:
         """Read a stored comparison. UsageError if it cannot be read."""
+
         with public_errors():
             result, folders = read_comparison(folder)
         return cls(folder, [Run(path.resolve()) for path in folders], result)

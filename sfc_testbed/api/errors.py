@@ -4,34 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from os_helpers.cache import CacheRefused
-from sfc_testbed.analysis.results.result import ResultError
-from sfc_testbed.request.checks import refusal
-from sfc_testbed.request.errors import Error as Error
+from sfc_testbed.api.interrupted import Interrupted
+from sfc_testbed.testbed.errors import Error, RunError, UsageError
 from sfc_testbed.testbed.errors import Interrupted as InnerInterrupted
-from sfc_testbed.testbed.errors import RunError as RunError
-from sfc_testbed.testbed.errors import UsageError as UsageError
-from sfc_testbed.testbed.system.limits import out_of_room
-
-
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM ended the work early. The message says what was kept and where; `folders` are the
-    folders of the stored runs, for `sfc.load`.
-
-    This is a KeyboardInterrupt, so that Ctrl-C ends a script even within `except sfc.Error` or `except Exception`.
-    """
-
-    __module__ = "sfc_testbed"
-
-    def __init__(self, message: str = "", folders: Sequence[Path] = ()) -> None:
-        super().__init__(message)
-        self.folders = tuple(folders)
 
 
 @contextmanager
@@ -45,29 +24,34 @@ def public_errors(*places: Path) -> Iterator[None]:
         raise UsageError(str(error)) from None  # the message names what to change, so the traceback stays short
     except Error:
         raise
-    except ValidationError as error:  # an argument has the wrong type
-        raise UsageError(refusal(error)) from error
-    except (CacheRefused, ResultError) as error:
-        raise UsageError(str(error)) from error
     except Exception as error:
-        _refuse_unreadable_trace(error)
-        reason = out_of_room(error, places)
-        if reason is None:
-            raise
-        raise RunError(reason) from error
+        raise _public(error, places) from error
 
 
-def _refuse_unreadable_trace(error: Exception) -> None:
-    """Raise UsageError for an unreadable trace. The import is local because polars loads slowly."""
+def _public(error: Exception, places: tuple[Path, ...]) -> Exception:
+    """Return the public error for an exception, or the exception itself. Imports are local, because they are slow."""
+    from pydantic import ValidationError
+
+    from os_helpers.cache import CacheRefused
+    from sfc_testbed.analysis.results.result import ResultError
+    from sfc_testbed.request.checks import refusal
     from sfc_testbed.telemetry.reader import TraceError
+    from sfc_testbed.testbed.system.limits import out_of_room
 
-    if isinstance(error, TraceError):
-        raise UsageError(str(error)) from error
+    if isinstance(error, ValidationError):  # an argument has the wrong type
+        return UsageError(refusal(error))
+    if isinstance(error, (CacheRefused, ResultError, TraceError)):
+        return UsageError(str(error))
+    reason = out_of_room(error, places)
+    return error if reason is None else RunError(reason)
 
 
 @contextmanager
 def refused_in_one_line(folder: Path) -> Iterator[None]:
     """Raise UsageError for results that cannot be read and pages that cannot be written."""
+    from sfc_testbed.analysis.results.result import ResultError
+    from sfc_testbed.testbed.system.limits import out_of_room
+
     try:
         yield
     except ResultError as error:

@@ -48,6 +48,7 @@ def run(
     background: str | None = None,
     hosts: str | None = None,
     workers: int | None = None,
+    use: PathLike | Iterable[PathLike] = (),
     out: PathLike = "runs",
     quiet: bool = False,
 ) -> Run:
@@ -58,7 +59,7 @@ def run(
 
     Raises UsageError for bad input, RunError for a failed run, and Interrupted after Ctrl-C.
     """
-    prepare_library()
+    _begin(use)
     from sfc_testbed.api.calls import run_once
     from sfc_testbed.api.requests import folder_of
 
@@ -102,6 +103,7 @@ def compare(
     retry: bool = False,
     hosts: str | None = None,
     jobs: int = 1,
+    use: PathLike | Iterable[PathLike] = (),
     out: PathLike = "runs",
     quiet: bool = False,
 ) -> Comparison:
@@ -110,7 +112,7 @@ def compare(
     Ratios are relative to the first scheme. `claims` is a file or a list of claims about the runs. `jobs` virtual runs
     run at the same time, each in a process of its own. Raises the same errors as `run`.
     """
-    prepare_library()
+    _begin(use)
     from sfc_testbed.api.calls import compare_all
     from sfc_testbed.api.requests import folder_of, schemes_of, seeds_of
 
@@ -148,6 +150,7 @@ def sweep(
     p4: PathLike | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
+    use: PathLike | Iterable[PathLike] = (),
     out: PathLike = "runs",
     quiet: bool = False,
 ) -> Sweep:
@@ -157,7 +160,7 @@ def sweep(
     one per core, or those of the Dask scheduler at the address `scheduler`. Raises the same errors as `run`; a job that
     fails is named in `Sweep.failures`.
     """
-    prepare_library()
+    _begin(use)
     from sfc_testbed.api.calls import sweep_all
     from sfc_testbed.api.requests import folder_of
 
@@ -176,12 +179,13 @@ def open_network(
     settings: Mapping[str, Any] | None = None,
     hosts: str | None = None,
     p4: PathLike | None = None,
+    use: PathLike | Iterable[PathLike] = (),
 ) -> Iterator[LiveSession]:
     """Provide a live network on Mininet, as root, and remove it at the end of the `with` statement.
 
     Raises UsageError if this machine or user cannot run such a network, or if the process has one already.
     """
-    prepare_library()
+    _begin(use)
     from sfc_testbed.api.network import live_session
     from sfc_testbed.testbed.program.user_program import read_program
 
@@ -207,12 +211,20 @@ def load(folder: PathLike) -> Run | Comparison | Sweep:
     return loaded(Path(folder))
 
 
+def use(*files: PathLike) -> None:
+    """Load Python files, or modules of installed packages, that add names to the testbed (docs/extensions.md).
+
+    A file that has changed since it was loaded is loaded again. UsageError, one line, if one cannot be loaded.
+    """
+    _begin(files)
+
+
 def run_script(main: Callable[[], object]) -> int:
     """Run the main function of a script, and return the exit code that the command would have.
 
     An error is one line on stderr: `sys.exit(sfc.run_script(main))`.
     """
-    from sfc_testbed.api.errors import RunError, UsageError
+    from sfc_testbed.testbed.errors import RunError, UsageError
 
     try:
         main()
@@ -228,6 +240,18 @@ def run_script(main: Callable[[], object]) -> int:
 def _ended(reason: str, status: int) -> int:
     print(f"{sys.argv[0]}: {reason}", file=sys.stderr)
     return status
+
+
+def _begin(files: PathLike | Iterable[PathLike]) -> None:
+    """Compile the engine if necessary, and load the extensions of installed packages and these."""
+    prepare_library()
+    from sfc_testbed.api.errors import public_errors
+    from sfc_testbed.request.extensions import installed, load
+    from sfc_testbed.request.extensions import use as load_files
+
+    with public_errors():
+        load(installed())
+        load_files(*(os.fspath(file) for file in ([files] if isinstance(files, (str, os.PathLike)) else files)))
 
 
 def _request(scenario: str | None, **values: Any) -> RunSpec:

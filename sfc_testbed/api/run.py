@@ -8,15 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from sfc_testbed.analysis.results.result import Level, RunResult, read_result
 from sfc_testbed.api.errors import public_errors
-from sfc_testbed.request.checks import nearest, shown
 from sfc_testbed.testbed.errors import UsageError
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from sfc_testbed.analysis.results.result import Level, RunResult
     from sfc_testbed.api.plots import Plots
     from sfc_testbed.api.tables import Table
     from sfc_testbed.request.spec import RunConfig
@@ -26,7 +25,7 @@ _CONGESTION = "cc"
 
 
 class Run:
-    """A run in a folder. Its files are read when they are first needed."""
+    """A run in a folder. Its files are read when they are first needed, as the modules for them are loaded."""
 
     def __init__(self, folder: Path, result: RunResult | None = None) -> None:
         self.folder = folder
@@ -37,6 +36,8 @@ class Run:
     @cached_property
     def result(self) -> RunResult:
         """All figures of result.json, as a pydantic model."""
+        from sfc_testbed.analysis.results.result import read_result
+
         with public_errors():
             return read_result(self.folder)
 
@@ -68,6 +69,7 @@ class Run:
 
     def trace(self, name: str) -> pl.DataFrame:
         """Return a trace as a polars frame. docs/traces.md lists the columns. UsageError if there is no such trace."""
+        from sfc_testbed.request.checks import nearest, shown
         from sfc_testbed.telemetry.reader import read_trace
         from sfc_testbed.telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
 

@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from sfc_testbed.analysis.results.swept import Sweep as StoredSweep
-from sfc_testbed.analysis.results.swept import read_sweep_results
 from sfc_testbed.api.errors import public_errors
 from sfc_testbed.api.run import Run
 
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from sfc_testbed.analysis.results.swept import Sweep as StoredSweep
     from sfc_testbed.api.plots import Plots
     from sfc_testbed.api.tables import Table
 
@@ -35,6 +34,8 @@ class Sweep:
 
     @cached_property
     def _stored(self) -> StoredSweep:
+        from sfc_testbed.analysis.results.swept import read_sweep_results
+
         with public_errors():
             return read_sweep_results(self.folder)
 

@@ -41,7 +41,7 @@ def prepare() -> None:
     The command then starts again with the same arguments, because it has already loaded the sources, and a process must
     not mix the two kinds of modules.
     """
-    if Path(sys.argv[0]).resolve() != _COMMAND or not wants_compiled():
+    if not _is_command() or not wants_compiled():
         return
     if engine_folder() is not None and not has_damaged_engine():
         return
@@ -54,21 +54,27 @@ def prepare() -> None:
 def prepare_library() -> None:
     """Compile the engine for a program that imports the testbed. Call this before the process loads the engine.
 
-    If the process has loaded the engine's sources already, one line says so: this process stays slower.
+    If the process has loaded the engine's sources already, one line says so: this process stays slower. The command
+    uses `prepare` instead.
     """
-    if not wants_compiled() or (engine_folder() is not None and not has_damaged_engine()):
+    if _is_command() or not wants_compiled() or (engine_folder() is not None and not has_damaged_engine()):
         return
+    _prepare_once()
+
+
+@cache
+def _prepare_once() -> None:
     if loaded_sources():
-        _warn_once()
+        line = "the host engine was loaded before it was compiled, and runs several times slower; start Python again"
+        print(line, file=sys.stderr, flush=True)
         return
     _compile_apart()
     install()
 
 
-@cache
-def _warn_once() -> None:
-    line = "the host engine was loaded before it was compiled, and runs several times slower; start Python again"
-    print(line, file=sys.stderr, flush=True)
+def _is_command() -> bool:
+    """Return whether this process is the command, which may start again."""
+    return Path(sys.argv[0]).resolve() == _COMMAND
 
 
 def _compile_apart() -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from sfc_testbed.request.errors import Error
+from sfc_testbed.request.errors import Error as Error
 from sfc_testbed.request.errors import UsageError as UsageError
 
 

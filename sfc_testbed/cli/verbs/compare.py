@@ -31,6 +31,7 @@ from sfc_testbed.cli.options import (
     Settings,
     SwitchName,
     TopologyName,
+    Uses,
 )
 from sfc_testbed.cli.output import EXIT_CLAIM, console, say, say_json, with_fields
 from sfc_testbed.cli.planning import checked, end_by_outcome, reporter
@@ -76,6 +77,7 @@ def verb(
     retry: Retry = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
+    use: Uses = None,
 ) -> None:
     request = RunSpec(
         scenario_of(scenario, has_flows=flows is not None),

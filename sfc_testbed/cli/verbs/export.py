@@ -11,6 +11,7 @@ import typer
 
 from sfc_testbed.api.errors import refused_in_one_line
 from sfc_testbed.api.requests import folder_of
+from sfc_testbed.cli.options import Uses
 from sfc_testbed.cli.output import EXIT_INVALID, say, warn
 from sfc_testbed.testbed.execution.hpcc_export import export_hpcc
 from sfc_testbed.testbed.execution.limits import check_output
@@ -34,6 +35,7 @@ def verb(
             help="Output folder; by default the run folder, for hpcc its subfolder `hpcc`.",
         ),
     ] = None,
+    use: Uses = None,
 ) -> None:
     if out is not None:
         check_output(out)

@@ -16,7 +16,7 @@ from sfc_testbed.api.dilations import note_dilations
 from sfc_testbed.api.requests import clock_of
 from sfc_testbed.cli.findings import print_findings, print_json, print_overview
 from sfc_testbed.cli.listing import words
-from sfc_testbed.cli.options import Json, Out, P4Program, Retry, SchedulerAddress, Settings, Workers, milliseconds
+from sfc_testbed.cli.options import Json, Out, P4Program, Retry, SchedulerAddress, Settings, Uses, Workers, milliseconds
 from sfc_testbed.cli.outcomes import print_reproduction
 from sfc_testbed.cli.output import EXIT_CLAIM, EXIT_INVALID, complain, say, say_json
 from sfc_testbed.cli.planning import checked, note_retry, reporter
@@ -101,6 +101,7 @@ def verb(
         ),
     ] = False,
     json: Json = False,
+    use: Uses = None,
 ) -> None:
     if show:
         _refuse(

@@ -36,6 +36,7 @@ from sfc_testbed.cli.options import (
     Settings,
     SwitchName,
     TopologyName,
+    Uses,
 )
 from sfc_testbed.cli.output import console, say, say_json, with_fields
 from sfc_testbed.cli.planning import (
@@ -81,6 +82,7 @@ def verb(
     exchange: ExchangeName = "memory",
     retry: Retry = False,
     json: Json = False,
+    use: Uses = None,
 ) -> None:
     request = RunSpec(
         scenario_of(scenario, has_flows=flows is not None),

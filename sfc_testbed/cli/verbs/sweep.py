@@ -13,7 +13,7 @@ import typer
 from sfc_testbed.analysis.report.first_sentence import of_sweep
 from sfc_testbed.analysis.results.swept import read_sweep_results, warnings_of
 from sfc_testbed.api.sweeping import kept, swept
-from sfc_testbed.cli.options import Out, P4Program, SchedulerAddress, Workers
+from sfc_testbed.cli.options import Out, P4Program, SchedulerAddress, Uses, Workers
 from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, say, say_json, warn
 from sfc_testbed.cli.planning import reporter
 from sfc_testbed.native.first_use import prepare
@@ -36,6 +36,7 @@ def verb(
     scheduler: SchedulerAddress = None,
     workers: Workers = None,
     json: Annotated[bool, typer.Option("--json", help="Print the outcome and the folder as JSON.")] = False,
+    use: Uses = None,
 ) -> None:
     done = swept(
         read_sweep(file), read_program(p4), out, reporter(), scheduler=scheduler, workers=workers, prepare=prepare
