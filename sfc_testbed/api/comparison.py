@@ -36,6 +36,8 @@ class Comparison:
     def read(cls, folder: Path) -> Comparison:
         """Read a stored comparison. UsageError if it cannot be read."""
 
+        from sfc_testbed.analysis.results.comparison import read_comparison
+
         with public_errors():
             result, folders = read_comparison(folder)
         return cls(folder, [Run(path.resolve()) for path in folders], result)

@@ -27,4 +27,4 @@ def reporter_of(*, quiet: bool) -> Reporter:
     if is_notebook():
         return NotebookReporter()
     errors = TextConsole(stderr=True)  # a new one, because the caller may have replaced sys.stderr
-    return TerminalReporter(errors, errors)
+    return TerminalReporter(errors, errors) if errors.is_terminal else _LineReporter()
