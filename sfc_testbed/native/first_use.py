@@ -26,7 +26,7 @@ from sfc_testbed.native.modules import (
     wants_compiled,
 )
 from sfc_testbed.native.sources import build_name
-from sfc_testbed.place import ROOT
+from sfc_testbed.place import NAME, ROOT, is_clone, neutral_folder
 
 _COMMAND = ROOT / "runner.py"
 _MODULE = "sfc_testbed.native"
@@ -38,7 +38,7 @@ def prepare() -> None:
     The command then starts again with the same arguments, because it has already loaded the sources, and a process must
     not mix the two kinds of modules.
     """
-    if Path(sys.argv[0]).resolve() != _COMMAND or not wants_compiled():
+    if not _is_the_command() or not wants_compiled():
         return
     if engine_folder() is not None and not has_damaged_engine():
         return
@@ -48,9 +48,15 @@ def prepare() -> None:
         os.execv(sys.executable, [sys.executable, *sys.argv])
 
 
+def _is_the_command() -> bool:
+    """Return whether this process is the command, and not a program of a user, who may not expect that it restarts."""
+    started = Path(sys.argv[0]).resolve()
+    return started == _COMMAND or started.name == NAME
+
+
 def _compile_apart() -> None:
     """Compile in separate processes. On Ctrl-C they end and leave nothing behind."""
-    compiling = subprocess.Popen([sys.executable, "-m", _MODULE], cwd=ROOT, start_new_session=True)
+    compiling = subprocess.Popen([sys.executable, "-m", _MODULE], cwd=neutral_folder(), start_new_session=True)
     try:
         compiling.wait()
     except KeyboardInterrupt:
@@ -109,6 +115,11 @@ def lacking() -> str | None:
         return f"not wanted: {INTERPRETED} is set"
     folder = engine_folder()
     if folder is None:
-        return missing() or "not compiled yet, or its sources have changed; the next run does it, or make setup"
+        return missing() or f"not compiled yet, or its sources have changed; the next run does it, or {_compiler()}"
     algorithms = interpreted_algorithms(folder)
-    return f"interpreted beside it: {', '.join(algorithms)}; make setup compiles what it can" if algorithms else None
+    return f"interpreted beside it: {', '.join(algorithms)}; {_compiler()} compiles what it can" if algorithms else None
+
+
+def _compiler() -> str:
+    """Return the command that compiles the engine, as a person types it."""
+    return "make setup" if is_clone() else f"{sys.executable} -m {_MODULE}"

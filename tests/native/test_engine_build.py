@@ -104,7 +104,12 @@ def test_an_engine_that_is_removed_during_use_is_refused(cache: Path) -> None:
 def test_without_a_compiler_the_sources_run_and_one_line_is_printed(cache: Path) -> None:
     environment = {**os.environ, "CC": "no-such-compiler"}
     done = subprocess.run(
-        [sys.executable, "-m", "native"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "sfc_testbed.native"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (0, "")
     assert len(done.stderr.splitlines()) == 1

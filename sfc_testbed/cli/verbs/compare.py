@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py compare`."""
+"""`sfc-testbed compare`."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ from sfc_testbed.cli.output import EXIT_CLAIM, console, say, say_json, with_fiel
 from sfc_testbed.cli.planning import checked, clock_of, dilation_of, end_by_outcome
 from sfc_testbed.cli.retrying import execute_retrying
 from sfc_testbed.cli.seeds import chosen_seeds, named
+from sfc_testbed.place import command_name
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, UsageError
@@ -135,7 +136,7 @@ def verb(
                 say(f"report: {page}")
     if is_interrupted:
         folders = " ".join(str(run.folder) for run in runs)
-        raise Interrupted(f"{_without(missing)}{runs[-1].content}; `./runner.py report {folders}` draws a page")
+        raise Interrupted(f"{_without(missing)}{runs[-1].content}; `{command_name()} report {folders}` draws a page")
     end_by_outcome(runs)
     if strict and not all(claim.holds for claim in held):
         raise typer.Exit(EXIT_CLAIM)

@@ -18,6 +18,7 @@ from typing import Any
 from sfc_testbed.hosts.transport.algorithms import resolved
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.place import command_name
 from sfc_testbed.request.command import repeat_command
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, Scheme, resolve_scheme
 from sfc_testbed.request.settings import SettingsByPart, by_part, settings_words
@@ -210,7 +211,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
         "clock": "real",
         "duration_ms": 0.0,
         "workload": {},
-        "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}{p4_option}",
+        "command": f"{command_name()} cli --topology {topology.name} --scheme {scheme.name}{p4_option}",
     }
     config = _config(spec, dilation, target, topology, network, commands, fields_of_network)
     return RunPlan(spec, config, topology, checks.numbered((), topology), network.switch, network.transport, commands)
