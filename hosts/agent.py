@@ -52,6 +52,8 @@ from sfc_testbed.hosts.records import RecordWriter, host_state
 from sfc_testbed.hosts.transport.messages import Event
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.extensions import load
 from sfc_testbed.scenarios.model.flow import Flow
 from sfc_testbed.wire.dilation import Dilation
 
@@ -260,9 +262,10 @@ def main(arguments: Sequence[str]) -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
     try:
         config = AgentConfig.model_validate_json(Path(arguments[0]).read_text())
+        load(config.uses)
         agent = Agent(config, sys.stdin.fileno(), sys.stdout.fileno())
         take_real_time_priority()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, UsageError) as error:
         print(f"agent: {str(error).splitlines()[0]}", file=sys.stderr)
         return _BAD_INPUT
     try:

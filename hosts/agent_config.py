@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sfc_testbed.hosts.records import SwitchClock
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.request.extensions import Extension
 from sfc_testbed.scenarios.model.flow import Flow
 from sfc_testbed.topologies.model import Host, Topology
 from sfc_testbed.topologies.physics import departure_window_ns
@@ -56,6 +57,7 @@ class AgentConfig(_Part):
     flows: list[Flow] = Field(description="Flows with at least one end on a host of this agent.")
     addresses: dict[str, IPv4Address] = Field(description="IP address of every host that is an end of a flow.")
     switches: dict[int, SwitchClock] = Field(description="Switches by the number that they put into a BTS.")
+    uses: tuple[Extension, ...] = Field((), description="The extensions that algorithms may come from.")
     window_ns: int = Field(0, ge=0, description="Frames that are due within this time may leave together.")
 
 
@@ -71,6 +73,7 @@ def agent_configs(
     epoch_ns: int,
     programs: bool = False,
     stalls: Mapping[str, tuple[HostStall, ...]] = MappingProxyType({}),
+    uses: tuple[Extension, ...] = (),
 ) -> list[AgentConfig]:
     """Distribute the hosts among `agents` agents, or one agent per host if there are fewer hosts.
 
@@ -104,6 +107,7 @@ def agent_configs(
             flows=flows_of[number],
             addresses={end: topology.host[end].ip for flow in flows_of[number] for end in (flow.src, flow.dst)},
             switches=dict(switches),
+            uses=uses,
             window_ns=departure_window_ns(topology),
         )
         for number in range(count)

@@ -36,6 +36,8 @@ LAYERS = (
     {"sfc_testbed.hosts", "sfc_testbed.testbed"},
     {"sfc_testbed.reproduction", "sfc_testbed.simulators"},
     {"sfc_testbed.documents"},
+    {"sfc_testbed.contract"},
+    {"sfc_testbed.extend"},
     {"sfc_testbed.cli"},
     {"sfc_testbed.command"},
     {"runner", "bench"},

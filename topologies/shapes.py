@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, Field
 
 from sfc_testbed.request.checks import MAX_RATE_BPS, STRICT
+from sfc_testbed.request.table import Table
 from sfc_testbed.topologies.model import Topology, TopologyBuilder, TopologyError
 
 Rate = Annotated[int, Field(ge=1_000_000, le=MAX_RATE_BPS)]
@@ -189,9 +190,10 @@ class Star(Shape):
         return builder.build()
 
 
-SHAPES: Mapping[str, type[Shape]] = {
-    shape.name: shape for shape in (Clos, PaperTestbed, PaperSimulation, ThreeTier, Dumbbell, Star)
-}
+SHAPES: Table[type[Shape]] = Table(
+    "topology",
+    ((shape.name, shape) for shape in (Clos, PaperTestbed, PaperSimulation, ThreeTier, Dumbbell, Star)),
+)
 
 
 def shape(name: str, parameters: Mapping[str, Any]) -> Shape:

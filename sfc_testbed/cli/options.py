@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +13,7 @@ import typer
 
 from sfc_testbed.cli.listing import words
 from sfc_testbed.request.checks import shown
+from sfc_testbed.request.extensions import installed, load, use
 from sfc_testbed.request.quantities import in_unit
 from sfc_testbed.request.spec import FLOW_LIST
 from sfc_testbed.testbed.errors import UsageError
@@ -131,6 +134,33 @@ Faults = Annotated[
     ),
 ]
 P4_HELP = "P4 program for the switches: PROGRAM.json from p4c, or FILE.p4 if p4c is installed."
+
+
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+"""Environment variables in which MPI launchers give a process its rank."""
+
+
+def _use(files: list[Path] | None) -> list[Path] | None:
+    """Load the extensions of installed packages and those of `--use`. Other MPI ranks get them with their plan."""
+    is_shared = any(word.startswith("--exchange") for word in sys.argv)
+    if not (is_shared and any(os.environ.get(name, "0") != "0" for name in _RANKS)):
+        load(installed())
+        use(*(files or ()))
+    return files
+
+
+Uses = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--use",
+        metavar="FILE.py",
+        help="A Python file of yours with congestion controls, workloads and more (docs/extensions.md). Repeatable.",
+        show_default=False,
+        callback=_use,
+        is_eager=True,
+    ),
+]
+"""The option loads the files, and every request that the verb makes then names them."""
 P4Program = Annotated[str | None, typer.Option("--p4", metavar="FILE", help=P4_HELP, show_default=False)]
 P4Programs = Annotated[
     list[str] | None,

@@ -13,6 +13,7 @@ from typing import Any
 
 from sfc_testbed.request.checks import nearest
 from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.table import Table
 
 
 @dataclass(frozen=True)
@@ -58,56 +59,54 @@ _PROTOTYPE: Mapping[str, Any] = {
     "sfc_p_quanta": "shifts",
 }
 
-SCHEMES: Mapping[str, Scheme] = {
-    scheme.name: scheme
-    for scheme in (
-        Scheme("gbn", "no flow control, go-back-N: plain RoCEv2", transport=_GBN),
-        Scheme("irn", "no flow control, selective retransmission", transport=_IRN),
-        Scheme("pfc", "switches and NICs pause the class hop by hop", {"pfc": True}, {"flow_control": "pfc", **_GBN}),
-        Scheme(
-            "bfc",
-            "BFC: switches pause single flows hop by hop, in queues of their own",
-            {"bfc_queues": 32},
-            {"flow_control": "bfc", "ack_priority": "control", **_GBN},
-            congestion="none",
-        ),
-        Scheme("onramp", "OnRamp-style, reconstructed: hold by one-way delay", {}, {"flow_control": "onramp", **_IRN}),
-        Scheme(
-            "onramp-straw-man",
-            "OnRamp's straw-man, reconstructed: no allowance for delay or other flows",
-            transport={"flow_control": "onramp-straw-man", **_IRN},
-        ),
-        Scheme("egress-bts", "BTS after a packet has left the congested queue", {"bts": "egress"}, _SFC),
-        Scheme("ingress-bts", "BTS from the congested switch's ingress, no cache", {"bts": "ingress"}, _SFC),
-        Scheme("sfc", "ingress BTS and the pause cache at the ToRs", _INGRESS_AND_CACHE, _SFC),
-        Scheme("sfc-est", "SFC and the incast estimator", {**_INGRESS_AND_CACHE, "estimator": True}, _SFC),
-        Scheme(
-            "sfc-p",
-            "SFC whose ToRs turn a BTS into an 802.1Qbb pause of the sender's port",
-            {**_INGRESS_AND_CACHE, "sfc_p": True},
-            {"flow_control": "pfc", **_IRN},
-        ),
-        Scheme(
-            "sfc-prototype",
-            "SFC as in the public switch program of the paper's prototype: no pause cache, coarser numbers",
-            _PROTOTYPE,
-            _SFC,
-        ),
-        Scheme(
-            "sfc-prototype-p",
-            "SFC-P as in the public switch program of the paper's prototype",
-            {**_PROTOTYPE, "sfc_p": True},
-            {"flow_control": "pfc", **_IRN},
-        ),
-        Scheme(
-            "ndp",
-            "NDP: switches cut packets to headers, receivers pull the data",
-            {**_EIGHT_PACKETS, "spraying": True},
-            _NDP,
-            congestion="none",
-        ),
-    )
-}
+_SCHEMES = (
+    Scheme("gbn", "no flow control, go-back-N: plain RoCEv2", transport=_GBN),
+    Scheme("irn", "no flow control, selective retransmission", transport=_IRN),
+    Scheme("pfc", "switches and NICs pause the class hop by hop", {"pfc": True}, {"flow_control": "pfc", **_GBN}),
+    Scheme(
+        "bfc",
+        "BFC: switches pause single flows hop by hop, in queues of their own",
+        {"bfc_queues": 32},
+        {"flow_control": "bfc", "ack_priority": "control", **_GBN},
+        congestion="none",
+    ),
+    Scheme("onramp", "OnRamp-style, reconstructed: hold by one-way delay", {}, {"flow_control": "onramp", **_IRN}),
+    Scheme(
+        "onramp-straw-man",
+        "OnRamp's straw-man, reconstructed: no allowance for delay or other flows",
+        transport={"flow_control": "onramp-straw-man", **_IRN},
+    ),
+    Scheme("egress-bts", "BTS after a packet has left the congested queue", {"bts": "egress"}, _SFC),
+    Scheme("ingress-bts", "BTS from the congested switch's ingress, no cache", {"bts": "ingress"}, _SFC),
+    Scheme("sfc", "ingress BTS and the pause cache at the ToRs", _INGRESS_AND_CACHE, _SFC),
+    Scheme("sfc-est", "SFC and the incast estimator", {**_INGRESS_AND_CACHE, "estimator": True}, _SFC),
+    Scheme(
+        "sfc-p",
+        "SFC whose ToRs turn a BTS into an 802.1Qbb pause of the sender's port",
+        {**_INGRESS_AND_CACHE, "sfc_p": True},
+        {"flow_control": "pfc", **_IRN},
+    ),
+    Scheme(
+        "sfc-prototype",
+        "SFC as in the public switch program of the paper's prototype: no pause cache, coarser numbers",
+        _PROTOTYPE,
+        _SFC,
+    ),
+    Scheme(
+        "sfc-prototype-p",
+        "SFC-P as in the public switch program of the paper's prototype",
+        {**_PROTOTYPE, "sfc_p": True},
+        {"flow_control": "pfc", **_IRN},
+    ),
+    Scheme(
+        "ndp",
+        "NDP: switches cut packets to headers, receivers pull the data",
+        {**_EIGHT_PACKETS, "spraying": True},
+        _NDP,
+        congestion="none",
+    ),
+)
+SCHEMES = Table("scheme", ((scheme.name, scheme) for scheme in _SCHEMES))
 
 # Switches of the HPCC simulator queue ACKs with the data, in every preset.
 _ACKS_WITH_DATA = {"ack_priority": "data"}
@@ -122,51 +121,50 @@ _DCTCP_MARKING = {"ecn_kmin_bdp": 2.4, "ecn_kmax_bdp": 2.4, "ecn_pmax": 1.0}
 # The set point of IEEE 802.1Qau (docs/sources.md#qcn).
 _QCN = {"qcn_q_eq_bytes": 26_000}
 
-RATE_CONTROLS: Mapping[str, RateControl] = {
-    control.name: control
-    for control in (
-        RateControl("none", "none: line rate", {"congestion": "none"}, replaces_irn_cap=False),
-        RateControl("window", "a static window of one BDP", {"congestion": "window"}),
-        RateControl(
-            "dcqcn", "DCQCN with a static window of one BDP (+W)", {"congestion": "dcqcn", **_ACKS_WITH_DATA}, _MARKING
-        ),
-        RateControl(
-            "dcqcn-no-window",
-            "DCQCN without a window",
-            {"congestion": "dcqcn", "congestion_parameters": {"window_bytes": 0}, **_ACKS_WITH_DATA},
-            _MARKING,
-        ),
-        RateControl("hpcc", "HPCC, with telemetry from the switches", _HPCC, {"int_telemetry": True}),
-        RateControl("qcn", "QCN: switches sample queues and send back how far to cut", {"congestion": "qcn"}, _QCN),
-        RateControl(
-            "dctcp",
-            "DCTCP: cut by the fraction of marked packets",
-            {"congestion": "dctcp", **_ACKS_WITH_DATA},
-            _DCTCP_MARKING,
-        ),
-        RateControl("timely", "TIMELY: rate by the RTT's slope", {"congestion": "timely", **_ACKS_WITH_DATA}),
-        RateControl("swift", "Swift: a window for an RTT target", {"congestion": "swift", **_ACKS_WITH_DATA}),
-        RateControl(
-            "powertcp",
-            "PowerTCP: rate by queue and arrivals in telemetry",
-            {"congestion": "powertcp", **_ACKS_WITH_DATA},
-            {"int_telemetry": True},
-        ),
-        RateControl(
-            "theta-powertcp",
-            "theta-PowerTCP: rate by RTT and slope",
-            {"congestion": "theta-powertcp", **_ACKS_WITH_DATA},
-        ),
-        RateControl(
-            "bolt",
-            "Bolt: switches ask senders for less, and grant more",
-            {"congestion": "bolt"},
-            {"bolt_threshold_packets": 2},
-        ),
-    )
-}
-CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}
-"""Suffix -> summary."""
+_RATE_CONTROLS = (
+    RateControl("none", "none: line rate", {"congestion": "none"}, replaces_irn_cap=False),
+    RateControl("window", "a static window of one BDP", {"congestion": "window"}),
+    RateControl(
+        "dcqcn",
+        "DCQCN with a static window of one BDP (+W)",
+        {"congestion": "dcqcn", **_ACKS_WITH_DATA},
+        _MARKING,
+    ),
+    RateControl(
+        "dcqcn-no-window",
+        "DCQCN without a window",
+        {"congestion": "dcqcn", "congestion_parameters": {"window_bytes": 0}, **_ACKS_WITH_DATA},
+        _MARKING,
+    ),
+    RateControl("hpcc", "HPCC, with telemetry from the switches", _HPCC, {"int_telemetry": True}),
+    RateControl("qcn", "QCN: switches sample queues and send back how far to cut", {"congestion": "qcn"}, _QCN),
+    RateControl(
+        "dctcp",
+        "DCTCP: cut by the fraction of marked packets",
+        {"congestion": "dctcp", **_ACKS_WITH_DATA},
+        _DCTCP_MARKING,
+    ),
+    RateControl("timely", "TIMELY: rate by the RTT's slope", {"congestion": "timely", **_ACKS_WITH_DATA}),
+    RateControl("swift", "Swift: a window for an RTT target", {"congestion": "swift", **_ACKS_WITH_DATA}),
+    RateControl(
+        "powertcp",
+        "PowerTCP: rate by queue and arrivals in telemetry",
+        {"congestion": "powertcp", **_ACKS_WITH_DATA},
+        {"int_telemetry": True},
+    ),
+    RateControl(
+        "theta-powertcp",
+        "theta-PowerTCP: rate by RTT and slope",
+        {"congestion": "theta-powertcp", **_ACKS_WITH_DATA},
+    ),
+    RateControl(
+        "bolt",
+        "Bolt: switches ask senders for less, and grant more",
+        {"congestion": "bolt"},
+        {"bolt_threshold_packets": 2},
+    ),
+)
+RATE_CONTROLS = Table("congestion control", ((control.name, control) for control in _RATE_CONTROLS))
 
 
 def resolve_scheme(text: str) -> Scheme:
@@ -177,11 +175,9 @@ def resolve_scheme(text: str) -> Scheme:
     base, plus, suffix = text.partition("+")
     if base not in SCHEMES:
         raise UsageError(f"unknown scheme {base!r}; choose from {', '.join(SCHEMES)}{nearest(base, SCHEMES)}")
-    if plus and suffix not in CONGESTION_SUFFIXES:
-        known = ", ".join(f"+{name}" for name in CONGESTION_SUFFIXES)
-        raise UsageError(
-            f"unknown congestion control {suffix!r}; choose from {known}{nearest(suffix, CONGESTION_SUFFIXES)}"
-        )
+    if plus and suffix not in RATE_CONTROLS:
+        known = ", ".join(f"+{name}" for name in RATE_CONTROLS)
+        raise UsageError(f"unknown congestion control {suffix!r}; choose from {known}{nearest(suffix, RATE_CONTROLS)}")
     control = RATE_CONTROLS[suffix or SCHEMES[base].congestion]
     scheme = SCHEMES[base]
     switch = {**scheme.switch, **control.switch}

@@ -19,6 +19,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationInfo
 from pydantic.dataclasses import dataclass
 
+from sfc_testbed.request.extensions import Extension, loaded
+
 _LAZY = ConfigDict(defer_build=True)
 """Builds the checks of a class at first use, because they take long to build."""
 
@@ -110,6 +112,8 @@ class RunSpec:
     """The folder of the late run that this run repeats."""
     program: P4Program | None = option("--p4")
     """The program of the switches; None for the testbed's own."""
+    uses: tuple[Extension, ...] = field(default_factory=loaded, metadata={OPTION: "--use", JOINED_BY: None})
+    """The extensions that the run's names may come from: all that the process has loaded."""
 
     @property
     def program_name(self) -> str | None:
@@ -212,7 +216,9 @@ class RunConfig(RunSpec):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the content of config.json."""
-        return {"schema": CONFIG_SCHEMA, **_adapter().dump_python(self, mode="json"), "program": self.program.as_dict()}
+        entries = _adapter().dump_python(self, mode="json")
+        uses = [extension.as_dict() for extension in self.uses]
+        return {"schema": CONFIG_SCHEMA, **entries, "program": self.program.as_dict(), "uses": uses}
 
 
 @cache

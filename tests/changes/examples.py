@@ -39,7 +39,7 @@ class ByDelay(CongestionControl):
             '    "hpcc":': '    "by-delay": ByDelay,\n',
         },
         "sfc_testbed/request/schemes.py": {
-            '        RateControl("hpcc"': '        RateControl("by-delay", "by delay", {"congestion": "by-delay"}),\n'
+            '    RateControl("hpcc"': '    RateControl("by-delay", "by delay", {"congestion": "by-delay"}),\n'
         },
     },
     (*_RUN, "incast", "--scheme", "sfc+by-delay", *_TINY),
@@ -73,8 +73,8 @@ class Doubled(SourceFlowControl):
             '    "onramp":': '    "doubled": Doubled,\n',
         },
         "sfc_testbed/request/schemes.py": {
-            '        Scheme("sfc",': (
-                '        Scheme("sfc-2", "long", _INGRESS_AND_CACHE, {"flow_control": "doubled", **_IRN}),\n'
+            '    Scheme("sfc",': (
+                '    Scheme("sfc-2", "long", _INGRESS_AND_CACHE, {"flow_control": "doubled", **_IRN}),\n'
             )
         },
     },
@@ -111,7 +111,7 @@ class Hasty(Irn):
             '    "irn":': '    "hasty": Hasty,\n',
         },
         "sfc_testbed/request/schemes.py": {
-            '        Scheme("irn",': '        Scheme("hasty", "IRN, hasty", transport={"loss_recovery": "hasty"}),\n'
+            '    Scheme("irn",': '    Scheme("hasty", "IRN, hasty", transport={"loss_recovery": "hasty"}),\n'
         },
     },
     (*_RUN, "incast", "--scheme", "hasty", *_TINY),
@@ -124,7 +124,7 @@ SCHEME = Change(
     {},
     {
         "sfc_testbed/request/schemes.py": {
-            '        Scheme("sfc",': '        Scheme("cache-only", "cache", {"pause_cache": True}, _SFC),\n'
+            '    Scheme("sfc",': '    Scheme("cache-only", "cache", {"pause_cache": True}, _SFC),\n'
         }
     },
     (*_RUN, "incast", "--scheme", "cache-only", *_TINY),
@@ -163,7 +163,7 @@ SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clo
             "from sfc_testbed.scenarios import allreduce, bystanders, datacentre, incast\n": (
                 "from sfc_testbed.scenarios import pairs\n"
             ),
-            "        datacentre.SCENARIO,\n": "        pairs.SCENARIO,\n",
+            "    datacentre.SCENARIO,\n": "    pairs.SCENARIO,\n",
         }
     },
     (*_RUN, "pairs", "--clock", "virtual", "--json", "--out", "out"),

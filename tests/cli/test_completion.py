@@ -10,7 +10,7 @@ import pytest
 
 from sfc_testbed.cli.listing import words
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
-from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.topologies.shapes import SHAPES
 from tests.testbed import running
@@ -43,5 +43,5 @@ def test_all_names_of_a_table_are_offered() -> None:
     assert [name for name, _ in words.experiments_or_all()] == [*EXPERIMENTS, "all"]
     assert [name for name, _ in words.topologies()] == list(SHAPES)
     assert [name for name, _ in words.schemes("")] == list(SCHEMES)
-    assert [name for name, _ in words.schemes("sfc+")] == [f"sfc+{suffix}" for suffix in CONGESTION_SUFFIXES]
+    assert [name for name, _ in words.schemes("sfc+")] == [f"sfc+{suffix}" for suffix in RATE_CONTROLS]
     assert [name for name, _ in words.scheme_lists("irn,s")] == [f"irn,{name}" for name in SCHEMES if name != "irn"]

@@ -16,7 +16,7 @@ from hypothesis.strategies import SearchStrategy
 
 from sfc_testbed.cli.app import VERBS, app_for
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
-from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.topologies.shapes import SHAPES
 from tests.fuzz.budget import inputs
@@ -24,7 +24,7 @@ from tests.fuzz.commanded import type_words
 from tests.fuzz.hostile import names, numbers, texts
 from tests.fuzz.test_input_files import FLOWS, SWEEP, settings_words
 
-_SCHEMES = (*SCHEMES, *(f"sfc+{suffix}" for suffix in CONGESTION_SUFFIXES), "sfc,irn", "irn, sfc", "sfc+dcqcn,gbn")
+_SCHEMES = (*SCHEMES, *(f"sfc+{suffix}" for suffix in RATE_CONTROLS), "sfc,irn", "irn, sfc", "sfc+dcqcn,gbn")
 _VALID = {
     "scenario": ("incast", "datacentre", *SCENARIOS),
     "experiment": (*EXPERIMENTS,),

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
@@ -40,7 +40,7 @@ _SMALL_QUEUES = ("switch.q_th_bytes=3000", "switch.q_tg_bytes=1500", "switch.dep
 _SMALL_BUFFER = ("switch.buffer_bytes=20000",)
 _REFUSED = ("ndp+hpcc",)
 _SCHEMES = tuple(
-    name for scheme in SCHEMES for suffix in CONGESTION_SUFFIXES if (name := f"{scheme}+{suffix}") not in _REFUSED
+    name for scheme in SCHEMES for suffix in RATE_CONTROLS if (name := f"{scheme}+{suffix}") not in _REFUSED
 )
 
 

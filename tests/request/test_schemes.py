@@ -11,13 +11,13 @@ from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.request.errors import UsageError
-from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES, resolve_scheme
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, resolve_scheme
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.physics import network_physics
 from sfc_testbed.topologies.shapes import shape
 
 NETWORK = network_physics(shape("clos", {}).build())
-EVERY_SCHEME = [*SCHEMES, *(f"{name}+{suffix}" for name in SCHEMES for suffix in CONGESTION_SUFFIXES)]
+EVERY_SCHEME = [*SCHEMES, *(f"{name}+{suffix}" for name in SCHEMES for suffix in RATE_CONTROLS)]
 
 
 @pytest.mark.parametrize("name", EVERY_SCHEME)

@@ -150,7 +150,7 @@ def test_traces_can_be_made_again(tmp_path: Path) -> None:
 def test_a_journal_is_locked_as_long_as_its_process_lives(tmp_path: Path) -> None:
     """The lock must end even if the process is killed."""
     script = (
-        "import sys, pathlib, telemetry.journal as journal\n"
+        "import sys, pathlib, sfc_testbed.telemetry.journal as journal\n"
         "held = journal.new_journal(pathlib.Path(sys.argv[1]), ['tor1'], 1)\n"
         "print('held', flush=True)\n"
         "sys.stdin.read()\n"

@@ -12,8 +12,9 @@ from sfc_testbed.hosts.transport.congestion.qcn import Qcn
 from sfc_testbed.hosts.transport.congestion.swift import Swift
 from sfc_testbed.hosts.transport.congestion.timely import Timely
 from sfc_testbed.hosts.transport.congestion.window import FixedWindow
+from sfc_testbed.request.table import Table
 
-CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
+_ROWS: dict[str, type[CongestionControl]] = {
     "none": CongestionControl,
     "window": FixedWindow,
     "dcqcn": Dcqcn,
@@ -26,5 +27,6 @@ CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
     "theta-powertcp": ThetaPowertcp,
     "bolt": Bolt,
 }
+CONGESTION_CONTROLS = Table("congestion control of hosts", _ROWS)
 
 __all__ = ["CONGESTION_CONTROLS", "UNLIMITED_WINDOW", "AckSample", "CongestionControl", "PathContext"]

@@ -7,8 +7,9 @@ from sfc_testbed.hosts.transport.flow_control.bfc import BackpressureFlowControl
 from sfc_testbed.hosts.transport.flow_control.onramp import OnRamp, OnRampStrawMan
 from sfc_testbed.hosts.transport.flow_control.pfc import PriorityFlowControl
 from sfc_testbed.hosts.transport.flow_control.sfc import SourceFlowControl
+from sfc_testbed.request.table import Table
 
-FLOW_CONTROLS: dict[str, type[FlowControl]] = {
+_ROWS: dict[str, type[FlowControl]] = {
     "none": FlowControl,
     "sfc": SourceFlowControl,
     "onramp": OnRamp,
@@ -16,5 +17,6 @@ FLOW_CONTROLS: dict[str, type[FlowControl]] = {
     "pfc": PriorityFlowControl,
     "bfc": BackpressureFlowControl,
 }
+FLOW_CONTROLS = Table("flow control of hosts", _ROWS)
 
 __all__ = ["FLOW_CONTROLS", "FlowControl"]

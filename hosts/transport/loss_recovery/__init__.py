@@ -6,11 +6,13 @@ from sfc_testbed.hosts.transport.loss_recovery.base import LossRecovery, PacketO
 from sfc_testbed.hosts.transport.loss_recovery.go_back_n import GoBackN
 from sfc_testbed.hosts.transport.loss_recovery.irn import Irn
 from sfc_testbed.hosts.transport.loss_recovery.ndp import Ndp
+from sfc_testbed.request.table import Table
 
-LOSS_RECOVERIES: dict[str, type[LossRecovery]] = {
+_ROWS: dict[str, type[LossRecovery]] = {
     "go-back-n": GoBackN,
     "irn": Irn,
     "ndp": Ndp,
 }
+LOSS_RECOVERIES = Table("loss recovery", _ROWS)
 
 __all__ = ["LOSS_RECOVERIES", "LossRecovery", "PacketOrder"]

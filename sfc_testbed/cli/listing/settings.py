@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from itertools import pairwise
@@ -88,7 +89,10 @@ def _description(model: type[BaseModel], name: str) -> str:
 
 def _strings_below(record: type[Any]) -> dict[str, str]:
     """Return the string below each field of a class, from its source code."""
-    source = ROOT / f"{record.__module__.replace('.', '/')}.py"
+    # The file of a compiled module is not its source.
+    is_ours = record.__module__.partition(".")[0] == "sfc_testbed"
+    name = f"{record.__module__.replace('.', '/')}.py" if is_ours else sys.modules[record.__module__].__file__
+    source = ROOT / (name or "")
     tree = ast.parse(source.read_text(encoding="utf-8"))
     body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == record.__name__)
     return dict(_named_strings(body))

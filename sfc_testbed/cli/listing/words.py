@@ -31,11 +31,11 @@ def experiments_or_all() -> Words:
 
 def schemes(incomplete: str) -> Words:
     """Return the schemes; after a `+`, the scheme with each rate control."""
-    from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+    from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 
     scheme, plus, _ = incomplete.partition("+")
     if plus:
-        return [(f"{scheme}+{suffix}", summary) for suffix, summary in CONGESTION_SUFFIXES.items()]
+        return [(f"{scheme}+{name}", control.summary) for name, control in RATE_CONTROLS.items()]
     return [(scheme.name, scheme.summary) for scheme in SCHEMES.values()]
 
 

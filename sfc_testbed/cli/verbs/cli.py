@@ -12,7 +12,7 @@ from typing import IO, Annotated
 import typer
 
 from sfc_testbed.cli.listing import words
-from sfc_testbed.cli.options import HostsImage, P4Program, Settings, SwitchName
+from sfc_testbed.cli.options import HostsImage, P4Program, Settings, SwitchName, Uses
 from sfc_testbed.cli.output import EXIT_INVALID, console
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
@@ -50,6 +50,7 @@ def verb(
             help="Run the commands in this file (`-`: stdin) instead of a prompt; exit with 3 at the first failure.",
         ),
     ] = None,
+    use: Uses = None,
 ) -> None:
     request = RunSpec(
         "none",

@@ -33,6 +33,7 @@ from sfc_testbed.cli.options import (
     Settings,
     SwitchName,
     TopologyName,
+    Uses,
     scenario_of,
     scheme_names,
 )
@@ -89,6 +90,7 @@ def verb(
     retry: Retry = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
+    use: Uses = None,
 ) -> None:
     request = RunSpec(
         scenario_of(scenario, flows),

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from sfc_testbed.cli.options import folder_of
+from sfc_testbed.cli.options import Uses, folder_of
 from sfc_testbed.cli.output import EXIT_INVALID, say, warn
 from sfc_testbed.cli.stored import refused_in_one_line
 from sfc_testbed.testbed.execution.hpcc_export import export_hpcc
@@ -34,6 +34,7 @@ def verb(
             help="Output folder; by default the run folder, for hpcc its subfolder `hpcc`.",
         ),
     ] = None,
+    use: Uses = None,
 ) -> None:
     if out is not None:
         check_output(out)

@@ -19,6 +19,7 @@ from sfc_testbed.cli.listing.tables import (
     scheme_tables,
     topology_tables,
 )
+from sfc_testbed.cli.options import Uses
 from sfc_testbed.cli.output import console
 from sfc_testbed.place import command_name
 from sfc_testbed.request.checks import nearest, shown
@@ -39,6 +40,7 @@ def verb(
         bool, typer.Option("--schemes", help="Show schemes with all settings of switches and hosts.")
     ] = False,
     topologies: Annotated[bool, typer.Option("--topologies", help="Show topologies with all their settings.")] = False,
+    use: Uses = None,
 ) -> None:
     if scenario is not None and scenario not in SCENARIOS:
         raise UsageError(_unknown(scenario))

@@ -19,7 +19,7 @@ from sfc_testbed.analysis.results.comparison import compare
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.analysis.results.swept import is_sweep, read_sweep_results
 from sfc_testbed.analysis.validation.record import FILE_NAME, is_validation, read_validation
-from sfc_testbed.cli.options import ClaimsFile, folder_of
+from sfc_testbed.cli.options import ClaimsFile, Uses, folder_of
 from sfc_testbed.cli.outcomes import print_reproduction, print_validation
 from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, console, say, warn
 from sfc_testbed.cli.stored import check_page, refused_in_one_line
@@ -43,6 +43,7 @@ def verb(
         Path | None, typer.Option(metavar="DIR", parser=folder_of, help="Folder for the report of a comparison.")
     ] = None,
     claims: ClaimsFile = None,
+    use: Uses = None,
 ) -> None:
     """Write a report from stored results. Every unreadable file is a line on stderr."""
     if claims is not None and len(folders) == 1:

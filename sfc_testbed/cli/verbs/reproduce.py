@@ -15,7 +15,7 @@ from sfc_testbed.analysis.results.outcome import tally
 from sfc_testbed.cli.calibration import say_dilations
 from sfc_testbed.cli.findings import print_findings, print_json, print_overview
 from sfc_testbed.cli.listing import words
-from sfc_testbed.cli.options import Json, Out, P4Program, Retry, SchedulerAddress, Settings, Workers, milliseconds
+from sfc_testbed.cli.options import Json, Out, P4Program, Retry, SchedulerAddress, Settings, Uses, Workers, milliseconds
 from sfc_testbed.cli.outcomes import print_reproduction
 from sfc_testbed.cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say, say_json
 from sfc_testbed.cli.planning import checked, clock_of
@@ -102,6 +102,7 @@ def verb(
         ),
     ] = False,
     json: Json = False,
+    use: Uses = None,
 ) -> None:
     if show:
         _refuse(

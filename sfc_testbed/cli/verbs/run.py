@@ -33,6 +33,7 @@ from sfc_testbed.cli.options import (
     Settings,
     SwitchName,
     TopologyName,
+    Uses,
     scenario_of,
 )
 from sfc_testbed.cli.output import console, say, say_json, with_fields
@@ -84,6 +85,7 @@ def verb(
     exchange: ExchangeName = "memory",
     retry: Retry = False,
     json: Json = False,
+    use: Uses = None,
 ) -> None:
     request = RunSpec(
         scenario_of(scenario, flows),

@@ -11,7 +11,7 @@ import typer
 
 from sfc_testbed.analysis.report.first_sentence import of_sweep
 from sfc_testbed.analysis.results.swept import read_sweep_results, warnings_of
-from sfc_testbed.cli.options import Out, P4Program, SchedulerAddress, Workers
+from sfc_testbed.cli.options import Out, P4Program, SchedulerAddress, Uses, Workers
 from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, errors, say, warn
 from sfc_testbed.cli.planning import checked
 from sfc_testbed.cli.progress import JobProgress
@@ -37,6 +37,7 @@ def verb(
     out: Out = Path("runs"),
     scheduler: SchedulerAddress = None,
     workers: Workers = None,
+    use: Uses = None,
 ) -> None:
     sweep = read_sweep(file)
     program = read_program(p4)

@@ -11,6 +11,7 @@ import typer
 
 from sfc_testbed.analysis.report.terminal_tables import life_table
 from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.cli.options import Uses
 from sfc_testbed.cli.output import EXIT_INVALID, console, say, warn
 from sfc_testbed.cli.stored import refused_in_one_line
 from sfc_testbed.cli.tracing import flow_life, newest_run
@@ -28,6 +29,7 @@ def verb(
         int | None,
         typer.Option(min=0, metavar="NUMBER", help="Only this packet of the flow, counted from 0.", show_default=False),
     ] = None,
+    use: Uses = None,
 ) -> None:
     """Print the recorded events of a flow. Every unreadable file is a line on stderr."""
     folder = newest_run(Path("runs")) if run is None else run

@@ -22,6 +22,7 @@ from sfc_testbed.cli.options import (
     ScaleName,
     Settings,
     SwitchName,
+    Uses,
     Workers,
     scheme_names,
 )
@@ -98,6 +99,7 @@ def verb(
         typer.Option("--show", help="Print stored comparisons of this project, also with --peer. No run starts."),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
+    use: Uses = None,
 ) -> None:
     is_live_only = {
         "--switch": switch != "auto",

@@ -132,5 +132,6 @@ def start_agents(
         epoch_ns=epoch_ns,
         programs=programs or plan.has_programs,
         stalls=host_stalls(plan.topology, plan.faults),
+        uses=plan.spec.uses,
     )
     return [AgentProcess(config, run_id, logs) for config in configs]

@@ -20,7 +20,8 @@ from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.place import command_name
 from sfc_testbed.request.command import repeat_command
-from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, Scheme, resolve_scheme
+from sfc_testbed.request.extensions import load
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme, resolve_scheme
 from sfc_testbed.request.settings import SettingsByPart, by_part, settings_words
 from sfc_testbed.request.spec import FaultSpan, RunConfig, RunSpec
 from sfc_testbed.scenarios.faults.fault import Fault
@@ -144,6 +145,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
 
     A `decided` dilation replaces the requested one.
     """
+    load(spec.uses)
     scenario, scale = checks.scenario_at_scale(spec)
     scheme = resolve_scheme(spec.scheme)
     settings = by_part(spec.settings)
@@ -189,6 +191,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
 
 def plan_network(spec: RunSpec) -> RunPlan:
     """Plan an interactive network without flows: `topology` and `scheme` are used, the scenario is ignored."""
+    load(spec.uses)
     checks.check_hosts(spec.hosts, "real")
     scheme = resolve_scheme(spec.scheme)
     settings = by_part(spec.settings)
@@ -255,29 +258,25 @@ def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings, s
 
 _NAMED_BY_SCHEMES = ("congestion", "flow_control", "loss_recovery")
 """The settings of the transport of which a scheme's name says the value."""
-_SWITCH_FEATURES = frozenset(
-    name
-    for features in (*(scheme.switch for scheme in SCHEMES.values()), *(rate.switch for rate in RATE_CONTROLS.values()))
-    for name, value in features.items()
-    if isinstance(value, (bool, str))
-)
-"""The mechanisms of switches that some scheme selects, such as `bts` and `spraying`."""
+
+
+def _switch_features() -> frozenset[str]:
+    """Return the mechanisms of switches that some scheme selects, such as `bts` and `spraying`."""
+    rows: list[Scheme | RateControl] = [*SCHEMES.values(), *RATE_CONTROLS.values()]
+    return frozenset(name for row in rows for name, value in row.switch.items() if isinstance(value, (bool, str)))
 
 
 def _overridden(scheme: Scheme, settings: SettingsByPart) -> tuple[str, ...]:
     """Return the settings that contradict the scheme's name, as words for --set."""
     transport = {**asdict(TransportSettings()), **scheme.transport}
     switch = {**SwitchSettings().model_dump(), **scheme.switch}
+    features = _switch_features()
     typed = [
         *(
             (f"transport.{name}", settings.transport.get(name, transport[name]), transport[name])
             for name in _NAMED_BY_SCHEMES
         ),
-        *(
-            (f"switch.{name}", value, switch[name])
-            for name, value in settings.switch.items()
-            if name in _SWITCH_FEATURES
-        ),
+        *((f"switch.{name}", value, switch[name]) for name, value in settings.switch.items() if name in features),
     ]
     return settings_words({key: value for key, value, own in typed if value != own})
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.testbed.live.session.links import is_up, links_between
 from sfc_testbed.testbed.live.session.session import LiveSession
 from sfc_testbed.testbed.prompt.terminal import Terminal
@@ -26,7 +26,7 @@ def set_rate(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
 def scheme(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     if not words:
         names = ", ".join(SCHEMES)
-        suffixes = ", ".join(f"+{name}" for name in CONGESTION_SUFFIXES)
+        suffixes = ", ".join(f"+{name}" for name in RATE_CONTROLS)
         return f"{session.scheme}; available: {names}, each with {suffixes}"
     before = session.scheme
     session.set_scheme(words[0])

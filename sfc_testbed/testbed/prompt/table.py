@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.testbed.live.session import switches as reading
 from sfc_testbed.testbed.live.session.session import LiveSession
@@ -46,7 +46,7 @@ def completions(session: LiveSession) -> Completions:
             else [line.split()[0] for line in switch.command("help").splitlines() if line.strip()]
         )
 
-    schemes = [*SCHEMES, *(f"{scheme}+{suffix}" for scheme in SCHEMES for suffix in CONGESTION_SUFFIXES)]
+    schemes = [*SCHEMES, *(f"{scheme}+{suffix}" for scheme in SCHEMES for suffix in RATE_CONTROLS)]
     return {
         **dict.fromkeys(("SRC", "DST", "HOST"), lambda words: names),
         "NODE": lambda words: [*names, *session.switches],

@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sfc_testbed.hosts.crash import engine_crash
+from sfc_testbed.request.extensions import load
 from sfc_testbed.testbed.errors import Crashed, RunError, UsageError
 from sfc_testbed.testbed.interrupt import Interrupt
 from sfc_testbed.testbed.plan.plan import RunPlan
@@ -154,6 +155,7 @@ def serve(ranks: Ranks) -> None:
     meeting, first = Meeting(ranks.communicator), _FirstRankConnection(ranks.communicator)
     final = _FinalMessage(None)
     try:
+        load(plan.spec.uses)
         with _capture_folder(plan) as folder:
             Worker(ranks.task(plan, folder), ranks.mine, meeting, first).run()
             meeting.leave()

@@ -12,20 +12,20 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from sfc_testbed.analysis.plots.palette import DASH_CYCLE, IN_THE_DARK, LineLook, lightness
-from sfc_testbed.request.schemes import CONGESTION_SUFFIXES, SCHEMES
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 
 LEAST_GREY_STEP = 5.0
 """The smallest difference of lightness, out of 100, between two curves with the same dashes."""
 
 _NAMES = st.one_of(st.sampled_from([*SCHEMES]), st.text("abcxyz-", min_size=1, max_size=8))
-_CONTROLS = st.one_of(st.just(""), st.sampled_from([*CONGESTION_SUFFIXES]), st.text("mnp", min_size=1, max_size=4))
+_CONTROLS = st.one_of(st.just(""), st.sampled_from([*RATE_CONTROLS]), st.text("mnp", min_size=1, max_size=4))
 SCHEME_TEXTS = st.builds(lambda name, control: f"{name}+{control}" if control else name, _NAMES, _CONTROLS)
 """Known and user-defined schemes, with and without a congestion control."""
 
 MANY_SCHEMES = (
     ("irn", "irn+hpcc", "irn+dcqcn"),
     ("irn", "irn+hpcc", "irn+dcqcn", "irn+mine"),
-    tuple(f"irn+{control}" for control in CONGESTION_SUFFIXES),
+    tuple(f"irn+{control}" for control in RATE_CONTROLS),
     tuple(SCHEMES),
     ("ndp", "onramp-straw-man", "mine", "yours"),
     ("sfc",) * 12,

@@ -41,8 +41,8 @@ class Crashing(CongestionControl):
             '    "dcqcn": Dcqcn,': '    "crashing": Crashing,\n',
         },
         "sfc_testbed/request/schemes.py": {
-            '        RateControl("window"': (
-                '        RateControl("crashing", "divides by zero", {"congestion": "crashing"}),\n'
+            '    RateControl("window"': (
+                '    RateControl("crashing", "divides by zero", {"congestion": "crashing"}),\n'
             )
         },
     },

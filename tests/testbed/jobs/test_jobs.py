@@ -160,11 +160,10 @@ def test_after_a_killed_process_the_next_job_gets_a_new_one(tmp_path: Path) -> N
 
 def test_a_job_is_not_run_by_code_that_was_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that has run another job before the edit refuses the job, too."""
-    source = tmp_path / "source.py"
+    source = tmp_path / "any" / "source.py"
+    source.parent.mkdir()
     source.write_text("1")
-    monkeypatch.setattr(code, "_sources", lambda *_: iter([source]))
-    monkeypatch.setattr(code, "ROOT", tmp_path)
-    monkeypatch.setattr(code.code_digest.__wrapped__, "__defaults__", (tmp_path, ()))
+    monkeypatch.setattr(code.code_digest.__wrapped__, "__defaults__", (tmp_path, ("any",)))
     code.code_digest.cache_clear()
     planned = replace(_job(tmp_path, SHORT), code=code.code_digest())
     assert isinstance(run_job.run_job(planned), JobFinished)

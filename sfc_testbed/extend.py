@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a file of `--use` calls to add its classes and functions to the testbed (docs/extensions.md).
+
+Each function adds a row to the same table that has the testbed's own rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery
+from sfc_testbed.request.checks import shown
+from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.extensions import owner
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.scenarios.model.scenario import Scale, ScaleName, Scenario, Workload
+from sfc_testbed.topologies.shapes import SHAPES, Shape
+
+Kind = TypeVar("Kind", bound=type[Any])
+Settings = Mapping[str, Any]
+_NONE: Settings = {}
+_SELECTIVE: Settings = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
+
+
+def congestion_control(
+    name: str,
+    summary: str = "",
+    *,
+    switch: Settings = _NONE,
+    transport: Settings = _NONE,
+    replaces_irn_cap: bool = True,
+) -> Callable[[Kind], Kind]:
+    """Add a subclass of CongestionControl, so that `--scheme irn+NAME` selects it.
+
+    `switch` and `transport` are the settings that it needs, such as `{"ecn_kmin_bdp": 1, "ecn_kmax_bdp": 1}`; switches
+    write telemetry if the class wants it. With `replaces_irn_cap`, IRN has no cap of its own.
+    """
+
+    def added(kind: Kind) -> Kind:
+        _check(kind, CongestionControl, name, "congestion control")
+        telemetry = {"int_telemetry": True} if kind.wants_telemetry else {}
+        row = RateControl(
+            name,
+            summary or _summary(kind),
+            {"congestion": name, "ack_priority": "data", **transport},
+            {**telemetry, **switch},
+            replaces_irn_cap,
+        )
+        RATE_CONTROLS.add(name, row, owner())
+        CONGESTION_CONTROLS.add(name, kind, owner())
+        return kind
+
+    return added
+
+
+def flow_control(
+    name: str, summary: str = "", *, switch: Settings = _NONE, transport: Settings = _NONE
+) -> Callable[[Kind], Kind]:
+    """Add a subclass of FlowControl and a scheme of the same name, with selective retransmission.
+
+    `switch` and `transport` are further settings of the scheme, such as `{"bts": "ingress", "pause_cache": True}`.
+    """
+
+    def added(kind: Kind) -> Kind:
+        _check(kind, FlowControl, name, "flow control")
+        scheme(name, summary or _summary(kind), switch=switch, transport={"flow_control": name, **transport})
+        FLOW_CONTROLS.add(name, kind, owner())
+        return kind
+
+    return added
+
+
+def loss_recovery(
+    name: str, summary: str = "", *, switch: Settings = _NONE, transport: Settings = _NONE
+) -> Callable[[Kind], Kind]:
+    """Add a subclass of LossRecovery and a scheme of the same name. The arguments are those of `flow_control`."""
+
+    def added(kind: Kind) -> Kind:
+        _check(kind, LossRecovery, name, "loss recovery")
+        own = {"loss_recovery": name, "loss_recovery_parameters": {}}
+        scheme(name, summary or _summary(kind), switch=switch, transport={**own, **transport})
+        LOSS_RECOVERIES.add(name, kind, owner())
+        return kind
+
+    return added
+
+
+def scheme(
+    name: str, summary: str = "", *, switch: Settings = _NONE, transport: Settings = _NONE, congestion: str = "window"
+) -> None:
+    """Add a scheme: settings of switches and hosts, and the congestion control that applies without `+`."""
+    SCHEMES.add(name, Scheme(name, summary or name, switch, {**_SELECTIVE, **transport}, congestion), owner())
+
+
+def topology(name: str) -> Callable[[Kind], Kind]:
+    """Add a subclass of Shape as `--topology NAME`. Its fields are settings; lists show its docstring's first line."""
+
+    def added(kind: Kind) -> Kind:
+        _check(kind, Shape, name, "topology")
+        kind.name = name
+        SHAPES.add(name, kind, owner())
+        return kind
+
+    return added
+
+
+def scenario(
+    name: str,
+    summary: str = "",
+    *,
+    scale: Scale | None = None,
+    laptop: Scale | None = None,
+    paper: Scale | None = None,
+) -> Callable[[Kind], Kind]:
+    """Add a subclass of Workload as scenario NAME. Its fields are settings.
+
+    `scale` is the network and what differs from the defaults, by default `Scale("clos")`. The scales `laptop` and
+    `paper` are the same unless they are given.
+    """
+
+    def added(kind: Kind) -> Kind:
+        _check(kind, Workload, name, "scenario")
+        small = scale or Scale("clos")
+        scales: dict[ScaleName, Scale] = {"ci": small, "laptop": laptop or small, "paper": paper or laptop or small}
+        SCENARIOS.add(name, Scenario(name, summary or _summary(kind), kind, scales), owner())
+        return kind
+
+    return added
+
+
+def _check(kind: object, base: type[Any], name: str, what: str) -> None:
+    if not (isinstance(kind, type) and issubclass(kind, base) and kind is not base):
+        raise UsageError(
+            f"{what} {shown(name)}: {shown(getattr(kind, '__name__', kind))} is not a subclass of {base.__name__}"
+        )
+
+
+def _summary(kind: type[Any]) -> str:
+    """Return the first line of a docstring, without the full stop."""
+    return next(iter((kind.__doc__ or kind.__name__).strip().splitlines()), kind.__name__).rstrip(".")

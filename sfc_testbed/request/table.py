@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A table of named rows, such as the congestion controls, to which files of users add rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+from sfc_testbed.request.checks import shown
+from sfc_testbed.request.errors import UsageError
+
+Row = TypeVar("Row")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
+"""Names are parts of options and of folders; `+` separates a scheme from its congestion control."""
+
+
+class Table(Mapping[str, Row], Generic[Row]):
+    """Rows by name. The table knows which rows an extension added, so that they can be removed again."""
+
+    all: list[Table[Any]] = []  # noqa: RUF012 (all tables of the process, for `removed_from_all`)
+
+    def __init__(self, kind: str, rows: Mapping[str, Row] | Iterable[tuple[str, Row]] = ()) -> None:
+        """Make a table of rows of this kind; messages name the kind."""
+        self.kind = kind
+        self._rows = dict(rows)
+        self._owners: dict[str, str] = {}
+        Table.all.append(self)
+
+    def add(self, name: str, row: Row, owner: str) -> None:
+        """Add the row of an extension. UsageError for a name that is taken, or that no option could contain."""
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise UsageError(f"{self.kind} {shown(name)}: a name has lowercase letters, digits and hyphens, 41 at most")
+        if name in self._rows:
+            taken = f"{self._owners[name]} has one" if name in self._owners else "the testbed has one"
+            raise UsageError(f"{self.kind} {name!r}: {taken} with this name; choose another")
+        self._rows[name] = row
+        self._owners[name] = owner
+
+    def remove(self, owner: str) -> None:
+        """Remove all rows of an extension."""
+        for name in [name for name, other in self._owners.items() if other == owner]:
+            del self._rows[name], self._owners[name]
+
+    def of(self, owner: str) -> dict[str, Row]:
+        """Return the rows of an extension."""
+        return {name: self._rows[name] for name, other in self._owners.items() if other == owner}
+
+    def __getitem__(self, name: str) -> Row:
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
