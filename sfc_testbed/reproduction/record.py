@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_serializer
 from sfc_testbed.analysis.report.html_pages import REPORT_FILE
 from sfc_testbed.analysis.results.outcome import HOLDS, Outcome, shown
 from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, Level
+from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import read_bounded_text
 from sfc_testbed.request.spec import P4Program
 from sfc_testbed.scenarios.model.scenario import ScaleName
@@ -111,7 +112,7 @@ class Reproduction(BaseModel):
     @property
     def command(self) -> str:
         """The command that repeats the reproduction."""
-        words = ["./runner.py", "reproduce", self.experiment, "--scale", self.scale]
+        words = [command_name(), "reproduce", self.experiment, "--scale", self.scale]
         words += ["--seed", str(self.seeds[0])] if len(self.seeds) == 1 else ["--seeds", ",".join(map(str, self.seeds))]
         words += ["--clock", self.clock] if self.clock else []
         words += ["--p4", self.program.path] if self.program else []

@@ -22,6 +22,7 @@ from sfc_testbed.analysis.metrics.buffers import BufferFigures
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
 from sfc_testbed.analysis.metrics.signals import SignalFigures
+from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.checks import refusal
 from sfc_testbed.request.spec import CONFIG_FILE, ClockName, variant_of
@@ -344,7 +345,7 @@ def _why_missing(folder: Path) -> str:
     if not folder.is_dir():
         return f"{folder}: no such folder"
     if has_journal(folder):
-        return f"{folder}: the run has not ended, or its runner was killed: then `runner.py report` finishes it"
+        return f"{folder}: the run has not ended, or its runner was killed: then `{command_name()} report` finishes it"
     if (folder / "pcaps").is_dir() and not (folder / CONFIG_FILE).exists():
         return f"{folder}: a prompt's folder has captures only, for Wireshark; name the folder of a run"
     return f"{folder / RESULT_FILE}: no such file; the run ended before it had a result"
