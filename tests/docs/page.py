@@ -40,7 +40,7 @@ for words in request["commands"]:
     elif name.endswith(".venv/bin/python"):
         runpy.run_path(rest[0])
     else:
-        assert os.path.samefile(name, os.path.join(sys.path[0], "runner.py"))
+        assert name == "runner.py" or os.path.samefile(name, os.path.join(sys.path[0], "runner.py"))
         with nothing_remains():
             status = main(rest)
         assert status in request["statuses"], (status, words)
