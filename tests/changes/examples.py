@@ -210,7 +210,7 @@ TOPOLOGY = Change(
     {},
     {
         "topologies/shapes.py": {
-            "SHAPES: Mapping": '''class Line(Shape):
+            "SHAPES: Table": '''class Line(Shape):
     """Three switches in a row, each with a host."""
 
     name: ClassVar[str] = "line"
@@ -226,7 +226,7 @@ TOPOLOGY = Change(
 
 
 ''',
-            "Dumbbell, Star)\n": "Line, ",
+            "Dumbbell, Star)),\n": "Line, ",
         }
     },
     (*_RUN, "incast", "--topology", "line", *_TINY),
