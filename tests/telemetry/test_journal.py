@@ -91,6 +91,23 @@ def test_a_flow_without_a_report_sent_nothing_if_all_senders_reported(tmp_path: 
     assert read_traces(tmp_path)[0]["packets_sent"].to_list() == [0, 4, 0]
 
 
+@pytest.mark.parametrize("all_told", [False, True])
+def test_a_journal_of_another_release_is_read(tmp_path: Path, *, all_told: bool) -> None:
+    """A figure that the release did not count is null, also if all senders reported. An unknown figure is ignored."""
+    journal = write_journal(tmp_path)
+    journal.note(all_told=all_told)
+    [sent] = segment_paths(journal.segments(SENT))
+    other = pl.read_parquet(sent).drop("naks").with_columns(later=pl.lit(1))
+    other.write_parquet(sent, metadata=SENT.metadata)
+    for path in segment_paths(journal.segments(GOODPUT)):
+        pl.read_parquet(path).with_columns(later=pl.lit(1)).write_parquet(path, metadata=GOODPUT.metadata)
+    assert journal.write_traces() == []
+    flows, _, _, goodput = read_traces(tmp_path)
+    assert flows["naks"].to_list() == ([0, None, 0] if all_told else [None] * 3)
+    assert flows["packets_sent"].to_list() == ([0, 4, 0] if all_told else [None, 4, None])
+    assert goodput.columns == list(GOODPUT.column_names)
+
+
 def test_a_damaged_segment_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     """The segments are truncated, empty, or belong to another trace."""
     journal = write_journal(tmp_path)
