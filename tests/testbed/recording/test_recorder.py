@@ -85,14 +85,13 @@ def test_nics_know_flows_by_the_plans_numbers(plan: RunPlan, tmp_path: Path) -> 
 def test_the_row_of_a_flow_joins_the_records_of_sender_and_receiver(plan: RunPlan, tmp_path: Path) -> None:
     flow = plan.flows[1]
     finish_us = flow.start_ns / 1000 + 80
-    sent = FlowSent(flow.flow_id, finish_us, 2.5, SenderCounts(7, 2, 2000, 1, 4))
+    counts = {"packets_sent": 7, "packets_resent": 2, "bytes_resent": 2000, "timeouts": 1, "naks": 4}
+    sent = FlowSent(flow.flow_id, finish_us, 2.5, SenderCounts(**counts))
     row = recorded(plan, tmp_path, sent, FlowReceived(flow.flow_id, corrupted=True)).row(1, named=True)
     assert (row["flow_id"], row["finish_us"], row["paused_us"], row["corrupted"]) == (2, finish_us, 2.5, True)
     assert row["fct_us"] == pytest.approx(80)
     assert row["slowdown"] == row["fct_us"] / row["ideal_fct_us"]
-    assert [row[name] for name in ("packets_sent", "packets_resent", "bytes_resent", "timeouts", "naks")] == [
-        7, 2, 2000, 1, 4,
-    ]  # fmt: skip
+    assert {name: row[name] for name in counts} == counts
 
 
 def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, tmp_path: Path) -> None:
