@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 
 import polars as pl
 
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
 from sfc_testbed.telemetry.schema import FLOWS, TraceSchema
 
 _REPORTED = (*(field.name for field in fields(SenderCounts)), "paused_us")
@@ -38,7 +38,11 @@ SENT = replace(
 
 Figures that the release of a killed run did not count are null.
 """
-RECEIVED = _part("received", "Reports of receivers with a complete message.", ("flow_id", "corrupted"))
+RECEIVED = _part(
+    "received",
+    "Reports of receivers with a complete message.",
+    ("flow_id", *(field.name for field in fields(ReceiverFigures))),
+)
 
 
 def flow_rows(planned: pl.DataFrame, sent: pl.DataFrame, received: pl.DataFrame, *, all_reported: bool) -> pl.DataFrame:

@@ -89,7 +89,7 @@ def test_every_message_arrives_once_and_uncorrupted(
     completed = link.of(SendingReport, "a") + link.of(SendingReport, "b")
     assert sorted(event.flow_id for event in received) == [1, 2, 3, 4]
     assert sorted(event.message.flow_id for event in completed) == [1, 2, 3, 4]
-    assert not any(event.corrupted for event in received)
+    assert not any(event.figures.corrupted for event in received)
     for event in completed:
         assert event.finish_ns > event.message.ready_ns
         assert 0 <= event.paused_ns <= event.finish_ns - event.message.ready_ns
