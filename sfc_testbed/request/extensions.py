@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import sys
 import threading
 import traceback
@@ -21,7 +22,7 @@ from base64 import b85decode, b85encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from importlib import import_module
+from importlib import import_module, reload
 from importlib.abc import MetaPathFinder, SourceLoader
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, spec_from_file_location
@@ -41,6 +42,7 @@ GROUP = "sfc_testbed.extensions"
 """The group of entry points by which installed packages name their extensions."""
 MOST_BYTES = 1_000_000
 _PACKAGE = "sfc_extension_"
+_OURS = "sfc_testbed"
 
 
 def _packed(texts: Mapping[str, str]) -> str:
@@ -84,7 +86,7 @@ class Extension:
     @property
     def module(self) -> str:
         """The name under which the module is imported."""
-        return f"{self.package}.{Path(self.path).stem}" if self.files else self.word
+        return f"{self.package}.{_module_of(Path(self.path).name)}" if self.files else self.word
 
 
 _lock = threading.RLock()
@@ -116,8 +118,6 @@ def read_extension(word: str) -> Extension:
     path = Path(word)
     if path.suffix != ".py":
         return _of_module(word)
-    if not path.stem.isidentifier():
-        raise UsageError(f"--use {word}: the name of a file is a Python name, such as {_as_identifier(path.stem)}.py")
     texts = _texts(path.absolute(), word)
     return Extension(word, str(path.absolute()), _digest(texts), texts)
 
@@ -150,6 +150,12 @@ def owner() -> str:
     return _loading[-1].word
 
 
+def folder() -> Path:
+    """Return the folder of the extension that is being executed."""
+    owner()
+    return Path(_loading[-1].path).parent
+
+
 @contextmanager
 def _as_owner(extension: Extension) -> Iterator[None]:
     _loading.append(extension)
@@ -169,8 +175,10 @@ def _execute(extension: Extension) -> None:
             else:
                 if _of_module(extension.word).sha256 != extension.sha256:
                     raise UsageError("its files differ from those that the request was made with")
-                sys.modules.pop(extension.module, None)
-                import_module(extension.module)
+                known = sys.modules.get(extension.module)
+                import_module(extension.module) if known is None else reload(known)
+        if not any(table.of(extension.word) for table in Table.all):
+            raise UsageError("the file adds nothing to the testbed; see docs/extensions.md")
     except BaseException as error:
         _unload(extension)
         if isinstance(error, UsageError):
@@ -200,6 +208,12 @@ def description(error: BaseException, extension: Extension) -> str:
         beside = Path(extension.path).parent / f"{error.name}.py"
         hint = f"; it is beside the file: write `from .{error.name} import ...`" if beside.exists() else ""
     return f"{_line(error, extension)}{type(error).__name__}: {message}{hint}"
+
+
+def described(error: BaseException) -> str:
+    """Return the place of an error in the extensions, its kind and the first line of its message."""
+    place, message = place_in_extensions(error), next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}: {message}" + (f" ({place})" if place else "")
 
 
 def place_in_extensions(error: BaseException) -> str | None:
@@ -240,7 +254,8 @@ def _paths(extension: Extension) -> dict[str, tuple[str, str]]:
 def _module_of(name: str) -> str:
     """Return the module of a relative file name: `a/__init__.py` is `a`, and `a/b.py` is `a.b`."""
     path = PurePosixPath(name).with_suffix("")
-    return ".".join(path.parts[:-1] if path.name == "__init__" else path.parts)
+    parts = path.parts[:-1] if path.name == "__init__" else path.parts
+    return ".".join(re.sub(r"\W", "_", part) for part in parts)
 
 
 def _texts(path: Path, word: str) -> dict[str, str]:
@@ -293,6 +308,8 @@ def _of_module(word: str) -> Extension:
     folder = origin.parent
     files = sorted(folder.rglob("*.py")) if spec.submodule_search_locations else [origin]
     texts = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in files}
+    if not any(_OURS in text for text in texts.values()):
+        raise UsageError(f"--use {word}: the module does not import {_OURS}")
     path = folder.joinpath(*word.split(".")[1:])
     file = next((each for each in (path.with_suffix(".py"), path / "__init__.py", origin) if each.is_file()), origin)
     return Extension(word, str(file), _digest(texts))
@@ -301,11 +318,6 @@ def _of_module(word: str) -> Extension:
 def _digest(texts: Mapping[str, str]) -> str:
     parts = [part for name, text in sorted(texts.items()) for part in (name, text)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def _as_identifier(stem: str) -> str:
-    word = "".join(letter if letter.isalnum() else "_" for letter in stem)
-    return word if word.isidentifier() else f"_{word}"
 
 
 class _Finder(MetaPathFinder):

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.contract.link import FakeLink
 from sfc_testbed.hosts.crash import engine_crash, error_summary, print_crash
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink
 
 
 class _Divides(CongestionControl):
@@ -36,7 +36,7 @@ class _Stops(CongestionControl):
 
 
 def _crash(control: type[CongestionControl], monkeypatch: pytest.MonkeyPatch) -> Exception:
-    monkeypatch.setitem(CONGESTION_CONTROLS, "mine", control)
+    monkeypatch.setitem(CONGESTION_CONTROLS._rows, "mine", control)
     link = FakeLink(TransportSettings(congestion="mine"))
     link.transfer(500_000)
     with pytest.raises((ArithmeticError, ValueError)) as caught:

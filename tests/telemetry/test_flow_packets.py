@@ -9,8 +9,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfc_testbed.contract.link import IP_A, IP_B, FakeLink, bts
 from sfc_testbed.telemetry.captures.flow_packets import FlowFilter, FlowOnWire, Kind
-from tests.hosts.transport.fake_link import IP_A, IP_B, FakeLink, bts
 
 FLOW = FlowOnWire(IP_A.to_bytes(4, "big"), IP_B.to_bytes(4, "big"), 1, 101, 0, 3)
 OTHER = replace(FLOW, source_qpn=2, destination_qpn=102)

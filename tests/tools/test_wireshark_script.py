@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from sfc_testbed.contract.frames import with_shim
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.telemetry.captures.clock import CaptureClock
@@ -27,7 +28,6 @@ from sfc_testbed.wire.bts import BackToSender, pack_frame
 from sfc_testbed.wire.constants import BtsCause
 from sfc_testbed.wire.int_slots import Slot, pack
 from sfc_testbed.wire.roce.decoder import parse_header
-from tests.hosts.transport.fake_star import with_shim
 from tests.wire.test_bts import PROTOTYPES
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "wireshark" / "sfc_testbed.lua"

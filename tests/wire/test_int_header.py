@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfc_testbed.contract.frames import with_record, with_tos
 from sfc_testbed.wire import ipv4
 from sfc_testbed.wire.constants import INT_MAX_HOPS
 from sfc_testbed.wire.int_header import HopRecord, Telemetry, echo, has_telemetry, pack, request, strip, unpack
 from sfc_testbed.wire.roce.decoder import RoceDecoder, parse_header
 from sfc_testbed.wire.roce.packets import data_frame_bytes, pack_psn_word
-from tests.hosts.transport.fake_star import with_record, with_tos
 from tests.wire.test_roce import framer
 
 RECORD = HopRecord(0x01020304, 0x05060708, 0x090A0B0C, 0x0D0E0F10)

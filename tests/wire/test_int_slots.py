@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfc_testbed.contract.frames import with_shim, with_slot
 from sfc_testbed.wire.constants import INT_FLAG_ECHO, INT_FLAG_STAMP, INT_MAX_HOPS
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.int_header import echo, request, strip
 from sfc_testbed.wire.int_slots import MOST_RATES, Slot, pack, rate_code, time_shift, unpack
 from sfc_testbed.wire.roce.decoder import RoceDecoder, parse_header
 from sfc_testbed.wire.roce.packets import data_frame_bytes, pack_psn_word
-from tests.hosts.transport.fake_star import with_shim, with_slot
 from tests.wire.test_roce import framer
 
 STAMP = bytes(4) + (7).to_bytes(4, "big") + bytes(8)

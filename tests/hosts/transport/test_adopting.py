@@ -4,10 +4,10 @@
 
 import pytest
 
+from sfc_testbed.contract.link import FakeLink, bts
 from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived, SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.dilation import Dilation
-from tests.hosts.transport.fake_link import FakeLink, bts
 
 SFC = TransportSettings(flow_control="sfc", congestion="window", loss_recovery="irn")
 HPCC = TransportSettings(flow_control="none", congestion="hpcc", loss_recovery="go-back-n")

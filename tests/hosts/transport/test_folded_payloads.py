@@ -4,12 +4,12 @@
 
 import pytest
 
+from sfc_testbed.contract.link import FakeLink
 from sfc_testbed.hosts.transport.messages import Event
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK
 from sfc_testbed.wire.tail import pack_tail, tail_bytes, whole_frame
-from tests.hosts.transport.fake_link import FakeLink
 
 STORED_BYTES = 142
 MESSAGE_BYTES = 20_100

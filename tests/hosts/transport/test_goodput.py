@@ -5,9 +5,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfc_testbed.contract.link import FakeLink, transferred
 from sfc_testbed.hosts.transport.messages import Goodput, MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink, transferred
 
 INTERVAL_NS = 10_000
 

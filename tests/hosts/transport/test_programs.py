@@ -9,6 +9,7 @@ import pytest
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 
+from sfc_testbed.contract.link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
 from sfc_testbed.hosts.transport.messages import BtsReceived, SendingReport
 from sfc_testbed.hosts.transport.programs import FlowKey, flow_key
 from sfc_testbed.hosts.transport.settings import TransportSettings
@@ -16,7 +17,6 @@ from sfc_testbed.wire import ipv4, udp
 from sfc_testbed.wire.constants import BtsCause
 from sfc_testbed.wire.ethernet import pack_header
 from sfc_testbed.wire.pfc import pack_frame
-from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
 
 SFC = TransportSettings(flow_control="sfc")
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 
+from sfc_testbed.contract.link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts, transferred
 from sfc_testbed.hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage, SendingReport
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import MOST_CONTROL_FRAMES
@@ -19,7 +20,6 @@ from sfc_testbed.wire.ipv4 import checksum
 from sfc_testbed.wire.roce.decoder import parse_header
 from sfc_testbed.wire.roce.framer import RoceFramer
 from sfc_testbed.wire.roce.packets import CNP, Opcode, pack_aeth, pack_immediate, pack_psn_word
-from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts, transferred
 
 
 def framer(**changes: int) -> RoceFramer:

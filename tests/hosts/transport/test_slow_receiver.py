@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.contract.frames import with_record
 from sfc_testbed.hosts.transport.messages import SendingReport
 from sfc_testbed.hosts.transport.receive_buffer import DataPacket
 from sfc_testbed.hosts.transport.settings import TransportSettings
@@ -15,7 +16,7 @@ from sfc_testbed.wire.int_header import HopRecord, request, strip
 from sfc_testbed.wire.pfc import pack_frame, unpack_frame
 from sfc_testbed.wire.roce.decoder import RoceDecoder
 from sfc_testbed.wire.roce.packets import pack_psn_word
-from tests.hosts.transport.fake_star import FakeStar, with_record
+from tests.hosts.transport.fake_star import FakeStar
 from tests.wire.test_roce import framer
 
 SLOW: dict[str, Any] = {"receiver_rate_bps": 25_000_000_000, "receiver_buffer_bytes": 100_000}

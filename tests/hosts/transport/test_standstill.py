@@ -4,12 +4,12 @@
 
 import pytest
 
+from sfc_testbed.contract.link import FakeLink
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.messages import MessageReceived, SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.standstill import StallingNic, Standstill
 from sfc_testbed.wire.dilation import Dilation
-from tests.hosts.transport.fake_link import FakeLink
 
 SETTINGS = TransportSettings(congestion="window", loss_recovery="irn")
 SIZE_BYTES = 500_000

@@ -76,7 +76,7 @@ def test_no_link_carries_more_than_its_rate() -> None:
 def test_a_new_flow_control_changes_the_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
     """The dry run uses the class in the table, not only the name of the flow control."""
     with_pauses = dry_run(_plan("sfc"))
-    monkeypatch.setitem(FLOW_CONTROLS, "sfc", FlowControl)
+    monkeypatch.setitem(FLOW_CONTROLS._rows, "sfc", FlowControl)
     assert not np.array_equal(dry_run(_plan("sfc")).hosts, with_pauses.hosts)
 
 

@@ -33,7 +33,7 @@ class Listener(CongestionControl):
 
 def _samples(monkeypatch: pytest.MonkeyPatch, folder: Path, *settings: str) -> tuple[list[AckSample], float, float]:
     """Return an incast's samples, and the delays of a full packet and of its acknowledgment in model ns."""
-    monkeypatch.setitem(CONGESTION_CONTROLS, "listener", Listener)
+    monkeypatch.setitem(CONGESTION_CONTROLS._rows, "listener", Listener)
     monkeypatch.setattr(Listener, "samples", [])
     words = ("transport.congestion=listener", "switch.buffer_bytes=null", "window_us=0", *settings)
     plan = plan_incast("irn+none", *words, dilation=DILATION)

@@ -10,6 +10,7 @@ from typing import ClassVar
 import pytest
 
 from sfc_testbed.analysis.results.result import RunResult
+from sfc_testbed.contract.link import plain
 from sfc_testbed.hosts.build import build_nics
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.nic import Nic
@@ -23,7 +24,6 @@ from sfc_testbed.wire.roce.decoder import RoceHeader, parse_header
 from sfc_testbed.wire.roce.framer import RoceFramer
 from sfc_testbed.wire.roce.packets import Opcode, Syndrome, pack_aeth, pack_psn_word
 from sfc_testbed.wire.tail import whole_frame
-from tests.hosts.transport.fake_link import plain
 from tests.testbed.incasts import plan_incast
 
 VICTIM = parse_ip("10.1.0.1")

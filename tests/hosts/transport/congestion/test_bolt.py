@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.contract.link import FakeLink, bts, transferred
 from sfc_testbed.hosts.transport.algorithms import resolved
 from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
 from sfc_testbed.hosts.transport.congestion.bolt import Bolt
@@ -14,7 +15,6 @@ from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.bts import SUB_RTT_UNIT_NS
 from sfc_testbed.wire.constants import BOLT_FIRST, BOLT_INC, BOLT_LAST, BTH_FLAGS_MASK, BtsCause
 from sfc_testbed.wire.roce.packets import BTH_OFFSET, SEND_OPCODES
-from tests.hosts.transport.fake_link import FakeLink, bts, transferred
 
 GBPS = 1_000_000_000
 PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.contract.frames import with_ttl
+from sfc_testbed.contract.link import FakeLink, transferred
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl, PathContext
 from sfc_testbed.hosts.transport.messages import SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink, transferred
-from tests.hosts.transport.fake_star import with_ttl
 
 
 class Probe(CongestionControl):
@@ -59,7 +59,7 @@ class Probe(CongestionControl):
 def probe(monkeypatch: pytest.MonkeyPatch) -> type[Probe]:
     """Add the probe to the table for one test."""
     Probe.calls = []
-    monkeypatch.setitem(CONGESTION_CONTROLS, "probe", Probe)
+    monkeypatch.setitem(CONGESTION_CONTROLS._rows, "probe", Probe)
     return Probe
 
 
@@ -152,7 +152,7 @@ def test_packets_sent_with_a_window_below_one_packet_are_counted(
 ) -> None:
     monkeypatch.setattr(_Narrow, "window", window_bytes, raising=False)
     monkeypatch.setattr(_Narrow, "is_paced", is_paced, raising=False)
-    monkeypatch.setitem(CONGESTION_CONTROLS, "narrow", _Narrow)
+    monkeypatch.setitem(CONGESTION_CONTROLS._rows, "narrow", _Narrow)
     link = transferred(5_000, TransportSettings(congestion="narrow"))
     assert link.a.statistics().small_window_packets == expected_count
     starts = [time_ns for time_ns, name, _ in link.sent if name == "a"]

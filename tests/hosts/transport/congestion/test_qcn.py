@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.contract.link import bts, transferred
 from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.congestion.qcn import Qcn
 from sfc_testbed.hosts.transport.messages import BtsReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.constants import BtsCause
-from tests.hosts.transport.fake_link import bts, transferred
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 GBPS = 1e9

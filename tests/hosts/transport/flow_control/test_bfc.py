@@ -4,12 +4,12 @@
 
 import pytest
 
+from sfc_testbed.contract.link import MAC_B, FakeLink
 from sfc_testbed.hosts.transport.messages import SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.constants import CLASS_DATA, QUEUE_PAUSE_QUANTA
 from sfc_testbed.wire.pfc import quanta_ns
 from sfc_testbed.wire.queue_pause import QueuePause, pack_frame
-from tests.hosts.transport.fake_link import MAC_B, FakeLink
 
 BFC = TransportSettings(flow_control="bfc", congestion="none", loss_recovery="go-back-n")
 MOST_UNITS = 65_535

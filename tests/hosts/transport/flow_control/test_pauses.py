@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.contract.link import MAC_B, FakeLink, bts, transferred
 from sfc_testbed.hosts.transport.messages import BtsReceived, SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.constants import BtsCause
 from sfc_testbed.wire.pfc import pack_frame, quanta_ns
-from tests.hosts.transport.fake_link import MAC_B, FakeLink, bts, transferred
 
 SFC = TransportSettings(flow_control="sfc", congestion="window")
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfc_testbed.contract.link import IP_B, MAC_B, FakeLink, bts
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
@@ -20,7 +21,6 @@ from sfc_testbed.wire.int_header import HopRecord, Telemetry
 from sfc_testbed.wire.roce.framer import RoceFramer
 from sfc_testbed.wire.roce.packets import CNP_RESERVED, Opcode, pack_aeth, pack_psn_word, pack_selective
 from tests.hosts.transport.cut_frames import sent_back
-from tests.hosts.transport.fake_link import IP_B, MAC_B, FakeLink, bts
 from tests.hosts.transport.test_receiving import framer, framer_back
 
 PACKETS = 40

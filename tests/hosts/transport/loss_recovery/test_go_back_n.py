@@ -4,12 +4,12 @@
 
 import pytest
 
+from sfc_testbed.contract.link import transferred
 from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival
 from sfc_testbed.hosts.transport.loss_recovery.go_back_n import GoBackN, GoBackNParameters, InOrderOnly
 from sfc_testbed.hosts.transport.messages import SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import transferred
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 

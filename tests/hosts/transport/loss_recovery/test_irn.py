@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from sfc_testbed.contract.link import FakeLink, bts, transferred
 from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival
 from sfc_testbed.hosts.transport.loss_recovery.irn import Irn, IrnParameters, SelectiveOrder
 from sfc_testbed.hosts.transport.messages import SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink, bts, transferred
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000, full_queue_ns=310_000, shortest_rtt_ns=4_000)
 IRN = TransportSettings(loss_recovery="irn")

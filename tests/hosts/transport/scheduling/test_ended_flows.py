@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of messages that wait for other flows; the sending NIC determines by itself when they are ready."""
 
+from sfc_testbed.contract.link import FakeLink
 from sfc_testbed.hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage, SendingReport
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import FakeLink
 
 DELAY_NS = 3_000
 

@@ -5,6 +5,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfc_testbed.contract.link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.messages import NicAddress, OutgoingMessage
 from sfc_testbed.hosts.transport.nic import Nic
@@ -13,7 +14,6 @@ from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.roce.decoder import parse_header
 from sfc_testbed.wire.roce.packets import Opcode
-from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
 
 
 @given(st.lists(st.integers(60, 1500), min_size=1, max_size=50), st.integers(1_000, 400_000_000_000))

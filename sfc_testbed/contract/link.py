@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from sfc_testbed.contract.broken import Broken, require
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
 from sfc_testbed.hosts.transport.nic import Nic
@@ -140,7 +141,7 @@ class FakeLink:
                 return
             self.now_ns = max(self.now_ns, min(times))
             self._step()
-        raise AssertionError(f"events are still due after {max_steps} steps")
+        raise Broken(f"events are still due after {max_steps} steps")
 
     def _step(self) -> None:
         while self._in_flight and self._in_flight[0][0] <= self.now_ns:
@@ -149,10 +150,10 @@ class FakeLink:
             self.delivered.append((time_ns, receiver.address.name, frame))
         for nic in (self.a, self.b):
             for end_ns, frame in nic.frames_to_send(self.now_ns):
-                assert end_ns <= self.now_ns
+                require(end_ns <= self.now_ns, "a frame left before it was due")
                 self._carry(nic, end_ns, frame)
             due_ns = nic.next_timer_ns()
-            assert due_ns is None or due_ns > self.now_ns, "timers must be strictly in the future"
+            require(due_ns is None or due_ns > self.now_ns, "next_timer_ns() is not in the future after on_timer()")
             while (event := nic.next_event()) is not None:
                 self.events[nic.address.name].append(event)
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""All checks of what an extension adds, in the order in which they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sfc_testbed.contract import networks, transport
+from sfc_testbed.contract.broken import Broken
+from sfc_testbed.hosts.crash import engine_crash
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
+from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
+from sfc_testbed.request.extensions import Extension, description
+from sfc_testbed.request.schemes import SCHEMES
+from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.testbed.errors import RunError, UsageError
+from sfc_testbed.topologies.shapes import SHAPES
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The outcome of one check of one row. `lack` is None if the contract holds."""
+
+    what: str
+    """The kind and the name of the row."""
+    check: str
+    lack: str | None
+
+
+def checked(extension: Extension) -> Iterator[Checked]:
+    """Make all checks of the rows that an extension added."""
+    word = extension.word
+    for what, check, function in _checks(word):
+        yield Checked(what, check, _lack(function, extension))
+
+
+def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
+    for name, control in CONGESTION_CONTROLS.of(word).items():
+        what = f"congestion control {name}"
+        yield what, "class", partial(transport.is_described, control)
+        yield what, "first window and rate", partial(transport.starts_with_a_window_and_a_rate, control)
+        yield from _combined(what, transport.combinations([name], ["none", "sfc"], ["irn", "go-back-n"]))
+        yield what, "a run of incast", partial(networks.completes, "incast", f"irn+{name}")
+    for name, flow_control in FLOW_CONTROLS.of(word).items():
+        what = f"flow control {name}"
+        yield what, "class", partial(transport.is_described, flow_control)
+        yield from _combined(what, transport.combinations(["window", "dcqcn"], [name], ["irn", "go-back-n"]))
+    for name, recovery in LOSS_RECOVERIES.of(word).items():
+        what = f"loss recovery {name}"
+        yield what, "class", partial(transport.is_described, recovery)
+        yield from _combined(what, transport.combinations(["window", "dcqcn"], ["none", "sfc"], [name]))
+    for name in SCHEMES.of(word):
+        yield f"scheme {name}", "a run of incast", partial(networks.completes, "incast", name)
+    for name in SHAPES.of(word):
+        yield f"topology {name}", "defaults", partial(networks.builds_from_its_defaults, name)
+        yield f"topology {name}", "paths", partial(networks.connects_all_hosts, name)
+    for name, scenario in SCENARIOS.of(word).items():
+        for scale in scenario.scales:
+            yield f"scenario {name}", f"flows at scale {scale}", partial(networks.can_be_planned, name, scale)
+        yield f"scenario {name}", "a run", partial(networks.completes, name, "irn")
+
+
+def _combined(what: str, combinations: list[transport.Combination]) -> Iterator[tuple[str, str, Callable[[], None]]]:
+    for combination in combinations:
+        for check, function in transport.checks(combination).items():
+            yield what, f"{' + '.join(combination)}: {check}", function
+
+
+def _lack(function: Callable[[], Any], extension: Extension) -> str | None:
+    """Return what is missing, or None. An exception in the extension names its file and line."""
+    try:
+        function()
+    except (Broken, UsageError, RunError) as error:
+        return str(error)
+    except Exception as error:
+        return engine_crash(error) or description(error, extension)
+    return None
