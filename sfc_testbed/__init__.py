@@ -42,8 +42,15 @@ if TYPE_CHECKING:
     from sfc_testbed.scenarios.model.scenario import Scale as Scale
     from sfc_testbed.scenarios.model.scenario import Workload as Workload
     from sfc_testbed.testbed.errors import RunError as RunError
+    from sfc_testbed.testbed.live.session.session import LiveSession as Network
     from sfc_testbed.topologies.model import Topology as Topology
     from sfc_testbed.topologies.shapes import Shape as Shape
+
+_NAMES_INSIDE = {"Network": "LiveSession"}
+"""The names that the inside has for some of the public names."""
+
+_DEPRECATED: dict[str, str] = {}
+"""Old names and their successors. They warn for two minor versions, and then go (docs/maintaining.md)."""
 
 _PLACES = {
     **dict.fromkeys(("compare", "load", "open_network", "run", "run_script", "sweep", "use"), "api.functions"),
@@ -51,6 +58,7 @@ _PLACES = {
     "UsageError": "request.errors",
     "RunError": "testbed.errors",
     "Interrupted": "api.interrupted",
+    "Network": "testbed.live.session.session",
     "Comparison": "api.comparison",
     "Run": "api.run",
     "Sweep": "api.sweep",
@@ -67,14 +75,19 @@ _PLACES = {
 }
 """The modules of the public names, which are imported when they are used."""
 
-__all__ = [*_PLACES]
+__all__ = [*_PLACES, "Network"]
 
 
 def __getattr__(name: str) -> Any:
     """Return a public name, and load its module."""
+    if name in _DEPRECATED:
+        from warnings import warn
+
+        warn(f"sfc_testbed.{name} is now sfc_testbed.{_DEPRECATED[name]}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(__name__), _DEPRECATED[name])
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), _NAMES_INSIDE.get(name, name))
     return value
 
 
