@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from sfc_testbed.api.interrupted import Interrupted as Interrupted
     from sfc_testbed.api.run import Run as Run
     from sfc_testbed.api.sweep import Sweep as Sweep
+    from sfc_testbed.extend import Settings as Settings
     from sfc_testbed.extend import congestion_control as congestion_control
     from sfc_testbed.extend import flow_control as flow_control
     from sfc_testbed.extend import loss_recovery as loss_recovery
     from sfc_testbed.extend import scenario as scenario
     from sfc_testbed.extend import scheme as scheme
+    from sfc_testbed.extend import switch_program as switch_program
     from sfc_testbed.extend import topology as topology
     from sfc_testbed.hosts.transport.congestion import AckSample as AckSample
     from sfc_testbed.hosts.transport.congestion import CongestionControl as CongestionControl
@@ -41,10 +43,12 @@ if TYPE_CHECKING:
     from sfc_testbed.scenarios.model.flow import FlowRequest as FlowRequest
     from sfc_testbed.scenarios.model.scenario import Scale as Scale
     from sfc_testbed.scenarios.model.scenario import Workload as Workload
+    from sfc_testbed.testbed.control_plane.entries import TableEntry as TableEntry
     from sfc_testbed.testbed.errors import RunError as RunError
     from sfc_testbed.testbed.live.session.session import LiveSession as Network
     from sfc_testbed.topologies.model import Topology as Topology
     from sfc_testbed.topologies.shapes import Shape as Shape
+    from sfc_testbed.wire.dilation import Dilation as Dilation
 
 _NAMES_INSIDE = {"Network": "LiveSession"}
 """The names that the inside has for some of the public names."""
@@ -63,7 +67,11 @@ _PLACES = {
     "Run": "api.run",
     "Sweep": "api.sweep",
     **dict.fromkeys(
-        ("congestion_control", "flow_control", "loss_recovery", "scenario", "scheme", "topology"), "extend"
+        (
+            *("Settings", "congestion_control", "flow_control", "loss_recovery", "scenario", "scheme"),
+            *("switch_program", "topology"),
+        ),
+        "extend",
     ),
     **dict.fromkeys(("AckSample", "CongestionControl", "PathContext"), "hosts.transport.congestion"),
     "FlowControl": "hosts.transport.flow_control",
@@ -72,6 +80,8 @@ _PLACES = {
     **dict.fromkeys(("Scale", "Workload"), "scenarios.model.scenario"),
     "Topology": "topologies.model",
     "Shape": "topologies.shapes",
+    "TableEntry": "testbed.control_plane.entries",
+    "Dilation": "wire.dilation",
 }
 """The modules of the public names, which are imported when they are used."""
 

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = (
     {"os_helpers"},
     {"softswitch"},
-    {"sfc_testbed", "sfc_testbed.place"},
+    {"sfc_testbed.place"},
     {"sfc_testbed.native"},
     {"sfc_testbed.wire"},
     {"sfc_testbed.request"},
@@ -40,7 +40,7 @@ LAYERS = (
     {"sfc_testbed.extend"},
     {"sfc_testbed.api"},
     {"sfc_testbed.cli"},
-    {"sfc_testbed.command"},
+    {"sfc_testbed", "sfc_testbed.command"},
     {"runner", "bench"},
 )
 # The packages of `testbed`, lowest first; each imports only earlier ones.

@@ -26,7 +26,7 @@ _MOST_DIGITS = 40
 _MOST_EXACT = 2**53
 _MOST_LEVELS = 20
 
-PARTS = ("workload", "topology", "switch", "transport")
+PARTS = ("workload", "topology", "switch", "transport", "program")
 
 
 Settings = Mapping[str, Any]
@@ -44,6 +44,8 @@ class SettingsByPart:
     topology: dict[str, Any] = field(default_factory=dict)
     switch: dict[str, Any] = field(default_factory=dict)
     transport: dict[str, Any] = field(default_factory=dict)
+    program: dict[str, Any] = field(default_factory=dict)
+    """The settings of a user's P4 program."""
 
 
 def parse_settings(words: Iterable[str]) -> dict[str, Any]:
