@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sfc_testbed.scenarios.model.scenario import Workload as Workload
     from sfc_testbed.testbed.control_plane.entries import TableEntry as TableEntry
     from sfc_testbed.testbed.errors import RunError as RunError
-    from sfc_testbed.testbed.live.session.session import LiveSession as Network
+    from sfc_testbed.testbed.live.session.session import LiveSession as Network  # noqa: F401 (public)
     from sfc_testbed.topologies.model import Topology as Topology
     from sfc_testbed.topologies.shapes import Shape as Shape
     from sfc_testbed.wire.dilation import Dilation as Dilation
@@ -85,7 +85,7 @@ _PLACES = {
 }
 """The modules of the public names, which are imported when they are used."""
 
-__all__ = [*_PLACES, "Network"]
+__all__ = [*_PLACES]
 
 
 def __getattr__(name: str) -> Any:
