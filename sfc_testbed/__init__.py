@@ -45,13 +45,10 @@ if TYPE_CHECKING:
     from sfc_testbed.scenarios.model.scenario import Workload as Workload
     from sfc_testbed.testbed.control_plane.entries import TableEntry as TableEntry
     from sfc_testbed.testbed.errors import RunError as RunError
-    from sfc_testbed.testbed.live.session.session import LiveSession as Network  # noqa: F401 (public)
+    from sfc_testbed.testbed.live.session.session import Network as Network
     from sfc_testbed.topologies.model import Topology as Topology
     from sfc_testbed.topologies.shapes import Shape as Shape
     from sfc_testbed.wire.dilation import Dilation as Dilation
-
-_NAMES_INSIDE = {"Network": "LiveSession"}
-"""The names that the inside has for some of the public names."""
 
 _DEPRECATED: dict[str, str] = {}
 """Old names and their successors. They warn for two minor versions, and then go (docs/maintaining.md)."""
@@ -97,7 +94,7 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(__name__), _DEPRECATED[name])
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), _NAMES_INSIDE.get(name, name))
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
     return value
 
 

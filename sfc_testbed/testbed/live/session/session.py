@@ -364,6 +364,10 @@ class LiveSession:
         )
 
 
+Network = LiveSession
+"""The public name of a session."""
+
+
 def _programs_of(network: LiveNetwork) -> list[psutil.Process]:
     """Return the processes in the hosts' network namespaces, except for the hosts' own shells."""
     shells = {network.emulation.host_pid(host.name) for host in network.plan.topology.hosts}
