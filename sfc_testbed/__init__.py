@@ -38,10 +38,14 @@ if TYPE_CHECKING:
     from sfc_testbed.hosts.transport.congestion import PathContext as PathContext
     from sfc_testbed.hosts.transport.flow_control import FlowControl as FlowControl
     from sfc_testbed.hosts.transport.loss_recovery import LossRecovery as LossRecovery
+    from sfc_testbed.hosts.transport.loss_recovery import PacketOrder as PacketOrder
+    from sfc_testbed.hosts.transport.loss_recovery.base import NEVER as NEVER
+    from sfc_testbed.hosts.transport.loss_recovery.base import Arrival as Arrival
     from sfc_testbed.request.errors import Error as Error
     from sfc_testbed.request.errors import UsageError as UsageError
     from sfc_testbed.scenarios.model.flow import FlowRequest as FlowRequest
     from sfc_testbed.scenarios.model.scenario import Scale as Scale
+    from sfc_testbed.scenarios.model.scenario import ScenarioError as ScenarioError
     from sfc_testbed.scenarios.model.scenario import Workload as Workload
     from sfc_testbed.testbed.control_plane.entries import TableEntry as TableEntry
     from sfc_testbed.testbed.errors import RunError as RunError
@@ -72,9 +76,10 @@ _PLACES = {
     ),
     **dict.fromkeys(("AckSample", "CongestionControl", "PathContext"), "hosts.transport.congestion"),
     "FlowControl": "hosts.transport.flow_control",
-    "LossRecovery": "hosts.transport.loss_recovery",
+    **dict.fromkeys(("LossRecovery", "PacketOrder"), "hosts.transport.loss_recovery"),
+    **dict.fromkeys(("NEVER", "Arrival"), "hosts.transport.loss_recovery.base"),
     "FlowRequest": "scenarios.model.flow",
-    **dict.fromkeys(("Scale", "Workload"), "scenarios.model.scenario"),
+    **dict.fromkeys(("Scale", "ScenarioError", "Workload"), "scenarios.model.scenario"),
     "Topology": "topologies.model",
     "Shape": "topologies.shapes",
     "TableEntry": "testbed.control_plane.entries",
@@ -93,7 +98,10 @@ def __getattr__(name: str) -> Any:
         warn(f"sfc_testbed.{name} is now sfc_testbed.{_DEPRECATED[name]}", DeprecationWarning, stacklevel=2)
         return getattr(import_module(__name__), _DEPRECATED[name])
     if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from difflib import get_close_matches
+
+        near = "".join(f"; did you mean {other}?" for other in get_close_matches(name, _PLACES, 1))
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
     return value
 

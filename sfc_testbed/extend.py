@@ -8,14 +8,15 @@ Each function adds a row to the same table that has the testbed's own rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery
-from sfc_testbed.request.checks import STRICT, shown
+from sfc_testbed.request.checks import STRICT, nearest, shown
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import folder, owner
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme
@@ -27,6 +28,8 @@ from sfc_testbed.topologies.shapes import SHAPES, Shape
 Kind = TypeVar("Kind", bound=type[Any])
 Chosen = Mapping[str, Any]
 _NONE: Chosen = {}
+_LONGEST_PAUSE_NS = 1_000_000
+_TIMEOUT_NS = 1_000_000
 _SELECTIVE: Chosen = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
 
 
@@ -52,7 +55,8 @@ def congestion_control(
     _check_call("congestion_control", name)
 
     def added(kind: Kind) -> Kind:
-        _check(kind, CongestionControl, name, "congestion control")
+        _check_algorithm(kind, CongestionControl, name, "congestion control")
+        _try(kind, name, "congestion control")
         telemetry = {"int_telemetry": True} if kind.wants_telemetry else {}
         row = RateControl(
             name,
@@ -78,7 +82,8 @@ def flow_control(
     _check_call("flow_control", name)
 
     def added(kind: Kind) -> Kind:
-        _check(kind, FlowControl, name, "flow control")
+        _check_algorithm(kind, FlowControl, name, "flow control")
+        _try(kind, name, "flow control", _LONGEST_PAUSE_NS)
         scheme(name, summary or _summary(kind), switch=switch, transport={"flow_control": name, **transport})
         FLOW_CONTROLS.add(name, kind, owner())
         return kind
@@ -93,7 +98,8 @@ def loss_recovery(
     _check_call("loss_recovery", name)
 
     def added(kind: Kind) -> Kind:
-        _check(kind, LossRecovery, name, "loss recovery")
+        _check_algorithm(kind, LossRecovery, name, "loss recovery")
+        _try(kind, name, "loss recovery", _TIMEOUT_NS, 0)
         own = {"loss_recovery": name, "loss_recovery_parameters": {}}
         scheme(name, summary or _summary(kind), switch=switch, transport={**own, **transport})
         LOSS_RECOVERIES.add(name, kind, owner())
@@ -177,6 +183,30 @@ def _check(kind: object, base: type[Any], name: str, what: str) -> None:
         )
     if missing := sorted(getattr(kind, "__abstractmethods__", ())):
         raise UsageError(f"{what} {shown(name)}: class {kind.__name__} lacks the method {missing[0]}")
+
+
+def _check_algorithm(kind: type[Any], base: type[Any], name: str, what: str) -> None:
+    """Raise UsageError also for parameters that cannot be set, and for a hook that is never called."""
+    _check(kind, base, name, what)
+    parameters = kind.Parameters
+    if not (is_dataclass(parameters) and vars(parameters)["__dataclass_params__"].frozen):
+        raise UsageError(f"{what} {name}: Parameters is not a frozen dataclass: @dataclass(frozen=True, slots=True)")
+    for hook in vars(kind):
+        if hook.startswith("on_") and not hasattr(base, hook):
+            known = [other for other in dir(base) if other.startswith("on_")]
+            raise UsageError(f"{what} {name}: nothing calls {kind.__name__}.{hook}{nearest(hook, known)}")
+
+
+def _try(kind: type[Any], name: str, what: str, *more: int) -> None:
+    """Make an object of an algorithm and read its attributes. UsageError if that fails."""
+    path = PathContext(line_rate_bps=10**11, base_rtt_ns=10_000, payload_bytes=1_000, bdp_bytes=125_000)
+    try:
+        made = kind(kind.resolve(kind.Parameters(), path), path, *more)
+        for attribute in ("window_bytes", "rate_bps") if issubclass(kind, CongestionControl) else ():
+            getattr(made, attribute)
+    except AttributeError as error:
+        call = "; does __init__ call super().__init__(...)?" if "undefined" in str(error) else ""
+        raise UsageError(f"{what} {name}: AttributeError: {error}{call}") from error
 
 
 def _summary(kind: type[Any]) -> str:

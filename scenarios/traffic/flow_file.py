@@ -138,7 +138,7 @@ def _checked(numbered: Iterable[tuple[int, FlowRequest]], topology: Topology) ->
     """Yield the flows of numbered lines. Raises ScenarioError that names the line of a flow that is impossible here."""
     for number, flow in numbered:
         try:
-            _check(flow, topology)
+            check_flow(flow, topology)
         except ScenarioError as error:
             raise ScenarioError(f"line {number}: {error}") from error
         yield flow
@@ -247,7 +247,8 @@ _MORE: Mapping[str, Callable[[str, str], Any]] = {
 }
 
 
-def _check(flow: FlowRequest, topology: Topology) -> None:
+def check_flow(flow: FlowRequest, topology: Topology) -> None:
+    """Raise ScenarioError, one line, for a flow that is impossible in this network."""
     for name in (flow.src, flow.dst):
         check_host(name, topology)
     for name, value, least, most, unit in (
@@ -256,6 +257,8 @@ def _check(flow: FlowRequest, topology: Topology) -> None:
         (QUEUE_PAIR_COLUMN, flow.queue_pair, 0, MAX_QUEUE_PAIRS, ""),
         (DELAY_COLUMN, flow.delay_ns, 0, MAX_START_NS, " ns"),
     ):
+        if type(value) is not int:
+            raise ScenarioError(f"{name}: must be a whole number, not {shown(value)}")
         if not least <= value <= most:
             bound = f"at least {least}" if value < least else f"at most {most}"
             hint = f"; for a flow that lasts as long as the run, write {most}" if name == "size_bytes" else ""

@@ -21,6 +21,7 @@ from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
 from sfc_testbed.testbed.execution.execute import StoredRun
 from sfc_testbed.testbed.interrupt import interruptible, raise_again
 from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.program.registered import registered
 from sfc_testbed.testbed.recording.folder import give_to_caller, make_folder
 
 if TYPE_CHECKING:
@@ -63,8 +64,17 @@ def requests_of(
 
     All schemes of a seed come before the next seed, so that an interruption leaves complete comparisons.
     """
+    own = [program for program in programs if registered(program) is not None]
+    if own:  # their settings mean nothing to the other programs
+        others = {key: value for key, value in request.settings.items() if not key.startswith("program.")}
     return [
-        replace(request, scheme=scheme, seed=seed, program=program)
+        replace(
+            request,
+            scheme=scheme,
+            seed=seed,
+            program=program,
+            settings=request.settings if not own or program in own else others,
+        )
         for seed in seeds
         for scheme in schemes
         for program in programs

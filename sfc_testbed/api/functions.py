@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -248,11 +249,12 @@ def _begin(files: PathLike | Iterable[PathLike]) -> None:
     check_not_forked()
     prepare_library()
     from sfc_testbed.api.errors import public_errors
-    from sfc_testbed.request.extensions import installed, load
+    from sfc_testbed.request.extensions import load_installed
     from sfc_testbed.request.extensions import use as load_files
 
     with public_errors():
-        load(installed())
+        for problem in load_installed():
+            warnings.warn(problem, stacklevel=3)
         load_files(*(os.fspath(file) for file in ([files] if isinstance(files, (str, os.PathLike)) else files)))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from os_helpers.visible import visible
 from sfc_testbed.place import PACKAGE, ROOT, is_clone, program, shown
+from sfc_testbed.request.extensions import place_in_extensions
 
 
 def save_traceback(error: BaseException, words: Sequence[str]) -> Path | None:
@@ -40,6 +41,9 @@ def unexpected(error: BaseException, words: Sequence[str]) -> str:
 def _place(error: BaseException) -> str:
     """Return the innermost line in the clone, which may be code that the user added, or in the installed package."""
     sources = ROOT if is_clone() else PACKAGE
+    own = place_in_extensions(error)
+    if own is not None:
+        return f" in {own}"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = ROOT / frame.filename  # compiled code has relative names
         if path.is_file() and path.is_relative_to(sources) and not path.relative_to(sources).parts[0].startswith("."):

@@ -13,7 +13,8 @@ import typer
 
 from sfc_testbed.api.requests import folder_of
 from sfc_testbed.cli.listing import words
-from sfc_testbed.request.extensions import installed, load, use
+from sfc_testbed.cli.output import warn
+from sfc_testbed.request.extensions import load_installed, use
 from sfc_testbed.request.quantities import in_unit
 
 OptionalScenario = Annotated[
@@ -116,7 +117,8 @@ def _use(files: list[Path] | None) -> list[Path] | None:
     """Load the extensions of installed packages and those of `--use`. Other MPI ranks get them with their plan."""
     is_shared = any(word.startswith("--exchange") for word in sys.argv)
     if not (is_shared and any(os.environ.get(name, "0") != "0" for name in _RANKS)):
-        load(installed())
+        for problem in load_installed():
+            warn(problem)
         use(*(files or ()))
     return files
 

@@ -19,6 +19,7 @@ from sfc_testbed.request.extensions import Extension, description
 from sfc_testbed.request.schemes import SCHEMES
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.testbed.errors import RunError, UsageError
+from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS
 from sfc_testbed.topologies.shapes import SHAPES
 
 
@@ -59,6 +60,8 @@ def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
     for name in SHAPES.of(word):
         yield f"topology {name}", "defaults", partial(networks.builds_from_its_defaults, name)
         yield f"topology {name}", "paths", partial(networks.connects_all_hosts, name)
+    for name in SWITCH_PROGRAMS.of(word):
+        yield f"switch program {name}", "a run of incast", partial(networks.completes, "incast", "sfc", name)
     for name, scenario in SCENARIOS.of(word).items():
         for scale in scenario.scales:
             yield f"scenario {name}", f"flows at scale {scale}", partial(networks.can_be_planned, name, scale)

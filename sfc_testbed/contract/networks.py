@@ -13,6 +13,7 @@ from sfc_testbed.scenarios.model.scenario import ScaleName
 from sfc_testbed.testbed.execution.execute import execute
 from sfc_testbed.testbed.execution.programs import build_programs
 from sfc_testbed.testbed.plan.plan import plan_run
+from sfc_testbed.testbed.program.user_program import read_program
 from sfc_testbed.testbed.recording.outcome import Silent
 from sfc_testbed.topologies.model import Topology
 from sfc_testbed.topologies.routes import Paths
@@ -56,9 +57,9 @@ def can_be_planned(scenario: str, scale: ScaleName) -> None:
     require(is_same, f"at scale {scale} flows differ although the seed is the same; draw from `random` only")
 
 
-def completes(scenario: str, scheme: str) -> None:
+def completes(scenario: str, scheme: str, p4: str | None = None) -> None:
     """A run in virtual time at scale ci is trusted, and all its flows finish."""
-    plan = plan_run(RunSpec(scenario, scheme, clock="virtual"))
+    plan = plan_run(RunSpec(scenario, scheme, clock="virtual", program=read_program(p4)))
     build_programs([plan])
     with TemporaryDirectory(prefix="sfc-testbed-check-") as name:
         result = execute(plan, Path(name), Silent(), page=False).result

@@ -216,7 +216,7 @@ TOPOLOGY = Change(
     name: ClassVar[str] = "line"
 
     def build(self) -> Topology:
-        builder = self._builder()
+        builder = self.new_builder()
         switches = [builder.add_switch(f"s{number}", has_hosts=True) for number in (1, 2, 3)]
         for switch in switches:
             builder.add_host(switch, self.host_rate_bps, self.host_delay_ns)

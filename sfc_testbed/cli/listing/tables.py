@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -54,7 +55,7 @@ def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
     yield Text(
         f"Settings of its network: {command_name()} list --topologies; "
         f"of switches and hosts: {command_name()} list --schemes.\n"
-        f"Try: {command_name()} run {scenario.name} --clock virtual --set {_example(rows)}"
+        f"Try: {command_name()} run {scenario.name} --clock virtual --set {_example(rows)}{_uses()}"
     )
 
 
@@ -189,3 +190,8 @@ def _example(rows: Sequence[Setting]) -> str:
     """Return a setting to try, as it is at the default scale."""
     row = next((setting for setting in rows if setting.default not in ("null", "")), rows[0])
     return f"{row.name}={row.default.removeprefix('ci ').partition(',')[0]}"
+
+
+def _uses() -> str:
+    """Return the options that load the extensions of this process."""
+    return "".join(f" --use {shlex.quote(extension.word)}" for extension in loaded())

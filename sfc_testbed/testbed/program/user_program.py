@@ -19,6 +19,7 @@ from os_helpers.cache import CacheRefused
 from os_helpers.kept import DIGITS, CacheGone, kept_file
 from sfc_testbed.place import PACKAGE
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.request.checks import nearest
 from sfc_testbed.request.spec import P4Program
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.program.declared import Program
@@ -123,7 +124,7 @@ def _read(word: str, path: Path) -> str:
         if path.suffix == ".p4":
             text = compile_source(path, [PACKAGE / SOURCES]).read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise UsageError(f"--p4 {word}: {error.strerror}") from error
+        raise UsageError(f"--p4 {word}: {error.strerror}{nearest(word, SWITCH_PROGRAMS)}") from error
     except FileRefused as error:
         raise UsageError(f"--p4 {word} {error}") from error
     except CompileError as error:
