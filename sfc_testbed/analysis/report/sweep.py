@@ -28,6 +28,7 @@ from sfc_testbed.analysis.results.swept import (
     shared_runs,
     warnings_of,
 )
+from sfc_testbed.place import command_name
 from sfc_testbed.telemetry.atomic_file import replace_text
 
 CSV_FILE = "results.csv"
@@ -237,7 +238,7 @@ def _job_table(sweep: Sweep) -> DataTable:
             "folder",
         ),
         [_job_cells(sweep, row) for row in sweep.table.head(_MOST_ROWS).iter_rows(named=True)],
-        "P50 and P99: slowdown of the main traffic class. Write a run's page with ./runner.py report FOLDER."
+        f"P50 and P99: slowdown of the main traffic class. Write a run's page with {command_name()} report FOLDER."
         + (f" {more:,} more jobs are in {CSV_FILE}." if more > 0 else ""),
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from sfc_testbed.testbed.errors import RunError, UsageError
 
 _BAD_INPUT, _BROKEN, _INTERRUPTED = 2, 3, 130
-"""The exit codes that `runner.py` has in the same cases."""
+"""The exit codes that `sfc-testbed` has in the same cases."""
 
 
 def run_script(main: Callable[[], None]) -> int:

@@ -424,7 +424,7 @@ def open_network(
     hosts: str | None = None,
     p4: str | None = None,
 ) -> Iterator[LiveSession]:
-    """Provide a network by name, with the options of `runner.py cli`, and remove it at the end.
+    """Provide a network by name, with the options of `sfc-testbed cli`, and remove it at the end.
 
     `settings` have the form "topology.tors=4", `p4` is the path of a P4 program, and `hosts` "docker:IMAGE" makes the
     hosts containers. Raises UsageError if this machine or user cannot run such a network.
