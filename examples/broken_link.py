@@ -2,7 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Does a message survive a broken link? A link of a live network goes down while a message is on its way, and comes up.
 
-sudo .venv/bin/python examples/broken_link.py
+    sudo .venv/bin/python examples/broken_link.py
+
+The sender sends the lost packets again after a timeout.
 """
 
 import sys
