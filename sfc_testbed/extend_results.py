@@ -40,6 +40,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _numbers = count(1)
 
 
+def _returned(function: Callable[..., Any], value: object, expected: str) -> TypeError:
+    """Return the error for a function that returned a wrong value. The text names the function's file and line."""
+    code = getattr(function, "__code__", None)
+    place = f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
+    return TypeError(f"the function returned {shown(value)} instead of {expected}{place}")
+
+
 def plot(name: str, caption: str, *, page: Page = "run", needs: Sequence[str] = ()) -> Callable[[Function], Function]:
     """Add a plot to the pages of runs, comparisons or sweeps, and to `Run.plot()` and the like.
 
@@ -70,7 +77,7 @@ def section(name: str, title: str = "", *, page: Page = "run") -> Callable[[Func
 
     def added(function: Function) -> Function:
         _check(function, _on(page), name, "section")
-        row: Section[Any] = Section(lambda content: _table(title or name, function(_given(content))))
+        row: Section[Any] = Section(lambda content: _table(title or name, function, _given(content)))
         SECTIONS[page].add(name, row, owner())
         return function
 
@@ -92,7 +99,7 @@ def quantity(name: str, unit: str = "") -> Callable[[Callable[[Run], float | Non
             if value is None:
                 raise NotMeasured(f"{name}: the run has too little data")
             if not isinstance(value, Real):
-                raise UsageError(f"the function returned {shown(value)} instead of a number or None")
+                raise _returned(function, value, "a number or None")
             return float(value)
 
         row = Quantity(name, measure, lambda value: f"{format_number(value)}{after}", unit)
@@ -176,7 +183,7 @@ def _drawn(function: Callable[..., Any], given: object) -> Figure | None:
     if made is None:
         return None
     if not isinstance(made, Figure):
-        raise UsageError(f"the function returned {shown(made)} instead of a figure of matplotlib")
+        raise _returned(function, made, "a figure of matplotlib")
     return styled(lambda: made)()
 
 
@@ -186,8 +193,9 @@ def _wants_axes(function: Callable[..., Any]) -> bool:
     return len([one for one in parameters if one.kind in positional and one.default is one.empty]) > 1
 
 
-def _table(title: str, made: Any) -> DataTable | None:
-    """Return a section from what a function returned."""
+def _table(title: str, function: Callable[..., Any], given: object) -> DataTable | None:
+    """Return the section that a function makes."""
+    made = function(given)
     if made is None:
         return None
     if isinstance(made, str):
@@ -201,9 +209,7 @@ def _table(title: str, made: Any) -> DataTable | None:
         if any(len(row) != len(headings) for row in cells):
             raise ValueError
     except (TypeError, ValueError):
-        raise UsageError(
-            f"the function returned {shown(made)} instead of a text, a polars frame, or headings and rows"
-        ) from None
+        raise _returned(function, made, "a text, a polars frame, or headings and rows") from None
     return DataTable(title, [str(heading) for heading in headings], cells)
 
 

@@ -263,27 +263,5 @@ PAUSE_FRAMES = per_thousand_packets("pause frames", _pause_frames)
 SHARED_QUEUES = Quantity("assignments that share a queue", _shared_queues, lambda value: f"{value:.3g} %", "%")
 CONTROL_OF_HOSTS = per_thousand_packets("control packets of hosts", _control_of_hosts)
 CACHE_ENTRIES = Quantity("cache entries", lambda run: float(counted(run.result.bts).max_cache_entries), _COUNT)
-_BUILT_IN = (
-    PEAK_BUFFER,
-    STEADY_BUFFER,
-    STEADY_SWING,
-    MEAN_P99_OVER_SIZES,
-    RECEIVER_THROUGHPUT,
-    BTS_TRIGGERED,
-    BTS_CUT,
-    DROPS,
-    HEADER_QUEUE_DROPS,
-    RETURNED_HEADERS,
-    SUPPRESSION_ENTRIES,
-    INCAST_COMPLETION,
-    INCAST_FAIRNESS,
-    GOODPUT_AFTER_AN_END,
-    RING_SLOWDOWN,
-    BTS_SENT,
-    PAUSE_FRAMES,
-    SHARED_QUEUES,
-    CONTROL_OF_HOSTS,
-    CACHE_ENTRIES,
-    *(slowdown(percent) for percent in (50, 95, 99)),
-)
-QUANTITIES.fill({quantity.name: quantity for quantity in _BUILT_IN})
+P50_SLOWDOWN, P95_SLOWDOWN, P99_SLOWDOWN = map(slowdown, (50, 95, 99))
+QUANTITIES.fill({value.name: value for value in tuple(globals().values()) if isinstance(value, Quantity)})
