@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the tree, wherever this is started
-
-from sfc_testbed.testbed.live.session.script import run_script
-from sfc_testbed.testbed.live.session.session import open_network
+import sfc_testbed as sfc
 
 
 def main() -> None:
-    with open_network("star", dilation=10_000, settings=["topology.hosts=2"]) as net:
+    with sfc.open_network("star", dilation=10_000, settings={"topology.hosts": 2}) as net:
         message = net.send("h1", "h2", 500_000)
         time.sleep(0.5)
         net.set_link("h2", "s1", up=False)
@@ -30,4 +26,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run_script(main))
+    sys.exit(sfc.run_script(main))

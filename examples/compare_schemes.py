@@ -11,15 +11,11 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the tree, wherever this is started
-
-from sfc_testbed.testbed.live.session.script import run_script
-from sfc_testbed.testbed.live.session.session import LiveSession, open_network
+import sfc_testbed as sfc
 
 
-def deepest_buffer(net: LiveSession, switch: str) -> int:
+def deepest_buffer(net: sfc.Network, switch: str) -> int:
     """Return the most bytes that a switch held during an incast of 15 hosts to h16.
 
     The senders start within 40 us: a pause can only stop a sender whose first window is not sent yet.
@@ -33,11 +29,11 @@ def deepest_buffer(net: LiveSession, switch: str) -> int:
 
 
 def main() -> None:
-    with open_network("clos", scheme="irn", dilation=20_000, settings=["topology.hosts_per_tor=8"]) as net:
+    with sfc.open_network("clos", scheme="irn", dilation=20_000, settings={"topology.hosts_per_tor": 8}) as net:
         for scheme in ("irn", "ingress-bts", "sfc"):
             net.set_scheme(scheme)
             print(f"{net.scheme}: at most {deepest_buffer(net, 'tor2') / 1000:.0f} KB in tor2")
 
 
 if __name__ == "__main__":
-    sys.exit(run_script(main))
+    sys.exit(sfc.run_script(main))

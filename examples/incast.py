@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the tree, wherever this is started
-
-from sfc_testbed.testbed.live.session.script import run_script
-from sfc_testbed.testbed.live.session.session import open_network
+import sfc_testbed as sfc
 
 
 def main() -> None:
-    with open_network("clos", scheme="sfc", dilation=10_000) as net:
+    with sfc.open_network("clos", scheme="sfc", dilation=10_000) as net:
         messages = net.incast("h8", 7, 250_000, sync_us=10)
         deepest = 0
         while not net.wait(messages, seconds=0):
@@ -32,4 +28,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run_script(main))
+    sys.exit(sfc.run_script(main))

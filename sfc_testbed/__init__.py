@@ -57,9 +57,13 @@ if TYPE_CHECKING:
     from sfc_testbed.scenarios.model.scenario import Workload as Workload
     from sfc_testbed.testbed.control_plane.entries import TableEntry as TableEntry
     from sfc_testbed.testbed.errors import RunError as RunError
+    from sfc_testbed.testbed.live.session.session import Network as Network
     from sfc_testbed.topologies.model import Topology as Topology
     from sfc_testbed.topologies.shapes import Shape as Shape
     from sfc_testbed.wire.dilation import Dilation as Dilation
+
+_DEPRECATED: dict[str, str] = {}
+"""Old names and their successors. They warn for two minor versions, and then go (docs/maintaining.md)."""
 
 _PLACES = {
     **dict.fromkeys(("compare", "load", "open_network", "run", "run_script", "sweep", "use"), "api.functions"),
@@ -67,6 +71,7 @@ _PLACES = {
     "UsageError": "request.errors",
     "RunError": "testbed.errors",
     "Interrupted": "api.interrupted",
+    "Network": "testbed.live.session.session",
     "Comparison": "api.comparison",
     "Run": "api.run",
     "Sweep": "api.sweep",
@@ -98,6 +103,11 @@ __all__ = [*_PLACES]
 
 def __getattr__(name: str) -> Any:
     """Return a public name, and load its module."""
+    if name in _DEPRECATED:
+        from warnings import warn
+
+        warn(f"sfc_testbed.{name} is now sfc_testbed.{_DEPRECATED[name]}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(__name__), _DEPRECATED[name])
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

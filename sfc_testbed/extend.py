@@ -49,6 +49,7 @@ def congestion_control(
     `switch` and `transport` are the settings that it needs, such as `{"ecn_kmin_bdp": 1, "ecn_kmax_bdp": 1}`; switches
     write telemetry if the class wants it. With `replaces_irn_cap`, IRN has no cap of its own.
     """
+    _check_call("congestion_control", name)
 
     def added(kind: Kind) -> Kind:
         _check(kind, CongestionControl, name, "congestion control")
@@ -74,6 +75,7 @@ def flow_control(
 
     `switch` and `transport` are further settings of the scheme, such as `{"bts": "ingress", "pause_cache": True}`.
     """
+    _check_call("flow_control", name)
 
     def added(kind: Kind) -> Kind:
         _check(kind, FlowControl, name, "flow control")
@@ -88,6 +90,7 @@ def loss_recovery(
     name: str, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE
 ) -> Callable[[Kind], Kind]:
     """Add a subclass of LossRecovery and a scheme of the same name. The arguments are those of `flow_control`."""
+    _check_call("loss_recovery", name)
 
     def added(kind: Kind) -> Kind:
         _check(kind, LossRecovery, name, "loss recovery")
@@ -108,6 +111,7 @@ def scheme(
 
 def topology(name: str) -> Callable[[Kind], Kind]:
     """Add a subclass of Shape as `--topology NAME`. Its fields are settings; lists show its docstring's first line."""
+    _check_call("topology", name)
 
     def added(kind: Kind) -> Kind:
         _check(kind, Shape, name, "topology")
@@ -131,6 +135,7 @@ def scenario(
     `scale` is the network and what differs from the defaults, by default `Scale("clos")`. The scales `laptop` and
     `paper` are the same unless they are given.
     """
+    _check_call("scenario", name)
 
     def added(kind: Kind) -> Kind:
         _check(kind, Workload, name, "scenario")
@@ -160,11 +165,18 @@ def switch_program(name: str, file: str, *, settings: type[BaseModel] = Settings
     return added
 
 
+def _check_call(decorator: str, name: object) -> None:
+    if not isinstance(name, str):
+        raise UsageError(f'@sfc.{decorator} needs a name: write @sfc.{decorator}("my-name")')
+
+
 def _check(kind: object, base: type[Any], name: str, what: str) -> None:
     if not (isinstance(kind, type) and issubclass(kind, base) and kind is not base):
         raise UsageError(
             f"{what} {shown(name)}: {shown(getattr(kind, '__name__', kind))} is not a subclass of {base.__name__}"
         )
+    if missing := sorted(getattr(kind, "__abstractmethods__", ())):
+        raise UsageError(f"{what} {shown(name)}: class {kind.__name__} lacks the method {missing[0]}")
 
 
 def _summary(kind: type[Any]) -> str:

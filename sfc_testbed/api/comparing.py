@@ -16,6 +16,7 @@ from sfc_testbed.analysis.results.result import read_result
 from sfc_testbed.api.dilations import named
 from sfc_testbed.api.reporter import Reporter
 from sfc_testbed.api.retrying import execute_retrying
+from sfc_testbed.place import command_name
 from sfc_testbed.reproduction.model.claims import CLAIMS
 from sfc_testbed.request.spec import P4Program, RunSpec
 from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
@@ -53,7 +54,7 @@ class ComparedRuns:
     def kept(self) -> str:
         """After an interruption: what is missing, what is stored, and the command that draws a page."""
         folders = " ".join(str(run.folder) for run in self.runs)
-        return f"{_without(self.missing)}{self.runs[-1].content}; `./runner.py report {folders}` draws a page"
+        return f"{_without(self.missing)}{self.runs[-1].content}; `{command_name()} report {folders}` draws a page"
 
     def compared(self) -> Comparison:
         """Return the comparison of the results. Ctrl-C is ignored meanwhile, since everything is stored."""

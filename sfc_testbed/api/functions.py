@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sfc_testbed.api.forks import check_not_forked
 from sfc_testbed.native.first_use import prepare_library
 
 if TYPE_CHECKING:
@@ -244,6 +245,7 @@ def _ended(reason: str, status: int) -> int:
 
 def _begin(files: PathLike | Iterable[PathLike]) -> None:
     """Compile the engine if necessary, and load the extensions of installed packages and these."""
+    check_not_forked()
     prepare_library()
     from sfc_testbed.api.errors import public_errors
     from sfc_testbed.request.extensions import installed, load

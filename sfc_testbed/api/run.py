@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from sfc_testbed.api.errors import public_errors
+from sfc_testbed.api.forks import check_not_forked
 from sfc_testbed.testbed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Run:
 
     def trace(self, name: str) -> pl.DataFrame:
         """Return a trace as a polars frame. docs/traces.md lists the columns. UsageError if there is no such trace."""
+        check_not_forked()
         from sfc_testbed.request.checks import nearest, shown
         from sfc_testbed.telemetry.reader import read_trace
         from sfc_testbed.telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
@@ -108,7 +110,7 @@ class Run:
 
     @cached_property
     def congestion(self) -> pl.DataFrame:
-        """Window, rate and round trip over time, if `transport.cc_trace` was set."""
+        """Window, rate and round trip over time, if `transport.cc_trace_ns` was set."""
         return self.trace(_CONGESTION)
 
     @cached_property

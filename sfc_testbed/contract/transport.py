@@ -107,7 +107,7 @@ def every_message_arrives_once(combination: Combination, condition: str) -> None
     require(arrived == [1, 2, 3, 4], f"of the messages 1 to 4, {arrived} arrived")
     ended = sorted(event.message.flow_id for event in completed)
     require(ended == [1, 2, 3, 4], f"of the messages 1 to 4, {ended} ended at their senders")
-    require(not any(event.corrupted for event in received), "a message arrived corrupted")
+    require(not any(event.figures.corrupted for event in received), "a message arrived corrupted")
     for event in completed:
         _check_report(event)
     require(not link.a.unfinished_messages(), "a message remained after all were acknowledged")

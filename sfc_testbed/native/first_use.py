@@ -29,7 +29,7 @@ from sfc_testbed.native.modules import (
     wants_compiled,
 )
 from sfc_testbed.native.sources import build_name
-from sfc_testbed.place import ROOT
+from sfc_testbed.place import NAME, ROOT, is_clone, neutral_folder
 
 _COMMAND = ROOT / "runner.py"
 _MODULE = "sfc_testbed.native"
@@ -73,13 +73,14 @@ def _prepare_once() -> None:
 
 
 def _is_command() -> bool:
-    """Return whether this process is the command, which may start again."""
-    return Path(sys.argv[0]).resolve() == _COMMAND
+    """Return whether this process is the command, and not a program of a user, who may not expect that it restarts."""
+    started = Path(sys.argv[0]).resolve()
+    return started == _COMMAND or started.name == NAME
 
 
 def _compile_apart() -> None:
     """Compile in separate processes. On Ctrl-C they end and leave nothing behind."""
-    compiling = subprocess.Popen([sys.executable, "-m", _MODULE], cwd=ROOT, start_new_session=True)
+    compiling = subprocess.Popen([sys.executable, "-m", _MODULE], cwd=neutral_folder(), start_new_session=True)
     try:
         compiling.wait()
     except KeyboardInterrupt:
@@ -138,6 +139,11 @@ def lacking() -> str | None:
         return f"not wanted: {INTERPRETED} is set"
     folder = engine_folder()
     if folder is None:
-        return missing() or "not compiled yet, or its sources have changed; the next run does it, or make setup"
+        return missing() or f"not compiled yet, or its sources have changed; the next run does it, or {_compiler()}"
     algorithms = interpreted_algorithms(folder)
-    return f"interpreted beside it: {', '.join(algorithms)}; make setup compiles what it can" if algorithms else None
+    return f"interpreted beside it: {', '.join(algorithms)}; {_compiler()} compiles what it can" if algorithms else None
+
+
+def _compiler() -> str:
+    """Return the command that compiles the engine, as a person types it."""
+    return "make setup" if is_clone() else f"{sys.executable} -m {_MODULE}"

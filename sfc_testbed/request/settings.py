@@ -27,6 +27,8 @@ _MOST_EXACT = 2**53
 _MOST_LEVELS = 20
 
 PARTS = ("workload", "topology", "switch", "transport", "program")
+_REPLACED: Mapping[str, str] = {"switch.pause_grain_ns": "switch.pause_rounding"}
+"""Settings of older releases and the settings that replace them. Commands in stored runs may have an old setting."""
 
 
 Settings = Mapping[str, Any]
@@ -81,6 +83,8 @@ def by_part(settings: Settings) -> SettingsByPart:
 
 def _part_of(key: str) -> tuple[str, str]:
     """Return the part of a key and the name within the part."""
+    if key in _REPLACED:
+        raise UsageError(f"--set {key}: no longer exists; leave it out, or use {_REPLACED[key]}")
     part, dot, name = key.partition(".")
     if not dot:
         return "workload", key

@@ -210,7 +210,7 @@ TOPOLOGY = Change(
     {},
     {
         "topologies/shapes.py": {
-            "SHAPES: Mapping": '''class Line(Shape):
+            "SHAPES: Table": '''class Line(Shape):
     """Three switches in a row, each with a host."""
 
     name: ClassVar[str] = "line"
@@ -226,7 +226,7 @@ TOPOLOGY = Change(
 
 
 ''',
-            "Dumbbell, Star)\n": "Line, ",
+            "Dumbbell, Star)),\n": "Line, ",
         }
     },
     (*_RUN, "incast", "--topology", "line", *_TINY),
@@ -566,6 +566,25 @@ def parse_arrows(lines: Sequence[str]) -> LoadedFlows:
     '"arrow": ',
 )
 
+FIGURE_AT_THE_RECEIVER = Change(
+    "figure of a flow at its receiver",
+    {},
+    {
+        "sfc_testbed/telemetry/figures.py": {
+            "    corrupted: Annotated": "    received_bytes: Annotated[int | None, "
+            'Meaning("bytes in order at the receiver", "B", bits=64)] = None\n'
+        },
+        "hosts/transport/receiver.py": {"corrupted=corrupted)": "received_bytes=self._bytes, "},
+    },
+    (
+        *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", *_TINY, "&&"),
+        *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
+        *("python", "-c", "import polars; print(polars.read_parquet('out/*/flows.parquet')['received_bytes'].sum())"),
+    ),
+    "^[1-9]",
+    contract=("tests/telemetry", "-k", "columns or tables or journal"),
+)
+
 PAUSE_COMPUTATION = Change(
     "pause computation",
     {},
@@ -598,5 +617,6 @@ CHANGES = (
     QUANTITY,
     EXPORT_FORMAT,
     LOADER,
+    FIGURE_AT_THE_RECEIVER,
     PAUSE_COMPUTATION,
 )

@@ -99,6 +99,18 @@ def test_files_of_the_same_name_in_two_folders_do_not_mix(tmp_path: Path) -> Non
         (CONTROL.format(name="hpcc"), "line 2: congestion control 'hpcc': the testbed has one with this name"),
         (CONTROL.format(name="A+b"), "line 2: congestion control 'A+b': a name has lowercase letters"),
         (HEAD + "@sfc.topology('t')\nclass A:\n    pass\n", "line 2: topology 't': 'A' is not a subclass of Shape"),
+        (
+            HEAD + "@sfc.topology('t')\nclass A(sfc.Shape):\n    pass\n",
+            "line 2: topology 't': class A lacks the method build",
+        ),
+        (
+            HEAD + "@sfc.scenario('t')\nclass A(sfc.Workload):\n    pass\n",
+            "line 2: scenario 't': class A lacks the method flows",
+        ),
+        (
+            HEAD + "@sfc.topology\nclass A(sfc.Shape):\n    pass\n",
+            'line 2: @sfc.topology needs a name: write @sfc.topology("my-name")',
+        ),
         (HEAD + "from .helper import broken\n", "line 2: ImportError: cannot import name 'broken'"),
     ],
 )

@@ -36,6 +36,7 @@ from sfc_testbed.analysis.results.comparison import Comparison, HeldClaim, compa
 from sfc_testbed.analysis.results.quantities import Measurements, measured_in
 from sfc_testbed.analysis.results.result import RESENT_REASONS, RESULT_FILE, RunResult, read_result
 from sfc_testbed.analysis.results.stored import Run, known_config, load_run
+from sfc_testbed.place import command_name
 from sfc_testbed.request.spec import CONFIG_FILE
 from sfc_testbed.telemetry.atomic_file import replace_file, replace_text
 from sfc_testbed.telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
@@ -235,4 +236,5 @@ def render(template: str, **content: object) -> str:
         finalize=_visible_value,
     )
     environment.globals["is_wide"] = is_wide
+    environment.globals["testbed_command"] = command_name()
     return environment.get_template(template).render(**content, plot_colors=Markup(color_variables()))

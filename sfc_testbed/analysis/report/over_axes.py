@@ -19,6 +19,7 @@ from sfc_testbed.analysis.report.first_sentence import PERCENTILES
 from sfc_testbed.analysis.results.over_seeds import Estimate, estimate_of
 from sfc_testbed.analysis.results.quantities import COLUMN, with_unit
 from sfc_testbed.analysis.results.swept import AXIS, Sweep
+from sfc_testbed.place import command_name
 
 CSV_FILE = "results.csv"
 _MOST_LINES = 8
@@ -240,7 +241,7 @@ def job_table(sweep: Sweep) -> DataTable:
             "folder",
         ),
         [_job_cells(sweep, row) for row in sweep.table.head(_MOST_ROWS).iter_rows(named=True)],
-        "P50 and P99: slowdown of the main traffic class. Write a run's page with ./runner.py report FOLDER."
+        f"P50 and P99: slowdown of the main traffic class. Write a run's page with {command_name()} report FOLDER."
         + (f" {more:,} more jobs are in {CSV_FILE}." if more > 0 else ""),
     )
 

@@ -15,6 +15,7 @@ from rich.text import Text
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.cli.listing.settings import Setting, as_typed, model_settings, record_settings
 from sfc_testbed.cli.listing.words import first_line
+from sfc_testbed.place import command_name
 from sfc_testbed.request.extensions import loaded
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario
@@ -51,8 +52,9 @@ def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
     yield settings_table("workload", "", rows)
     yield names_table("scales", [(name, _scale(scale)) for name, scale in scenario.scales.items()])
     yield Text(
-        "Settings of its network: ./runner.py list --topologies; of switches and hosts: ./runner.py list --schemes.\n"
-        f"Try: ./runner.py run {scenario.name} --clock virtual --set {_example(rows)}"
+        f"Settings of its network: {command_name()} list --topologies; "
+        f"of switches and hosts: {command_name()} list --schemes.\n"
+        f"Try: {command_name()} run {scenario.name} --clock virtual --set {_example(rows)}"
     )
 
 
@@ -104,8 +106,8 @@ def _transport_tables() -> Iterator[RenderableType]:
             settings = record_settings(algorithm.Parameters)
             if settings:
                 yield settings_table(f"parameters of {name}, as in transport.{part}_parameters", "", settings)
-    yield Text("""Try: ./runner.py run incast --scheme sfc+dcqcn --clock virtual \\
-  --set 'transport.congestion_parameters={"additive_bps": 40000000}'""")
+    yield Text(f"""Try: {command_name()} run incast --scheme sfc+dcqcn --clock virtual \\
+  --set 'transport.congestion_parameters={{"additive_bps": 40000000}}'""")
 
 
 def rate_control_rows(*, with_settings: bool = False) -> list[tuple[str, str]]:
@@ -135,7 +137,7 @@ def topology_tables() -> Iterator[RenderableType]:
     for name, shape in SHAPES.items():
         title = f"{name}: {first_line(shape)}"
         yield settings_table(title, "topology.", model_settings(shape))
-    yield Text("Try: ./runner.py run incast --clock virtual --topology star --set topology.hosts=12")
+    yield Text(f"Try: {command_name()} run incast --clock virtual --topology star --set topology.hosts=12")
 
 
 def _switch_settings() -> list[Setting]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py export`."""
+"""`sfc-testbed export`."""
 
 from __future__ import annotations
 

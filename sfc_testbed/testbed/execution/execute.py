@@ -14,6 +14,7 @@ from pathlib import Path
 from os_helpers.cache import CacheRefused
 from sfc_testbed.analysis.results.result import RunResult, read_result, write_result
 from sfc_testbed.hosts.crash import engine_crash
+from sfc_testbed.place import command_name
 from sfc_testbed.request.spec import CONFIG_FILE, RunConfig
 from sfc_testbed.scenarios.traffic import flow_file
 from sfc_testbed.telemetry.atomic_file import replace_file, replace_text
@@ -86,7 +87,7 @@ class StoredRun:
     @property
     def kept(self) -> str:
         """The content, its place, and the command that draws the missing page of the run."""
-        page = "" if self.report is not None else f"; `./runner.py report {self.folder}` draws its page"
+        page = "" if self.report is not None else f"; `{command_name()} report {self.folder}` draws its page"
         return f"{self.content}{page}"
 
 
@@ -183,7 +184,7 @@ def write_inputs(plan: RunPlan, folder: Path) -> None:
 def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
     if interrupt.is_urgent:
         return Interrupted(
-            f"ended at the second signal; ./runner.py report {folder} writes a report of what was measured"
+            f"ended at the second signal; {command_name()} report {folder} writes a report of what was measured"
         )
     shutil.rmtree(folder)
     return Interrupted("nothing was measured yet, so the folder was removed")

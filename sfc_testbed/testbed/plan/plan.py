@@ -18,6 +18,7 @@ from typing import Any
 from sfc_testbed.hosts.transport.algorithms import resolved
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.place import command_name
 from sfc_testbed.request.command import repeat_command
 from sfc_testbed.request.extensions import load
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme, resolve_scheme
@@ -216,6 +217,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
     more = checks.entries_of_program(spec, settings.program, topology)
     commands = commands_at(topology, network.switch, dilation, spec.seed, more)
     p4_option = "" if spec.program is None else f" --p4 {shlex.quote(str(spec.program.word))}"
+    uses = "".join(f" --use {shlex.quote(extension.word)}" for extension in spec.uses)
     fields_of_network = {
         "scenario": "none",
         "scheme": scheme.name,
@@ -224,7 +226,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
         "duration_ms": 0.0,
         "workload": {},
         "program_settings": checks.program_settings(spec, settings.program),
-        "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}{p4_option}",
+        "command": f"{command_name()} cli --topology {topology.name} --scheme {scheme.name}{p4_option}{uses}",
     }
     config = _config(spec, dilation, target, topology, network, commands, fields_of_network)
     return RunPlan(spec, config, topology, checks.numbered((), topology), network.switch, network.transport, commands)
