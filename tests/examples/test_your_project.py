@@ -88,6 +88,7 @@ def test_copy_of_the_repository_works_and_changes_nothing_in_the_clone(tmp_path:
     _done(project, programs / "sfc-testbed", "sweep", "sweep.yaml", "--workers", "2")
     results = pl.read_parquet(project / "runs" / "model-sizes" / "results.parquet")
     assert results["verdict"].to_list() == 12 * ["faithful"]
+    assert results["quantity.job-time"].null_count() == 0
 
     assert _done(project, "git", "status", "--porcelain") == ""
     assert _status_of_the_clone() == before
