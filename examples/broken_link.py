@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A link goes down while a message is on its way, and comes up: lost packets are sent again, and the message arrives.
+"""Does a message survive a broken link? A link of a live network goes down while a message is on its way, and comes up.
 
-sudo .venv/bin/python examples/broken_link.py
+    sudo .venv/bin/python examples/broken_link.py
+
+The sender sends the lost packets again after a timeout.
 """
-
-from __future__ import annotations
 
 import sys
 import time

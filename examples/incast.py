@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""An incast by hand: start it, look into the receiver's ToR while it lasts, see how the messages fared.
+"""What happens in the switch during an incast? Look into it on a live network while the messages are on their way.
 
-sudo .venv/bin/python examples/incast.py
+    sudo .venv/bin/python examples/incast.py
+
+The network is 10 000 times slower than the model. All times are times of the model.
 """
-
-from __future__ import annotations
 
 import sys
 import time
@@ -23,7 +23,7 @@ def main() -> None:
         print(f"deepest queue of tor2: {deepest} bytes")
         for message in messages:
             print(f"{message.flow.src}: {message.fct_us:.1f} us, slowdown {message.slowdown:.2f}")
-        _, signals = net.journal.signals_since(0)
+        signals = net.signals_of_scheme()
         print(f"{sum(signal.obeyed for signal in signals)} of {len(signals)} BTS were obeyed")
 
 

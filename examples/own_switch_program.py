@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A P4 program with a table of its own, whose entry is a setting.
+"""How do I add a P4 program with its own table? This file adds one; the entry of its table is a setting.
 
-    ./runner.py run incast --use examples/own_switch_program.py --p4 shifted --set program.q_th_shift=1
+    ./runner.py run incast --use examples/own_switch_program.py --p4 shifted --set program.q_th_shift=1 --clock virtual
 
 examples/p4/own_table.diff is the change of the testbed's program, and examples/p4/own_table.json the compiled program.
 Where p4c is installed, name the P4 source instead.

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from sfc_testbed.extend import scheme as scheme
     from sfc_testbed.extend import switch_program as switch_program
     from sfc_testbed.extend import topology as topology
+    from sfc_testbed.extend_results import claims as claims
+    from sfc_testbed.extend_results import export_format as export_format
+    from sfc_testbed.extend_results import plot as plot
+    from sfc_testbed.extend_results import quantity as quantity
+    from sfc_testbed.extend_results import section as section
     from sfc_testbed.hosts.transport.congestion import AckSample as AckSample
     from sfc_testbed.hosts.transport.congestion import CongestionControl as CongestionControl
     from sfc_testbed.hosts.transport.congestion import PathContext as PathContext
@@ -41,6 +46,13 @@ if TYPE_CHECKING:
     from sfc_testbed.hosts.transport.loss_recovery import PacketOrder as PacketOrder
     from sfc_testbed.hosts.transport.loss_recovery.base import NEVER as NEVER
     from sfc_testbed.hosts.transport.loss_recovery.base import Arrival as Arrival
+    from sfc_testbed.reproduction.model.claims import Bound as Bound
+    from sfc_testbed.reproduction.model.claims import Judged as Judged
+    from sfc_testbed.reproduction.model.claims import Linear as Linear
+    from sfc_testbed.reproduction.model.claims import NoneLower as NoneLower
+    from sfc_testbed.reproduction.model.claims import Ratio as Ratio
+    from sfc_testbed.reproduction.model.claims import SlopeRatio as SlopeRatio
+    from sfc_testbed.reproduction.model.claims import Spread as Spread
     from sfc_testbed.request.errors import Error as Error
     from sfc_testbed.request.errors import UsageError as UsageError
     from sfc_testbed.scenarios.model.flow import FlowRequest as FlowRequest
@@ -73,6 +85,10 @@ _PLACES = {
             *("switch_program", "topology"),
         ),
         "extend",
+    ),
+    **dict.fromkeys(("claims", "export_format", "plot", "quantity", "section"), "extend_results"),
+    **dict.fromkeys(
+        ("Bound", "Judged", "Linear", "NoneLower", "Ratio", "SlopeRatio", "Spread"), "reproduction.model.claims"
     ),
     **dict.fromkeys(("AckSample", "CongestionControl", "PathContext"), "hosts.transport.congestion"),
     "FlowControl": "hosts.transport.flow_control",

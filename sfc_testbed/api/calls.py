@@ -67,7 +67,7 @@ def compare_all(
     """Run a request under several schemes, seeds and programs, and return the comparison."""
     reporter = reporter_of(quiet=quiet)
     with public_errors(out), unchanged_process(), flow_file_of(flows, out) as file:
-        claimed = claims_of(claims) if claims is None or isinstance(claims, Path) else claims
+        claimed = claims_of(claims) if claims is None or isinstance(claims, Path) else [*claims_of(None), *claims]
         if retry:
             check_retry(request.clock)
         own = own_workers(None) if request.clock == "virtual" else None

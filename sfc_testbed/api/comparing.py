@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfc_testbed.analysis.results.comparison import Comparison, compare
+from sfc_testbed.analysis.results.quantities import Measurements, measured_in
 from sfc_testbed.analysis.results.result import read_result
 from sfc_testbed.api.dilations import named
 from sfc_testbed.api.reporter import Reporter
 from sfc_testbed.api.retrying import execute_retrying
 from sfc_testbed.place import command_name
+from sfc_testbed.reproduction.model.claims import CLAIMS
 from sfc_testbed.request.spec import P4Program, RunSpec
 from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
 from sfc_testbed.testbed.execution.execute import StoredRun
@@ -39,6 +41,10 @@ class ComparedRuns:
     claims: Sequence[HeldClaim]
     page: Path | None
     """The page of the comparison; None after an interruption."""
+    quantities: Sequence[Measurements] = ()
+    """The quantities of extensions in each run."""
+    failures: Sequence[str] = ()
+    """Sentences about plots and sections of extensions that failed."""
 
     @property
     def is_interrupted(self) -> bool:
@@ -54,7 +60,7 @@ class ComparedRuns:
     def compared(self) -> Comparison:
         """Return the comparison of the results. Ctrl-C is ignored meanwhile, since everything is stored."""
         with interruptible():
-            return compare([run.result for run in self.runs], self.missing, self.claims)
+            return compare([run.result for run in self.runs], self.missing, self.claims, quantities=self.quantities)
 
 
 def requests_of(
@@ -82,12 +88,12 @@ def requests_of(
 
 
 def claims_of(file: Path | None) -> Sequence[Claim]:
-    """Return the claims of a file; the import is local because it loads slowly."""
-    if file is None:
+    """Return the claims of extensions and those of a file; the import is local because it loads slowly."""
+    if file is None and not CLAIMS:
         return ()
-    from sfc_testbed.reproduction.own_claims import read_claims
+    from sfc_testbed.reproduction.own_claims import claims_of_extensions, read_claims
 
-    return read_claims(file)
+    return (*claims_of_extensions(), *(() if file is None else read_claims(file)))
 
 
 def run_compared(
@@ -108,8 +114,11 @@ def run_compared(
     is_interrupted = runs[-1].interrupted or bool(missing)
     with _kept(runs, missing):
         held = _judged(claims, runs)
-        page = None if is_interrupted else _write_page(out, f"{requests[0].scenario}-compare", runs, held)
-    return ComparedRuns(runs, missing, held, page)
+        quantities = measured_in([run.folder for run in runs])
+        failures: list[str] = []
+        name = f"{requests[0].scenario}-compare"
+        page = None if is_interrupted else _write_page(out, name, runs, held, quantities, failures)
+    return ComparedRuns(runs, missing, held, page, quantities, failures)
 
 
 def _judged(claims: Sequence[Claim], runs: Sequence[StoredRun]) -> Sequence[HeldClaim]:
@@ -120,12 +129,19 @@ def _judged(claims: Sequence[Claim], runs: Sequence[StoredRun]) -> Sequence[Held
     return judged(claims, [run.folder for run in runs])
 
 
-def _write_page(out: Path, name: str, runs: Sequence[StoredRun], held: Sequence[HeldClaim]) -> Path:
+def _write_page(
+    out: Path,
+    name: str,
+    runs: Sequence[StoredRun],
+    held: Sequence[HeldClaim],
+    quantities: Sequence[Measurements],
+    failures: list[str],
+) -> Path:
     """Write the page of the comparison; the import is local because plotting libraries load slowly."""
     from sfc_testbed.analysis.report.html_pages import write_comparison_report
 
     folder = make_folder(out, name)
-    page = write_comparison_report([run.folder for run in runs], folder, held)
+    page = write_comparison_report([run.folder for run in runs], folder, held, quantities, failures)
     give_to_caller(folder)
     return page
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
@@ -112,9 +113,20 @@ class Run:
         """Window, rate and round trip over time, if `transport.cc_trace_ns` was set."""
         return self.trace(_CONGESTION)
 
+    @cached_property
+    def quantities(self) -> dict[str, float | None]:
+        """The quantities of the extensions in use, by name; None if the run has too little data for one."""
+        from sfc_testbed.analysis.results.quantities import measured_in
+
+        with public_errors():
+            [measurements] = measured_in([self.folder])
+        for failure in measurements.failures:
+            warnings.warn(f"{self.folder}: {failure}", stacklevel=3)
+        return dict(measurements.values)
+
     def table(self) -> Table:
         """Return the table of the run. Its exact figures have one row per traffic class and size."""
-        from sfc_testbed.analysis.report.html_pages import slowdown_rows
+        from sfc_testbed.analysis.report.page_tables import slowdown_rows
         from sfc_testbed.analysis.report.terminal_tables import run_table, slowdown_table
         from sfc_testbed.analysis.results.stored import known_config
         from sfc_testbed.api.tables import Table

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sfc_testbed.api.tables import Table
 
 _JOBS = "jobs"
-_HEADINGS = {"slowdown_p50": "P50", "slowdown_p99": "P99", "max_buffer_bytes": "peak buffer"}
 
 
 class Sweep:
@@ -62,7 +61,7 @@ class Sweep:
         from rich.text import Text
 
         from sfc_testbed.analysis.plots.over_axes import place_text
-        from sfc_testbed.analysis.report.sweep import AVERAGED, means_of
+        from sfc_testbed.analysis.report.over_axes import averaged, means_of
         from sfc_testbed.analysis.report.terminal_tables import format_estimate
         from sfc_testbed.analysis.terminal import Fitted
         from sfc_testbed.api.tables import Table
@@ -71,7 +70,7 @@ class Sweep:
         title = Text(f"{stored.name}: {stored.scenario}")
         main = RichTable(title=title, title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
         main.add_column("scheme")
-        for heading in (*stored.axes, "seeds", *(_HEADINGS[name] for name in AVERAGED)):
+        for heading in (*stored.axes, "seeds", *averaged(stored).values()):
             main.add_column(heading, justify="right")
         rows: list[dict[str, Any]] = []
         for means in means_of(stored):

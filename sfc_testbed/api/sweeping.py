@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from sfc_testbed.analysis.results.swept import JOBS
 from sfc_testbed.api.errors import refused_in_one_line
 from sfc_testbed.api.planning import checked
 from sfc_testbed.api.reporter import Reporter
@@ -15,7 +16,7 @@ from sfc_testbed.telemetry.atomic_file import check_no_link
 from sfc_testbed.testbed.execution.limits import check_output
 from sfc_testbed.testbed.jobs.job import executor_for
 from sfc_testbed.testbed.sweep.run import SweepSummary, run_sweep
-from sfc_testbed.testbed.sweep.sweep import JOBS, SweepFile, jobs_of, results_table, sweep_folder
+from sfc_testbed.testbed.sweep.sweep import SweepFile, jobs_of, results_table, sweep_folder
 
 
 def swept(

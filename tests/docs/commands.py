@@ -16,7 +16,10 @@ from pathlib import Path
 from sfc_testbed.cli.app import VERBS, main
 from tests.tree import ROOT
 
-OUTSIDE_DOCS = ("README.md", "CONTRIBUTING.md", "softswitch/README.md", "softswitch/docs/tutorial-queues.md")
+OUTSIDE_DOCS = (
+    *("README.md", "CONTRIBUTING.md", "examples/README.md"),
+    *("softswitch/README.md", "softswitch/docs/tutorial-queues.md"),
+)
 PAGES = sorted(
     str(path.relative_to(ROOT)) for path in (*map(ROOT.joinpath, OUTSIDE_DOCS), *(ROOT / "docs").rglob("*.md"))
 )

@@ -28,6 +28,7 @@ from sfc_testbed.analysis.life.events import LifeEvent
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures
 from sfc_testbed.analysis.report.first_sentence import in_parentheses, resent_in_runs, unfinished_runs
+from sfc_testbed.analysis.report.page_tables import compared_quantity_tables
 from sfc_testbed.analysis.report.physics import physics_rows
 from sfc_testbed.analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from sfc_testbed.analysis.results.completions import CompletionRow
@@ -87,6 +88,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     meaning = (Text(f"{sentence}\n", style="bold") for sentence in comparison.meaning)
     others = [_class_table(comparison.other_classes, comparison.label_heading)] if comparison.other_classes else []
     together = [_completion_table(comparison)] if _shown_completions(comparison) else []
+    quantities = [_quantity_table(comparison)] if comparison.quantities else []
     differences = map(Text, comparison.differences)
     claims = [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
     labels = [row.label for row in comparison.rows]
@@ -94,7 +96,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     sentence = resent_in_runs(comparison)
     resent = [Text(f"{sentence}.\n")] if sentence else []
     notes = (*meaning, *resent, *claims, *_warnings(comparison.warnings))
-    return Group(*unfinished, *differences, table, *intervals, *unvaried, *others, *together, *notes)
+    return Group(*unfinished, *differences, table, *intervals, *unvaried, *others, *together, *quantities, *notes)
 
 
 def main_table(comparison: Comparison) -> Table:
@@ -181,6 +183,16 @@ def _completion_table(comparison: Comparison) -> Fitted:
         table.add_row(
             Text(row.tag), Text(row.label), "did not finish" if row.took_us is None else took, ratio, *against
         )
+    return Fitted(table, keys=2)
+
+
+def _quantity_table(comparison: Comparison) -> Fitted:
+    """Return the quantities of extensions."""
+    [rows] = compared_quantity_tables(comparison)
+    table = _table_below("quantities of extensions", "quantity", comparison.label_heading)
+    table.add_column("value", justify="right")
+    for row in rows.rows:
+        table.add_row(*map(Text, row))
     return Fitted(table, keys=2)
 
 

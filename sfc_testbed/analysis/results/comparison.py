@@ -24,14 +24,17 @@ from sfc_testbed.analysis.results.outcome import outcome_of
 from sfc_testbed.analysis.results.over_seeds import (
     INCAST_TAG,
     RATIOS,
+    Estimate,
     SchemeOverSeeds,
     compared_figures,
+    estimate_of,
     intervals_of,
     mean_of,
     over_seeds,
     ratio_of,
     seed_warnings,
 )
+from sfc_testbed.analysis.results.quantities import Measurements
 from sfc_testbed.analysis.results.result import (
     MAX_FILE_BYTES,
     RESENT_REASONS,
@@ -99,6 +102,15 @@ class ClassRow(Figures):
     """The 95 % intervals of the percentiles: by bootstrap for one run, else of the mean over the seeds."""
 
 
+class QuantityRow(Figures):
+    """A quantity of an extension in one run, or its mean over a scheme's seeds."""
+
+    name: str
+    label: str
+    value: Figure | None
+    over_seeds: Estimate | None = None
+
+
 class HeldClaim(BaseModel):
     """A claim about the runs, with the expected and the measured value."""
 
@@ -132,6 +144,8 @@ class Comparison(Figures):
     completion: tuple[CompletionRow, ...] = ()
     """The completion time of the traffic classes, class by class."""
     claims: tuple[HeldClaim, ...] = ()
+    quantities: tuple[QuantityRow, ...] = ()
+    """The quantities of extensions, quantity by quantity."""
 
     @property
     def claim_rows(self) -> list[tuple[str, str, str, str]]:
@@ -202,10 +216,12 @@ def compare(
     missing_schemes: Sequence[str] = (),
     claims: Sequence[HeldClaim] = (),
     configs: Sequence[RunConfig | None] = (),
+    quantities: Sequence[Measurements] = (),
 ) -> Comparison:
     """Compare at least one result; `missing_schemes` have none. Raises ValueError if `results` is empty.
 
-    `configs`: the configurations of the runs, if the runs may differ in settings.
+    `configs`: the configurations of the runs, if the runs may differ in settings. `quantities`: the quantities of
+    extensions in each run.
     """
     if not results:
         raise ValueError("no runs to compare")
@@ -231,6 +247,7 @@ def compare(
             *interrupted,
             *seed_warnings(averaged),
             *_warnings(results, labels, has_seeds=bool(averaged)),
+            *shared_warnings((label, of.failures) for label, of in zip(labels, quantities, strict=False)),
         ),
         differences=tuple(differences_of(results, configs, has_averages=bool(averaged))),
         missing_schemes=tuple(missing_schemes),
@@ -239,7 +256,21 @@ def compare(
         other_classes=tuple(_other_classes(results, names, classes, traffic_class)),
         completion=completion,
         claims=tuple(claims),
+        quantities=tuple(_quantity_rows(quantities, names.variants if averaged else labels, has_seeds=bool(averaged))),
     )
+
+
+def _quantity_rows(
+    measurements: Sequence[Measurements], labels: Sequence[str], *, has_seeds: bool
+) -> Iterator[QuantityRow]:
+    """Yield each quantity of each run; with several seeds, its mean over the runs with the same label."""
+    for name in dict.fromkeys(name for of in measurements for name in of.values):
+        values: dict[str, list[float | None]] = {}
+        for label, of in zip(labels, measurements, strict=True):
+            values.setdefault(label, []).append(of.values.get(name))
+        for label, of_label in values.items():
+            mean = estimate_of(of_label) if has_seeds else None
+            yield QuantityRow(name=name, label=label, value=mean_of(mean) if mean else of_label[0], over_seeds=mean)
 
 
 def _contrasts(

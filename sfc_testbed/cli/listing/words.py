@@ -51,6 +51,12 @@ def topologies() -> Words:
     return [(name, first_line(shape)) for name, shape in SHAPES.items()]
 
 
+def export_formats() -> Words:
+    from sfc_testbed.testbed.execution.export_formats import EXPORT_FORMATS
+
+    return [(name, row.summary) for name, row in EXPORT_FORMATS.items()]
+
+
 def scales() -> list[str]:
     from sfc_testbed.scenarios.model.scenario import ScaleName
 

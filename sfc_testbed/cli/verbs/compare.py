@@ -33,7 +33,7 @@ from sfc_testbed.cli.options import (
     TopologyName,
     Uses,
 )
-from sfc_testbed.cli.output import EXIT_CLAIM, console, say, say_json, with_fields
+from sfc_testbed.cli.output import EXIT_CLAIM, console, say, say_json, warn, with_fields
 from sfc_testbed.cli.planning import checked, end_by_outcome, reporter
 from sfc_testbed.cli.seeds import chosen_seeds
 from sfc_testbed.request.settings import parse_settings
@@ -92,9 +92,9 @@ def verb(
         faults=tuple(fault or ()),
         hosts=hosts,
     )
-    if strict and claims is None:
-        raise UsageError("--strict needs claims: add --claims FILE.py")
     claimed = claims_of(claims)
+    if strict and not claimed:
+        raise UsageError("--strict needs claims: add --claims FILE.py")
     if retry:
         check_retry(request.clock)
     chosen = chosen_seeds(seed, seeds)
@@ -112,6 +112,8 @@ def verb(
             console.print(comparison_table(comparison))
             if done.page is not None:
                 say(f"report: {done.page}")
+    for failure in done.failures:
+        warn(failure)
     if done.is_interrupted:
         raise Interrupted(done.kept)
     end_by_outcome(done.runs)

@@ -38,7 +38,7 @@ from sfc_testbed.cli.options import (
     TopologyName,
     Uses,
 )
-from sfc_testbed.cli.output import console, say, say_json, with_fields
+from sfc_testbed.cli.output import console, say, say_json, warn, with_fields
 from sfc_testbed.cli.planning import (
     checked,
     end_by_outcome,
@@ -125,4 +125,6 @@ def verb(
             console.print(run_table(run.result, plan.config))
             if run.report is not None:
                 say(f"report: {run.report}")
+    for failure in run.failures:
+        warn(failure)
     end_by_outcome([run])

@@ -65,6 +65,8 @@ def _tell(done: SweepSummary) -> None:
         warn(
             f"{done.other_versions} stored runs are from other versions of the code or its libraries and were not used"
         )
+    for failure in done.page_failures:
+        warn(failure)
     for failure in done.failures:
         complain(f"! {failure}", "red")
     if done.unfinished:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -144,6 +145,15 @@ class LiveSession:
             hosts = self.topology.hosts
             raise UsageError(f"unknown host {name!r}; choose from {hosts[0].name} to {hosts[-1].name}")
         return self.topology.host[name]
+
+    def node(self, name: str) -> Any:
+        """Return a host or switch as Mininet's node: `cmd` and `popen` start applications in its network.
+
+        All switches share one network namespace. Raises UsageError if there is no such node.
+        """
+        if name not in self.switches:
+            self.host(name)
+        return self.network.emulation.net.get(name)
 
     def port(self, switch: str, word: str) -> SwitchPort:
         """Return a port by its number or its neighbour's name. Raises UsageError unless exactly one port matches."""
