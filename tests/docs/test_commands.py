@@ -41,7 +41,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             (tmp_path / path.name).symlink_to(path)
     (tmp_path / "mine.json").write_text(early())
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sfc_testbed.testbed.execution.execute.write_run_report", lambda folder: folder / "report.html")
+    monkeypatch.setattr(
+        "sfc_testbed.testbed.execution.execute.write_run_report", lambda folder, _: folder / "report.html"
+    )
     monkeypatch.setattr(
         "sfc_testbed.analysis.report.html_pages.write_comparison_report", lambda _, out, *__: out / "report.html"
     )

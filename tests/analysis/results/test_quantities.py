@@ -14,8 +14,9 @@ import pytest
 
 from sfc_testbed.analysis.results.comparison import compare
 from sfc_testbed.analysis.results.quantities import QUANTITIES, Measurements, NotMeasured, Quantity, measured
-from sfc_testbed.analysis.results.result import RunResult
+from sfc_testbed.analysis.results.result import read_result
 from sfc_testbed.analysis.results.swept import with_quantities
+from tests.analysis.conftest import FolderMaker
 
 RUN: Any = SimpleNamespace(value=2.5)
 
@@ -48,7 +49,8 @@ def test_a_run_has_a_value_or_none_of_each_quantity_and_errors_are_sentences() -
     assert found.failures == ("Quantity broken failed: ValueError: one line.", "Quantity endless is inf.")
 
 
-def test_a_comparison_has_means_over_seeds_and_warns_of_errors(result: RunResult) -> None:
+def test_a_comparison_has_means_over_seeds_and_warns_of_errors(make_run_folder: FolderMaker) -> None:
+    result = read_result(make_run_folder())
     results = [
         result.model_copy(update={"scheme": scheme, "variant": scheme, "seed": seed})
         for seed in (1, 2)
