@@ -55,10 +55,6 @@ class Table(Mapping[str, Row], Generic[Row]):
         """Return the rows of an extension."""
         return {name: self._rows[name] for name, other in self._owners.items() if other == owner}
 
-    def owner(self, name: str) -> str | None:
-        """Return the extension that added a row, or None for a row of the testbed."""
-        return self._owners.get(name)
-
     def __getitem__(self, name: str) -> Row:
         return self._rows[name]
 
