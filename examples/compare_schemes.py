@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which scheme keeps the buffer small in an incast? Three schemes, one after the other, on one live network.
+"""Which scheme keeps the buffer small in an incast? One live network runs three schemes, one after the other.
 
     sudo .venv/bin/python examples/compare_schemes.py
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Why was one message slow? Its history: window, rate, round trips and pauses.
+"""Why was one message slow? The script prints its pauses, its window and its round trips.
 
     .venv/bin/python examples/one_flow.py
 

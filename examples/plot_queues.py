@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which queue is the longest, and when? A figure of my own from the traces of a stored run.
+"""Which queue is the longest, and when? The script draws a figure from the traces of a run.
 
     .venv/bin/python examples/plot_queues.py [FOLDER]
 

@@ -17,7 +17,7 @@ def messages(run: sfc.Run, axes: Axes) -> None:
     """Draw one bar per message."""
     for tag, flows in run.flows.drop_nulls("finish_us").group_by("tag", maintain_order=True):
         axes.barh(flows["flow_id"], flows["finish_us"] - flows["start_us"], left=flows["start_us"], label=str(tag[0]))
-    axes.set(xlabel="model time, µs", ylabel="message")
+    axes.set(xlabel="model time, µs", ylabel="message", xlim=(0, None))
     axes.legend()
 
 
