@@ -37,6 +37,10 @@ def test_the_files_pass_the_contract_tests(folder: Path) -> None:
         "scheme cache-only",
         "topology line",
         "switch program shifted",
+        "plot sizes",
+        "section slowest",
+        "quantity median-fct",
+        "export format csv",
         "scenario pairs",
     ):
         assert re.search(rf"^{what}: [1-9]\d* checks$", output, re.MULTILINE)
@@ -58,6 +62,7 @@ def test_the_commands_succeed_and_the_runs_record_their_files(folder: Path) -> N
         ("pairs.py", "line.py"),
         ("one_packet.py", "schemes.py"),
         ("shifted.py",),
+        ("rtts.py",),
     }
 
 
