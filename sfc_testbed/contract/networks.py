@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from sfc_testbed.analysis.results.quantities import NotMeasured
+from sfc_testbed.analysis.results.stored import Run, load_run
 from sfc_testbed.contract.broken import require
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.scenario import ScaleName
@@ -65,3 +69,12 @@ def completes(scenario: str, scheme: str, p4: str | None = None) -> None:
         result = execute(plan, Path(name), Silent(), page=False).result
     require(result.verdict != "invalid", f"a run of {scenario} is invalid: {' '.join(result.verdict_reasons)}")
     require(result.did_finish, f"{result.unfinished} flows of {scenario} did not finish")
+
+
+def takes_a_run(function: Callable[[Run, Path], object]) -> None:
+    """A function of a stored run and of a folder accepts a run of incast. A run may have too little data for it."""
+    plan = plan_run(RunSpec("incast", clock="virtual"))
+    with TemporaryDirectory(prefix="sfc-testbed-check-") as name:
+        folder = execute(plan, Path(name), Silent(), page=False).folder
+        with suppress(NotMeasured):
+            function(load_run(folder), Path(name) / "out")

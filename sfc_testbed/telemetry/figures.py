@@ -33,10 +33,11 @@ class SenderCounts:
     naks: Annotated[int, Meaning("negative acknowledgements received")] = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReceiverFigures:
     """The figures of a complete message at its receiver. Each is a column of the flows trace.
 
+    It is not frozen, because workers send it, and a compiled frozen dataclass cannot be unpickled.
     A figure that is `int | None` or `float | None` is null for other messages and in runs of older releases.
     """
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ PAGE = Page.read(PATH)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("extensions") / "own"
     PAGE.make(folder)
+    shutil.copy(ROOT / "examples" / "p4" / "own_table.json", folder)
     return folder
 
 
@@ -34,6 +36,11 @@ def test_the_files_pass_the_contract_tests(folder: Path) -> None:
         "loss recovery one-packet",
         "scheme cache-only",
         "topology line",
+        "switch program shifted",
+        "plot sizes",
+        "section slowest",
+        "quantity median-fct",
+        "export format csv",
         "scenario pairs",
     ):
         assert re.search(rf"^{what}: [1-9]\d* checks$", output, re.MULTILINE)
@@ -50,7 +57,13 @@ def test_the_commands_succeed_and_the_runs_record_their_files(folder: Path) -> N
         assert (result["verdict"], result["flows"]["completed"]) == ("faithful", result["flows"]["total"])
     uses = [json.loads(path.read_text())["uses"] for path in folder.glob("runs/**/config.json")]
     words = {tuple(use["word"] for use in record) for record in uses}
-    assert words == {("halving.py", "long_pause.py"), ("pairs.py", "line.py"), ("one_packet.py", "schemes.py")}
+    assert words == {
+        ("halving.py", "long_pause.py"),
+        ("pairs.py", "line.py"),
+        ("one_packet.py", "schemes.py"),
+        ("shifted.py",),
+        ("rtts.py",),
+    }
 
 
 def test_names_of_the_package_exist() -> None:
