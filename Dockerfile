@@ -19,10 +19,11 @@ RUN apt-get update -qq && \
 WORKDIR /sfc-testbed
 
 # Only the files that the set-up reads are copied first, so that an edit of other files does not repeat the set-up. For pip
-# it is enough that the package softswitch exists.
+# it is enough that the packages exist.
 ENV PIP_NO_CACHE_DIR=1
 COPY Makefile README.md pyproject.toml ./
 COPY tools/provision.sh tools/progress.sh tools/
+COPY sfc_testbed/__init__.py sfc_testbed/
 COPY softswitch/pyproject.toml softswitch/README.md softswitch/LICENSE softswitch/
 COPY softswitch/src/softswitch/__init__.py softswitch/src/softswitch/
 RUN make .venv/ready && rm -rf /var/lib/apt/lists/*

@@ -24,7 +24,7 @@ SUITE := bookworm
 PARTS := demo test
 MINUTES := 10
 
-.PHONY: help setup demo test root-tests kill-test fuzz fresh check format p4 bench docs clean
+.PHONY: help setup demo test root-tests kill-test fuzz fresh check format p4 bench docs wheel clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,7 +103,10 @@ docs: $(READY)  ## regenerate the generated parts of docs/
 	$(PYTHON) -m sfc_testbed.documents.simulators
 	$(PYTHON) -m bench.document
 
+wheel: $(READY)  ## build the wheels of the testbed and of softswitch into dist/: docs/installation.md
+	$(PYTHON) -m tools.build_wheels
+
 clean:  ## remove the remains of killed runs, and caches (results in runs/ stay)
 	@if [ -x $(PYTHON) ]; then $(SUDO) ./runner.py clean; fi
-	$(SUDO) rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info softswitch/build softswitch/src/*.egg-info
+	$(SUDO) rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis dist *.egg-info softswitch/build softswitch/src/*.egg-info
 	$(SUDO) find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A link goes down while a message is on its way, and comes up: lost packets are sent again, and the message arrives.
+"""Does a message survive a broken link? A link of a live network goes down while a message is on its way, and comes up.
 
-sudo .venv/bin/python examples/broken_link.py
+    sudo .venv/bin/python examples/broken_link.py
+
+The sender sends the lost packets again after a timeout.
 """
-
-from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the tree, wherever this is started
-
-from sfc_testbed.testbed.live.session.script import run_script
-from sfc_testbed.testbed.live.session.session import open_network
+import sfc_testbed as sfc
 
 
 def main() -> None:
-    with open_network("star", dilation=10_000, settings=["topology.hosts=2"]) as net:
+    with sfc.open_network("star", dilation=10_000, settings={"topology.hosts": 2}) as net:
         message = net.send("h1", "h2", 500_000)
         time.sleep(0.5)
         net.set_link("h2", "s1", up=False)
@@ -30,4 +26,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run_script(main))
+    sys.exit(sfc.run_script(main))

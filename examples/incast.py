@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""An incast by hand: start it, look into the receiver's ToR while it lasts, see how the messages fared.
+"""What happens in the switch during an incast? Look into it on a live network while the messages are on their way.
 
-sudo .venv/bin/python examples/incast.py
+    sudo .venv/bin/python examples/incast.py
+
+The network is 10 000 times slower than the model. All times are times of the model.
 """
-
-from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the tree, wherever this is started
-
-from sfc_testbed.testbed.live.session.script import run_script
-from sfc_testbed.testbed.live.session.session import open_network
+import sfc_testbed as sfc
 
 
 def main() -> None:
-    with open_network("clos", scheme="sfc", dilation=10_000) as net:
+    with sfc.open_network("clos", scheme="sfc", dilation=10_000) as net:
         messages = net.incast("h8", 7, 250_000, sync_us=10)
         deepest = 0
         while not net.wait(messages, seconds=0):
@@ -27,9 +23,9 @@ def main() -> None:
         print(f"deepest queue of tor2: {deepest} bytes")
         for message in messages:
             print(f"{message.flow.src}: {message.fct_us:.1f} us, slowdown {message.slowdown:.2f}")
-        _, signals = net.journal.signals_since(0)
+        signals = net.signals_of_scheme()
         print(f"{sum(signal.obeyed for signal in signals)} of {len(signals)} BTS were obeyed")
 
 
 if __name__ == "__main__":
-    sys.exit(run_script(main))
+    sys.exit(sfc.run_script(main))

@@ -20,7 +20,7 @@ from os_helpers.visible import visible
 from sfc_testbed.hosts.io.summaries import LatenessSummary, SpacingSummary
 from sfc_testbed.hosts.transport.counters import NicCounters
 from sfc_testbed.scenarios.model.flow import Flow
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
 from sfc_testbed.telemetry.rows import CongestionRow, GoodputRow, LatenessRow, SignalRow
 
 _QUOTED_CHARACTERS = 200
@@ -118,7 +118,7 @@ class FlowReceived(_Message):
     """The event sent once the receiver has the whole message."""
 
     flow_id: int
-    corrupted: bool
+    figures: ReceiverFigures
     event: Literal["received"] = "received"
 
 

@@ -70,7 +70,7 @@ class RecordWriter:
             self._take(self._sent(event))
         elif isinstance(event, MessageReceived):
             self._take(self._goodput(event.last))
-            self._take(FlowReceived(event.flow_id, event.corrupted))
+            self._take(FlowReceived(event.flow_id, event.figures))
         elif isinstance(event, CongestionState):
             self._take(self._congestion(event))
         elif isinstance(event, messages.Goodput):

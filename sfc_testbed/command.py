@@ -9,6 +9,12 @@ signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # bef
 import os
 import sys
 
+if os.geteuid() == 0 and os.stat(__file__).st_uid != 0:  # noqa: PTH116 (before anything is imported)
+    # The owner of the package could not remove folders of root's bytecode.
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+from sfc_testbed.place import how_to_install_for_python, program
 from sfc_testbed.testbed.interrupt import end_at_once
 
 
@@ -28,5 +34,5 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("rich", "typer", "os_helpers"):
             raise
-        sys.exit(f"{os.path.basename(sys.argv[0])}: the set-up has not run here; type `make setup` first")  # noqa: PTH119
+        sys.exit(f"{program()}: the Python package {error.name} is missing; {how_to_install_for_python(error.name)}")
     sys.exit(execute(sys.argv[1:]))

@@ -8,31 +8,43 @@ Each function adds a row to the same table that has the testbed's own rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from typing import Any, TypeVar
 
-from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl
+from pydantic import BaseModel
+
+from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery
-from sfc_testbed.request.checks import shown
+from sfc_testbed.request.checks import STRICT, nearest, shown
 from sfc_testbed.request.errors import UsageError
-from sfc_testbed.request.extensions import owner
+from sfc_testbed.request.extensions import folder, owner
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.scenarios.model.scenario import Scale, ScaleName, Scenario, Workload
+from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS, Entries, SwitchProgram
 from sfc_testbed.topologies.shapes import SHAPES, Shape
 
 Kind = TypeVar("Kind", bound=type[Any])
-Settings = Mapping[str, Any]
-_NONE: Settings = {}
-_SELECTIVE: Settings = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
+Chosen = Mapping[str, Any]
+_NONE: Chosen = {}
+_LONGEST_PAUSE_NS = 1_000_000
+_TIMEOUT_NS = 1_000_000
+_SELECTIVE: Chosen = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
+
+
+class Settings(BaseModel):
+    """The base class of the settings of a P4 program: pydantic checks names, types and bounds."""
+
+    model_config = STRICT
 
 
 def congestion_control(
     name: str,
     summary: str = "",
     *,
-    switch: Settings = _NONE,
-    transport: Settings = _NONE,
+    switch: Chosen = _NONE,
+    transport: Chosen = _NONE,
     replaces_irn_cap: bool = True,
 ) -> Callable[[Kind], Kind]:
     """Add a subclass of CongestionControl, so that `--scheme irn+NAME` selects it.
@@ -40,9 +52,11 @@ def congestion_control(
     `switch` and `transport` are the settings that it needs, such as `{"ecn_kmin_bdp": 1, "ecn_kmax_bdp": 1}`; switches
     write telemetry if the class wants it. With `replaces_irn_cap`, IRN has no cap of its own.
     """
+    _check_call("congestion_control", name)
 
     def added(kind: Kind) -> Kind:
-        _check(kind, CongestionControl, name, "congestion control")
+        _check_algorithm(kind, CongestionControl, name, "congestion control")
+        _try(kind, name, "congestion control")
         telemetry = {"int_telemetry": True} if kind.wants_telemetry else {}
         row = RateControl(
             name,
@@ -59,15 +73,17 @@ def congestion_control(
 
 
 def flow_control(
-    name: str, summary: str = "", *, switch: Settings = _NONE, transport: Settings = _NONE
+    name: str, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE
 ) -> Callable[[Kind], Kind]:
     """Add a subclass of FlowControl and a scheme of the same name, with selective retransmission.
 
     `switch` and `transport` are further settings of the scheme, such as `{"bts": "ingress", "pause_cache": True}`.
     """
+    _check_call("flow_control", name)
 
     def added(kind: Kind) -> Kind:
-        _check(kind, FlowControl, name, "flow control")
+        _check_algorithm(kind, FlowControl, name, "flow control")
+        _try(kind, name, "flow control", _LONGEST_PAUSE_NS)
         scheme(name, summary or _summary(kind), switch=switch, transport={"flow_control": name, **transport})
         FLOW_CONTROLS.add(name, kind, owner())
         return kind
@@ -76,12 +92,14 @@ def flow_control(
 
 
 def loss_recovery(
-    name: str, summary: str = "", *, switch: Settings = _NONE, transport: Settings = _NONE
+    name: str, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE
 ) -> Callable[[Kind], Kind]:
     """Add a subclass of LossRecovery and a scheme of the same name. The arguments are those of `flow_control`."""
+    _check_call("loss_recovery", name)
 
     def added(kind: Kind) -> Kind:
-        _check(kind, LossRecovery, name, "loss recovery")
+        _check_algorithm(kind, LossRecovery, name, "loss recovery")
+        _try(kind, name, "loss recovery", _TIMEOUT_NS, 0)
         own = {"loss_recovery": name, "loss_recovery_parameters": {}}
         scheme(name, summary or _summary(kind), switch=switch, transport={**own, **transport})
         LOSS_RECOVERIES.add(name, kind, owner())
@@ -91,7 +109,7 @@ def loss_recovery(
 
 
 def scheme(
-    name: str, summary: str = "", *, switch: Settings = _NONE, transport: Settings = _NONE, congestion: str = "window"
+    name: str, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE, congestion: str = "window"
 ) -> None:
     """Add a scheme: settings of switches and hosts, and the congestion control that applies without `+`."""
     SCHEMES.add(name, Scheme(name, summary or name, switch, {**_SELECTIVE, **transport}, congestion), owner())
@@ -99,6 +117,7 @@ def scheme(
 
 def topology(name: str) -> Callable[[Kind], Kind]:
     """Add a subclass of Shape as `--topology NAME`. Its fields are settings; lists show its docstring's first line."""
+    _check_call("topology", name)
 
     def added(kind: Kind) -> Kind:
         _check(kind, Shape, name, "topology")
@@ -122,6 +141,7 @@ def scenario(
     `scale` is the network and what differs from the defaults, by default `Scale("clos")`. The scales `laptop` and
     `paper` are the same unless they are given.
     """
+    _check_call("scenario", name)
 
     def added(kind: Kind) -> Kind:
         _check(kind, Workload, name, "scenario")
@@ -133,11 +153,60 @@ def scenario(
     return added
 
 
+def switch_program(name: str, file: str, *, settings: type[BaseModel] = Settings) -> Callable[[Entries], Entries]:
+    """Add a P4 program as `--p4 NAME`: a path of P4 or BMv2 JSON, relative to the extension's file.
+
+    The decorated function returns the entries of the program's own tables for one switch, as TableEntry: it gets the
+    switch's name, the Topology, the settings (`--set program.SETTING=VALUE`) and the Dilation. Settings are in model
+    units; `dilation.wall_ns` and `dilation.wall_bps` convert them. All entries of the testbed's mechanisms stay.
+    """
+
+    def added(entries: Entries) -> Entries:
+        if not (isinstance(settings, type) and issubclass(settings, BaseModel)):
+            raise UsageError(f"switch program {shown(name)}: settings is not a subclass of sfc.Settings")
+        path = str(folder() / file)
+        SWITCH_PROGRAMS.add(name, SwitchProgram(name, path, settings, entries), owner())
+        return entries
+
+    return added
+
+
+def _check_call(decorator: str, name: object) -> None:
+    if not isinstance(name, str):
+        raise UsageError(f'@sfc.{decorator} needs a name: write @sfc.{decorator}("my-name")')
+
+
 def _check(kind: object, base: type[Any], name: str, what: str) -> None:
     if not (isinstance(kind, type) and issubclass(kind, base) and kind is not base):
         raise UsageError(
             f"{what} {shown(name)}: {shown(getattr(kind, '__name__', kind))} is not a subclass of {base.__name__}"
         )
+    if missing := sorted(getattr(kind, "__abstractmethods__", ())):
+        raise UsageError(f"{what} {shown(name)}: class {kind.__name__} lacks the method {missing[0]}")
+
+
+def _check_algorithm(kind: type[Any], base: type[Any], name: str, what: str) -> None:
+    """Raise UsageError also for parameters that cannot be set, and for a hook that is never called."""
+    _check(kind, base, name, what)
+    parameters = kind.Parameters
+    if not (is_dataclass(parameters) and vars(parameters)["__dataclass_params__"].frozen):
+        raise UsageError(f"{what} {name}: Parameters is not a frozen dataclass: @dataclass(frozen=True, slots=True)")
+    for hook in vars(kind):
+        if hook.startswith("on_") and not hasattr(base, hook):
+            known = [other for other in dir(base) if other.startswith("on_")]
+            raise UsageError(f"{what} {name}: nothing calls {kind.__name__}.{hook}{nearest(hook, known)}")
+
+
+def _try(kind: type[Any], name: str, what: str, *more: int) -> None:
+    """Make an object of an algorithm and read its attributes. UsageError if that fails."""
+    path = PathContext(line_rate_bps=10**11, base_rtt_ns=10_000, payload_bytes=1_000, bdp_bytes=125_000)
+    try:
+        made = kind(kind.resolve(kind.Parameters(), path), path, *more)
+        for attribute in ("window_bytes", "rate_bps") if issubclass(kind, CongestionControl) else ():
+            getattr(made, attribute)
+    except AttributeError as error:
+        call = "; does __init__ call super().__init__(...)?" if "undefined" in str(error) else ""
+        raise UsageError(f"{what} {name}: AttributeError: {error}{call}") from error
 
 
 def _summary(kind: type[Any]) -> str:

@@ -62,9 +62,9 @@ class Line(sfc.Shape):
     switches: int = 2
 
     def build(self):
-        builder = self._builder()
+        builder = self.new_builder()
         names = [builder.add_switch(f"s{number + 1}", has_hosts=True) for number in range(self.switches)]
-        self._add_hosts(builder, {name: 2 for name in names})
+        self.add_hosts(builder, {name: 2 for name in names})
         for left, right in zip(names, names[1:]):
             builder.add_link(left, right, 100_000_000_000, 1_000)
         return builder.build()

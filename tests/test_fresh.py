@@ -27,7 +27,10 @@ def test_scripts_parse(script: Path) -> None:
     [
         ([], "unknown suite ''; choose bookworm, trixie, jammy, noble or resolute"),
         (["sarge"], "unknown suite 'sarge'"),
-        (["bookworm", "lunch"], "unknown part 'lunch'; choose demo, test, test-without-root, short-test or softswitch"),
+        (
+            ["bookworm", "lunch"],
+            "unknown part 'lunch'; choose demo, test, test-without-root, short-test, softswitch or wheel",
+        ),
         (["bookworm", "demo", ""], "unknown part ''"),
     ],
 )

@@ -123,6 +123,7 @@ run_part() {
         test-without-root) as_user make test PYTEST_ARGS='-n logical --dist worksteal -m "not root"' ;;
         short-test) as_user make test PYTEST_ARGS="-n logical --dist worksteal -m 'not root and not long' ${near_the_machine[*]}" ;;
         softswitch) as_user tools/fresh-softswitch.sh ;;
+        wheel) as_user tools/fresh-wheel.sh ;;
     esac
 }
 

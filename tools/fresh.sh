@@ -13,6 +13,7 @@
 #           test-without-root    the tests that need no root, as an ordinary user
 #           short-test           the short tests without root that depend on the machine: compilers, packages, runner.py
 #           softswitch           the first ping of softswitch/README.md, through an installed wheel, without `make setup`
+#           wheel                docs/installation.md without the tree: the wheels, a virtual and a live run, a notebook
 #           Default: demo test.
 #
 # The root uses this machine's configuration: apt's sources (with the suite replaced) and proxies, pip's files and variables
@@ -101,8 +102,8 @@ keyring=${FRESH_KEYRING:-$keyring}
 shift
 [ $# -gt 0 ] || set -- demo test
 for part; do
-    [[ $part =~ ^(demo|test|test-without-root|short-test|softswitch)$ ]] ||
-        refuse "unknown part '$part'; choose demo, test, test-without-root, short-test or softswitch"
+    [[ $part =~ ^(demo|test|test-without-root|short-test|softswitch|wheel)$ ]] ||
+        refuse "unknown part '$part'; choose demo, test, test-without-root, short-test, softswitch or wheel"
 done
 
 [ "$(id -u)" -eq 0 ] || cannot "needs root"

@@ -52,10 +52,10 @@ class Shape(BaseModel):
     def build(self) -> Topology:
         """Build the network of these parameters."""
 
-    def _builder(self) -> TopologyBuilder:
+    def new_builder(self) -> TopologyBuilder:
         return TopologyBuilder(self.name, self.model_dump(), self.pass_latency_ns, self.bts_latency_ns)
 
-    def _add_hosts(self, builder: TopologyBuilder, counts: Mapping[str, int]) -> None:
+    def add_hosts(self, builder: TopologyBuilder, counts: Mapping[str, int]) -> None:
         """Add the given number of hosts under each switch."""
         rates = self.host_rates_bps or (self.host_rate_bps,)
         switches = [switch for switch, count in counts.items() for _ in range(count)]
@@ -83,10 +83,10 @@ class Clos(Racks):
     uplinks: Count = Field(1, description="Parallel links from every ToR to every spine.")
 
     def build(self) -> Topology:
-        builder = self._builder()
+        builder = self.new_builder()
         tors = [builder.add_switch(f"tor{i + 1}", has_hosts=True) for i in range(self.tors)]
         spines = [builder.add_switch(f"spine{i + 1}", has_hosts=False) for i in range(self.spines)]
-        self._add_hosts(builder, dict.fromkeys(tors, self.hosts_per_tor))
+        self.add_hosts(builder, dict.fromkeys(tors, self.hosts_per_tor))
         for tor in tors:
             for spine in spines:
                 for _ in range(self.uplinks):
@@ -134,14 +134,14 @@ class ThreeTier(Racks):
     )
 
     def build(self) -> Topology:
-        builder = self._builder()
+        builder = self.new_builder()
         above = self.aggs_per_pod * (self.pods + self.cores_per_plane)
         if above > MAX_UPPER_SWITCHES:
             raise TopologyError(f"{above} switches above the ToRs; the maximum is {MAX_UPPER_SWITCHES}")
         tors = self._switches(builder, "tor", self.pods * self.tors_per_pod, has_hosts=True)
         aggs = self._switches(builder, "agg", self.pods * self.aggs_per_pod)
         cores = self._switches(builder, "core", self.aggs_per_pod * self.cores_per_plane)
-        self._add_hosts(builder, dict.fromkeys(tors, self.hosts_per_tor))
+        self.add_hosts(builder, dict.fromkeys(tors, self.hosts_per_tor))
         for number, tor in enumerate(tors):
             first = number // self.tors_per_pod * self.aggs_per_pod
             self._join(builder, tor, aggs[first : first + self.aggs_per_pod])
@@ -169,9 +169,9 @@ class Dumbbell(Shape):
     trunk_delay_ns: Delay = Field(3_000, description="Propagation delay of this link, one way.")
 
     def build(self) -> Topology:
-        builder = self._builder()
+        builder = self.new_builder()
         left, right = (builder.add_switch(name, has_hosts=True) for name in ("s1", "s2"))
-        self._add_hosts(builder, {left: self.left_hosts, right: self.right_hosts})
+        self.add_hosts(builder, {left: self.left_hosts, right: self.right_hosts})
         builder.add_link(left, right, self.trunk_rate_bps, self.trunk_delay_ns)
         return builder.build()
 
@@ -184,9 +184,9 @@ class Star(Shape):
     hosts: Count = Field(9, description="Number of hosts.")
 
     def build(self) -> Topology:
-        builder = self._builder()
+        builder = self.new_builder()
         switch = builder.add_switch("s1", has_hosts=True)
-        self._add_hosts(builder, {switch: self.hosts})
+        self.add_hosts(builder, {switch: self.hosts})
         return builder.build()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sfc_testbed.hosts.transport.congestion.trace import CongestionState
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
 from sfc_testbed.wire.bts import BackToSender
 
 
@@ -139,8 +139,9 @@ class MessageReceived:
     size_bytes: int
     received_ns: int
     """Time at which the last byte arrived."""
-    corrupted: bool
-    """Whether the bytes do not match the sender's CRC-32 or the length differs from the expected one."""
+    figures: ReceiverFigures
+    """The message is corrupted if its bytes do not match the sender's CRC-32 or its length differs from the expected
+    one."""
     last: Goodput
     """The goodput of the last interval, for which there is no separate event."""
 

@@ -17,6 +17,7 @@ from sfc_testbed.hosts.transport.messages import Event, Goodput, IncomingMessage
 from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows
 from sfc_testbed.hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
+from sfc_testbed.telemetry.figures import ReceiverFigures
 from sfc_testbed.wire import int_header
 from sfc_testbed.wire.constants import BOLT_INC, BTH_FLAGS_MASK, DSCP_CONTROL, PSN_MASK
 from sfc_testbed.wire.crc import CrcShift
@@ -269,7 +270,8 @@ class ReceiverQueuePair(PullQueue):
             message = self._expected.popleft()
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
-            self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, corrupted, last))
+            figures = ReceiverFigures(corrupted=corrupted)
+            self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, figures, last))
             self._flow_ends.record_end(message.flow_id, now_ns)
         self._crc = 0
         self._bytes = 0

@@ -25,7 +25,7 @@ from sfc_testbed.scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MA
 from sfc_testbed.scenarios.model.flow_table import flow_table
 from sfc_testbed.scenarios.model.scenario import ScenarioError, check_host
 from sfc_testbed.scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
-from sfc_testbed.scenarios.traffic.hpcc_files import is_hpcc_file, parse_hpcc_flows
+from sfc_testbed.scenarios.traffic.hpcc_files import LoadedFlows, is_hpcc_file, parse_hpcc_flows
 from sfc_testbed.scenarios.traffic.numbers import is_number, whole
 from sfc_testbed.topologies.model import Topology
 
@@ -60,6 +60,21 @@ class FlowList:
     """Sentences about how a file was read, where its format leaves a choice."""
 
 
+@dataclass(frozen=True)
+class Loader:
+    """A reader of another format of flow lists."""
+
+    recognizes: Callable[[Sequence[str]], bool]
+    """Returns whether the lines of a file have this format."""
+    parse: Callable[[Sequence[str]], LoadedFlows]
+    """Parses the lines. ValueError names an invalid line."""
+
+
+LOADERS: Mapping[str, Loader] = {
+    "HPCC and ConWeave simulators": Loader(is_hpcc_file, parse_hpcc_flows),
+}
+
+
 def format_flows(flows: Sequence[FlowRequest], measured_window_us: tuple[float, float] | None) -> str:
     """Format flows as the testbed's CSV text."""
     out = io.StringIO()
@@ -88,7 +103,10 @@ def _join_tuples(row: tuple[object, ...]) -> list[object]:
 
 
 def read_flows(path: Path, topology: Topology) -> FlowList:
-    """Read a flow list in either format. ScenarioError, one line, if it is invalid or does not fit the network."""
+    """Read a flow list in the testbed's format or in one of `LOADERS`.
+
+    Raises ScenarioError, one line, if it is invalid or does not fit the network.
+    """
     try:
         lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
     except FileNotFoundError as error:
@@ -96,9 +114,10 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
     except FileRefused as error:
         raise ScenarioError(f"{path}: cannot be read as a flow list: it {error}") from error
     try:
-        if is_hpcc_file(lines):
-            window, simulated = None, parse_hpcc_flows(lines)
-            requests, notes = tuple(_checked(simulated.numbered, topology)), simulated.notes
+        loader = next((loader for loader in LOADERS.values() if loader.recognizes(lines)), None)
+        if loader is not None:
+            window, loaded = None, loader.parse(lines)
+            requests, notes = tuple(_checked(loaded.numbered, topology)), loaded.notes
         else:
             window, requests = _measured_window_us(lines), tuple(_checked(_parse(lines), topology))
             notes = _late_start(requests)
@@ -138,7 +157,7 @@ def _checked(numbered: Iterable[tuple[int, FlowRequest]], topology: Topology) ->
     """Yield the flows of numbered lines. Raises ScenarioError that names the line of a flow that is impossible here."""
     for number, flow in numbered:
         try:
-            _check(flow, topology)
+            check_flow(flow, topology)
         except ScenarioError as error:
             raise ScenarioError(f"line {number}: {error}") from error
         yield flow
@@ -247,7 +266,8 @@ _MORE: Mapping[str, Callable[[str, str], Any]] = {
 }
 
 
-def _check(flow: FlowRequest, topology: Topology) -> None:
+def check_flow(flow: FlowRequest, topology: Topology) -> None:
+    """Raise ScenarioError, one line, for a flow that is impossible in this network."""
     for name in (flow.src, flow.dst):
         check_host(name, topology)
     for name, value, least, most, unit in (
@@ -256,6 +276,8 @@ def _check(flow: FlowRequest, topology: Topology) -> None:
         (QUEUE_PAIR_COLUMN, flow.queue_pair, 0, MAX_QUEUE_PAIRS, ""),
         (DELAY_COLUMN, flow.delay_ns, 0, MAX_START_NS, " ns"),
     ):
+        if type(value) is not int:
+            raise ScenarioError(f"{name}: must be a whole number, not {shown(value)}")
         if not least <= value <= most:
             bound = f"at least {least}" if value < least else f"at most {most}"
             hint = f"; for a flow that lasts as long as the run, write {most}" if name == "size_bytes" else ""

@@ -37,7 +37,7 @@ _OLD_COLUMNS = 6
 
 
 @dataclass(frozen=True)
-class SimulatorFlows:
+class LoadedFlows:
     """The flows of a file, with their line numbers, and sentences about how the file was read."""
 
     numbered: Iterator[tuple[int, FlowRequest]]
@@ -54,12 +54,12 @@ class _Start(NamedTuple):
     tag: str
 
 
-def parse_hpcc_flows(lines: Sequence[str]) -> SimulatorFlows:
+def parse_hpcc_flows(lines: Sequence[str]) -> LoadedFlows:
     """Parse a flow file. ValueError names an invalid line, or a wrong count."""
     rows, notes = _announced(list(rows_of(lines)))
     starts = [_start(row, len(rows[0].words)) for row in rows]
     origin_s, more_notes = _origin_s([start.start_s for start in starts])
-    return SimulatorFlows(
+    return LoadedFlows(
         ((row.line, _request(start, origin_s)) for row, start in zip(rows, starts, strict=True)),
         (*notes, *more_notes),
     )

@@ -37,6 +37,7 @@ from sfc_testbed.cli.output import (
     complain,
 )
 from sfc_testbed.native.late import import_late
+from sfc_testbed.place import program
 from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
 from sfc_testbed.testbed.interrupt import has_raised, raising
 from sfc_testbed.testbed.system.garbage import without_garbage_collection
@@ -177,4 +178,4 @@ def _tell(message: str) -> None:
     """Print an error message as one line of bounded length."""
     line = visible(message)
     cut = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..."
-    complain(f"runner.py: {cut}", "red")
+    complain(f"{program()}: {cut}", "red")

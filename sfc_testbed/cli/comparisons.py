@@ -23,6 +23,7 @@ from sfc_testbed.analysis.validation.record import ValidatedRun, Validation, rea
 from sfc_testbed.cli.output import console, say, say_json, warn
 from sfc_testbed.documents.curve import CURVE_HEADINGS, curve_cells, curves
 from sfc_testbed.documents.stored import CASES, PAIRS, TESTS
+from sfc_testbed.place import typed_here
 from sfc_testbed.simulators.comparison import FILE_NAME, PeerRun, PeerValidation, read_peer_validation
 from sfc_testbed.simulators.run import simulator_of
 from sfc_testbed.simulators.tables import peer_summary, peer_table
@@ -81,7 +82,7 @@ def show_cases(peer: str, scenario: str | None, *, is_json: bool) -> None:
         return
     for run in chosen if scenario else ():
         _print(peer_table(run, name))
-        say(run.command)
+        say(typed_here(run.command))
         console.print()
     _print(peer_summary(validation))
     tests = [row for row in json.loads(TESTS.read_text(encoding="utf-8"))["tests"] if row["simulator"] == name]

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from os_helpers.visible import visible
-from sfc_testbed.place import ROOT, shown
+from sfc_testbed.place import PACKAGE, ROOT, is_clone, program, shown
+from sfc_testbed.request.extensions import place_in_extensions
 
 
 def save_traceback(error: BaseException, words: Sequence[str]) -> Path | None:
     """Write the command and the traceback to a new file that only its owner can read; None if that is impossible."""
-    lines = [f"runner.py {shlex.join(words)}\n\n", *traceback.format_exception(error)]
+    lines = [f"{program()} {shlex.join(words)}\n\n", *traceback.format_exception(error)]
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", errors="backslashreplace", prefix="sfc-testbed-", suffix=".txt", delete=False
@@ -38,10 +39,14 @@ def unexpected(error: BaseException, words: Sequence[str]) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """Return the innermost line in this source tree, which may be code that the user added."""
+    """Return the innermost line in the clone, which may be code that the user added, or in the installed package."""
+    sources = ROOT if is_clone() else PACKAGE
+    own = place_in_extensions(error)
+    if own is not None:
+        return f" in {own}"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = ROOT / frame.filename  # compiled code has relative names
-        if path.is_file() and path.is_relative_to(ROOT) and not path.relative_to(ROOT).parts[0].startswith("."):
+        if path.is_file() and path.is_relative_to(sources) and not path.relative_to(sources).parts[0].startswith("."):
             return f" in {shown(path)}:{frame.lineno}"
     return ""
 

@@ -16,6 +16,7 @@ from sfc_testbed.analysis.report.terminal_tables import styled_outcome
 from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, HOLDS, tally
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.cli.output import console, say, say_json
+from sfc_testbed.place import command_name, typed_here
 from sfc_testbed.reproduction.record import FigureTable
 from sfc_testbed.reproduction.remarks import read_remarks
 from sfc_testbed.reproduction.summaries import Summary, by_experiment, largest, sets_that_hold
@@ -36,7 +37,7 @@ def print_overview(summaries: Sequence[Summary]) -> None:
     rows = [(summary.paper_place, summary.experiment, *_set_cells(summary)) for summary in shown]
     console.print(_table("stored results", ("figure", "experiment", *_SET_HEADINGS), rows, keys=2))
     say(f"{tally(finding.outcome_text for summary in shown for finding in summary.claims)}")
-    say("claims of an experiment: ./runner.py reproduce NAME --show")
+    say(f"claims of an experiment: {command_name()} reproduce NAME --show")
 
 
 def print_findings(
@@ -62,7 +63,7 @@ def print_findings(
         _print_reasons(shown.experiment)
         for note in shown.notes:
             console.print(f"! {note}", style="yellow")
-    say(f"repeat: {shown.command}")
+    say(f"repeat: {typed_here(shown.command)}")
     page = f"page: docs/reproduction/{shown.experiment}.md"
     say(page if in_full else f"{page}; reasons, their tests and tables of figures: --full")
 
@@ -151,7 +152,7 @@ def _print_reasons(experiment: str) -> None:
         console.print(f"cause: {reason.cause}")
         console.print(f"test: {reason.test}")
         for run in reason.runs:
-            say(f"  ./runner.py {run}")
+            say(f"  {command_name()} {run}")
         console.print()
 
 

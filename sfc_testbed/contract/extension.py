@@ -7,8 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from sfc_testbed.analysis.report.plots import PLOTS
+from sfc_testbed.analysis.report.sections import SECTIONS
+from sfc_testbed.analysis.results.quantities import QUANTITIES
+from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.contract import networks, transport
 from sfc_testbed.contract.broken import Broken
 from sfc_testbed.hosts.crash import engine_crash
@@ -19,6 +24,8 @@ from sfc_testbed.request.extensions import Extension, description
 from sfc_testbed.request.schemes import SCHEMES
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.testbed.errors import RunError, UsageError
+from sfc_testbed.testbed.execution.export_formats import EXPORT_FORMATS
+from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS
 from sfc_testbed.topologies.shapes import SHAPES
 
 
@@ -59,10 +66,36 @@ def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
     for name in SHAPES.of(word):
         yield f"topology {name}", "defaults", partial(networks.builds_from_its_defaults, name)
         yield f"topology {name}", "paths", partial(networks.connects_all_hosts, name)
+    for name in SWITCH_PROGRAMS.of(word):
+        yield f"switch program {name}", "a run of incast", partial(networks.completes, "incast", "sfc", name)
     for name, scenario in SCENARIOS.of(word).items():
         for scale in scenario.scales:
             yield f"scenario {name}", f"flows at scale {scale}", partial(networks.can_be_planned, name, scale)
         yield f"scenario {name}", "a run", partial(networks.completes, name, "irn")
+    yield from _checks_of_results(word)
+
+
+def _checks_of_results(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
+    """Yield what is computed from results, for a run of incast. Plots of other pages need several runs."""
+    rows: dict[str, Callable[[Run, Path], object]] = {}
+    for name, plot in PLOTS["run"].of(word).items():
+        rows[f"plot {name}"] = partial(_first, plot.draw)
+    for name, section in SECTIONS["run"].of(word).items():
+        rows[f"section {name}"] = partial(_first, section.tables)
+    for name, quantity in QUANTITIES.of(word).items():
+        rows[f"quantity {name}"] = partial(_first, quantity.measure)
+    for name, export in EXPORT_FORMATS.of(word).items():
+        rows[f"export format {name}"] = partial(_exported, export.write)
+    for what, function in rows.items():
+        yield what, "a run of incast", partial(networks.takes_a_run, function)
+
+
+def _first(function: Callable[[Run], object], run: Run, folder: Path) -> object:
+    return function(run)
+
+
+def _exported(write: Callable[[Path, Path], object], run: Run, folder: Path) -> object:
+    return write(run.folder, folder)
 
 
 def _combined(what: str, combinations: list[transport.Combination]) -> Iterator[tuple[str, str, Callable[[], None]]]:

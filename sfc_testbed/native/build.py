@@ -41,7 +41,7 @@ from sfc_testbed.native.sources import (
     module_name,
     path_of,
 )
-from sfc_testbed.place import ROOT
+from sfc_testbed.place import ROOT, how_to_install, how_to_install_for_python
 
 _FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-fwrapv", "-w")
 _C_FLAGS = ("-std=gnu11", "-O2")
@@ -60,11 +60,11 @@ def missing() -> str | None:
     """Return what this machine lacks to compile the engine and what to do about it, or None."""
     compiler = _compiler()[0]
     if shutil.which(compiler) is None:
-        return f"no C compiler ({compiler}) on the PATH; run tools/provision.sh"
+        return f"no C compiler ({compiler}) on the PATH; {how_to_install('gcc', 'libc6-dev')}"
     if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
-        return "no Python.h of this Python; run tools/provision.sh"
+        return f"no Python.h of this Python; {how_to_install('python3-dev')}"
     if find_spec("mypyc") is None or find_spec("setuptools") is None:
-        return "no mypyc in this Python's environment; run make setup"
+        return f"no mypyc in this Python's environment; {how_to_install_for_python('mypy')}"
     return None
 
 

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from os_helpers.cache import CACHE_NAME, CacheRefused, private_cache
@@ -24,12 +25,14 @@ from sfc_testbed.native.modules import (
     INTERPRETED,
     engine_folder,
     has_damaged_engine,
+    install,
     interpreted_algorithms,
     is_extended,
+    loaded_sources,
     wants_compiled,
 )
 from sfc_testbed.native.sources import build_name
-from sfc_testbed.place import ROOT
+from sfc_testbed.place import NAME, ROOT, is_clone, neutral_folder
 
 _COMMAND = ROOT / "runner.py"
 _MODULE = "sfc_testbed.native"
@@ -43,7 +46,7 @@ def prepare() -> None:
     The command then starts again with the same arguments, because it has already loaded the sources, and a process must
     not mix the two kinds of modules.
     """
-    if Path(sys.argv[0]).resolve() != _COMMAND or not wants_compiled():
+    if not _is_command() or not wants_compiled():
         return
     if is_extended() or (engine_folder() is not None and not has_damaged_engine()):
         return
@@ -53,11 +56,45 @@ def prepare() -> None:
         os.execv(sys.executable, [sys.executable, *sys.argv])
 
 
+def prepare_library() -> None:
+    """Compile the engine for a program that imports the testbed. Call this before the process loads the engine.
+
+    If the process has loaded the engine's sources already, one line says so: this process stays slower. The command
+    uses `prepare` instead.
+    """
+    if (
+        _is_command()
+        or is_extended()
+        or not wants_compiled()
+        or (engine_folder() is not None and not has_damaged_engine())
+    ):
+        return
+    _prepare_once()
+
+
+@cache
+def _prepare_once() -> None:
+    if loaded_sources():
+        line = "the host engine was loaded before it was compiled, and runs several times slower; start Python again"
+        print(line, file=sys.stderr, flush=True)
+        return
+    _compile_apart()
+    install()
+
+
+def _is_command() -> bool:
+    """Return whether this process is the command, and not a program of a user, who may not expect that it restarts."""
+    started = Path(sys.argv[0]).resolve()
+    return started == _COMMAND or started.name == NAME
+
+
 def _compile_apart(files: Sequence[UserFile] = ()) -> str:
     """Compile in separate processes. On Ctrl-C they end and leave nothing behind. Return the output for `files`."""
     words = [sys.executable, "-m", _MODULE, *((WITH_FILES,) if files else ())]
     pipe = subprocess.PIPE if files else None
-    compiling = subprocess.Popen(words, cwd=ROOT, start_new_session=True, stdin=pipe, stdout=pipe, text=True)
+    compiling = subprocess.Popen(
+        words, cwd=neutral_folder(), start_new_session=True, stdin=pipe, stdout=pipe, text=True
+    )
     try:
         return compiling.communicate(as_json(files) if files else None)[0] or ""
     except BaseException:
@@ -143,6 +180,11 @@ def lacking() -> str | None:
         return f"not wanted: {INTERPRETED} is set"
     folder = engine_folder()
     if folder is None:
-        return missing() or "not compiled yet, or its sources have changed; the next run does it, or make setup"
+        return missing() or f"not compiled yet, or its sources have changed; the next run does it, or {_compiler()}"
     algorithms = interpreted_algorithms(folder)
-    return f"interpreted beside it: {', '.join(algorithms)}; make setup compiles what it can" if algorithms else None
+    return f"interpreted beside it: {', '.join(algorithms)}; {_compiler()} compiles what it can" if algorithms else None
+
+
+def _compiler() -> str:
+    """Return the command that compiles the engine, as a person types it."""
+    return "make setup" if is_clone() else f"{sys.executable} -m {_MODULE}"

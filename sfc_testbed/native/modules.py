@@ -49,7 +49,7 @@ def choose_build(files: Mapping[str, str]) -> None:
         return
     os.environ[WANTED] = folder.name
     finder = _installed()
-    if not _has_loaded_engine() and (finder is None or finder.folder != folder):
+    if not loaded_sources() and (finder is None or finder.folder != folder):
         sys.meta_path[:] = [each for each in sys.meta_path if each is not finder]
         sys.meta_path.insert(0, CompiledFinder(folder))
 
@@ -68,10 +68,6 @@ def compiled_finder(path: str, sha256: str) -> CompiledFinder | None:
 
 def _installed() -> CompiledFinder | None:
     return next((finder for finder in sys.meta_path if isinstance(finder, CompiledFinder)), None)
-
-
-def _has_loaded_engine() -> bool:
-    return any(module_name(source) in sys.modules for source in (*engine().modules, *algorithms()))
 
 
 def wants_compiled() -> bool:
@@ -99,6 +95,11 @@ def has_damaged_engine() -> bool:
     except CacheRefused:
         return False
     return os.path.lexists(exact) and not is_whole(exact)
+
+
+def loaded_sources() -> bool:
+    """Return whether this process has loaded modules of the engine."""
+    return any(module_name(source) in sys.modules for source in engine().modules)
 
 
 def interpreted_algorithms(folder: Path) -> list[str]:

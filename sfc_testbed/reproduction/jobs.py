@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The runs of an experiment, as requests with the same options as `runner.py run`."""
+"""The runs of an experiment, as requests with the same options as `sfc-testbed run`."""
 
 from __future__ import annotations
 

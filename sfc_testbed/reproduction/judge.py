@@ -64,7 +64,8 @@ def judge_case(case: Case) -> None:
     unknown = [label for label, _ in case.runs if label not in jobs]
     if unknown:
         raise UsageError(
-            f"{case.folder}: {experiment.name} at scale {case.scale} has no run {unknown[0]!r} in this release"
+            f"{case.folder}: {experiment.name} at scale {case.scale} has no run {unknown[0]!r} in this release; "
+            "repeat the experiment, or report its runs alone"
         )
     results = [result for _, result in case.runs]
     reproduction, measured = conclude(experiment, case.scale, [jobs[label] for label, _ in case.runs], results)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Claims of users about their own runs: a Python file with a tuple `CLAIMS` of the kinds that experiments have.
+"""Claims of users about their own runs: a Python file with a tuple `CLAIMS`, and the claims of extensions.
 
-Claims name schemes as a comparison does, such as `sfc` or `sfc (mine)`. A claim must hold for every seed of the runs.
+Claims are of the kinds that experiments have. They name schemes as a comparison does, such as `sfc` or `sfc (mine)`,
+and quantities by name or as objects. A claim must hold for every seed of the runs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -17,14 +19,16 @@ from typing import Any
 
 from sfc_testbed.analysis.results.comparison import HeldClaim
 from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.reproduction.model.claims import CLAIMS, NoneLower, is_claim
 from sfc_testbed.reproduction.model.experiment import Claim, Measured, Measurement, Point, Results, judge
+from sfc_testbed.reproduction.model.quantities import Quantity, named
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.checks import shown
+from sfc_testbed.request.extensions import described
 from sfc_testbed.testbed.errors import UsageError
 
 MOST_BYTES = 1_000_000
 _MODULE = "claims_of_a_user"
-_WORDS = ("claim", "paper")
 
 
 def read_claims(path: Path) -> tuple[Claim, ...]:
@@ -42,11 +46,32 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
     if not isinstance(claims, (tuple, list)) or not claims:
         raise UsageError(f"--claims {path}: the file defines no tuple CLAIMS with claims")
     for claim in claims:
-        if not all(isinstance(getattr(claim, part, None), str) for part in _WORDS) or not hasattr(claim, "check"):
+        if not is_claim(claim):
             raise UsageError(
                 f"--claims {path}: {shown(claim)} is not a claim; see sfc_testbed/reproduction/model/claims.py"
             )
-    return tuple(claims)
+    return tuple(_with_quantities(claim) for claim in claims)
+
+
+def claims_of_extensions() -> tuple[Claim, ...]:
+    """Return the claims that extensions added. UsageError if one names a quantity that does not exist."""
+    return tuple(_with_quantities(claim) for claims in CLAIMS.values() for claim in claims)
+
+
+def _with_quantities(claim: Any) -> Any:
+    """Return a claim with the quantities that it names. UsageError for an unknown name."""
+    if isinstance(getattr(claim, "of", None), str):
+        return replace(claim, of=_quantity(claim, claim.of))
+    if isinstance(claim, NoneLower):
+        return replace(claim, each_of=tuple(_quantity(claim, quantity) for quantity in claim.each_of))
+    return claim
+
+
+def _quantity(claim: Claim, quantity: str | Quantity) -> Quantity:
+    try:
+        return named(quantity) if isinstance(quantity, str) else quantity
+    except UsageError as error:
+        raise UsageError(f"claim {shown(claim.claim)}: {error}") from error
 
 
 def judged(claims: Sequence[Claim], folders: Sequence[Path]) -> tuple[HeldClaim, ...]:
@@ -67,7 +92,7 @@ def _held(claim: Claim, results: Results) -> HeldClaim:
     try:
         return _finding(claim, judge(claim, results))
     except Exception as error:  # the check is a user's code
-        return _finding(claim, Measured(None, False, f"not measured: {type(error).__name__}: {error}"))
+        return _finding(claim, Measured(None, False, f"not measured: {described(error)}"))
 
 
 def _finding(claim: Claim, measured: Measured) -> HeldClaim:

@@ -9,19 +9,23 @@ import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from sfc_testbed.analysis.report.html_pages import REPORT_FILE
-from sfc_testbed.analysis.results.outcome import HOLDS, Outcome, shown
+from sfc_testbed.analysis.results.outcome import FAILS, HOLDS, Outcome, shown
 from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, Level
+from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import read_bounded_text
 from sfc_testbed.request.spec import P4Program
+from sfc_testbed.request.stored_versions import version_in, version_refused
 from sfc_testbed.scenarios.model.scenario import ScaleName
 from sfc_testbed.testbed.errors import UsageError
 
 FILE_NAME = "reproduction.json"
-SCHEMA = "sfc-testbed/reproduction/2"
+_VERSION = 2
+SCHEMA = f"sfc-testbed/reproduction/{_VERSION}"
 _OVER_SEEDS = re.compile(r"; [^;]* over \d+ seeds$")
 """The range over the seeds at the end of a measured value."""
 _IN_PARENTHESES = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
@@ -59,7 +63,7 @@ class ClaimFinding(BaseModel):
 class FigureTable(BaseModel):
     """A table of measured figures; a cell is the median over the seeds."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True)
 
     caption: str
     headings: tuple[str, ...]
@@ -111,7 +115,7 @@ class Reproduction(BaseModel):
     @property
     def command(self) -> str:
         """The command that repeats the reproduction."""
-        words = ["./runner.py", "reproduce", self.experiment, "--scale", self.scale]
+        words = [command_name(), "reproduce", self.experiment, "--scale", self.scale]
         words += ["--seed", str(self.seeds[0])] if len(self.seeds) == 1 else ["--seeds", ",".join(map(str, self.seeds))]
         words += ["--clock", self.clock] if self.clock else []
         words += ["--p4", self.program.path] if self.program else []
@@ -146,14 +150,27 @@ def is_reproduction(folder: Path) -> bool:
 
 
 def read_reproduction(folder: Path) -> StoredReproduction:
-    """Read a folder of `reproduce`. UsageError if its file does not exist, is damaged, or is of another release."""
+    """Read a folder of `reproduce`, also of an older release. UsageError if its file is missing, damaged or too new."""
     path = folder / FILE_NAME
     try:
         content = json.loads(read_bounded_text(path, MAX_FILE_BYTES))
-        if content.pop("schema") != SCHEMA:
-            raise UsageError(f"{path}: not a reproduction of this release")
+        version = version_in(content.pop("schema"), "reproduction")
+        if version is None:
+            raise UsageError(f"{path}: not a reproduction of this testbed")
+        if not 1 <= version <= _VERSION:
+            raise UsageError(f"{path}: {version_refused('reproduction', version, _VERSION)}")
+        if version == 1:
+            _add_seeds(content)
         return StoredReproduction(Reproduction(**content), folder)
     except RecursionError as error:
         raise UsageError(f"{path}: nested too deeply to be read") from error
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise UsageError(f"{path}: cannot be read ({error.__class__.__name__})") from error
+
+
+def _add_seeds(content: dict[str, Any]) -> None:
+    """Convert a reproduction of the first version, which had one seed, and claims that hold or fail."""
+    content["seeds"] = (content.pop("seed", 1),)
+    for claim in content["claims"]:
+        claim["values"] = (claim["value"],)
+        claim["outcome"] = HOLDS if claim.pop("holds") else FAILS

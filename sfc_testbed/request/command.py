@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import fields
 
+from sfc_testbed.place import command_name
 from sfc_testbed.request.settings import settings_words
 from sfc_testbed.request.spec import FLOW_LIST, JOINED_BY, OPTION, P4Program, RunSpec
 
@@ -15,7 +16,7 @@ from sfc_testbed.request.spec import FLOW_LIST, JOINED_BY, OPTION, P4Program, Ru
 def repeat_command(spec: RunSpec, dilation: int) -> str:
     """Return the command line that repeats a run with this dilation."""
     scenario = [] if spec.scenario == FLOW_LIST else [spec.scenario]
-    words = ["./runner.py", "run", *scenario, "--scheme", spec.scheme, "--clock", spec.clock]
+    words = [command_name(), "run", *scenario, "--scheme", spec.scheme, "--clock", spec.clock]
     if spec.switch != "auto":
         words += ["--switch", spec.switch]
     words += ["--scale", spec.scale, "--seed", str(spec.seed), "--dilation", str(dilation)]

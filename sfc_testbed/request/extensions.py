@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import re
 import sys
 import threading
@@ -20,7 +21,7 @@ import traceback
 import zlib
 from base64 import b85decode, b85encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import field
 from importlib import import_module, reload
 from importlib.abc import MetaPathFinder, SourceLoader
@@ -116,7 +117,18 @@ def installed() -> tuple[Extension, ...]:
     from importlib import metadata  # loads slowly
 
     names = sorted({entry.value.partition(":")[0] for entry in metadata.entry_points(group=GROUP)})
-    return tuple(read_extension(name) for name in names)
+    return tuple(_of_module(name) for name in names)
+
+
+def load_installed() -> list[str]:
+    """Load the extensions of installed packages. Return a line for each one that cannot be loaded and is left out."""
+    problems = []
+    for extension in installed():
+        try:
+            load([extension])
+        except UsageError as error:
+            problems.append(f"an installed package's extension is left out: {str(error).removeprefix('--use ')}")
+    return problems
 
 
 def read_extension(word: str) -> Extension:
@@ -124,8 +136,9 @@ def read_extension(word: str) -> Extension:
     path = Path(word)
     if path.suffix != ".py":
         return _of_module(word)
-    texts = _texts(path.absolute(), word)
-    return Extension(word, str(path.absolute()), _digest(texts), texts)
+    path = Path(os.path.realpath(path))  # as Python does for a script
+    texts = _texts(path, word)
+    return Extension(word, str(path), _digest(texts), texts)
 
 
 def load(extensions: Iterable[Extension]) -> None:
@@ -212,6 +225,12 @@ def owner() -> str:
     return _loading[-1].word
 
 
+def folder() -> Path:
+    """Return the folder of the extension that is being executed."""
+    owner()
+    return Path(_loading[-1].path).parent
+
+
 @contextmanager
 def _as_owner(extension: Extension) -> Iterator[None]:
     _loading.append(extension)
@@ -224,7 +243,7 @@ def _as_owner(extension: Extension) -> Iterator[None]:
 def _execute(extension: Extension) -> None:
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        with _as_owner(extension):
+        with _as_owner(extension), redirect_stdout(sys.stderr):  # stdout may be JSON
             if extension.files:
                 compiled = compiled_finder(extension.path, extension.sha256)
                 _Finder.of(extension.package).add(_paths(extension), compiled)
@@ -278,10 +297,19 @@ def description(error: BaseException, extension: Extension) -> str:
     """Return the place in the extension's files, the kind of error and the first line of its message."""
     message = next(iter(str(error).splitlines()), "")
     hint = ""
-    if isinstance(error, ModuleNotFoundError) and error.name:
+    if isinstance(error, ModuleNotFoundError) and error.name and error.name.startswith(f"{extension.package}."):
+        missing = error.name.removeprefix(f"{extension.package}.")
+        message, hint = f"there is no {missing.replace('.', '/')}.py beside {Path(extension.path).name}", ""
+    elif isinstance(error, ModuleNotFoundError) and error.name:
         beside = Path(extension.path).parent / f"{error.name}.py"
         hint = f"; it is beside the file: write `from .{error.name} import ...`" if beside.exists() else ""
     return f"{_line(error, extension)}{type(error).__name__}: {message}{hint}"
+
+
+def described(error: BaseException) -> str:
+    """Return the place of an error in the extensions, its kind and the first line of its message."""
+    place, message = place_in_extensions(error), next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}: {message}" + (f" ({place})" if place else "")
 
 
 def place_in_extensions(error: BaseException) -> str | None:
@@ -371,7 +399,8 @@ def _of_module(word: str) -> Extension:
     except (ImportError, ValueError):
         spec = None
     if spec is None or spec.origin is None:
-        raise UsageError(f"--use {word}: no file of this name, and no installed module {top}")
+        hint = f"; did you mean {word}.py?" if Path(f"{word}.py").exists() else ""
+        raise UsageError(f"--use {word}: no file of this name, and no installed module {top}{hint}")
     origin = Path(spec.origin)
     folder = origin.parent
     files = sorted(folder.rglob("*.py")) if spec.submodule_search_locations else [origin]

@@ -26,7 +26,9 @@ _MOST_DIGITS = 40
 _MOST_EXACT = 2**53
 _MOST_LEVELS = 20
 
-_PARTS = ("workload", "topology", "switch", "transport")
+PARTS = ("workload", "topology", "switch", "transport", "program")
+_REPLACED: Mapping[str, str] = {"switch.pause_grain_ns": "switch.pause_rounding"}
+"""Settings of older releases and the settings that replace them. Commands in stored runs may have an old setting."""
 
 
 Settings = Mapping[str, Any]
@@ -44,6 +46,8 @@ class SettingsByPart:
     topology: dict[str, Any] = field(default_factory=dict)
     switch: dict[str, Any] = field(default_factory=dict)
     transport: dict[str, Any] = field(default_factory=dict)
+    program: dict[str, Any] = field(default_factory=dict)
+    """The settings of a user's P4 program."""
 
 
 def parse_settings(words: Iterable[str]) -> dict[str, Any]:
@@ -79,12 +83,14 @@ def by_part(settings: Settings) -> SettingsByPart:
 
 def _part_of(key: str) -> tuple[str, str]:
     """Return the part of a key and the name within the part."""
+    if key in _REPLACED:
+        raise UsageError(f"--set {key}: no longer exists; leave it out, or use {_REPLACED[key]}")
     part, dot, name = key.partition(".")
     if not dot:
         return "workload", key
-    if part not in _PARTS or not name:
+    if part not in PARTS or not name:
         raise UsageError(
-            f"--set {shortened(key)}: a key is NAME or one of {', '.join(f'{prefix}.NAME' for prefix in _PARTS)}"
+            f"--set {shortened(key)}: a key is NAME or one of {', '.join(f'{prefix}.NAME' for prefix in PARTS)}"
         )
     return part, name
 

@@ -19,15 +19,20 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationInfo
 from pydantic.dataclasses import dataclass
 
+from sfc_testbed.request.bounded_file import read_bounded_text
 from sfc_testbed.request.extensions import Extension, loaded
+from sfc_testbed.request.stored_versions import version_in, version_refused
 
 _LAZY = ConfigDict(defer_build=True)
 """Builds the checks of a class at first use, because they take long to build."""
 
 CONFIG_FILE = "config.json"
-CONFIG_SCHEMA = "sfc-testbed/config/3"
-_SECOND_SCHEMA = "sfc-testbed/config/2"
-_FIRST_SCHEMA = "sfc-testbed/config/1"
+CONFIG_VERSION = 3
+CONFIG_SCHEMA = f"sfc-testbed/config/{CONFIG_VERSION}"
+_MAX_BYTES = 64_000_000
+_LONGEST_RELEASE = 20
+_FOLDERS_ABOVE = 3
+"""Number of folders above a file of a run in which config.json may be: the segments of a killed run are deepest."""
 
 ClockName = Literal["real", "virtual"]
 
@@ -182,6 +187,8 @@ class RunConfig(RunSpec):
     """The parameters of the workload; empty if the flows come from a file."""
     switch_settings: dict[str, Any]
     transport_settings: dict[str, Any]
+    program_settings: dict[str, Any] = field(default_factory=dict)
+    """The settings of the P4 program of an extension."""
     overridden: tuple[str, ...] = ()
     """The settings that the scheme's name states and that `--set` changed, such as `transport.congestion=hpcc`."""
     thresholds_bytes: dict[str, int]
@@ -228,19 +235,41 @@ def _adapter() -> TypeAdapter[RunConfig]:
 
 
 def config_of(text: str | bytes) -> RunConfig:
-    """Return the content of config.json, also if a previous release wrote it.
+    """Return the content of config.json, also if an older release wrote it. Unknown fields are ignored.
 
     Raise ValueError, or its subclass pydantic.ValidationError, for any other file.
     """
     content = json.loads(text)
     schema = content.pop("schema", None) if isinstance(content, dict) else None
-    if schema == _FIRST_SCHEMA:
-        _add_options(content)
-    elif schema == _SECOND_SCHEMA:
-        content["retry_of"] = (content.pop("retry", None) or {}).get("of")
-    elif schema != CONFIG_SCHEMA:
+    version = version_in(schema, "config")
+    if version is None:
         raise ValueError(f"not a run's configuration: its schema is not {CONFIG_SCHEMA}")
+    if not 1 <= version <= CONFIG_VERSION:
+        raise ValueError(version_refused("config", version, CONFIG_VERSION, _writer(content)))
+    if version == 1:
+        _add_options(content)
+    elif version == 2:
+        content["retry_of"] = (content.pop("retry", None) or {}).get("of")
+    content.setdefault("uses", ())  # an older run used no extension, whatever this process has loaded
     return _adapter().validate_python(content)
+
+
+def writer_of(path: Path) -> str | None:
+    """Return the release that wrote a file of a run, according to config.json; None if it is unknown."""
+    for folder in path.absolute().parents[:_FOLDERS_ABOVE]:
+        if (folder / CONFIG_FILE).is_file():
+            try:
+                return _writer(json.loads(read_bounded_text(folder / CONFIG_FILE, _MAX_BYTES)))
+            except (OSError, ValueError, RecursionError):
+                return None
+    return None
+
+
+def _writer(content: Any) -> str | None:
+    """Return the release in the content of config.json; None if it has none."""
+    versions = content.get("versions") if isinstance(content, dict) else None
+    release = versions.get("sfc-testbed") if isinstance(versions, dict) else None
+    return release[:_LONGEST_RELEASE] if isinstance(release, str) else None
 
 
 def _add_options(content: dict[str, Any]) -> None:

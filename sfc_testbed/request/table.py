@@ -43,6 +43,14 @@ class Table(Mapping[str, Row], Generic[Row]):
         for name in [name for name, other in self._owners.items() if other == owner]:
             del self._rows[name], self._owners[name]
 
+    def fill(self, rows: Mapping[str, Row]) -> None:
+        """Add rows of the testbed itself, whose modules load slowly. No name of an extension can be equal to theirs."""
+        self._rows = {**rows, **self._rows}
+
+    def owner(self, name: str) -> str | None:
+        """Return the extension that added a row, or None for a row of the testbed itself."""
+        return self._owners.get(name)
+
     def of(self, owner: str) -> dict[str, Row]:
         """Return the rows of an extension."""
         return {name: self._rows[name] for name, other in self._owners.items() if other == owner}

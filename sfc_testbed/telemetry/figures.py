@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The definition of a figure, and the figures that a flow's sender counts.
+"""The definition of a figure, and the figures that a flow's sender and receiver report.
 
-`SenderCounts` is the only list of these figures. Senders count in its objects, reports contain the objects, and
-`telemetry.schema` derives the columns of the flows trace and the table in docs/traces.md from the class. The module is
-compiled, since every packet is counted.
+`SenderCounts` and `ReceiverFigures` are the only lists of these figures. A sender counts in an object of the first, and
+a receiver creates an object of the second for a complete message. Reports contain the objects, and `telemetry.schema`
+derives the columns of the flows trace and the table in docs/traces.md from the classes. The module is compiled, since
+every packet is counted.
 """
 
 from dataclasses import dataclass
@@ -30,3 +31,14 @@ class SenderCounts:
     bytes_resent: Annotated[int, Meaning("retransmitted message bytes", "B", bits=64)] = 0
     timeouts: Annotated[int, Meaning("retransmission timeouts")] = 0
     naks: Annotated[int, Meaning("negative acknowledgements received")] = 0
+
+
+@dataclass(slots=True)
+class ReceiverFigures:
+    """The figures of a complete message at its receiver. Each is a column of the flows trace.
+
+    It is not frozen, because workers send it, and a compiled frozen dataclass cannot be unpickled.
+    A figure that is `int | None` or `float | None` is null for other messages and in runs of older releases.
+    """
+
+    corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")] = False

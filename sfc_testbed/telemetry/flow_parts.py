@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 
 import polars as pl
 
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
 from sfc_testbed.telemetry.schema import FLOWS, TraceSchema
 
 _REPORTED = (*(field.name for field in fields(SenderCounts)), "paused_us")
@@ -32,10 +32,17 @@ _sent = _part(
 SENT = replace(
     _sent,
     version=2,
-    columns=tuple(replace(column, nullable=column.name in ("finish_us", "start_us")) for column in _sent.columns),
+    columns=tuple(replace(column, nullable=column.name != "flow_id") for column in _sent.columns),
 )
-"""Reports of senders. They include `start_us` for messages that wait for others, whose start is not in the plan."""
-RECEIVED = _part("received", "Reports of receivers with a complete message.", ("flow_id", "corrupted"))
+"""Reports of senders. They include `start_us` for messages that wait for others, whose start is not in the plan.
+
+Figures that the release of a killed run did not count are null.
+"""
+RECEIVED = _part(
+    "received",
+    "Reports of receivers with a complete message.",
+    ("flow_id", *(field.name for field in fields(ReceiverFigures))),
+)
 
 
 def flow_rows(planned: pl.DataFrame, sent: pl.DataFrame, received: pl.DataFrame, *, all_reported: bool) -> pl.DataFrame:
@@ -45,7 +52,7 @@ def flow_rows(planned: pl.DataFrame, sent: pl.DataFrame, received: pl.DataFrame,
     killed before senders reported their unfinished flows, and the counts of such flows are null.
     """
     fct_us = pl.col("finish_us") - pl.col("start_us")
-    reports = sent.unique("flow_id", keep="last").rename({"start_us": "reported_start_us"})
+    reports = sent.unique("flow_id", keep="last").rename({"start_us": "reported_start_us"}).with_columns(is_sent=True)
     rows = (
         planned.join(reports, on="flow_id", how="left", maintain_order="left")
         .with_columns(start_us=pl.coalesce("start_us", "reported_start_us"))
@@ -55,5 +62,5 @@ def flow_rows(planned: pl.DataFrame, sent: pl.DataFrame, received: pl.DataFrame,
         )
     )
     if all_reported:
-        rows = rows.with_columns(pl.col(_REPORTED).fill_null(0))
+        rows = rows.with_columns(pl.col(_REPORTED).fill_null(pl.when(pl.col("is_sent").is_null()).then(0)))
     return rows.select(FLOWS.column_names)

@@ -2,6 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Reads trace files and reports precisely why a file cannot be read.
 
+Files of other releases are readable: a column that a release did not write is read as null if it can be null, and an
+unknown column is ignored. Other changes of a trace raise its version.
+
 A long trace does not have to fit into memory: `scan_trace` returns it as a query, and polars then reads only the
 columns and rows that the query needs, a part at a time.
 """
@@ -13,6 +16,8 @@ from typing import TypeAlias, TypeVar
 
 import polars as pl
 
+from sfc_testbed.request.spec import writer_of
+from sfc_testbed.request.stored_versions import version_refused, written_by
 from sfc_testbed.telemetry.schema import SCHEMA_KEY, VERSION_KEY, TraceSchema
 
 AnyRows = TypeVar("AnyRows", "pl.DataFrame", "pl.LazyFrame")
@@ -40,7 +45,7 @@ def read_trace(path: Path, schema: TraceSchema) -> pl.DataFrame:
         raise TraceError(f"{path}: no such trace")
     try:
         metadata = pl.read_parquet_metadata(path)
-        frame = _filled(pl.read_parquet(path, glob=False), schema)  # the name may contain brackets
+        frame = conforming(pl.read_parquet(path, glob=False), schema)  # the name may contain brackets
     except (OSError, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
     _check_schema(path, metadata, schema)
@@ -58,7 +63,7 @@ def scan_trace(path: Path, schema: TraceSchema) -> pl.LazyFrame:
         return read_trace(path, schema).lazy()
     try:
         metadata = pl.read_parquet_metadata(path)
-        rows = _filled(pl.scan_parquet(path, glob=False), schema)
+        rows = conforming(pl.scan_parquet(path, glob=False), schema)
         columns = rows.collect_schema()
         nulls = answer(rows.select(pl.all().null_count()))
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -74,15 +79,17 @@ def answer(query: pl.LazyFrame) -> pl.DataFrame:
     return query.collect(engine="streaming")
 
 
-def _filled(rows: AnyRows, schema: TraceSchema) -> AnyRows:
-    """Add the columns with nulls that the trace has got since an older release wrote the file."""
-    names = rows.collect_schema().names()
-    new = {column.name: column for column in schema.columns if column.nullable and column.name not in names}
-    if not new:
-        return rows
-    filled = rows.with_columns(pl.lit(None, column.dtype).alias(name) for name, column in new.items())
-    known = [name for name in schema.column_names if name in names or name in new]
-    return filled.select(*known, *(name for name in names if name not in known))
+def conforming(rows: AnyRows, schema: TraceSchema) -> AnyRows:
+    """Return the columns of a trace in schema order: absent columns that can be null as nulls, without unknown columns.
+
+    Other absent columns stay absent.
+    """
+    names = set(rows.collect_schema().names())
+    return rows.select(
+        pl.col(column.name) if column.name in names else pl.lit(None, column.dtype).alias(column.name)
+        for column in schema.columns
+        if column.name in names or column.nullable
+    )
 
 
 def _check_schema(path: Path, metadata: dict[str, str], schema: TraceSchema) -> None:
@@ -92,18 +99,17 @@ def _check_schema(path: Path, metadata: dict[str, str], schema: TraceSchema) -> 
     if name != schema.name:
         raise TraceError(f"{path}: a {name} trace, expected {schema.name}")
     if version != str(schema.version):
-        raise TraceError(f"{path}: {name} version {version}, this release reads version {schema.version}")
+        number = int(version) if version is not None and version.isdecimal() else version
+        raise TraceError(f"{path}: {version_refused(name, number, schema.version, writer_of(path))}")
 
 
 def _check_columns(path: Path, columns: pl.Schema, schema: TraceSchema) -> None:
     for column in schema.columns:
         dtype = columns.get(column.name)
         if dtype is None:
-            raise TraceError(f"{path}: column {column.name} is missing")
+            raise TraceError(f"{path}: column {column.name} is missing{written_by(writer_of(path))}")
         if dtype != column.dtype:
             raise TraceError(f"{path}: column {column.name} is {dtype}, expected {column.dtype()}")
-    if tuple(columns) != schema.column_names:
-        raise TraceError(f"{path}: columns are {', '.join(columns)}; expected {', '.join(schema.column_names)}")
 
 
 def _check_nulls(path: Path, nulls: pl.DataFrame, schema: TraceSchema) -> None:

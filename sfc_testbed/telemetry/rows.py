@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from sfc_testbed.telemetry.figures import Meaning, SenderCounts
+from sfc_testbed.telemetry.figures import Meaning, ReceiverFigures, SenderCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class FlowRow:
     slowdown: Annotated[float | None, Meaning("`fct_us` / `ideal_fct_us`, never clamped to 1", "1")]
     counts: SenderCounts | None
     paused_us: Annotated[float | None, Meaning("time for which flow control held back packets of the flow", "µs")]
-    corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")]
+    figures: ReceiverFigures
 
 
 @dataclass(slots=True)

@@ -157,7 +157,8 @@ def columns_of(row: Any) -> Iterator[Column]:
         value, is_nullable = _without_none(kind)
         if is_dataclass(value):
             for column in columns_of(value):
-                yield replace(column, nullable=is_nullable, attribute=f"{name}.{column.attribute}")
+                nullable = is_nullable or column.nullable
+                yield replace(column, nullable=nullable, attribute=f"{name}.{column.attribute}")
         else:
             [meaning] = meanings
             column_kind = ("UInt64" if meaning.bits == 64 else "UInt32") if value is int else _KINDS[value]

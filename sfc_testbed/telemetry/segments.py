@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from sfc_testbed.telemetry.atomic_file import replace_file
-from sfc_testbed.telemetry.reader import TraceError, read_trace
+from sfc_testbed.telemetry.reader import TraceError, conforming, read_trace
 from sfc_testbed.telemetry.schema import TraceSchema, conformed
 
 _SUFFIX = ".parquet"
@@ -72,8 +72,7 @@ def read_segments(folder: Path, schema: TraceSchema) -> tuple[pl.DataFrame, list
 
 def scan_segments(segments: Sequence[Path], schema: TraceSchema) -> pl.LazyFrame:
     """Return a query for the rows of segments."""
-    rows = pl.scan_parquet(list(segments), glob=False) if segments else schema.empty().lazy()
-    return rows.select(schema.column_names)
+    return conforming(pl.scan_parquet(list(segments), glob=False), schema) if segments else schema.empty().lazy()
 
 
 def write_parts(parts: Iterator[pl.DataFrame], schema: TraceSchema, path: Path) -> None:

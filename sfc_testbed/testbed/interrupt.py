@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Handling of Ctrl-C and SIGTERM during the whole command. Imports only a few modules of the standard library.
+"""Handling of Ctrl-C and SIGTERM during the whole command. Imports only a few small modules.
 
 The effect of a signal depends on the moment:
 
@@ -22,6 +22,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+
+from sfc_testbed.place import program
 
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 _RETRY_S = 0.05
@@ -62,7 +64,7 @@ class Interrupt:
 def end_at_once() -> None:
     """End the process with one line on either signal, until `raising` is entered.
 
-    `runner.py` blocks both signals before it calls this function.
+    The command blocks both signals before it calls this function.
     """
     for number in _NUMBERS:
         signal.signal(number, _end)
@@ -148,13 +150,17 @@ def _at_the_prompt(number: int, frame: FrameType | None) -> None:
 def _end(number: int, frame: FrameType | None) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, _NUMBERS)  # a second signal would print the line again
     with suppress(OSError):
-        os.write(_STDERR, b"runner.py: interrupted; nothing was started\n")
+        os.write(_STDERR, f"{program()}: interrupted; nothing was started\n".encode())
     os._exit(EXIT_STATUS)
 
 
 @contextmanager
 def _handled_by(handler: Handler, *, ended: bool = False) -> Iterator[None]:
-    previous = [(number, signal.signal(number, handler)) for number in _NUMBERS]
+    try:
+        previous = [(number, signal.signal(number, handler)) for number in _NUMBERS]
+    except ValueError:  # not in the main thread, which alone may handle signals
+        yield
+        return
     try:
         yield
     finally:

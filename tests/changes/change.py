@@ -121,13 +121,13 @@ def are_listed(kind: str, places: set[str]) -> bool:
     return {pattern for pattern, _ in pairs} == patterns and {place for _, place in pairs} == places
 
 
-def copy_of_tree(folder: Path) -> Path:
-    """Copy the files of this checkout into the folder, including those not added to git yet; return the copy's path."""
-    tree = folder / "tree"
-    for name in files_of_tree():
-        if not name.startswith("docs/images"):
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, tree / name)
-    for name, target in LINKS.items():
-        (tree / "sfc_testbed" / name).symlink_to(target)
+def copy_of_tree(folder: Path, name: str = "tree") -> Path:
+    """Copy the files of this checkout into `folder/name`, including those not added to git yet; return this path."""
+    tree = folder / name
+    for file in files_of_tree():
+        if not file.startswith("docs/images"):
+            (tree / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / file, tree / file)
+    for link, target in LINKS.items():
+        (tree / "sfc_testbed" / link).symlink_to(target)
     return tree

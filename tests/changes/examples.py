@@ -210,13 +210,13 @@ TOPOLOGY = Change(
     {},
     {
         "topologies/shapes.py": {
-            "SHAPES: Mapping": '''class Line(Shape):
+            "SHAPES: Table": '''class Line(Shape):
     """Three switches in a row, each with a host."""
 
     name: ClassVar[str] = "line"
 
     def build(self) -> Topology:
-        builder = self._builder()
+        builder = self.new_builder()
         switches = [builder.add_switch(f"s{number}", has_hosts=True) for number in (1, 2, 3)]
         for switch in switches:
             builder.add_host(switch, self.host_rate_bps, self.host_delay_ns)
@@ -226,7 +226,7 @@ TOPOLOGY = Change(
 
 
 ''',
-            "Dumbbell, Star)\n": "Line, ",
+            "Dumbbell, Star)),\n": "Line, ",
         }
     },
     (*_RUN, "incast", "--topology", "line", *_TINY),
@@ -429,6 +429,162 @@ FIGURE_OF_A_FLOW = Change(
     contract=("tests/telemetry", "-k", "columns or tables or journal"),
 )
 
+_CLAIM = """\
+import sfc_testbed as sfc
+
+CLAIMS = [sfc.Bound("two flows", "2", "number of flows", "sfc", at_least=2, at_most=2)]
+"""
+_PAGE = (
+    *(*_RUN, "incast", "--scheme", "irn", *_TINY, "&&"),
+    *("python", "-c", "from pathlib import Path; print(next(Path('out').glob('*/report.html')).read_text())"),
+)
+
+PLOT_OF_A_PAGE = Change(
+    "plot of a page",
+    {},
+    {
+        "sfc_testbed/analysis/report/plots.py": {
+            "_DISTRIBUTIONS = (": """def _starts(run: Run) -> Figure:
+    from sfc_testbed.analysis.plots.canvas import new_figure, styled
+
+    def draw() -> Figure:
+        figure, [axes] = new_figure()
+        axes.hist(run.flows["start_us"].to_numpy())
+        return figure
+
+    return styled(draw)()
+
+
+def _start_rows(run: Run) -> pl.DataFrame:
+    return run.flows.select("flow_id", "start_us")
+
+
+""",
+            '        "goodput": PagePlot(': (
+                '        "starts": PagePlot("When flows start.", _starts, data={"starts.csv": _start_rows}),\n'
+            ),
+        }
+    },
+    _PAGE,
+    r"(?s)When flows start\..*starts\.csv",
+)
+
+SECTION_OF_A_PAGE = Change(
+    "section of a page",
+    {},
+    {
+        "sfc_testbed/analysis/report/sections.py": {
+            "def _jobs(": """def _seed(run: Run) -> DataTable:
+    return DataTable("Seed", ("of", "value"), [("workload", str(run.result.seed))])
+
+
+""",
+            '        "physics": Section(_physics),\n': '        "seed": Section(_seed),\n',
+        }
+    },
+    _PAGE,
+    "<h2>Seed</h2>",
+)
+
+QUANTITY = Change(
+    "quantity",
+    {},
+    {
+        "sfc_testbed/reproduction/model/quantities.py": {
+            "DROPS = Quantity(": 'FLOWS = Quantity("number of flows", lambda run: float(run.flows.height), _COUNT)\n'
+        }
+    },
+    (
+        *("python", "-c", f"open('claims.py', 'w').write({_CLAIM!r})", "&&"),
+        *("python", "runner.py", "compare", "incast", "--schemes", "irn,sfc", *_TINY, "--claims", "claims.py"),
+        "--strict",
+    ),
+    '"measured": "2 .*"',
+)
+
+EXPORT_FORMAT = Change(
+    "export format",
+    {},
+    {
+        "sfc_testbed/testbed/execution/export_formats.py": {
+            "EXPORT_FORMATS: Table": """def _csv(run: Path, out: Path | None) -> Exported:
+    import polars as pl
+
+    path = (out or run) / "flows.csv"
+    pl.read_parquet(run / "flows.parquet").write_csv(path)
+    return Exported([path])
+
+
+""",
+            '        "hpcc": ExportFormat(': '        "csv": ExportFormat("flows as CSV", _csv),\n',
+        }
+    },
+    (
+        *(*_RUN, "incast", "--scheme", "irn", *_TINY[:-1], "made", "&&"),
+        *("python", "-c", "import pathlib; next(pathlib.Path('made').iterdir()).rename('a-run')", "&&"),
+        *("python", "runner.py", "export", "a-run", "--format", "csv"),
+    ),
+    "a-run/flows.csv",
+)
+
+LOADER = Change(
+    "loader of a flow file",
+    {
+        "scenarios/traffic/arrow_files.py": '''"""Reads flow lists with lines such as `h1 -> h2 20000`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.traffic.hpcc_files import LoadedFlows
+
+
+def is_arrow_file(lines: Sequence[str]) -> bool:
+    """Return whether the first line has an arrow."""
+    return bool(lines) and " -> " in lines[0]
+
+
+def parse_arrows(lines: Sequence[str]) -> LoadedFlows:
+    """Parse the lines."""
+    words = [(number, line.split()) for number, line in enumerate(lines, 1)]
+    return LoadedFlows(((number, FlowRequest(w[0], w[2], int(w[3]), 0, "arrow")) for number, w in words), ())
+'''
+    },
+    {
+        "scenarios/traffic/flow_file.py": {
+            "from sfc_testbed.scenarios.traffic.hpcc_files": (
+                "from sfc_testbed.scenarios.traffic.arrow_files import is_arrow_file, parse_arrows\n"
+            ),
+            '    "HPCC and ConWeave': '    "arrows": Loader(is_arrow_file, parse_arrows),\n',
+        }
+    },
+    (
+        *("python", "-c", "open('list.txt', 'w').write('h1 -> h2 20000\\nh3 -> h2 20000\\n')", "&&"),
+        *(*_RUN, "--flows", "list.txt", "--clock", "virtual", "--json", "--out", "out"),
+    ),
+    '"arrow": ',
+)
+
+FIGURE_AT_THE_RECEIVER = Change(
+    "figure of a flow at its receiver",
+    {},
+    {
+        "sfc_testbed/telemetry/figures.py": {
+            "    corrupted: Annotated": "    received_bytes: Annotated[int | None, "
+            'Meaning("bytes in order at the receiver", "B", bits=64)] = None\n'
+        },
+        "hosts/transport/receiver.py": {"corrupted=corrupted)": "received_bytes=self._bytes, "},
+    },
+    (
+        *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", *_TINY, "&&"),
+        *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
+        *("python", "-c", "import polars; print(polars.read_parquet('out/*/flows.parquet')['received_bytes'].sum())"),
+    ),
+    "^[1-9]",
+    contract=("tests/telemetry", "-k", "columns or tables or journal"),
+)
+
 PAUSE_COMPUTATION = Change(
     "pause computation",
     {},
@@ -456,5 +612,11 @@ CHANGES = (
     PROMPT_VERB,
     RUN_OPTION,
     FIGURE_OF_A_FLOW,
+    PLOT_OF_A_PAGE,
+    SECTION_OF_A_PAGE,
+    QUANTITY,
+    EXPORT_FORMAT,
+    LOADER,
+    FIGURE_AT_THE_RECEIVER,
     PAUSE_COMPUTATION,
 )

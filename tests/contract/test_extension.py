@@ -79,8 +79,8 @@ class Lonely(sfc.Shape):
     """One host."""
 
     def build(self):
-        builder = self._builder()
-        self._add_hosts(builder, {builder.add_switch("s1", has_hosts=True): 1})
+        builder = self.new_builder()
+        self.add_hosts(builder, {builder.add_switch("s1", has_hosts=True): 1})
         return builder.build()
 '''
 SENTENCES = (
@@ -89,7 +89,7 @@ SENTENCES = (
     "dice: two runs with the same inputs differ",
     "model-units: rate_bps is 10000000000 at first, and 10000000000 at dilation 100",
     "crashing: Crashing.on_ack raised ZeroDivisionError: division by zero",
-    "liar: 2 of 4 BTS were obeyed",
+    "liar: earliest_send_ns() did not become later with a BTS",
     "empty: at scale ci there are no flows",
     "unlike: at scale ci flows differ although the seed is the same",
     "lonely: number of hosts: 1; a flow needs two",

@@ -16,13 +16,16 @@ from pathlib import Path
 from sfc_testbed.cli.app import VERBS, main
 from tests.tree import ROOT
 
-OUTSIDE_DOCS = ("README.md", "CONTRIBUTING.md", "softswitch/README.md", "softswitch/docs/tutorial-queues.md")
+OUTSIDE_DOCS = (
+    *("README.md", "CONTRIBUTING.md", "examples/README.md"),
+    *("softswitch/README.md", "softswitch/docs/tutorial-queues.md"),
+)
 PAGES = sorted(
     str(path.relative_to(ROOT)) for path in (*map(ROOT.joinpath, OUTSIDE_DOCS), *(ROOT / "docs").rglob("*.md"))
 )
 ROOT_WORD = "sudo"
-RUNNER = ("./runner.py", "runner.py")
-PYTHON = (".venv/bin/python", "python", "switch/bin/python")
+RUNNER = ("./runner.py", "runner.py", "sfc-testbed", "env/bin/sfc-testbed")
+PYTHON = (".venv/bin/python", "python", "switch/bin/python", "env/bin/python")
 PROGRAMS = (*RUNNER, *PYTHON, "make")
 """Inline code that begins with one of these and has further words is a command."""
 
@@ -122,7 +125,7 @@ def typed(words: Sequence[str]) -> tuple[int, str]:
 
 def _is_command(span: Command) -> bool:
     rest = bare(span.words)
-    return len(rest) > 1 and rest[0] in PROGRAMS and rest[1] != "..."
+    return len(rest) > 1 and rest[0] in PROGRAMS and rest[1] != "..." and "=" not in rest[1]
 
 
 def _read(page: str) -> str:

@@ -37,7 +37,7 @@ _SETTINGS: Mapping[str, set[str]] = {
 }
 _MULTIPLES = {"bdp": "bytes", "packets": "bytes", "rtt": "ns"}
 _PLACEHOLDER = re.compile(r"[A-Z]+")
-_OF_OTHERS = ("--emit-externs", "--generate", "--jobs", "--mca")
+_OF_OTHERS = ("--emit-externs", "--generate", "--jobs", "--mca", "--system-site-packages")
 """Options of other programs in inline code."""
 
 

@@ -24,8 +24,8 @@ from tests.testbed.program.own import TRIGGER, early
 from tests.tree import ROOT
 
 DATA_PLANE = "docs/data-plane.md"
-TUTORIAL = "docs/tutorial/README.md"
-"""Its commands need the files that it creates: tests/docs/test_tutorial.py."""
+WITH_FILES = ("docs/tutorial/README.md", "docs/extensions.md")
+"""Pages whose commands need the files that they create: tests/docs/test_tutorial.py, tests/docs/test_extensions.py."""
 LONG = ("reproduce", "sweep")
 """Verbs whose commands take minutes, with tests of their own in tests/reproduction and tests/testbed/sweep."""
 SMALLER: Mapping[str, str] = {"--scale laptop": "--scale ci", "--seeds 1..5": "--seeds 1..2"}
@@ -41,7 +41,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             (tmp_path / path.name).symlink_to(path)
     (tmp_path / "mine.json").write_text(early())
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sfc_testbed.testbed.execution.execute.write_run_report", lambda folder: folder / "report.html")
+    monkeypatch.setattr(
+        "sfc_testbed.testbed.execution.execute.write_run_report", lambda folder, _: folder / "report.html"
+    )
     monkeypatch.setattr(
         "sfc_testbed.analysis.report.html_pages.write_comparison_report", lambda _, out, *__: out / "report.html"
     )
@@ -89,7 +91,7 @@ def test_commands_of_all_pages_name_what_exists() -> None:
     """Verbs, options, scenarios, schemes, settings, make targets, modules and files in the tree exist."""
     complaints = []
     for page in PAGES:
-        for command in [] if page == TUTORIAL else commands_of(page):
+        for command in [] if page in WITH_FILES else commands_of(page):
             complaints += [(command.place, complaint_about_command(part)) for part in command.parts]
         complaints += [(fragment.place, complaint_about_verb(fragment.words)) for fragment in fragments_of(page)]
         for span in spans_of(page):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The tutorial works: its files are created and its commands typed in a copy of the tree."""
+"""The tutorial works, and changes nothing in the testbed: its files are created, and its commands typed."""
 
 from __future__ import annotations
 
@@ -14,28 +14,26 @@ import polars as pl
 import pytest
 
 from sfc_testbed.cli.output import EXIT_INVALID
-from tests.changes.change import are_listed, copy_of_tree
+from tests.changes.change import copy_of_tree
 from tests.docs.page import ROOT_WORD, Page, type_in
 from tests.testbed.running import needs_mininet
 from tests.tree import ROOT, files_of_tree
 
 FOLDER = ROOT / "docs" / "tutorial"
 PAGE = Page.read(FOLDER / "README.md")
-KINDS = {
-    "Your congestion control": "congestion control",
-    "Your network": "topology",
-    "Your workload": "scenario",
-}
-"""Sections of the tutorial, and the row of CONTRIBUTING's table that each section is an example of."""
+CLONE, OWN = "sfc-testbed", "ideas"
+"""The folders of the testbed and of the reader on the page."""
 
 
 @dataclass(frozen=True)
 class Typed:
-    """A tree in which the commands of the page were typed, their output, and the results of their runs in order."""
+    """The reader's folder, the output of the commands of the page, and the results of their runs in order."""
 
-    tree: Path
+    folder: Path
     output: str
     results: list[dict[str, Any]]
+    changed: set[str]
+    """Files of the testbed that are new, removed or different."""
 
     def of(self, scenario: str, scheme: str, *, flows: int) -> dict[str, Any]:
         """Return the first run of a scenario under a scheme with this number of flows."""
@@ -46,23 +44,34 @@ class Typed:
         )
 
 
-@pytest.mark.parametrize("section", KINDS)
-def test_contributing_has_the_places_that_the_tutorial_touches(section: str) -> None:
-    assert are_listed(KINDS[section], PAGE.places(section))
-
-
 @pytest.fixture(scope="module")
 def typed(tmp_path_factory: pytest.TempPathFactory) -> Typed:
-    """Create every file of the page in a copy of the tree, and type the commands that need no root, in order."""
-    tree = copy_of_tree(tmp_path_factory.mktemp("tutorial"))
-    PAGE.make(tree)
+    """Create every file of the page beside a copy of the tree, and type the commands that need no root, in order."""
+    parent = tmp_path_factory.mktemp("tutorial")
+    tree, folder = copy_of_tree(parent, CLONE), parent / OWN
+    before = _contents(tree)
+    PAGE.make(folder)
     output = type_in(tree, [words for words in PAGE.commands() if words[0] != ROOT_WORD])
-    folders = sorted((path.parent for path in tree.glob("runs/**/result.json")), key=lambda path: path.stat().st_mtime)
-    return Typed(tree, output, [json.loads((folder / "result.json").read_text()) for folder in folders])
+    after = _contents(tree)
+    changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    paths = sorted(parent.glob("*/runs/**/result.json"), key=lambda path: path.parent.stat().st_mtime)
+    return Typed(folder, output, [json.loads(path.read_text()) for path in paths], changed)
+
+
+def _contents(tree: Path) -> dict[str, bytes]:
+    """Return the contents of files by name, without those that git ignores."""
+    ignored = {"runs", "__pycache__", "build"}
+    paths = {path.relative_to(tree): path for path in tree.rglob("*") if path.is_file()}
+    return {str(name): path.read_bytes() for name, path in paths.items() if not ignored & set(name.parts)}
+
+
+def test_nothing_in_the_testbed_changes(typed: Typed) -> None:
+    assert not typed.changed
+    assert (typed.folder / ".git").is_dir()
 
 
 def test_every_file_is_made_and_every_command_typed(typed: Typed) -> None:
-    tree, output, results = typed.tree, typed.output, typed.results
+    folder, output, results = typed.folder, typed.output, typed.results
     assert len(results) > 10
     for result in results:
         assert result["verdict"] == "faithful"
@@ -70,10 +79,12 @@ def test_every_file_is_made_and_every_command_typed(typed: Typed) -> None:
     assert {result["scheme"] for result in results} >= {"irn", "irn+steady", "sfc+steady"}
     for tag in ("shuffle", "allreduce"):
         assert re.search(rf"completion of {tag} +[\d.]+ µs, ideal", output)
-    [trace] = tree.glob("runs/steady/*/cc.parquet")
+    [trace] = folder.glob("runs/steady/*/cc.parquet")
     windows = pl.read_parquet(trace)["cwnd_bytes"]
     assert windows.n_unique() > 5
-    assert (tree / "steady.png").stat().st_size > 1_000
+    assert "congestion control steady: " in output
+    assert "all hold" in output
+    assert (folder / "steady.png").stat().st_size > 1_000
 
 
 def test_sfc_has_at_most_half_of_irn_s_buffer_in_the_first_example(typed: Typed) -> None:
@@ -115,12 +126,13 @@ def test_switches_send_bts_in_every_sfc_run_but_the_list_of_three_messages(typed
 
 @needs_mininet
 def test_what_is_typed_with_sudo_runs_on_mininet(tmp_path: Path) -> None:
-    """All flows arrive. The run may be invalid because this machine was late."""
-    tree = copy_of_tree(tmp_path)
-    live = [words[1:] for words in PAGE.commands() if words[0] == ROOT_WORD]
+    """All flows arrive. A run may be invalid because this machine was late."""
+    tree = copy_of_tree(tmp_path, CLONE)
+    PAGE.make(tmp_path / OWN)
+    live = [words[1:] if words[0] == ROOT_WORD else words for words in PAGE.commands() if words[0] in (ROOT_WORD, "cd")]
     type_in(tree, live, statuses=(0, EXIT_INVALID))
-    results = [json.loads(path.read_text()) for path in tree.glob("runs/*/result.json")]
-    assert results
+    results = [json.loads(path.read_text()) for path in tmp_path.glob("*/runs/*/result.json")]
+    assert {result["scheme"] for result in results} == {"sfc", "sfc+steady"}
     for result in results:
         assert (result["clock"], result["flows"]["completed"], result["unexplained_loss"]) == ("real", 12, 0)
         assert result["bts"]["sent"] > 0

@@ -150,7 +150,7 @@ def test_messages_arrive_whole_over_a_real_wire_and_every_frame_is_counted(
         assert " 0% packet loss" in stations[0].run("ping", "-c", "3", "-i", "0.2", "-W", "5", stations[1].ip)
         running.tell(Stop())
         running.until(Stopped)
-    assert not any(event.corrupted for event in running.of(FlowReceived))
+    assert not any(event.figures.corrupted for event in running.of(FlowReceived))
     for event in running.of(FlowSent):
         assert event.finish_us is not None
         assert event.finish_us > 50_000 * 8 / 100_000
@@ -173,7 +173,7 @@ def test_frames_of_a_window_leave_together(stations: tuple[Station, Station], tm
         running.until(FlowSent, FlowSent, FlowSent, FlowReceived, FlowReceived, FlowReceived)
         running.tell(Stop())
         running.until(Stopped)
-    assert not any(event.corrupted for event in running.of(FlowReceived))
+    assert not any(event.figures.corrupted for event in running.of(FlowReceived))
     (lateness,) = running.of(AgentLateness)
     assert lateness.spacing.count > 50
     assert lateness.spacing.p50_ns >= int(lateness.spacing.ideal_ns)
@@ -259,7 +259,7 @@ def test_a_running_agent_obeys_add_look_and_adopt(stations: tuple[Station, Stati
     assert [message.flow_id for message in left.messages] == [7]
     assert not last_left.messages
     assert not last_right.messages
-    assert not any(event.corrupted for event in running.of(FlowReceived))
+    assert not any(event.figures.corrupted for event in running.of(FlowReceived))
     assert running.of(Looked)[-1] == Looked(2)
 
 

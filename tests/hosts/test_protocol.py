@@ -44,7 +44,7 @@ from sfc_testbed.hosts.protocol import (
 )
 from sfc_testbed.hosts.transport.counters import NicCounters
 from sfc_testbed.scenarios.model.flow import Flow
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
 from tests.fuzz.budget import inputs
 from tests.fuzz.hostile import damaged, texts, values
 
@@ -74,7 +74,7 @@ EVENTS: list[AgentEvent] = [
     Ready(hosts=7),
     FlowSent(1, 12.345678901234567, 0.5, SenderCounts(7, 2, 2000, 1, 4)),
     FlowSent(2, None, 0.0, SenderCounts()),
-    FlowReceived(3, corrupted=True),
+    FlowReceived(3, ReceiverFigures(corrupted=True)),
     Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=1 << 40),
     Congestion(time_us=1.5, flow_id=4, cwnd_bytes=None, rate_bps=100_000_000_000, rtt_us=10.25),
     SIGNAL,
@@ -127,9 +127,12 @@ def test_the_lists_contain_every_kind_of_message() -> None:
         ("[]", "Input should be an object"),
         ('{"flow_id":1}', "Unable to extract tag using discriminator 'event'"),
         ('{"event":"progress","completed":1}', "Input tag 'progress'"),
-        ('{"event":"received","flow_id":1}', "received.corrupted: Field required"),
+        ('{"event":"received","flow_id":1}', "received.figures: Field required"),
         ('{"event":"received","flow_id":"1","corrupted":false}', "received.flow_id: Input should be a valid integer"),
-        ('{"event":"received","flow_id":1,"corrupted":false,"size":2}', "received.size: Unexpected keyword argument"),
+        (
+            '{"event":"received","flow_id":1,"figures":{"corrupted":false},"size":2}',
+            "received.size: Unexpected",
+        ),
         ('{"event":"statistics","host":"h1","nic":{"frames":1}}', "statistics.nic.frames: Unexpected"),
     ],
 )

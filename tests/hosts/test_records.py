@@ -21,7 +21,7 @@ from sfc_testbed.hosts.transport.messages import (
 )
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.scenarios.model.flow import Flow
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.bts import STAMPS, tick_ns
 from sfc_testbed.wire.constants import BtsCause
@@ -52,8 +52,8 @@ def test_a_finished_flow_is_recorded_in_model_units() -> None:
 
 def test_a_received_message_is_recorded_with_its_last_goodput_interval() -> None:
     last = messages.Goodput(4, START_NS + 2_000_000, START_NS + 3_000_000, 20)
-    received = MessageReceived(4, 30, START_NS + 2_100_000, True, last)
-    assert records_of(received) == [Goodput(2.0, 3.0, 4, 20), FlowReceived(4, True)]
+    received = MessageReceived(4, 30, START_NS + 2_100_000, ReceiverFigures(corrupted=True), last)
+    assert records_of(received) == [Goodput(2.0, 3.0, 4, 20), FlowReceived(4, ReceiverFigures(corrupted=True))]
 
 
 PERIOD_NS = STAMPS * tick_ns(Dilation(1000))

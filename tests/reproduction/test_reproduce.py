@@ -24,7 +24,7 @@ from sfc_testbed.reproduction.judge import findings
 from sfc_testbed.reproduction.model.claims import Bound
 from sfc_testbed.reproduction.model.experiment import Measurement, Point, Results
 from sfc_testbed.reproduction.model.quantities import Quantity
-from sfc_testbed.reproduction.record import Reproduction
+from sfc_testbed.reproduction.record import Reproduction, read_reproduction
 from sfc_testbed.reproduction.remarks import Remarks, read_remarks
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
@@ -67,13 +67,33 @@ def _assert_report_judges_again(folder: Path) -> None:
     ("content", "words"),
     [
         ("{", "cannot be read"),
-        ('{"schema": "other/1"}', "not a reproduction of this release"),
+        ('{"schema": "other/1"}', "not a reproduction of this testbed"),
         ('{"schema": "sfc-testbed/reproduction/2"}', "cannot be read"),
+        (
+            '{"schema": "sfc-testbed/reproduction/9"}',
+            "reproduction version 9, this release reads 2; upgrade SFC Testbed",
+        ),
     ],
 )
 def test_a_damaged_reproduction_is_refused(content: str, words: str, tmp_path: Path, refused: Refused) -> None:
     (tmp_path / "reproduction.json").write_text(content)
     refused(["report", tmp_path], words)
+
+
+def test_a_reproduction_of_the_first_version_has_one_seed(tmp_path: Path) -> None:
+    """Older releases wrote such files."""
+    finding = {"claim": "less", "paper": "half", "measured": "0.4x", "value": 0.4}
+    content = {
+        "schema": "sfc-testbed/reproduction/1",
+        **{"experiment": "theory", "title": "Theory", "paper_place": "C", "scale": "ci", "seed": 4},
+        "claims": [{**finding, "holds": True}, {**finding, "holds": False}],
+        **{"runs": [], "failures": [], "notes": [], "clock": None, "changed": [], "program": None},
+    }
+    (tmp_path / "reproduction.json").write_text(json.dumps(content))
+    stored = read_reproduction(tmp_path).reproduction
+    assert stored.seeds == (4,)
+    assert [finding.outcome for finding in stored.claims] == ["holds", "fails"]
+    assert [finding.values for finding in stored.claims] == [(0.4,), (0.4,)]
 
 
 def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from sfc_testbed import extend
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.request.errors import UsageError
-from sfc_testbed.request.extensions import Extension, load, loaded, read_extension, use
+from sfc_testbed.request.extensions import Extension, load, load_installed, loaded, read_extension, use
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.catalogue import SCENARIOS
@@ -99,6 +99,31 @@ def test_files_of_the_same_name_in_two_folders_do_not_mix(tmp_path: Path) -> Non
         (CONTROL.format(name="hpcc"), "line 2: congestion control 'hpcc': the testbed has one with this name"),
         (CONTROL.format(name="A+b"), "line 2: congestion control 'A+b': a name has lowercase letters"),
         (HEAD + "@sfc.topology('t')\nclass A:\n    pass\n", "line 2: topology 't': 'A' is not a subclass of Shape"),
+        (
+            HEAD + "@sfc.topology('t')\nclass A(sfc.Shape):\n    pass\n",
+            "line 2: topology 't': class A lacks the method build",
+        ),
+        (
+            HEAD + "@sfc.scenario('t')\nclass A(sfc.Workload):\n    pass\n",
+            "line 2: scenario 't': class A lacks the method flows",
+        ),
+        (
+            HEAD + "@sfc.topology\nclass A(sfc.Shape):\n    pass\n",
+            'line 2: @sfc.topology needs a name: write @sfc.topology("my-name")',
+        ),
+        (HEAD + "from .gone import x\n", "line 2: ModuleNotFoundError: there is no gone.py beside mine.py"),
+        (
+            CONTROL.format(name="a") + "    on_akc = None\n",
+            "line 2: congestion control a: nothing calls A.on_akc; nearest: on_ack",
+        ),
+        (
+            CONTROL.format(name="a") + "    Parameters = dict\n",
+            "line 2: congestion control a: Parameters is not",
+        ),
+        (
+            CONTROL.format(name="a") + "    def __init__(self, *arguments):\n        pass\n",
+            "line 2: congestion control a: AttributeError: attribute 'window_bytes' of 'CongestionControl' undefined",
+        ),
         (HEAD + "from .helper import broken\n", "line 2: ImportError: cannot import name 'broken'"),
     ],
 )
@@ -167,3 +192,27 @@ def test_stored_files_name_an_extension_without_its_text(tmp_path: Path) -> None
         {"word": extension.word, "path": extension.path, "sha256": extension.sha256}
     ]
     assert config.command.endswith(f"--use {extension.word}")
+
+
+def test_a_broken_package_is_left_out_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody typed its name, so the command goes on."""
+    info = tmp_path / "lab_broken-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lab-broken\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[sfc_testbed.extensions]\nours = lab_broken\n")
+    (tmp_path / "lab_broken.py").write_text(HEAD + "1 / 0\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    [problem] = load_installed()
+    assert problem.startswith("an installed package's extension is left out: lab_broken: line 2: ZeroDivisionError")
+
+
+def test_what_a_file_prints_does_not_spoil_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    use(write_extension(tmp_path, CONTROL.format(name="loud") + "print('hello')\n"))
+    assert tuple(capsys.readouterr()) == ("", "hello\n")
+
+
+def test_a_link_to_a_file_stands_for_the_file(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link.py").symlink_to(write_extension(tmp_path / "real"))
+    [extension] = use(tmp_path / "link.py")
+    assert extension.path == str(tmp_path / "real" / "mine.py")

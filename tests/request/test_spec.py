@@ -49,7 +49,21 @@ def test_a_configuration_of_the_first_schema_lacks_only_the_typed_settings(rich:
     assert config_of(json.dumps(previous)) == replace(rich, settings={})
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "3", '{"schema": "sfc-testbed/config/4"}'])
+def test_fields_that_a_newer_release_added_are_ignored(rich: RunConfig) -> None:
+    content = json.loads(rich.to_json())
+    content["colour"] = content["physics"]["colour"] = "blue"
+    assert config_of(json.dumps(content)) == rich
+
+
+def test_the_release_that_wrote_a_newer_schema_is_named(rich: RunConfig) -> None:
+    content = {**json.loads(rich.to_json()), "schema": "sfc-testbed/config/4", "versions": {"sfc-testbed": "7.1.0"}}
+    with pytest.raises(
+        ValueError, match=r"^config version 4 \(written by SFC Testbed 7\.1\.0\), this release reads 3; upgrade"
+    ):
+        config_of(json.dumps(content))
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "3", '{"schema": "other/config/3"}', '{"schema": 3}'])
 def test_another_file_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a run's configuration"):
         config_of(text)

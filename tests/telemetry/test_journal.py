@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
 from sfc_testbed.telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from sfc_testbed.telemetry.journal import (
     HEAD_FILE,
@@ -49,7 +49,7 @@ def write_journal(folder: Path) -> Journal:
     plan = [(flow_id, "h1", "h2", "incast", 1_000, 0.5, 2.0) for flow_id in (1, 2, 3)]
     planned.append_frame(pl.DataFrame(plan, schema=dict(PLANNED.dtypes), orient="row"))
     sent.append(FlowSent(2, 8.5, paused_us=3.5, counts=SenderCounts(4, 1, 250, timeouts=0, naks=1)))
-    received.append(FlowReceived(2, corrupted=False))
+    received.append(FlowReceived(2, ReceiverFigures(corrupted=False)))
     for number in range(10):
         goodput.append(GoodputRow(number, number + 1, flow_id=2, delivered_bytes=100))
     for trace in (planned, sent, received, goodput):
@@ -89,6 +89,23 @@ def test_a_flow_without_a_report_sent_nothing_if_all_senders_reported(tmp_path: 
     journal.note(all_told=True)
     journal.write_traces()
     assert read_traces(tmp_path)[0]["packets_sent"].to_list() == [0, 4, 0]
+
+
+@pytest.mark.parametrize("all_told", [False, True])
+def test_a_journal_of_another_release_is_read(tmp_path: Path, *, all_told: bool) -> None:
+    """A figure that the release did not count is null, also if all senders reported. An unknown figure is ignored."""
+    journal = write_journal(tmp_path)
+    journal.note(all_told=all_told)
+    [sent] = segment_paths(journal.segments(SENT))
+    other = pl.read_parquet(sent).drop("naks").with_columns(later=pl.lit(1))
+    other.write_parquet(sent, metadata=SENT.metadata)
+    for path in segment_paths(journal.segments(GOODPUT)):
+        pl.read_parquet(path).with_columns(later=pl.lit(1)).write_parquet(path, metadata=GOODPUT.metadata)
+    assert journal.write_traces() == []
+    flows, _, _, goodput = read_traces(tmp_path)
+    assert flows["naks"].to_list() == ([0, None, 0] if all_told else [None] * 3)
+    assert flows["packets_sent"].to_list() == ([0, 4, 0] if all_told else [None, 4, None])
+    assert goodput.columns == list(GOODPUT.column_names)
 
 
 def test_a_damaged_segment_is_reported_and_the_others_are_read(tmp_path: Path) -> None:

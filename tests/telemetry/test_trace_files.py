@@ -193,7 +193,7 @@ def test_another_trace_or_version_is_refused(tmp_path: Path, read: Read) -> None
     with pytest.raises(TraceError, match="a queues trace, expected flows"):
         read(path, FLOWS)
     write_trace(path, TraceSchema("flows", 2, "", FLOWS.columns), FLOWS.empty())
-    with pytest.raises(TraceError, match="flows version 2, this release reads version 1"):
+    with pytest.raises(TraceError, match="flows version 2, this release reads 1; upgrade SFC Testbed"):
         read(path, FLOWS)
     FLOWS.empty().write_parquet(path)
     with pytest.raises(TraceError, match="not a trace of this testbed"):
@@ -201,7 +201,7 @@ def test_another_trace_or_version_is_refused(tmp_path: Path, read: Read) -> None
 
 
 def test_wrong_columns_are_named(tmp_path: Path, read: Read) -> None:
-    """A column is missing, has another type, or is unknown."""
+    """A column is missing, or has another type."""
     path = tmp_path / "queues.parquet"
     frame = QUEUES.empty()
     write_trace(path, QUEUES, frame.drop("port"))
@@ -210,8 +210,29 @@ def test_wrong_columns_are_named(tmp_path: Path, read: Read) -> None:
     write_trace(path, QUEUES, frame.cast({"port": pl.Int64}))
     with pytest.raises(TraceError, match="column port is Int64, expected Int16"):
         read(path, QUEUES)
-    write_trace(path, QUEUES, frame.with_columns(extra=pl.lit(1)))
-    with pytest.raises(TraceError, match="extra"):
+
+
+def test_an_unknown_column_is_ignored(tmp_path: Path, read: Read) -> None:
+    """A newer release may have added it, between the others."""
+    path = tmp_path / "queues.parquet"
+    rows = pl.DataFrame([(1.0, "tor1", 1, 3, 9, 9)], schema=dict(QUEUES.dtypes), orient="row")
+    write_trace(path, QUEUES, rows.clone().insert_column(2, pl.Series("packets", [7])))
+    assert read(path, QUEUES).equals(rows)
+
+
+def test_the_release_that_wrote_an_unreadable_file_is_named(tmp_path: Path, read: Read) -> None:
+    """The release is in config.json. The message ends with the next step."""
+    path = tmp_path / "queues.parquet"
+    (tmp_path / "config.json").write_text('{"versions": {"sfc-testbed": "7.1.0"}}')
+    write_trace(path, replace(QUEUES, version=2), QUEUES.empty())
+    newer = r"queues version 2 \(written by SFC Testbed 7\.1\.0\), this release reads 1; upgrade SFC Testbed to read it"
+    with pytest.raises(TraceError, match=newer):
+        read(path, QUEUES)
+    write_trace(path, replace(QUEUES, version=0), QUEUES.empty())
+    with pytest.raises(TraceError, match=r"this release reads 1; read it with SFC Testbed 7\.1\.0"):
+        read(path, QUEUES)
+    write_trace(path, QUEUES, QUEUES.empty().drop("port"))
+    with pytest.raises(TraceError, match=r"column port is missing \(written by SFC Testbed 7\.1\.0\)"):
         read(path, QUEUES)
 
 

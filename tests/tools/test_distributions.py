@@ -107,6 +107,7 @@ def test_set_up_of_the_image_finds_the_installed_package(tmp_path: Path) -> None
     text = (tmp_path / "softswitch" / "pyproject.toml").read_text()
     [folder] = json.loads(re.findall(r"^where = (\[.*\])$", text, re.MULTILINE)[0])
     assert find_packages(str(tmp_path / "softswitch" / folder)) == ["softswitch"]
+    assert "sfc_testbed" in find_packages(str(tmp_path))
     named = re.findall(r'^readme = "(.*)"$', text, re.MULTILINE)
     assert named and all((tmp_path / "softswitch" / name).exists() for name in named)
 

@@ -27,9 +27,12 @@ Interval = tuple[Figure, Figure]
 
 
 class Figures(BaseModel):
-    """A group of figures. None: too few samples for the figure, or not measured."""
+    """A group of figures. None: too few samples for the figure, or not measured.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+    Figures that a newer release added to a stored file are ignored.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, defer_build=True)
 
     def to_json(self) -> str:
         """Return the figures as the text of a JSON file, with a newline at the end."""

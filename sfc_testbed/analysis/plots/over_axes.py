@@ -40,6 +40,31 @@ class AxisLine:
     """Whether flows of these runs did not finish, at each value of the axis."""
 
 
+@dataclass(frozen=True)
+class QuantityLine:
+    """A scheme's means of a quantity at the values of the axis; None where no run has the quantity."""
+
+    label: str
+    scheme: str
+    means: Sequence[Estimate | None]
+
+
+@styled
+def plot_quantity(axis: str, places: Sequence[object], lines: Sequence[QuantityLine], *, title: str) -> Figure:
+    """Plot a quantity over an axis, one line per scheme. Points and bars are those of `plot_over_axis`."""
+    figure, (axes,) = new_figure(1)
+    axes.set_title(title)
+    axes.set_ylabel(title)
+    axes.set_xlabel(axis)
+    looks = scheme_looks([line.scheme for line in lines])
+    _draw(axes, places, [(line.label, look, line.means) for line, look in zip(lines, looks, strict=True)], 1.0)
+    lowest = min((_ends(mean)[0] for line in lines for mean in line.means if mean), default=0.0)
+    if lowest < 0:
+        axes.autoscale(axis="y")
+    share_legend(figure, columns=4)
+    return figure
+
+
 @styled
 def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine], *, slowdown_title: str) -> Figure:
     """Plot the slowdown (left) and the peak buffer (right), one line per scheme.

@@ -16,7 +16,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from sfc_testbed.analysis.report.first_sentence import of_experiment, trust_in_runs
-from sfc_testbed.analysis.report.html_pages import REPORT_FILE, place_figures, render, run_row, write_csv
+from sfc_testbed.analysis.report.html_pages import REPORT_FILE, render, run_row, write_csv
+from sfc_testbed.analysis.report.placing import place_figures
 from sfc_testbed.analysis.results.result import Level
 from sfc_testbed.telemetry.atomic_file import replace_text
 

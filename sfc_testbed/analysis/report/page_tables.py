@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from sfc_testbed.analysis.formatting import (
     NOTHING,
     format_bytes,
@@ -20,10 +22,12 @@ from sfc_testbed.analysis.formatting import (
 )
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
+from sfc_testbed.analysis.report.data_table import DataTable
 from sfc_testbed.analysis.results.comparison import Comparison, ComparisonRow, headline_class
 from sfc_testbed.analysis.results.completions import CompletionRow
 from sfc_testbed.analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from sfc_testbed.analysis.results.over_seeds import Estimate
+from sfc_testbed.analysis.results.quantities import QUANTITIES, measured_in, with_unit
 from sfc_testbed.analysis.results.result import LatenessFigures, RunResult, SpacingFigures, count_of
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.request.spec import RunConfig
@@ -36,30 +40,6 @@ class Card:
     name: str
     value: str
     detail: str = ""
-
-
-@dataclass(frozen=True)
-class DataTable:
-    """A table; the first column is text, the others are figures. `note` explains it in a sentence or two."""
-
-    title: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
-
-
-_PHONE_PIXELS = 340
-"""The width of a table on a phone with 390 pixels, without margins."""
-_CHARACTER_PIXELS, _PADDING_PIXELS = 8.2, 14
-
-
-def is_wide(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether a table is too wide for a phone, estimated from its longest texts. Headings and names may wrap."""
-    names = max((len(word) for row in rows for word in row[0].split()), default=0)
-    figures = [max((len(row[place]) for row in rows), default=0) for place in range(1, len(headings))]
-    words = [max(map(len, heading.split()), default=0) for heading in headings]
-    longest = map(max, words, [names, *figures])
-    return sum(_CHARACTER_PIXELS * characters + _PADDING_PIXELS for characters in longest) > _PHONE_PIXELS
 
 
 def run_cards(result: RunResult) -> list[Card]:
@@ -108,20 +88,6 @@ def _completion_card(tag: str, figures: CompletionFigures) -> Card:
     return Card(f"Completion of {tag}", took, f"ideal {format_us(figures.ideal_us)}{slowdown}")
 
 
-def run_tables(result: RunResult) -> list[DataTable]:
-    """Return the tables of a run page, in reading order."""
-    return [
-        _slowdown_table(result),
-        _size_table(result),
-        _buffer_table(result),
-        _signal_table(result),
-        _switch_table(result),
-        _packet_table(result),
-        _lateness_table(result),
-        _spacing_table(result),
-    ]
-
-
 def setting_rows(result: RunResult) -> list[tuple[str, str]]:
     """Return the settings that identify a run, as name and value."""
     window = result.measured_window_us
@@ -138,26 +104,6 @@ def setting_rows(result: RunResult) -> list[tuple[str, str]]:
     ]
 
 
-def comparison_tables(comparison: Comparison, results: Sequence[RunResult]) -> list[DataTable]:
-    """Return a comparison page's tables: means over seeds, overview, then slowdown and buffers of every run."""
-    labels = [row.label for row in comparison.rows]
-    return [
-        *([_seeds_table(comparison)] if comparison.over_seeds else []),
-        _overview_table(comparison),
-        *_completion_tables(comparison),
-        _class_table(labels, results, comparison.traffic_classes),
-        DataTable(
-            "Shared buffers",
-            ("run", "switch", "max", "P99", "mean"),
-            [
-                (label, switch, format_bytes(figures.max), format_bytes(figures.p99), format_bytes(figures.mean))
-                for label, result in zip(labels, results, strict=True)
-                for switch, figures in result.buffer_bytes.items()
-            ],
-        ),
-    ]
-
-
 _AVERAGED = (
     ("p50_slowdown", "P50 slowdown"),
     ("p95_slowdown", "P95 slowdown"),
@@ -170,6 +116,11 @@ _AVERAGED = (
     ("resent", "packets sent again"),
     ("bts_sent", "BTS sent"),
 )
+
+
+def seeds_tables(comparison: Comparison) -> list[DataTable]:
+    """Return the table of means over seeds; no table without several seeds."""
+    return [_seeds_table(comparison)] if comparison.over_seeds else []
 
 
 def _seeds_table(comparison: Comparison) -> DataTable:
@@ -236,7 +187,8 @@ def _slowdown_cells(figures: SlowdownFigures) -> list[str]:
 _SLOWDOWN_HEADINGS = ("completed / flows", "P50", "P95", "P99", "P99.9", "mean", "max")
 
 
-def _slowdown_table(result: RunResult) -> DataTable:
+def slowdown_table(result: RunResult) -> DataTable:
+    """Return the slowdown of every traffic class."""
     return DataTable(
         "FCT slowdown by traffic class",
         ("class", *_SLOWDOWN_HEADINGS, "below 1", "completion"),
@@ -251,7 +203,8 @@ def _slowdown_table(result: RunResult) -> DataTable:
     )
 
 
-def _size_table(result: RunResult) -> DataTable:
+def size_table(result: RunResult) -> DataTable:
+    """Return the slowdown of the main traffic class by message size."""
     name = headline_class(result)
     bins = result.fct_slowdown_by_size.get(name, ())
     return DataTable(
@@ -268,7 +221,8 @@ def _size_range(size_bin: SizeBinFigures) -> str:
     return f"{format_bytes(size_bin.low_bytes)} to {format_bytes(size_bin.high_bytes)}"
 
 
-def _buffer_table(result: RunResult) -> DataTable:
+def buffer_table(result: RunResult) -> DataTable:
+    """Return the occupancy of every switch's shared buffer."""
     return DataTable(
         "Shared buffer by switch",
         ("switch", "max", "P99", "mean"),
@@ -280,7 +234,8 @@ def _buffer_table(result: RunResult) -> DataTable:
     )
 
 
-def _signal_table(result: RunResult) -> DataTable:
+def signal_table(result: RunResult) -> DataTable:
+    """Return what hosts received and obeyed of BTS, PFC and the like."""
     signals = result.signals
     return DataTable(
         "Feedback delay of BTS by cause",
@@ -295,7 +250,8 @@ def _signal_table(result: RunResult) -> DataTable:
     )
 
 
-def _switch_table(result: RunResult) -> DataTable:
+def switch_table(result: RunResult) -> DataTable:
+    """Return the counters of the switches."""
     bts = result.bts
     return DataTable(
         "Flow control in the switches",
@@ -312,7 +268,8 @@ def _switch_table(result: RunResult) -> DataTable:
     )
 
 
-def _packet_table(result: RunResult) -> DataTable:
+def packet_table(result: RunResult) -> DataTable:
+    """Return the balance of packets."""
     packets = result.packets
     return DataTable(
         "Packet balance",
@@ -335,7 +292,9 @@ def _packet_table(result: RunResult) -> DataTable:
     )
 
 
-def _lateness_table(result: RunResult) -> DataTable:
+def lateness_table(result: RunResult) -> DataTable:
+    """Return the lateness of hosts and switches."""
+
     def cells(who: str, figures: LatenessFigures | None) -> tuple[str, ...]:
         if figures is None:
             return (who, *[NOTHING] * 4)
@@ -351,7 +310,9 @@ def _lateness_table(result: RunResult) -> DataTable:
     )
 
 
-def _spacing_table(result: RunResult) -> DataTable:
+def spacing_table(result: RunResult) -> DataTable:
+    """Return the errors in the spacing of back-to-back frames."""
+
     def cells(who: str, figures: SpacingFigures | None) -> tuple[str, ...]:
         if figures is None:
             return (who, *[NOTHING] * 7)
@@ -369,7 +330,8 @@ def _spacing_table(result: RunResult) -> DataTable:
     )
 
 
-def _overview_table(comparison: Comparison) -> DataTable:
+def overview_table(comparison: Comparison) -> DataTable:
+    """Return the main figures, one row per run."""
     incast = ("incast, P50", "incast, last") if comparison.has_incast else ()
     return DataTable(
         "Overview",
@@ -415,7 +377,7 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
     ]
 
 
-def _completion_tables(comparison: Comparison) -> list[DataTable]:
+def completion_tables(comparison: Comparison) -> list[DataTable]:
     """Return the completion table, which is empty for results of older releases."""
     note = "Time from the first ready message to the last acknowledgement."
     ideal = " The ideal is of messages that wait for others, in an otherwise idle network."
@@ -433,7 +395,8 @@ def _completion_row(row: CompletionRow, *, has_ideal: bool) -> tuple[str, ...]:
     return (row.tag, row.label, "did not finish" if row.took_us is None else took, ratio, *against)
 
 
-def _class_table(labels: Sequence[str], results: Sequence[RunResult], classes: Sequence[str]) -> DataTable:
+def class_table(labels: Sequence[str], results: Sequence[RunResult], classes: Sequence[str]) -> DataTable:
+    """Return the slowdown of every traffic class in every run."""
     return DataTable(
         "FCT slowdown by traffic class",
         ("run", "class", *_SLOWDOWN_HEADINGS),
@@ -444,6 +407,53 @@ def _class_table(labels: Sequence[str], results: Sequence[RunResult], classes: S
             if name in result.fct_slowdown
         ],
     )
+
+
+def buffers_table(labels: Sequence[str], results: Sequence[RunResult]) -> DataTable:
+    """Return the occupancy of every switch's shared buffer in every run."""
+    return DataTable(
+        "Shared buffers",
+        ("run", "switch", "max", "P99", "mean"),
+        [
+            (label, switch, format_bytes(figures.max), format_bytes(figures.p99), format_bytes(figures.mean))
+            for label, result in zip(labels, results, strict=True)
+            for switch, figures in result.buffer_bytes.items()
+        ],
+    )
+
+
+def quantity_tables(run: Run) -> list[DataTable]:
+    """Return the quantities of extensions; no table without such an extension."""
+    [measurements] = measured_in([run.folder])
+    rows = [(with_unit(name), _quantity(name, value)) for name, value in measurements.values.items()]
+    if not rows:
+        return []
+    return [DataTable("Quantities of extensions", ("quantity", "value"), rows, " ".join(measurements.failures))]
+
+
+def compared_quantity_tables(comparison: Comparison) -> list[DataTable]:
+    """Return the quantities of extensions in every run, or their means over seeds; no table if there are none."""
+    rows = [
+        (
+            row.name,
+            row.label,
+            _estimate(row.over_seeds, lambda value, name=row.name: _quantity(name, value))  # type: ignore[misc]
+            if row.over_seeds
+            else _quantity(row.name, row.value),
+        )
+        for row in comparison.quantities
+    ]
+    note = "Means over the seeds. In parentheses: 95 % confidence interval." if comparison.over_seeds else ""
+    headings = ("quantity", comparison.label_heading, "value")
+    named = [(with_unit(name), label, value) for name, label, value in rows]
+    return [DataTable("Quantities of extensions", headings, named, note)] if rows else []
+
+
+def _quantity(name: str, value: float | None) -> str:
+    """Return a value as its quantity writes it, or as a plain number if the extension is not loaded."""
+    if value is None:
+        return NOTHING
+    return QUANTITIES[name].write(value) if name in QUANTITIES else format_number(value)
 
 
 def program_rows(config: RunConfig | None) -> list[tuple[str, str]]:
@@ -461,3 +471,22 @@ def program_tables(labels: Sequence[str], runs: Sequence[Run]) -> list[DataTable
         for label, program in zip(labels, programs, strict=True)
     ]
     return [DataTable("P4 programs of the switches", ("run", "file", "SHA-256 of the compiled program"), rows)]
+
+
+_CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max")
+
+
+def slowdown_rows(result: RunResult) -> pl.DataFrame:
+    """Return the slowdown of every class and size bin as a table. Rows for all sizes have null sizes."""
+    rows: list[dict[str, object]] = []
+    for name, figures in result.fct_slowdown.items():
+        rows.append({"class": name, "low_bytes": None, "high_bytes": None} | _csv_figures(figures.model_dump()))
+        for size_bin in result.fct_slowdown_by_size.get(name, ()):
+            edges = {"low_bytes": size_bin.low_bytes, "high_bytes": size_bin.high_bytes}
+            rows.append({"class": name} | edges | _csv_figures(size_bin.model_dump()))
+    types = {name: pl.Int64 if name in ("flows", "completed") else pl.Float64 for name in _CSV_FIGURES}
+    return pl.DataFrame(rows, schema={"class": pl.String, "low_bytes": pl.Int64, "high_bytes": pl.Int64, **types})
+
+
+def _csv_figures(figures: dict[str, object]) -> dict[str, object]:
+    return {name: figures[name] for name in _CSV_FIGURES}

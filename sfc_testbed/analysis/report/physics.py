@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sfc_testbed.analysis.formatting import format_bytes, format_us, three_digits
-from sfc_testbed.analysis.report.page_tables import DataTable
+from sfc_testbed.analysis.report.data_table import DataTable
 from sfc_testbed.request.spec import Physics, RunConfig
 
 

@@ -28,6 +28,7 @@ from sfc_testbed.analysis.life.events import LifeEvent
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures
 from sfc_testbed.analysis.report.first_sentence import in_parentheses, resent_in_runs, unfinished_runs
+from sfc_testbed.analysis.report.page_tables import compared_quantity_tables
 from sfc_testbed.analysis.report.physics import physics_rows
 from sfc_testbed.analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from sfc_testbed.analysis.results.completions import CompletionRow
@@ -58,7 +59,7 @@ def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
         verdict,
         *_warnings(result.warnings),
         _figures(figures),
-        _slowdowns(result),
+        slowdown_table(result),
     )
 
 
@@ -81,13 +82,13 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     has its ratio to the first row. Other traffic classes and completion times have separate tables below. The settings
     in which the runs differ come first.
     """
-    fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
-    table = Fitted(fill(comparison))
+    table = Fitted(main_table(comparison))
     intervals = [] if comparison.over_seeds else _tail_intervals(comparison)
     unvaried = [Text(_UNVARIED, style="dim")] if _has_unvaried_cells(comparison) else []
     meaning = (Text(f"{sentence}\n", style="bold") for sentence in comparison.meaning)
     others = [_class_table(comparison.other_classes, comparison.label_heading)] if comparison.other_classes else []
     together = [_completion_table(comparison)] if _shown_completions(comparison) else []
+    quantities = [_quantity_table(comparison)] if comparison.quantities else []
     differences = map(Text, comparison.differences)
     claims = [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
     labels = [row.label for row in comparison.rows]
@@ -95,7 +96,13 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     sentence = resent_in_runs(comparison)
     resent = [Text(f"{sentence}.\n")] if sentence else []
     notes = (*meaning, *resent, *claims, *_warnings(comparison.warnings))
-    return Group(*unfinished, *differences, table, *intervals, *unvaried, *others, *together, *notes)
+    return Group(*unfinished, *differences, table, *intervals, *unvaried, *others, *together, *quantities, *notes)
+
+
+def main_table(comparison: Comparison) -> Table:
+    """Return the table with one row per scheme, or per run."""
+    fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
+    return fill(comparison)
 
 
 def _tail_intervals(comparison: Comparison) -> list[Text]:
@@ -176,6 +183,16 @@ def _completion_table(comparison: Comparison) -> Fitted:
         table.add_row(
             Text(row.tag), Text(row.label), "did not finish" if row.took_us is None else took, ratio, *against
         )
+    return Fitted(table, keys=2)
+
+
+def _quantity_table(comparison: Comparison) -> Fitted:
+    """Return the quantities of extensions."""
+    [rows] = compared_quantity_tables(comparison)
+    table = _table_below("quantities of extensions", "quantity", comparison.label_heading)
+    table.add_column("value", justify="right")
+    for row in rows.rows:
+        table.add_row(*map(Text, row))
     return Fitted(table, keys=2)
 
 
@@ -341,7 +358,8 @@ def _trimmed(result: RunResult) -> list[tuple[str, str]]:
     return [("packets trimmed", f"{events['trimmed']:,}")] if "trimmed" in events else []
 
 
-def _slowdowns(result: RunResult) -> Fitted:
+def slowdown_table(result: RunResult) -> Fitted:
+    """Return the slowdown of each traffic class."""
     table = Table(title="FCT slowdown [95 % interval]", title_style="", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("class")
     for heading in ("flows", "P50", "P95", "P99", "mean", "completion"):

@@ -16,8 +16,9 @@ from sfc_testbed.analysis.formatting import NOTHING, format_number, format_share
 from sfc_testbed.analysis.plots.canvas import PlottedRun
 from sfc_testbed.analysis.plots.run import plot_buffers_compared
 from sfc_testbed.analysis.report import first_sentence
-from sfc_testbed.analysis.report.html_pages import REPORT_FILE, place_figures, relative_link, render
-from sfc_testbed.analysis.report.page_tables import DataTable
+from sfc_testbed.analysis.report.data_table import DataTable
+from sfc_testbed.analysis.report.html_pages import REPORT_FILE, relative_link, render
+from sfc_testbed.analysis.report.placing import place_figures
 from sfc_testbed.analysis.report.terminal_tables import VERDICT_STYLES
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.analysis.terminal import Fitted

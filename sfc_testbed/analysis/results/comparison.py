@@ -7,9 +7,12 @@ A comparison reads results only, so comparing a hundred runs reads no traces.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sfc_testbed.analysis.formatting import enumeration
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
@@ -21,16 +24,32 @@ from sfc_testbed.analysis.results.outcome import outcome_of
 from sfc_testbed.analysis.results.over_seeds import (
     INCAST_TAG,
     RATIOS,
+    Estimate,
     SchemeOverSeeds,
     compared_figures,
+    estimate_of,
     intervals_of,
     mean_of,
     over_seeds,
     ratio_of,
     seed_warnings,
 )
-from sfc_testbed.analysis.results.result import RESENT_REASONS, Level, RunResult, count_of
+from sfc_testbed.analysis.results.quantities import Measurements
+from sfc_testbed.analysis.results.result import (
+    MAX_FILE_BYTES,
+    RESENT_REASONS,
+    Level,
+    ResultError,
+    RunResult,
+    count_of,
+)
+from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.request.checks import refusal
 from sfc_testbed.request.spec import RunConfig
+from sfc_testbed.telemetry.atomic_file import replace_text
+
+COMPARISON_FILE = "comparison.json"
+_FOLDERS = "folders"
 
 
 class ComparisonRow(Figures):
@@ -83,6 +102,15 @@ class ClassRow(Figures):
     """The 95 % intervals of the percentiles: by bootstrap for one run, else of the mean over the seeds."""
 
 
+class QuantityRow(Figures):
+    """A quantity of an extension in one run, or its mean over a scheme's seeds."""
+
+    name: str
+    label: str
+    value: Figure | None
+    over_seeds: Estimate | None = None
+
+
 class HeldClaim(BaseModel):
     """A claim about the runs, with the expected and the measured value."""
 
@@ -116,6 +144,8 @@ class Comparison(Figures):
     completion: tuple[CompletionRow, ...] = ()
     """The completion time of the traffic classes, class by class."""
     claims: tuple[HeldClaim, ...] = ()
+    quantities: tuple[QuantityRow, ...] = ()
+    """The quantities of extensions, quantity by quantity."""
 
     @property
     def claim_rows(self) -> list[tuple[str, str, str, str]]:
@@ -146,6 +176,33 @@ class Comparison(Figures):
         return any(row.incast_last_slowdown is not None for row in self.rows)
 
 
+def write_comparison(folder: Path, comparison: Comparison, runs: Sequence[Path]) -> None:
+    """Write comparison.json, with the folders of the runs relative to its own folder."""
+    folders = [Path(os.path.relpath(run, folder)).as_posix() for run in runs]
+    content = {**json.loads(comparison.to_json()), _FOLDERS: folders}
+    replace_text(folder / COMPARISON_FILE, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_comparison(folder: Path) -> tuple[Comparison, list[Path]]:
+    """Return a stored comparison and the folders of its runs; no folders if an older release wrote it.
+
+    Raises ResultError, with the file and the reason, if it cannot be read.
+    """
+    path = folder / COMPARISON_FILE
+    try:
+        content = json.loads(read_bounded_text(path, MAX_FILE_BYTES))
+        folders = [folder / str(name) for name in content.pop(_FOLDERS, ())]
+        return Comparison.model_validate(content), folders
+    except ValidationError as error:
+        raise ResultError(f"{path}: not a comparison ({refusal(error)})") from error
+    except (AttributeError, TypeError, RecursionError) as error:
+        raise ResultError(f"{path}: not a comparison") from error
+    except OSError as error:
+        raise ResultError(f"{path}: {error.strerror}") from error
+    except (FileRefused, ValueError) as error:
+        raise ResultError(f"{path}: not readable ({error})") from error
+
+
 def headline_class(result: RunResult) -> str:
     """Return the main traffic class: the one with the most flows except the incast, or `all` if there is none."""
     names = [name for name in result.fct_slowdown if name not in (ALL_CLASSES, INCAST_TAG)]
@@ -159,10 +216,12 @@ def compare(
     missing_schemes: Sequence[str] = (),
     claims: Sequence[HeldClaim] = (),
     configs: Sequence[RunConfig | None] = (),
+    quantities: Sequence[Measurements] = (),
 ) -> Comparison:
     """Compare at least one result; `missing_schemes` have none. Raises ValueError if `results` is empty.
 
-    `configs`: the configurations of the runs, if the runs may differ in settings.
+    `configs`: the configurations of the runs, if the runs may differ in settings. `quantities`: the quantities of
+    extensions in each run.
     """
     if not results:
         raise ValueError("no runs to compare")
@@ -188,6 +247,7 @@ def compare(
             *interrupted,
             *seed_warnings(averaged),
             *_warnings(results, labels, has_seeds=bool(averaged)),
+            *shared_warnings((label, of.failures) for label, of in zip(labels, quantities, strict=False)),
         ),
         differences=tuple(differences_of(results, configs, has_averages=bool(averaged))),
         missing_schemes=tuple(missing_schemes),
@@ -196,7 +256,21 @@ def compare(
         other_classes=tuple(_other_classes(results, names, classes, traffic_class)),
         completion=completion,
         claims=tuple(claims),
+        quantities=tuple(_quantity_rows(quantities, names.variants if averaged else labels, has_seeds=bool(averaged))),
     )
+
+
+def _quantity_rows(
+    measurements: Sequence[Measurements], labels: Sequence[str], *, has_seeds: bool
+) -> Iterator[QuantityRow]:
+    """Yield each quantity of each run; with several seeds, its mean over the runs with the same label."""
+    for name in dict.fromkeys(name for of in measurements for name in of.values):
+        values: dict[str, list[float | None]] = {}
+        for label, of in zip(labels, measurements, strict=True):
+            values.setdefault(label, []).append(of.values.get(name))
+        for label, of_label in values.items():
+            mean = estimate_of(of_label) if has_seeds else None
+            yield QuantityRow(name=name, label=label, value=mean_of(mean) if mean else of_label[0], over_seeds=mean)
 
 
 def _contrasts(

@@ -22,9 +22,11 @@ from sfc_testbed.analysis.metrics.buffers import BufferFigures
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
 from sfc_testbed.analysis.metrics.signals import SignalFigures
+from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.checks import refusal
-from sfc_testbed.request.spec import CONFIG_FILE, ClockName, variant_of
+from sfc_testbed.request.spec import CONFIG_FILE, ClockName, variant_of, writer_of
+from sfc_testbed.request.stored_versions import version_refused, written_by
 from sfc_testbed.telemetry.atomic_file import replace_text
 from sfc_testbed.telemetry.journal import has_journal
 
@@ -344,7 +346,7 @@ def _why_missing(folder: Path) -> str:
     if not folder.is_dir():
         return f"{folder}: no such folder"
     if has_journal(folder):
-        return f"{folder}: the run has not ended, or its runner was killed: then `runner.py report` finishes it"
+        return f"{folder}: the run has not ended, or its runner was killed: then `{command_name()} report` finishes it"
     if (folder / "pcaps").is_dir() and not (folder / CONFIG_FILE).exists():
         return f"{folder}: a prompt's folder has captures only, for Wireshark; name the folder of a run"
     return f"{folder / RESULT_FILE}: no such file; the run ended before it had a result"
@@ -365,11 +367,10 @@ def read_result(folder: Path) -> RunResult:
         raise ResultError(f"{path}: not readable as JSON ({error})") from error
     if not isinstance(content, dict) or content.get("schema") != RESULT_SCHEMA:
         raise ResultError(f"{path}: not a result of this testbed")
-    if content.get("schema_version") != RESULT_VERSION:
-        raise ResultError(
-            f"{path}: result version {content.get('schema_version')}, this release reads version {RESULT_VERSION}"
-        )
+    version = content.get("schema_version")
+    if version != RESULT_VERSION:
+        raise ResultError(f"{path}: {version_refused('result', version, RESULT_VERSION, writer_of(path))}")
     try:
         return RunResult.model_validate(content)
     except ValidationError as error:
-        raise ResultError(f"{path}: {refusal(error)}") from error
+        raise ResultError(f"{path}: {refusal(error)}{written_by(writer_of(path))}") from error

@@ -17,6 +17,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, ResultError, RunResult, read_result
+from sfc_testbed.place import command_name, typed_here
 from sfc_testbed.request.bounded_file import read_bounded_text
 from sfc_testbed.request.checks import refusal
 from sfc_testbed.request.spec import CONFIG_FILE, FaultSpan, RunConfig, config_of
@@ -63,11 +64,11 @@ class Run:
     def command(self) -> str:
         """The command that repeats the run; without config.json, one made from the result."""
         if self.config is not None:
-            return self.config.command
+            return typed_here(self.config.command)
         result = self.result
         names = ("scheme", "switch", "clock", "dilation", "scale", "seed")
         options = [word for name in names for word in (f"--{name}", str(getattr(result, name)))]
-        return shlex.join(["./runner.py", "run", result.scenario, *options])
+        return shlex.join([command_name(), "run", result.scenario, *options])
 
 
 def load_run(folder: Path, flow_columns: Sequence[str] = FLOWS.column_names) -> Run:

@@ -16,12 +16,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sfc_testbed.analysis.formatting import amount
 from sfc_testbed.analysis.results.comparison import shared_warnings
-from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, ResultError
+from sfc_testbed.analysis.results.quantities import COLUMN, Measurements, measured_in, names_of_extensions
+from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, RESULT_FILE, ResultError
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.spec import P4Program
 
 SWEEP_FILE = "sweep.json"
 TABLE_FILE = "results.parquet"
+JOBS = "jobs"
+"""The folder of the runs in the folder of a sweep."""
 AXIS = "axis."
 """The prefix of the columns with the values of a swept setting."""
 
@@ -54,10 +57,16 @@ class Sweep:
     table: pl.DataFrame
     program: str = ""
     """File and hash of the P4 program of all its runs; empty for the testbed's own program."""
+    folder: Path = Path()
 
     @property
     def axes(self) -> tuple[str, ...]:
         return axes_of(self.table)
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """The names of the quantities of extensions that the table has, whether or not the extensions are loaded."""
+        return tuple(name.removeprefix(COLUMN) for name in self.table.columns if name.startswith(COLUMN))
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
@@ -117,7 +126,30 @@ def read_sweep_results(folder: Path) -> Sweep:
         raise ResultError(f"{folder / TABLE_FILE}: no finished jobs (column {min(missing)} is missing)")
     program = settings.program
     program_text = f"{program.path}, SHA-256 {program.sha256}" if program else ""
-    return Sweep(settings.name, settings.scenario, table, program_text)
+    return Sweep(settings.name, settings.scenario, table, program_text, folder)
+
+
+def with_quantities(table: pl.DataFrame, jobs: Path) -> pl.DataFrame:
+    """Return a table with the quantities of the extensions in use, measured from the runs in the folder `jobs`.
+
+    A run that is not there has no quantities, and other quantities stay as they are. Warnings say which function
+    raised an error.
+    """
+    names = names_of_extensions()
+    if not names or "job" not in table.columns:
+        return table
+    folders = {job: jobs / job for job in table["job"].unique(maintain_order=True)}
+    known = {job: folder for job, folder in folders.items() if (folder / RESULT_FILE).is_file()}
+    measured = dict(zip(known, measured_in(known.values()), strict=True))
+    rows = [measured.get(job, Measurements({})) for job in table["job"]]
+    table = table.with_columns(
+        pl.Series(f"{COLUMN}{name}", [of.values.get(name) for of in rows], pl.Float64) for name in names
+    )
+    if "warnings" not in table.columns:
+        return table
+    earlier = [str(text).splitlines() for text in table["warnings"]]
+    warnings = ["\n".join(dict.fromkeys([*lines, *of.failures])) for lines, of in zip(earlier, rows, strict=True)]
+    return table.with_columns(pl.Series("warnings", warnings))
 
 
 def axes_of(table: pl.DataFrame) -> tuple[str, ...]:

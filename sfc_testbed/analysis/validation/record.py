@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Literal
 
@@ -13,9 +14,11 @@ from sfc_testbed.analysis.metrics.figures import Figure, Figures
 from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, Level, ResultError
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.spec import variant_of
+from sfc_testbed.request.stored_versions import version_in, version_refused
 from sfc_testbed.telemetry.atomic_file import replace_text
 
 FILE_NAME = "validation.json"
+_VERSION = 1
 SCHEMA: Literal["sfc-testbed/validation/1"] = "sfc-testbed/validation/1"
 
 
@@ -158,10 +161,14 @@ def write_validation(path: Path, validation: Validation) -> None:
 def read_validation(path: Path) -> Validation:
     """Read validation.json. Raises ResultError with the file and the reason if it cannot be read."""
     try:
-        return Validation.model_validate_json(read_bounded_text(path, MAX_FILE_BYTES))
+        content = json.loads(read_bounded_text(path, MAX_FILE_BYTES))
+        version = version_in(content.get("schema") if isinstance(content, dict) else None, "validation")
+        if version not in (None, _VERSION):
+            raise ResultError(f"{path}: {version_refused('validation', version, _VERSION)}")
+        return Validation.model_validate(content)
     except FileNotFoundError as error:
         raise ResultError(f"{path}: no such file") from error
     except FileRefused as error:
         raise ResultError(f"{path}: it {error}") from error
     except (ValidationError, ValueError, RecursionError) as error:
-        raise ResultError(f"{path}: not a validation of this release") from error
+        raise ResultError(f"{path}: not a validation that this release can read") from error

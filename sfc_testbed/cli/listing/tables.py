@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,9 @@ from rich.text import Text
 
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.cli.listing.settings import Setting, as_typed, model_settings, record_settings
+from sfc_testbed.cli.listing.words import first_line
+from sfc_testbed.place import command_name
+from sfc_testbed.request.extensions import loaded
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario
 from sfc_testbed.testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
@@ -49,8 +53,9 @@ def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
     yield settings_table("workload", "", rows)
     yield names_table("scales", [(name, _scale(scale)) for name, scale in scenario.scales.items()])
     yield Text(
-        "Settings of its network: ./runner.py list --topologies; of switches and hosts: ./runner.py list --schemes.\n"
-        f"Try: ./runner.py run {scenario.name} --clock virtual --set {_example(rows)}"
+        f"Settings of its network: {command_name()} list --topologies; "
+        f"of switches and hosts: {command_name()} list --schemes.\n"
+        f"Try: {command_name()} run {scenario.name} --clock virtual --set {_example(rows)}{_uses()}"
     )
 
 
@@ -67,6 +72,16 @@ def scheme_tables() -> Iterator[RenderableType]:
         "settings in ns in base RTTs (switch.suppression_rtt=1).\n"
     )
     yield from _transport_tables()
+    yield from program_tables()
+
+
+def program_tables() -> Iterator[RenderableType]:
+    """Yield the settings of the P4 programs that extensions added."""
+    if loaded():
+        from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS  # slow to import
+
+        for name, program in SWITCH_PROGRAMS.items():
+            yield settings_table(f"switch program {name}, --p4 {name}", "program.", model_settings(program.settings))
 
 
 def _transport_tables() -> Iterator[RenderableType]:
@@ -92,8 +107,8 @@ def _transport_tables() -> Iterator[RenderableType]:
             settings = record_settings(algorithm.Parameters)
             if settings:
                 yield settings_table(f"parameters of {name}, as in transport.{part}_parameters", "", settings)
-    yield Text("""Try: ./runner.py run incast --scheme sfc+dcqcn --clock virtual \\
-  --set 'transport.congestion_parameters={"additive_bps": 40000000}'""")
+    yield Text(f"""Try: {command_name()} run incast --scheme sfc+dcqcn --clock virtual \\
+  --set 'transport.congestion_parameters={{"additive_bps": 40000000}}'""")
 
 
 def rate_control_rows(*, with_settings: bool = False) -> list[tuple[str, str]]:
@@ -121,9 +136,9 @@ def _default_of(control: str) -> str:
 def topology_tables() -> Iterator[RenderableType]:
     """Yield each topology with its settings."""
     for name, shape in SHAPES.items():
-        title = f"{name}: {(shape.__doc__ or '').splitlines()[0]}"
+        title = f"{name}: {first_line(shape)}"
         yield settings_table(title, "topology.", model_settings(shape))
-    yield Text("Try: ./runner.py run incast --clock virtual --topology star --set topology.hosts=12")
+    yield Text(f"Try: {command_name()} run incast --clock virtual --topology star --set topology.hosts=12")
 
 
 def _switch_settings() -> list[Setting]:
@@ -175,3 +190,8 @@ def _example(rows: Sequence[Setting]) -> str:
     """Return a setting to try, as it is at the default scale."""
     row = next((setting for setting in rows if setting.default not in ("null", "")), rows[0])
     return f"{row.name}={row.default.removeprefix('ci ').partition(',')[0]}"
+
+
+def _uses() -> str:
+    """Return the options that load the extensions of this process."""
+    return "".join(f" --use {shlex.quote(extension.word)}" for extension in loaded())

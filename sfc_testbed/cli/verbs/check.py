@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py check`."""
+"""`sfc-testbed check`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
+from sfc_testbed.api.progress import status
 from sfc_testbed.cli.output import EXIT_CLAIM, complain, errors, say
-from sfc_testbed.cli.progress import status
 from sfc_testbed.contract.extension import checked
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.request.errors import UsageError
-from sfc_testbed.request.extensions import installed, load, use
+from sfc_testbed.request.extensions import use
 
 
 def verb(
@@ -24,7 +24,6 @@ def verb(
         typer.Argument(metavar="FILE.py", help="Files as for --use; an installed module may be named, too."),
     ],
 ) -> None:
-    load(installed())
     extensions = use(*files)
     prepare()
     made: Counter[str] = Counter()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py clean`."""
+"""`sfc-testbed clean`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from sfc_testbed.cli.output import say
+from sfc_testbed.place import command_name
 from sfc_testbed.testbed.system import run_ids as runs
 from sfc_testbed.testbed.system.cleanup import Cleaned, RunnerEnd, clean
 from softswitch.sockets import remove_dead
@@ -45,7 +46,7 @@ def _say_waiting(run_id: str, seconds: float) -> None:
 def _what_was_done(cleaned: Cleaned) -> str:
     rest = f"ended {cleaned.processes} processes"
     if cleaned.runner is RunnerEnd.LEFT_ALONE:
-        return f"still running, left alone; ./runner.py clean {cleaned.run_id} ends it"
+        return f"still running, left alone; {command_name()} clean {cleaned.run_id} ends it"
     if cleaned.runner is RunnerEnd.ENDED:
         return f"its runner ended after {cleaned.waited_s:.1f} s; {rest} that remained"
     if cleaned.runner is RunnerEnd.KILLED:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py cli`."""
+"""`sfc-testbed cli`."""
 
 from __future__ import annotations
 

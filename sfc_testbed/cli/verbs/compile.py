@@ -21,7 +21,7 @@ from sfc_testbed.cli.progress import status
 from sfc_testbed.native.build import BuildFailed
 from sfc_testbed.native.extended import WANTED
 from sfc_testbed.native.first_use import compile_with, folder_with
-from sfc_testbed.place import ROOT
+from sfc_testbed.place import neutral_folder
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import Extension, for_compiler, use
 
@@ -63,7 +63,7 @@ def _check(extensions: Sequence[Extension], build: str) -> None:
     """Load the compiled files in a new process. UsageError, one line, if they fail there."""
     done = subprocess.run(
         [sys.executable, "-c", _LOAD],
-        cwd=ROOT,
+        cwd=neutral_folder(),
         env={**os.environ, WANTED: build},
         input=_EXTENSIONS.dump_json(tuple(extensions)).decode(),
         capture_output=True,

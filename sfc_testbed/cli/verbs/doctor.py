@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py doctor`."""
+"""`sfc-testbed doctor`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.text import Text
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.cli.calibration import calibrate, print_calibration
 from sfc_testbed.cli.output import console
+from sfc_testbed.place import command_as_root
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.targets.capabilities import CAPABILITIES, Capability
 
@@ -45,6 +46,6 @@ def verb(
 
 def _state(capability: Capability) -> Text:
     if capability.is_unknown:
-        return Text.assemble(("unknown", "yellow"), ": only root can check it; use sudo ./runner.py doctor")
+        return Text.assemble(("unknown", "yellow"), f": only root can check it; use {command_as_root()} doctor")
     missing = capability.probe()
     return Text("available", "green") if missing is None else Text.assemble(("missing", "yellow"), f": {missing}")

@@ -1,29 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py export`."""
+"""`sfc-testbed export`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from sfc_testbed.cli.options import Uses, folder_of
+from sfc_testbed.api.errors import refused_in_one_line
+from sfc_testbed.api.requests import folder_of
+from sfc_testbed.cli.listing import words
+from sfc_testbed.cli.options import Uses
 from sfc_testbed.cli.output import EXIT_INVALID, say, warn
-from sfc_testbed.cli.stored import refused_in_one_line
-from sfc_testbed.testbed.execution.hpcc_export import export_hpcc
+from sfc_testbed.request.checks import nearest, shown
+from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.execution.export_formats import EXPORT_FORMATS
 from sfc_testbed.testbed.execution.limits import check_output
-from sfc_testbed.testbed.execution.perfetto_export import export_perfetto
+
+_MEANINGS = ". ".join(f"{name}: {row.summary}" for name, row in EXPORT_FORMATS.items())
 
 
 def verb(
     folder: Annotated[Path, typer.Argument(help="Run folder.", show_default=False)],
     *,
     kind: Annotated[
-        Literal["hpcc", "perfetto"],
+        str,
         typer.Option(
-            "--format", help="hpcc: files of the HPCC simulator. perfetto: a timeline for https://ui.perfetto.dev."
+            "--format",
+            metavar="|".join(EXPORT_FORMATS),
+            help=f"{_MEANINGS}. An extension may have more formats.",
+            autocompletion=words.export_formats,
         ),
     ] = "hpcc",
     out: Annotated[
@@ -36,20 +44,16 @@ def verb(
     ] = None,
     use: Uses = None,
 ) -> None:
+    """Write the files. Every unreadable file of the run is a line on stderr."""
+    if kind not in EXPORT_FORMATS:
+        known = ", ".join(EXPORT_FORMATS)
+        raise UsageError(f"--format: no format {shown(kind)}; choose from {known}{nearest(kind, EXPORT_FORMATS)}")
     if out is not None:
         check_output(out)
     with refused_in_one_line(folder):
-        if kind == "perfetto":
-            _export_timeline(folder, out or folder)
-            return
-        for path in export_hpcc(folder, out):
+        exported = EXPORT_FORMATS[kind].write(folder, out)
+        for path in exported.paths:
             say(str(path))
-
-
-def _export_timeline(folder: Path, out: Path) -> None:
-    """Write the timeline. Every unreadable file of the run is a line on stderr."""
-    exported = export_perfetto(folder, out)
-    say(str(exported.path))
     for problem in exported.problems:
         warn(problem)
     if exported.problems:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py list`."""
+"""`sfc-testbed list`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.text import Text
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.listing.tables import (
     names_table,
+    program_tables,
     rate_control_rows,
     scenario_tables,
     scheme_tables,
@@ -21,6 +22,7 @@ from sfc_testbed.cli.listing.tables import (
 )
 from sfc_testbed.cli.options import Uses
 from sfc_testbed.cli.output import console
+from sfc_testbed.place import command_name
 from sfc_testbed.request.checks import nearest, shown
 from sfc_testbed.request.schemes import SCHEMES
 from sfc_testbed.scenarios.catalogue import SCENARIOS
@@ -55,7 +57,7 @@ def verb(
 def _unknown(name: str) -> str:
     for option, table in (("--schemes", SCHEMES), ("--topologies", SHAPES)):
         if name.partition("+")[0] in table:
-            return f"{name} is not a scenario: ./runner.py list {option} shows it"
+            return f"{name} is not a scenario: {command_name()} list {option} shows it"
     return f"unknown scenario {shown(name)}; choose from {', '.join(SCENARIOS)}{nearest(name, SCENARIOS)}"
 
 
@@ -72,6 +74,9 @@ def _overview() -> Iterator[RenderableType]:
     yield names_table(f"scenarios ({_scales(usual)})", scenarios)
     yield names_table("schemes", [(scheme.name, scheme.summary) for scheme in SCHEMES.values()])
     yield names_table("rate control of a scheme", rate_control_rows())
+    yield from program_tables()
     yield names_table("faults", [(fault.kind, fault.summary) for fault in FAULTS.values()])
     yield names_table("topologies", words.topologies())
-    yield Text("All settings with units and defaults: ./runner.py list SCENARIO, list --schemes, list --topologies.")
+    yield Text(
+        f"All settings with units and defaults: {command_name()} list SCENARIO, list --schemes, list --topologies."
+    )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py report`."""
+"""`sfc-testbed report`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ from sfc_testbed.analysis.report.sweep import write_sweep_page
 from sfc_testbed.analysis.report.terminal_tables import comparison_table, run_table
 from sfc_testbed.analysis.report.validation import write_validation_page
 from sfc_testbed.analysis.results.comparison import compare
+from sfc_testbed.analysis.results.quantities import measured_in
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.analysis.results.swept import is_sweep, read_sweep_results
 from sfc_testbed.analysis.validation.record import FILE_NAME, is_validation, read_validation
-from sfc_testbed.cli.options import ClaimsFile, Uses, folder_of
+from sfc_testbed.api.comparing import claims_of
+from sfc_testbed.api.errors import refused_in_one_line
+from sfc_testbed.api.requests import folder_of
+from sfc_testbed.cli.options import ClaimsFile, Uses
 from sfc_testbed.cli.outcomes import print_reproduction, print_validation
 from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, console, say, warn
-from sfc_testbed.cli.stored import check_page, refused_in_one_line
+from sfc_testbed.cli.stored import check_page
 from sfc_testbed.reproduction.judge import judge_again
 from sfc_testbed.reproduction.model.experiment import Claim
-from sfc_testbed.reproduction.own_claims import judged, read_claims
+from sfc_testbed.reproduction.own_claims import judged
 from sfc_testbed.reproduction.record import is_reproduction
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.limits import check_output
@@ -48,7 +52,7 @@ def verb(
     """Write a report from stored results. Every unreadable file is a line on stderr."""
     if claims is not None and len(folders) == 1:
         raise UsageError("--claims needs several runs; an experiment has its own claims")
-    claimed = () if claims is None else read_claims(claims)
+    claimed = () if len(folders) == 1 else claims_of(claims)
     with refused_in_one_line(folders[0]):
         if len(folders) == 1 and is_reproduction(folders[0]):
             _report_reproduction(folders[0])
@@ -90,25 +94,27 @@ def _report_validation(folder: Path) -> None:
 
 def _report_sweep(folder: Path) -> None:
     check_page(folder)
-    page = write_sweep_page(folder)
+    problems: list[str] = []
+    page = write_sweep_page(folder, problems=problems, measures=True)
     give_to_caller(folder)
     sweep = read_sweep_results(folder)
     say(of_sweep(sweep))
     say(f"report: {page}")
     unfinished = sweep.runs["flows_unfinished"] if "flows_unfinished" in sweep.runs.columns else ()
-    _end([], is_invalid="invalid" in sweep.runs["verdict"], is_unfinished=any(unfinished))
+    _end(problems, is_invalid="invalid" in sweep.runs["verdict"], is_unfinished=any(unfinished))
 
 
 def _report_run(folder: Path) -> None:
     check_page(folder)
     was_cut_off = finish_run(folder)
     stored = load_run(folder)
-    page = write_run_report(folder, pictures=True)
+    failures: list[str] = []
+    page = write_run_report(folder, pictures=True, failures=failures)
     if was_cut_off:
         give_to_caller(folder)
     console.print(run_table(stored.result, stored.config))
     say(f"report: {page}")
-    problems = [f"{folder}: {problem}" for problem in stored.problems]
+    problems = [f"{folder}: {problem}" for problem in (*stored.problems, *failures)]
     _end(problems, is_invalid=stored.result.verdict == "invalid", is_unfinished=not stored.result.did_finish)
 
 
@@ -118,9 +124,12 @@ def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[
         check_output(out)
         check_page(out)
     held = judged(claimed, folders)
-    page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"), held)
-    comparison = compare([run.result for run in runs], claims=held, configs=[run.config for run in runs])
+    quantities = measured_in(folders)
+    failures: list[str] = []
+    page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"), held, quantities, failures)
+    configs = [run.config for run in runs]
+    comparison = compare([run.result for run in runs], claims=held, configs=configs, quantities=quantities)
     console.print(comparison_table(comparison))
     say(f"report: {page}")
     problems = [f"{run.folder}: {problem}" for run in runs for problem in run.problems]
-    _end(problems, is_unfinished=not all(run.result.did_finish for run in runs))
+    _end([*problems, *failures], is_unfinished=not all(run.result.did_finish for run in runs))

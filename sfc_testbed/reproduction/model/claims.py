@@ -1,23 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The kinds of claim that the paper makes, one class each. A claim over an axis must hold at every point of it."""
+"""The kinds of claim that the paper makes, one class each. A claim over an axis must hold at every point of it.
+
+This module loads nothing slow, because every process that loads an extension with claims imports it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from sfc_testbed.analysis.formatting import format_ratio
-from sfc_testbed.analysis.results.stored import Run
-from sfc_testbed.reproduction.model.experiment import Measured, Measurement, NotMeasured, Results
-from sfc_testbed.reproduction.model.quantities import Quantity
+from sfc_testbed.analysis.results.quantities import NotMeasured, Quantity
+from sfc_testbed.reproduction.model.experiment import Claim, Measured, Measurement, Results
+from sfc_testbed.request.table import Table
 from sfc_testbed.scenarios.model.scenario import ScaleName
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.stored import Run
+
+CLAIMS: Table[tuple[Claim, ...]] = Table("claims")
+"""The claims of extensions, by the order in which they were added."""
 
 LEAST_R2 = 0.9
 """R² of a line from which a relation counts as linear."""
+
+
+def is_claim(value: object) -> bool:
+    """Return whether a value of a user's file is a claim."""
+    return all(isinstance(getattr(value, part, None), str) for part in ("claim", "paper")) and hasattr(value, "check")
 
 
 @dataclass(frozen=True)
@@ -186,6 +198,8 @@ def _ratio(of: Quantity, measurement: Measurement, results: Results, base: str) 
 
 def _line(chosen: list[Measurement], of: Quantity, axis: str) -> tuple[float, float]:
     """Return the slope and R² of the least-squares line."""
+    import numpy as np
+
     if len(chosen) < 3:
         raise NotMeasured(f"a line over {axis} needs three points, but there are {len(chosen)}")
     positions = np.array([float(measurement.point.place[axis]) for measurement in chosen])
@@ -214,8 +228,8 @@ def _margin(value: float, low: float | None, high: float | None) -> float:
 def _worst(ratios: list[float], low: float | None, high: float | None) -> int:
     """Return the index of the ratio that is nearest to failing the claim, or that fails it most."""
     if high is not None and (low is None or max(ratios) > high):
-        return int(np.argmax(ratios))
-    return int(np.argmin(ratios))
+        return ratios.index(max(ratios))
+    return ratios.index(min(ratios))
 
 
 def _place(worst: Measurement, points: int) -> str:

@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, Literal, Protocol
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sfc_testbed.analysis.formatting import format_number
-from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.analysis.results.quantities import NotMeasured as NotMeasured
 from sfc_testbed.request.spec import RunConfig
 from sfc_testbed.scenarios.model.scenario import ScaleName, Scenario
+
+if TYPE_CHECKING:  # these load slowly, and every process that loads an extension with claims imports this module
+    from matplotlib.figure import Figure
+
+    from sfc_testbed.analysis.results.stored import Run
 
 ClockName = Literal["real", "virtual"]
 
@@ -29,10 +32,6 @@ GO_BACK_N = {"transport.loss_recovery": "go-back-n", "transport.loss_recovery_pa
 
 TESTBED = {**GO_BACK_N, "transport.congestion_parameters": {"window_based": True}}
 """The hosts of the paper's testbed: go-back-N, and NICs whose DCQCN sets a window of at least one packet."""
-
-
-class NotMeasured(Exception):
-    """Raised if a claim needs a run or a value that does not exist; the text names it."""
 
 
 def config_of(run: Run) -> RunConfig:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -18,30 +17,18 @@ from sfc_testbed.analysis.metrics.incasts import completion_us, incasts, mean_ra
 from sfc_testbed.analysis.metrics.percentiles import Values, minimum_count, percentile
 from sfc_testbed.analysis.results.comparison import headline_class
 from sfc_testbed.analysis.results.over_seeds import INCAST_TAG
+from sfc_testbed.analysis.results.quantities import QUANTITIES, NotMeasured, quantity_named
+from sfc_testbed.analysis.results.quantities import Quantity as Quantity
 from sfc_testbed.analysis.results.result import counted
 from sfc_testbed.analysis.results.stored import Run
-from sfc_testbed.reproduction.model.experiment import NotMeasured, config_of
+from sfc_testbed.reproduction.model.experiment import config_of
 from sfc_testbed.scenarios.traffic.allreduce import TAG as ALLREDUCE_TAG
 from sfc_testbed.wire.counters import DropReason, TrimEvent
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """A named value of a run. `measure` raises NotMeasured if the run has too little data for it."""
-
-    name: str
-    measure: Callable[[Run], float]
-    write: Callable[[float], str] = format_number
-    unit: str = ""
-    """The unit on a plot's axis."""
-    per_unit: float = 1.0
-    """The divisor that converts a value to this unit."""
-
-    @property
-    def axis_label(self) -> str:
-        """The label of a plot's axis, such as `Peak buffer (MB)`."""
-        title = self.name[:1].upper() + self.name[1:]
-        return f"{title} ({self.unit})" if self.unit else title
+def named(name: str) -> Quantity:
+    """Return a quantity of the testbed or of an extension by its name. UsageError if there is none."""
+    return quantity_named(name)
 
 
 def measured_flows(run: Run) -> pl.DataFrame:
@@ -276,3 +263,5 @@ PAUSE_FRAMES = per_thousand_packets("pause frames", _pause_frames)
 SHARED_QUEUES = Quantity("assignments that share a queue", _shared_queues, lambda value: f"{value:.3g} %", "%")
 CONTROL_OF_HOSTS = per_thousand_packets("control packets of hosts", _control_of_hosts)
 CACHE_ENTRIES = Quantity("cache entries", lambda run: float(counted(run.result.bts).max_cache_entries), _COUNT)
+P50_SLOWDOWN, P95_SLOWDOWN, P99_SLOWDOWN = map(slowdown, (50, 95, 99))
+QUANTITIES.fill({value.name: value for value in tuple(globals().values()) if isinstance(value, Quantity)})

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 from os_helpers.cache import CacheRefused
 from sfc_testbed.analysis.results.result import RunResult, read_result, write_result
 from sfc_testbed.hosts.crash import engine_crash
+from sfc_testbed.place import command_name
 from sfc_testbed.request.spec import CONFIG_FILE, RunConfig
 from sfc_testbed.scenarios.traffic import flow_file
 from sfc_testbed.telemetry.atomic_file import replace_file, replace_text
@@ -50,11 +51,11 @@ def _run_virtual(
     return simulate_shared(plan, folder, recorder, progress, interrupt, workers=plan.config.workers)
 
 
-def write_run_report(folder: Path) -> Path:
+def write_run_report(folder: Path, failures: list[str] | None = None) -> Path:
     """Write the report page; the import is local because plotting libraries are slow to import."""
     from sfc_testbed.analysis.report.html_pages import write_run_report as write
 
-    return write(folder)
+    return write(folder, failures=failures)
 
 
 _PLANNED_SEGMENTS = "planned"
@@ -75,6 +76,8 @@ class StoredRun:
     """The page of the run; None if it was not requested or if Ctrl-C came before it was drawn."""
     interrupted: bool = False
     """Whether Ctrl-C came before everything was done; `result.interrupted` is whether it cut the measurement short."""
+    failures: Sequence[str] = ()
+    """Sentences about plots and sections of extensions that failed."""
 
     @property
     def content(self) -> str:
@@ -84,7 +87,7 @@ class StoredRun:
     @property
     def kept(self) -> str:
         """The content, its place, and the command that draws the missing page of the run."""
-        page = "" if self.report is not None else f"; `./runner.py report {self.folder}` draws its page"
+        page = "" if self.report is not None else f"; `{command_name()} report {self.folder}` draws its page"
         return f"{self.content}{page}"
 
 
@@ -116,10 +119,11 @@ def execute(
             except KeyboardInterrupt as error:
                 raise _without_result(folder, interrupt) from error
     report = None
+    failures: list[str] = []
     if page and not interrupt.is_requested:  # drawing takes longer than the rest of an interrupted run
         with _failing_in_one_line(folder, interrupt):
-            report = _draw(folder, progress)
-    return StoredRun(folder, result, report, interrupt.is_requested or (page and report is None))
+            report = _draw(folder, progress, failures)
+    return StoredRun(folder, result, report, interrupt.is_requested or (page and report is None), failures)
 
 
 def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interrupt, run: Clock) -> RunResult:
@@ -180,19 +184,19 @@ def write_inputs(plan: RunPlan, folder: Path) -> None:
 def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
     if interrupt.is_urgent:
         return Interrupted(
-            f"ended at the second signal; ./runner.py report {folder} writes a report of what was measured"
+            f"ended at the second signal; {command_name()} report {folder} writes a report of what was measured"
         )
     shutil.rmtree(folder)
     return Interrupted("nothing was measured yet, so the folder was removed")
 
 
-def _draw(folder: Path, progress: Progress) -> Path | None:
+def _draw(folder: Path, progress: Progress, failures: list[str]) -> Path | None:
     """Draw the run's page; return None if Ctrl-C interrupted it. The measurements are stored before."""
     try:
         progress.stage("drawing the page")
         return_freed_memory()
         with without_garbage_collection():
-            return write_run_report(folder)
+            return write_run_report(folder, failures)
     except KeyboardInterrupt:
         raise_again()
         return None

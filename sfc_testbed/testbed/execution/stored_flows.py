@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from sfc_testbed.request.checks import shown
 from sfc_testbed.request.spec import RunConfig
 from sfc_testbed.scenarios.model.scenario import ScenarioError
 from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME, FlowList, read_flows
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.topologies.model import Topology, TopologyError
-from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.topologies.shapes import SHAPES, shape
 
 
 def stored_flows(folder: Path, config: RunConfig | None) -> tuple[Topology, FlowList]:
@@ -35,6 +37,10 @@ def stored_topology(config: RunConfig | None) -> Topology:
     """
     if config is None:
         raise UsageError("config.json cannot be read")
+    if config.topology not in SHAPES:
+        words = " ".join(f"--use {shlex.quote(extension.word)}" for extension in config.uses)
+        added = f"; an extension may have added it: add {words}" if words else ""
+        raise UsageError(f"there is no topology {shown(config.topology)}{added}")
     try:
         return shape(config.topology, config.topology_parameters).build()
     except (TypeError, ValidationError, TopologyError) as error:

@@ -23,7 +23,7 @@ from distributed import Client, Event, Future, get_worker
 from distributed.comm.core import CommClosedError
 
 from os_helpers import child, waiting
-from sfc_testbed.place import ROOT
+from sfc_testbed.place import neutral_folder
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.interrupt import Interrupt
 from sfc_testbed.testbed.jobs import process
@@ -85,7 +85,7 @@ class ClusterExecutor:
 
 def _submit(client: Client, task: Task, name: str, number: int) -> Future[Any]:
     key = f"{name}-{number}"
-    words, payload, folder = task.words, task.payload(), str(ROOT)
+    words, payload, folder = task.words, task.payload(), str(neutral_folder())
     # A lambda, because Dask would send a module's function by the module's name.
     return client.submit(lambda: run_watched(words, payload, folder, _watch(name, key)), key=key, pure=False)
 

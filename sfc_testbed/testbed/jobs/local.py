@@ -8,7 +8,7 @@ import resource
 from collections.abc import Collection, Mapping, Sequence
 
 from os_helpers.waiting import readable
-from sfc_testbed.place import ROOT
+from sfc_testbed.place import neutral_folder
 from sfc_testbed.testbed.interrupt import Interrupt
 from sfc_testbed.testbed.jobs.process import TaskProcess
 from sfc_testbed.testbed.jobs.task import SERVE, Shares, Take, Task, TaskEnd, ignore
@@ -91,7 +91,7 @@ def _stop(running: Mapping[TaskProcess, int], tasks: Sequence[Task], interrupt: 
 def _started(task: Task, free: list[TaskProcess]) -> TaskProcess:
     """Start a task and return its process: a free serving process if the task may share one, else a new process."""
     if not task.is_served or _has_limited_time():
-        return TaskProcess(task.words, task.payload(), str(ROOT))
+        return TaskProcess(task.words, task.payload(), str(neutral_folder()))
     words = (*task.words, SERVE)
     while free:
         server = free.pop()
@@ -99,7 +99,7 @@ def _started(task: Task, free: list[TaskProcess]) -> TaskProcess:
             break
         server.dismiss()
     else:
-        server = TaskProcess(words, None, str(ROOT))
+        server = TaskProcess(words, None, str(neutral_folder()))
     server.give(task.payload())
     return server
 

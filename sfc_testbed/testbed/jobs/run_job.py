@@ -78,7 +78,7 @@ def _run_once(job: Job, name: str, progress: Progress) -> JobResult:
         check_no_link(final, partial, job.out / JOURNAL)
         shutil.rmtree(partial, ignore_errors=True)
         run = _make_run(job, partial, progress)
-        if run.result.interrupted:
+        if run.interrupted:
             return JobInterrupted(folder=run.folder)
         run.folder.rename(final)
         shutil.rmtree(partial)

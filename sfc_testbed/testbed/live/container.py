@@ -4,7 +4,7 @@
 
 Each container has its own network namespace. Docker creates no interfaces there; the run adds them as for any host.
 The container's first process is a shell of the image, which Mininet's node talks to, so the container lives as long
-as its shell. The environment and a label carry the run's ID, by which `runner.py clean` finds the container.
+as its shell. The environment and a label carry the run's ID, by which `sfc-testbed clean` finds the container.
 """
 
 from __future__ import annotations

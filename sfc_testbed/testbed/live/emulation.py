@@ -185,7 +185,7 @@ class Emulation:
             self.net.addSwitch(switch.name)
         for node in dict.fromkeys(wire.node for wire in self._wires.values()):
             self.net.addSwitch(node)
-        self._add_hosts()
+        self.add_hosts()
         try:
             with Links() as links:
                 for link in self.topology.links:
@@ -206,7 +206,7 @@ class Emulation:
             watched.update(dict.fromkeys((*ends, *middle), f"{link.a.node}-{link.b.node}"))
         return watched
 
-    def _add_hosts(self) -> None:
+    def add_hosts(self) -> None:
         """Add the hosts, several at a time, since Mininet waits for the answer of each shell."""
         names = [host.name for host in self.topology.hosts]
         with ThreadPoolExecutor(_SHELLS_AT_ONCE) as pool:

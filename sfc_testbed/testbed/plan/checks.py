@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sfc_testbed.request.checks import nearest, refusal, shown
+from sfc_testbed.request.checks import nearest, refusal, shortened, shown
+from sfc_testbed.request.extensions import described
 from sfc_testbed.request.seeds import check_seed
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.catalogue import SCENARIOS
@@ -21,10 +22,12 @@ from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.numbering import number_flows
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
-from sfc_testbed.scenarios.traffic.flow_file import FlowList, read_flows
+from sfc_testbed.scenarios.traffic.flow_file import FlowList, check_flow, read_flows
+from sfc_testbed.testbed.control_plane.commands import MoreEntries
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
+from sfc_testbed.testbed.program.registered import SwitchProgram, as_recorded, entries_of, registered
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
 
@@ -61,11 +64,18 @@ def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
     if name not in SHAPES:
         raise UsageError(f"unknown topology {name!r}; choose from {', '.join(SHAPES)}{nearest(name, SHAPES)}")
     try:
-        return shape(name, parameters).build()
+        built = shape(name, parameters).build()
+        if not isinstance(built, Topology):
+            raise UsageError(f"topology {name}: build() returned {type(built).__name__}, not a Topology")
+        return built
     except ValidationError as error:
         raise UsageError(f"topology {name}: {refusal(error, SHAPES[name].model_fields)}") from error
     except TopologyError as error:
         raise UsageError(f"topology {name}: {error}") from error
+    except Exception as error:
+        if SHAPES.owner(name) is None:
+            raise
+        raise UsageError(f"topology {name}: {described(error)}") from error
 
 
 def target_for(spec: RunSpec, clock: str, settings: SwitchSettings, wanted_by: str) -> SwitchTarget:
@@ -84,9 +94,27 @@ def flow_list(spec: RunSpec, workload: Workload, topology: Topology) -> FlowList
         if spec.flow_file is not None:
             return read_flows(spec.flow_file, topology)
         requests = workload.flows(topology, random_stream(spec.seed, "workload"))
+        if SCENARIOS.owner(spec.scenario) is not None:
+            requests = _checked(list(requests), topology)
         return FlowList(requests, workload.measured_window_us, workload.notes)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
+    except Exception as error:
+        if SCENARIOS.owner(spec.scenario) is None:
+            raise
+        raise UsageError(f"scenario {spec.scenario}: {described(error)}") from error
+
+
+def _checked(requests: Sequence[FlowRequest], topology: Topology) -> Sequence[FlowRequest]:
+    """Return the flows of a user's workload. ScenarioError, which counts from 1, if one is impossible here."""
+    for number, request in enumerate(requests, start=1):
+        if not isinstance(request, FlowRequest):
+            raise ScenarioError(f"flow {number} is {shown(request)}, not a FlowRequest")
+        try:
+            check_flow(request, topology)
+        except ScenarioError as error:
+            raise ScenarioError(f"flow {number}: {error}") from error
+    return requests
 
 
 def numbered(requests: Sequence[FlowRequest], topology: Topology) -> FlowTable:
@@ -152,3 +180,25 @@ def validated(model: type[Model], fields: Mapping[str, Any], where: str, more_na
         return model(**fields)
     except ValidationError as error:
         raise UsageError(f"{where}: {refusal(error, (*model.model_fields, *more_names))}") from error
+
+
+def program_settings(spec: RunSpec, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the run's P4 program for config.json. UsageError if it has no such settings."""
+    return as_recorded(_program_settings(registered(spec.program), typed))
+
+
+def entries_of_program(spec: RunSpec, typed: Mapping[str, Any], topology: Topology) -> MoreEntries:
+    """Return the entries of the run's P4 program, if an extension added the program."""
+    row = registered(spec.program)
+    return entries_of(row, topology, _program_settings(row, typed))
+
+
+def _program_settings(row: SwitchProgram | None, typed: Mapping[str, Any]) -> BaseModel | None:
+    if row is not None:
+        return validated(row.settings, typed, f"program {row.name}")
+    if typed:
+        raise UsageError(
+            f"--set program.{shortened(next(iter(typed)))}: only the P4 program of an extension has settings: "
+            "--use FILE.py --p4 NAME"
+        )
+    return None

@@ -11,7 +11,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from sfc_testbed.place import PACKAGE
+from sfc_testbed.place import PACKAGE, is_clone
 from sfc_testbed.testbed.errors import UsageError
 from softswitch.p4c import COMPILER
 
@@ -43,6 +43,8 @@ def check_artifacts(root: Path = PACKAGE) -> None:
     stored = root / HASH_FILE
     if stored.exists() and stored.read_text().strip() == source_hash(root):
         return
+    if not is_clone():
+        raise UsageError(f"the files in {root / SOURCES}/ are not those of the package: install it again")
     compiles = (
         "`make p4` compiles them"
         if can_compile()

@@ -131,7 +131,7 @@ def _verdict(session: LiveSession, counters: RunCounters, gap: str) -> list[str]
     if not counters.packets.sent:
         return ["no verdict yet: no host has sent a packet"]
     messages = [message for message in session.journal.messages_of_these_nics() if message.is_done]
-    corrupted = sum(message.received is not None and message.received.corrupted for message in messages)
+    corrupted = sum(message.received is not None and message.received.figures.corrupted for message in messages)
     unbalanced = f"Whether packets were lost is not known: {gap}." if gap else ""
     verdict = judge(
         session.plan.config,

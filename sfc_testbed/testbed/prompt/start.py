@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py cli`: starts a live network and its prompt, for a person or for a script of prompt lines."""
+"""`sfc-testbed cli`: starts a live network and its prompt, for a person or for a script of prompt lines."""
 
 from __future__ import annotations
 

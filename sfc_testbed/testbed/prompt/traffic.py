@@ -69,7 +69,7 @@ def _followed(session: LiveSession, messages: list[Message], words: Sequence[str
 
 def _summary(messages: Sequence[Message]) -> str:
     slowdowns = [message.slowdown for message in messages if message.slowdown is not None]
-    corrupted = sum(message.received is not None and message.received.corrupted for message in messages)
+    corrupted = sum(message.received is not None and message.received.figures.corrupted for message in messages)
     if not slowdowns:
         return "no message was sent"
     done = f"{len(slowdowns)} of {len(messages)} messages are done"
@@ -90,7 +90,7 @@ def _line(message: Message, state: MessageState | None, now_us: float) -> str:
 
 
 def _done(message: Message, sent: FlowSent) -> str:
-    broken = ", CORRUPTED" if message.received is not None and message.received.corrupted else ""
+    broken = ", CORRUPTED" if message.received is not None and message.received.figures.corrupted else ""
     costs = f"paused {sent.paused_us:.1f} us, {sent.counts.packets_resent} resent"
     return f"done in {message.fct_us:.1f} us (slowdown {message.slowdown:.2f}, {costs}){broken}"
 

@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from sfc_testbed.place import PACKAGE
+from sfc_testbed.place import PACKAGE, command_as_root
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.checks import refusal
 from sfc_testbed.telemetry.atomic_file import replace_text
@@ -34,7 +34,7 @@ MOST_BUSY_CORES = 0.25
 """Cores that other processes may use during a calibration that stays valid."""
 _BUSY_COUNTS_FOR = timedelta(minutes=10)
 """The validity of a quick calibration of a busy machine."""
-AGAIN = "sudo ./runner.py doctor --calibrate measures exactly"
+AGAIN = f"{command_as_root()} doctor --calibrate measures exactly"
 MAX_FILE_BYTES = 100_000
 _COSTLY = ("hosts", "softswitch", "switch-bmv2", "wire")
 """Folders whose code runs for every packet."""

@@ -22,7 +22,7 @@ from typing import Any
 
 import psutil
 
-from sfc_testbed.place import ROOT
+from sfc_testbed.place import neutral_folder
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.flow import FlowRequest
@@ -214,7 +214,9 @@ def measured_capacity(seconds: float = 0.8) -> float:
 def _answers(word: str, count: int) -> list[Any]:
     """Start `count` processes of `testbed.speed.probe` at once, and return the JSON that each prints."""
     command = [sys.executable, "-m", "sfc_testbed.testbed.speed.probe", word]
-    processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(count)]
+    processes = [
+        subprocess.Popen(command, cwd=neutral_folder(), stdout=subprocess.PIPE, text=True) for _ in range(count)
+    ]
     try:
         return [json.loads(process.communicate(timeout=_PROCESS_SECONDS)[0]) for process in processes]
     except (subprocess.SubprocessError, ValueError) as error:

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import polars as pl
 
-from sfc_testbed.analysis.results.swept import SWEEP_FILE, TABLE_FILE, shared_runs
+from sfc_testbed.analysis.results.swept import JOBS, SWEEP_FILE, TABLE_FILE, shared_runs
 from sfc_testbed.request.spec import P4Program
 from sfc_testbed.telemetry.atomic_file import replace_file, replace_text
 from sfc_testbed.testbed.jobs.job import Job, JobFailed, JobFinished, JobResults, Tell, run_jobs
 from sfc_testbed.testbed.jobs.task import Executor
 from sfc_testbed.testbed.recording.folder import give_to_caller
 from sfc_testbed.testbed.sweep.sweep import (
-    JOBS,
     SweepFile,
     SweepJob,
     labels_of_runs,
@@ -36,6 +35,8 @@ class SweepSummary:
     table: Path
     page: Path | None
     """The page, or None if no run is complete or the sweep was interrupted."""
+    jobs: int
+    """Number of jobs: combinations of settings, schemes and seeds."""
     runs: int
     """Number of distinct runs. Jobs that differ only in settings that their scheme does not read share a run."""
     ran: int
@@ -51,6 +52,8 @@ class SweepSummary:
     """Number of runs in the table in which flows did not finish."""
     failures: tuple[str, ...]
     is_interrupted: bool
+    page_failures: tuple[str, ...] = ()
+    """Sentences about plots and sections of extensions that failed."""
 
 
 def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: Executor, tell: Tell) -> SweepSummary:
@@ -71,15 +74,17 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
         executor,
         lambda state: tell(replace(state, done=already_complete + state.done, total=runs)),
     )
-    table = results_table(folder, jobs)
+    table = results_table(folder, jobs, measures=True)
     replace_file(folder / TABLE_FILE, table.write_parquet)
     failures = _failures([labels[job.key] for job in missing], done)
-    page = _write_page(folder, failures) if table.height and not done.is_interrupted else None
+    page_failures: list[str] = []
+    page = _write_page(folder, failures, page_failures) if table.height and not done.is_interrupted else None
     give_to_caller(folder)
     ran = sum(isinstance(result, JobFinished) for result in done.in_order)
     return SweepSummary(
         table=folder / TABLE_FILE,
         page=page,
+        jobs=len(jobs),
         runs=runs,
         ran=ran,
         already_complete=already_complete,
@@ -89,6 +94,7 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
         unfinished=_count(table, pl.col("flows_unfinished") > 0),
         failures=failures,
         is_interrupted=done.is_interrupted,
+        page_failures=tuple(page_failures),
     )
 
 
@@ -104,11 +110,11 @@ def _sweep_json(sweep: SweepFile, program: P4Program | None) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write_page(folder: Path, failures: Sequence[str]) -> Path:
+def _write_page(folder: Path, failures: Sequence[str], page_failures: list[str]) -> Path:
     """Write the page of the sweep. The import is local because plotting takes longer to load than a small job runs."""
     from sfc_testbed.analysis.report.sweep import write_sweep_page
 
-    return write_sweep_page(folder, failures)
+    return write_sweep_page(folder, failures, page_failures)
 
 
 def _count_other_versions(folder: Path, jobs: Sequence[SweepJob]) -> int:

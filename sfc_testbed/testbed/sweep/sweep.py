@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from sfc_testbed.analysis.results.comparison import result_row
 from sfc_testbed.analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
-from sfc_testbed.analysis.results.swept import AXIS
+from sfc_testbed.analysis.results.swept import AXIS, JOBS, with_quantities
 from sfc_testbed.request.checks import STRICT, refusal, shortened, shown
 from sfc_testbed.request.quantities import in_unit
 from sfc_testbed.request.seeds import parse_seeds
@@ -38,7 +38,6 @@ from sfc_testbed.testbed.sweep.effect import effect_digest
 from sfc_testbed.testbed.sweep.yaml_file import read_yaml
 from sfc_testbed.testbed.system.code import code_digest
 
-JOBS = "jobs"
 MOST_JOBS = 100_000
 _ASKED_DIGITS = 16
 _CODE_DIGITS = 8
@@ -131,6 +130,14 @@ def read_sweep(path: Path) -> SweepFile:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
+    return sweep_of(content, path)
+
+
+def sweep_of(content: object, path: Path) -> SweepFile:
+    """Return the sweep that a mapping describes. UsageError, with `path` and one line, if it is invalid.
+
+    Files that the mapping names are relative to the folder of `path`.
+    """
     if not isinstance(content, dict):
         raise UsageError(f"{path}: a sweep is a mapping with name, scenario, schemes, seeds and axes")
     try:
@@ -272,8 +279,12 @@ def _result_of(folder: Path) -> RunResult:
         raise UsageError(f"{error}; remove that job's folder to run it again") from error
 
 
-def results_table(folder: Path, jobs: Sequence[SweepJob]) -> pl.DataFrame:
-    """Return a row for every finished job: its point and its figures. UsageError for a result that cannot be read."""
+def results_table(folder: Path, jobs: Sequence[SweepJob], *, measures: bool = False) -> pl.DataFrame:
+    """Return a row for every finished job: its point and its figures. UsageError for a result that cannot be read.
+
+    `measures`: whether to add the quantities of extensions, which takes longer. A quantity whose function raised an
+    error is null, and a warning says so.
+    """
     finished = _finished(folder)
     figures = {
         key: result_row(_result_of(finished[key])) for key in dict.fromkeys(job.key for job in jobs) if key in finished
@@ -287,4 +298,5 @@ def results_table(folder: Path, jobs: Sequence[SweepJob]) -> pl.DataFrame:
         for job in jobs
         if job.key in finished
     ]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    return with_quantities(table, folder / JOBS) if measures else table

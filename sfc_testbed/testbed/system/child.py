@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from os_helpers.child import Child
-from sfc_testbed.place import ROOT
+from sfc_testbed.place import neutral_folder
 from sfc_testbed.testbed.errors import RunError
 from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE
 
 
 class RunChild(Child):
-    """A process of the run. Its current folder is the tree's, so its arguments contain absolute paths."""
+    """A process of the run. Its current folder is another one, so its arguments contain absolute paths."""
 
     error_class = RunError
 
@@ -25,7 +25,7 @@ class RunChild(Child):
             name,
             arguments,
             log=log,
-            folder=ROOT,
+            folder=neutral_folder(),
             variables={RUN_VARIABLE: run_id},
             merges_stderr=merges_stderr,
         )

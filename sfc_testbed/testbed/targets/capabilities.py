@@ -8,12 +8,14 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from os_helpers.cache import CacheRefused, private_cache
 from sfc_testbed.native.first_use import lacking
+from sfc_testbed.place import how_to_install, how_to_install_p4_tools, is_clone
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.program.sources import check_artifacts
 from sfc_testbed.testbed.system.containers import engine_listens, missing_engine, missing_image
@@ -21,8 +23,6 @@ from sfc_testbed.testbed.system.namespace import can_make_namespaces, private_ne
 from sfc_testbed.testbed.targets.bmv2.installation import missing_bmv2
 from sfc_testbed.wire.ethernet import ORDINARY_MTU_BYTES
 
-_PROVISION = "run tools/provision.sh"
-_PROVISION_P4 = f"{_PROVISION} p4"
 _OR_VIRTUAL = ", or --clock virtual, which does not need root"
 _NODE_SHELL = ("mnexec", "-n", "env", "bash", "--norc", "-c", "ifconfig lo")
 _SHELL_SECONDS = 10.0
@@ -51,7 +51,11 @@ class Capability:
 
 def _compiler() -> str | None:
     compiler = os.environ.get("CC", "cc")
-    return None if shutil.which(compiler) else f"no C compiler ({compiler}) on the PATH; {_PROVISION}"
+    return (
+        None
+        if shutil.which(compiler)
+        else f"no C compiler ({compiler}) on the PATH; {how_to_install('gcc', 'libc6-dev')}"
+    )
 
 
 def _cache() -> str | None:
@@ -100,7 +104,7 @@ def _node_shell() -> str | None:
     except subprocess.TimeoutExpired:
         return f"the shell of a node has not answered within {_SHELL_SECONDS:g} s"
     except FileNotFoundError as error:
-        return f"no {error.filename} on the PATH; {_PROVISION}"
+        return f"no {error.filename} on the PATH; {how_to_install('mininet')}"
     if done.returncode == 0:
         return None
     output = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
@@ -115,7 +119,10 @@ def _is_chroot() -> bool:
 
 
 def _mininet() -> str | None:
-    return None if importlib.util.find_spec("mininet") else f"the Python module mininet is not installed; {_PROVISION}"
+    if importlib.util.find_spec("mininet"):
+        return None
+    environment = "" if is_clone() else ", and use an environment of python3 -m venv --system-site-packages"
+    return f"the Python module mininet is not installed; {how_to_install('mininet')}{environment}"
 
 
 def _artifacts() -> str | None:
@@ -126,7 +133,7 @@ def _artifacts() -> str | None:
     return None
 
 
-def _tool(name: str, hint: str = _PROVISION) -> Callable[[], str | None]:
+def _tool(name: str, hint: str) -> Callable[[], str | None]:
     return lambda: None if shutil.which(name) else f"no {name} on the PATH; {hint}"
 
 
@@ -143,7 +150,8 @@ def _docker() -> str | None:
 
 def _mpi() -> str | None:
     if importlib.util.find_spec("mpi4py") is None:
-        return "the Python module mpi4py is not installed; .venv/bin/pip install '.[mpi]'"
+        pip = ".venv/bin/pip install '.[mpi]'" if is_clone() else f"{sys.executable} -m pip install mpi4py"
+        return f"the Python module mpi4py is not installed; {pip}"
     return None if shutil.which("mpirun") else "no mpirun on the PATH; apt-get install openmpi-bin"
 
 
@@ -151,6 +159,7 @@ EVERY_RUN = "every run"
 LIVE_RUN = "--clock real"
 BMV2_RUN = "--switch bmv2"
 CONTAINER_RUN = "--hosts docker:IMAGE"
+_NEED_FOR_P4C = f"{'make p4 (or Docker), ' if is_clone() else ''}--p4 FILE.p4"
 
 CAPABILITIES: tuple[Capability, ...] = (
     Capability("C compiler", EVERY_RUN, _compiler),
@@ -160,14 +169,14 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("network namespaces", LIVE_RUN, _namespaces, needs_root=True),
     Capability("veth", LIVE_RUN, _veth, needs_root=True),
     Capability("Mininet", LIVE_RUN, _mininet),
-    Capability("mnexec", LIVE_RUN, _tool("mnexec")),
+    Capability("mnexec", LIVE_RUN, _tool("mnexec", how_to_install("mininet"))),
     Capability("node shells", LIVE_RUN, _node_shell, needs_root=True),
     Capability("real-time priority", LIVE_RUN, _realtime, needs_root=True),
-    Capability("tshark", "looking at captures", _tool("tshark")),
+    Capability("tshark", "looking at captures", _tool("tshark", how_to_install("tshark"))),
     Capability("P4 program", "runs without --p4", _artifacts),
-    Capability("p4c", "make p4 (or Docker), --p4 FILE.p4", _tool("p4c-bm2-ss", _PROVISION_P4)),
+    Capability("p4c", _NEED_FOR_P4C, _tool("p4c-bm2-ss", how_to_install_p4_tools())),
     Capability("BMv2", BMV2_RUN, missing_bmv2),
-    Capability("setpriv", BMV2_RUN, _tool("setpriv")),
+    Capability("setpriv", BMV2_RUN, _tool("setpriv", how_to_install("util-linux"))),
     Capability("netem", "delays of --switch bmv2 in the kernel, else by softswitch", _netem, needs_root=True),
     Capability("Docker", CONTAINER_RUN, _docker),
     Capability("MPI", "--exchange mpi, one run on many machines", _mpi),

@@ -17,6 +17,7 @@ from sfc_testbed.analysis.results.result import ResultError
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.analysis.validation.comparison import compare_clocks
 from sfc_testbed.analysis.validation.record import FILE_NAME, ValidatedRun, Validation, write_validation
+from sfc_testbed.place import command_name
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.interrupt import interruptible
 from sfc_testbed.testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, Tell, run_jobs
@@ -71,7 +72,7 @@ class StoredValidation:
         runs = len(self.validation.runs)
         if not self.folder.exists():
             return "nothing was kept"
-        stored = f" (./runner.py report {self.folder})" if runs else ""
+        stored = f" ({command_name()} report {self.folder})" if runs else ""
         return (
             f"{runs} pair{'' if runs == 1 else 's'} of runs compared{stored}; all that was measured is in {self.folder}"
         )

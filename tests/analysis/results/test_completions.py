@@ -9,7 +9,7 @@ import pytest
 
 from sfc_testbed.analysis.metrics.flows import CompletionFigures, completion_by_class
 from sfc_testbed.analysis.report.first_sentence import of_comparison
-from sfc_testbed.analysis.report.page_tables import comparison_tables
+from sfc_testbed.analysis.report.page_tables import completion_tables
 from sfc_testbed.analysis.report.terminal_tables import comparison_table
 from sfc_testbed.analysis.results.comparison import compare
 from sfc_testbed.analysis.results.result import RunResult, read_result
@@ -45,7 +45,7 @@ def test_completion_times_have_ratios_to_the_first_run(result: RunResult) -> Non
     text = " ".join(_printed(runs).split())
     assert TITLE in text
     assert " ".join(["ring", "sfc", "150", "µs", "0.375x", "100", "µs", "1.5"]) in text
-    [table] = [table for table in comparison_tables(compare(runs), runs) if table.title == "Completion time"]
+    [table] = completion_tables(compare(runs))
     assert table.rows[1] == ("ring", "sfc", "150 µs", "0.375x", "100 µs", "1.5")
 
 
@@ -101,7 +101,7 @@ def test_over_seeds_times_are_means_and_ratios_are_geometric_means(result: RunRe
     text = " ".join(_printed(runs).split())
     assert f"{TITLE}, mean over seeds ± 95 % interval" in text
     assert "225 ±2,200 µs" in text
-    [table] = [table for table in comparison_tables(compare(runs), runs) if table.title == "Completion time"]
+    [table] = completion_tables(compare(runs))
     assert table.rows[1][2].startswith("225 µs (-2 ms to ")
     assert "the completion of ring shows no clear difference" in compare(runs).meaning[0]
     broken = compare([*runs[:3], _run(result, "sfc", None, 2)])

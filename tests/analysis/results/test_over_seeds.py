@@ -11,7 +11,7 @@ import pytest
 from sfc_testbed.analysis.report.first_sentence import of_comparison
 from sfc_testbed.analysis.report.html_pages import write_comparison_report
 from sfc_testbed.analysis.report.terminal_tables import comparison_table, format_estimate
-from sfc_testbed.analysis.results.comparison import Comparison, compare
+from sfc_testbed.analysis.results.comparison import Comparison, compare, read_comparison
 from sfc_testbed.analysis.results.over_seeds import Estimate
 from sfc_testbed.analysis.results.result import RunResult, read_result
 from tests.analysis.conftest import FolderMaker
@@ -133,7 +133,7 @@ def test_means_are_in_page_and_file(make_run_folder: FolderMaker, tmp_path: Path
         for scheme, load in (("irn", 2.0), ("sfc", 0.5))
     ]
     page = write_comparison_report(folders, tmp_path / "out")
-    stored = Comparison.model_validate_json((tmp_path / "out" / "comparison.json").read_text())
+    stored, _ = read_comparison(tmp_path / "out")
     assert [scheme.scheme for scheme in stored.over_seeds] == ["irn", "sfc"]
     text = page.read_text()
     assert text.index("sfc compared with irn, over 2 seeds") < text.index("Means over seeds") < text.index("Overview")

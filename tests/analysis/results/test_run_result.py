@@ -133,7 +133,10 @@ def test_unexplained_loss_is_the_difference_of_the_packet_counts(
         ("{", "not readable as JSON"),
         ("[]", "not a result of this testbed"),
         ('{"schema": "other"}', "not a result of this testbed"),
-        ('{"schema": "sfc-testbed.result", "schema_version": 9}', "result version 9, this release reads version 1"),
+        (
+            '{"schema": "sfc-testbed.result", "schema_version": 9}',
+            "result version 9, this release reads 1; upgrade SFC",
+        ),
         ('{"schema": "sfc-testbed.result", "schema_version": 1}', "scenario: is missing"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sfc_testbed.analysis.formatting import NOT_MEASURED
-from sfc_testbed.analysis.report.page_tables import comparison_tables, run_cards, run_tables
+from sfc_testbed.analysis.report.page_tables import overview_table, packet_table, run_cards, switch_table
 from sfc_testbed.analysis.report.terminal_tables import key_figures
 from sfc_testbed.analysis.results.build import build_result, build_unfinished_result
 from sfc_testbed.analysis.results.comparison import compare, result_row
@@ -53,9 +53,8 @@ def test_tables_show_missing_figures_as_not_measured(unfinished: RunResult) -> N
     assert (cards["Drops"], cards["BTS sent"], cards["Wall time"]) == (NOT_MEASURED,) * 3
     terminal = dict(key_figures(unfinished))
     assert {terminal[name] for name in ("drops", "BTS sent", "PFC sent", "wall time")} == {NOT_MEASURED}
-    tables = {table.title: table.rows for table in run_tables(unfinished)}
-    for title in ("Packet balance", "Flow control in the switches"):
-        assert {cell for _, cell in tables[title]} == {NOT_MEASURED}
+    for table in (packet_table(unfinished), switch_table(unfinished)):
+        assert {cell for _, cell in table.rows} == {NOT_MEASURED}
     row = result_row(unfinished)
     assert (row["drops"], row["bts_sent"], row["pfc_sent"], row["wall_s"]) == (None,) * 4
 
@@ -64,7 +63,7 @@ def test_an_unfinished_result_can_be_compared_with_complete_ones(unfinished: Run
     whole = build_result(CONFIG, COUNTERS, flows=make_flows(), queues=QUEUES.empty(), signals=SIGNALS.empty())
     comparison = compare([whole, unfinished])
     assert any("The runner was killed." in warning for warning in comparison.warnings)
-    overview = comparison_tables(comparison, [whole, unfinished])[0]
+    overview = overview_table(comparison)
     assert list(overview.rows[1][-4:]) == ["- / -", "-", "-", "-"]
     assert "-" not in overview.rows[0][-4]
 

@@ -132,7 +132,14 @@ def test_validation_json_is_read_unchanged(tmp_path: Path) -> None:
 def test_a_damaged_file_is_reported(content: str, tmp_path: Path) -> None:
     path = tmp_path / "validation.json"
     path.write_text(content)
-    with pytest.raises(ResultError, match="not a validation of this release"):
+    with pytest.raises(ResultError, match="not a validation that this release can read"):
         read_validation(path)
     with pytest.raises(ResultError, match="no such file"):
         read_validation(tmp_path / "other.json")
+
+
+def test_a_later_version_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "validation.json"
+    path.write_text('{"schema": "sfc-testbed/validation/2", "runs": []}')
+    with pytest.raises(ResultError, match="validation version 2, this release reads 1; upgrade SFC Testbed to read it"):
+        read_validation(path)

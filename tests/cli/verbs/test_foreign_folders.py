@@ -274,3 +274,14 @@ def test_a_job_of_a_sweep_fails_rather_than_write_through_a_link(
     assert main(["sweep", "sweep.yaml", "--out", "runs", "--workers", "1"]) == 3
     assert f"{link}: a symbolic link" in capsys.readouterr().err
     assert _is_untouched(elsewhere)
+
+
+def test_a_stored_run_never_executes_the_extensions_that_it_names(folder: Path, tmp_path: Path) -> None:
+    hostile, executed = tmp_path / "hostile.py", tmp_path / "executed"
+    hostile.write_text(f"open({str(executed)!r}, 'w')\n")
+    path = folder / "config.json"
+    use = {"word": str(hostile), "path": str(hostile), "sha256": "0" * 64}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "uses": [use]}))
+    for words in (["report", str(folder)], ["trace", "1", "--run", str(folder)], ["export", str(folder)]):
+        assert main(words) == 0
+    assert not executed.exists()

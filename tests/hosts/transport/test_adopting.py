@@ -25,7 +25,7 @@ def test_new_settings_apply_only_to_new_messages() -> None:
     assert (old.report.message.flow_id, new.report.message.flow_id) == (1, 2)
     assert old.window_bytes == 125_000
     link.run()
-    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [False, False]
+    assert [event.figures.corrupted for event in link.of(MessageReceived, "b")] == [False, False]
     assert len(link.of(SendingReport, "a")) == 2
     assert link.a.statistics().timeouts == 0
 

@@ -32,7 +32,7 @@ def test_every_combination_survives_an_incast_with_drops(
         star.transfer(source, SENDERS, BYTES)
     star.run()
     received = star.of(MessageReceived, SENDERS)
-    assert [event.corrupted for event in received] == [False] * SENDERS
+    assert [event.figures.corrupted for event in received] == [False] * SENDERS
     counts = [event.counts for source in range(SENDERS) for event in star.of(SendingReport, source)]
     assert len(counts) == SENDERS
     assert sum(count.packets_resent for count in counts) >= star.drops > 0

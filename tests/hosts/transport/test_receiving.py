@@ -49,7 +49,7 @@ def test_messages_with_sizes_around_packet_and_padding_boundaries_arrive() -> No
     link.run()
     received = link.of(MessageReceived, "b")
     assert sorted(event.size_bytes for event in received) == sizes
-    assert not any(event.corrupted for event in received)
+    assert not any(event.figures.corrupted for event in received)
 
 
 def test_packet_numbering_continues_over_messages_and_idle_times() -> None:
@@ -82,7 +82,7 @@ def test_a_corrupted_payload_is_dropped_and_resent() -> None:
 
     link = transferred(20_000, TransportSettings(loss_recovery="irn"), change=flip)
     assert link.b.statistics().corrupted == 1
-    assert link.of(MessageReceived, "b")[0].corrupted is False
+    assert link.of(MessageReceived, "b")[0].figures.corrupted is False
 
 
 def test_wrong_bytes_with_a_correct_icrc_are_reported() -> None:
@@ -93,7 +93,7 @@ def test_wrong_bytes_with_a_correct_icrc_are_reported() -> None:
     last = pack_immediate(1234) + bytes(1000)
     link.inject(1, link.b, framer_a.frame(Opcode.SEND_LAST_WITH_IMMEDIATE, pack_psn_word(1, ack_request=True), last))
     link.run()
-    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [True]
+    assert [event.figures.corrupted for event in link.of(MessageReceived, "b")] == [True]
     assert link.b.statistics().messages_corrupted == 1
 
 
@@ -102,7 +102,7 @@ def test_a_message_of_the_wrong_length_is_reported() -> None:
     body = pack_immediate(0) + b""
     link.inject(0, link.b, framer().frame(Opcode.SEND_ONLY_WITH_IMMEDIATE, pack_psn_word(0), body))
     link.run()
-    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [True]
+    assert [event.figures.corrupted for event in link.of(MessageReceived, "b")] == [True]
 
 
 def test_an_unexpected_message_is_acknowledged_and_counted_as_corrupted() -> None:
@@ -311,7 +311,7 @@ def test_without_verification_damage_is_not_detected() -> None:
         TransportSettings(verify=False),
         change=lambda number, name, frame: frame[:100] + b"!" + frame[101:] if name == "a" else frame,
     )
-    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [False]
+    assert [event.figures.corrupted for event in link.of(MessageReceived, "b")] == [False]
     assert link.b.statistics().corrupted == 0
 
 

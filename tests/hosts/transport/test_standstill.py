@@ -35,7 +35,7 @@ def test_a_stalled_sender_starts_no_frame_and_continues_afterwards() -> None:
     link.run()
     assert not [start_ns for start_ns in _starts(link) if 10_000 <= start_ns < 60_000]
     assert min(start_ns for start_ns in _starts(link) if start_ns >= 60_000) == 60_000
-    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [False]
+    assert [event.figures.corrupted for event in link.of(MessageReceived, "b")] == [False]
     [completed] = link.of(SendingReport, "a")
     assert completed.finish_ns > 60_000
     assert link.a.statistics().ring_overruns == 0
@@ -46,7 +46,7 @@ def test_a_stalled_receiver_answers_waiting_frames_afterwards() -> None:
     link.run()
     answers = [end_ns for end_ns, name, _ in link.sent if name == "b"]
     assert not [end_ns for end_ns in answers if 10_100 < end_ns < 60_000]
-    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [False]
+    assert [event.figures.corrupted for event in link.of(MessageReceived, "b")] == [False]
     statistics = link.b.statistics()
     assert (statistics.frames_received, statistics.ring_overruns) == (link.a.statistics().frames_sent, 0)
 
@@ -59,7 +59,7 @@ def test_frames_that_overflow_the_ring_are_counted_and_resent(recovery: str) -> 
     statistics = link.b.statistics()
     assert statistics.ring_overruns > 0
     assert statistics.frames_received + statistics.ring_overruns == link.a.statistics().frames_sent
-    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [False]
+    assert [event.figures.corrupted for event in link.of(MessageReceived, "b")] == [False]
     assert link.a.statistics().retransmissions >= statistics.ring_overruns
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from sfc_testbed.hosts.agent_config import AgentConfig
 from sfc_testbed.hosts.protocol import FlowReceived, Ready, Refused, Start, Stop, Stopped, event_line
+from sfc_testbed.telemetry.figures import ReceiverFigures
 from sfc_testbed.testbed.errors import RunError
 from sfc_testbed.testbed.interrupt import Interrupt
 from sfc_testbed.testbed.live import agents
@@ -22,6 +23,8 @@ from tests.appearing import comes_true
 NOBODY = AgentConfig(
     name="agent1", epoch_ns=0, dilation=1, settings={}, programs=False, hosts=[], flows=[], addresses={}, switches={}
 )
+
+INTACT, CORRUPTED = ReceiverFigures(corrupted=False), ReceiverFigures(corrupted=True)
 Impostor = Callable[..., AgentProcess]
 
 
@@ -47,9 +50,9 @@ def impostor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Impost
 
 
 def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
-    agent = impostor(event_line(Ready(0)), event_line(FlowReceived(1, False)), event_line(Stopped()))
+    agent = impostor(event_line(Ready(0)), event_line(FlowReceived(1, INTACT)), event_line(Stopped()))
     agent.wait_until_ready(Interrupt())
-    assert agent.last_events() == [FlowReceived(1, False), Stopped()]
+    assert agent.last_events() == [FlowReceived(1, INTACT), Stopped()]
     assert agent.problem is None
 
 
@@ -61,14 +64,16 @@ def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
             "'Traceback (most recent call last):' is not a message: Invalid JSON",
         ),
         (b'{"event":"gossip"}\n', "'{\"event\":\"gossip\"}' is not a message: Input tag 'gossip'"),
-        (b'{"event":"received","flow_id":1}\n', "is not a message: received.corrupted: Field required"),
+        (b'{"event":"received","flow_id":1}\n', "is not a message: received.figures: Field required"),
         (b"\xff\xfe\n", "is not a message: Invalid JSON"),
     ],
     ids=["no JSON", "unknown", "malformed", "no text"],
 )
 def test_an_unreadable_message_is_a_failure_that_quotes_it(impostor: Impostor, line: bytes, reason: str) -> None:
-    agent = impostor(event_line(FlowReceived(1, False)), line, event_line(FlowReceived(2, True)), event_line(Stopped()))
-    assert agent.last_events() == [FlowReceived(1, False), FlowReceived(2, True), Stopped()]
+    agent = impostor(
+        event_line(FlowReceived(1, INTACT)), line, event_line(FlowReceived(2, CORRUPTED)), event_line(Stopped())
+    )
+    assert agent.last_events() == [FlowReceived(1, INTACT), FlowReceived(2, CORRUPTED), Stopped()]
     assert agent.problem is not None
     assert agent.problem.startswith("agent1 sent a message that cannot be read: ")
     assert reason in agent.problem
@@ -93,8 +98,8 @@ def test_an_agent_that_does_not_get_ready_ends_the_run(impostor: Impostor, line:
 
 
 def test_an_agent_that_ends_without_a_report_is_named(impostor: Impostor) -> None:
-    agent = impostor(event_line(FlowReceived(1, False)), then="sys.exit('crashed')")
-    assert agent.last_events() == [FlowReceived(1, False)]
+    agent = impostor(event_line(FlowReceived(1, INTACT)), then="sys.exit('crashed')")
+    assert agent.last_events() == [FlowReceived(1, INTACT)]
     assert agent.problem is not None
     assert agent.problem.startswith("before it had reported agent1 ended with status 1 (crashed; see ")
 
@@ -110,8 +115,8 @@ def test_commands_arrive_as_lines(impostor: Impostor) -> None:
 def test_a_long_report_is_read_to_its_end(impostor: Impostor, monkeypatch: pytest.MonkeyPatch) -> None:
     """A report of thousands of unfinished flows takes long; only silence ends the wait."""
     monkeypatch.setattr(agents, "_REPORT_SECONDS", 5.0)
-    received, stopped = event_line(FlowReceived(1, False)), event_line(Stopped())
+    received, stopped = event_line(FlowReceived(1, INTACT)), event_line(Stopped())
     print_event = f"sys.stdout.buffer.write({received!r}); sys.stdout.flush(); time.sleep(2)\n"
     then = f"import time\nfor _ in range(3): {print_event}sys.stdout.buffer.write({stopped!r})"
     agent = impostor(then=then)
-    assert agent.last_events() == [*[FlowReceived(1, False)] * 3, Stopped()]
+    assert agent.last_events() == [*[FlowReceived(1, INTACT)] * 3, Stopped()]

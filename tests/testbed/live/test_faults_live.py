@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from sfc_testbed.testbed.live.session.session import open_network
+from sfc_testbed.api.functions import open_network
 from sfc_testbed.testbed.prompt.judging import fidelity
 from sfc_testbed.testbed.prompt.terminal import Terminal
 from sfc_testbed.testbed.targets.bmv2.installation import missing_bmv2
@@ -69,7 +69,7 @@ def test_an_incast_outlives_a_fault(tmp_path: Path, fault: str, switch: str, dil
 
 
 def test_the_prompts_network_routes_around_a_dead_link() -> None:
-    with open_network("clos", dilation=10_000, settings=("topology.hosts_per_tor=2",)) as net:
+    with open_network("clos", dilation=10_000, settings={"topology.hosts_per_tor": 2}) as net:
         for up in (False, True):
             net.set_link("tor1", "spine1", up=up)
             messages = [net.send(src, dst, 5_000) for src in ("h1", "h2") for dst in ("h3", "h4") for _ in range(4)]
@@ -82,7 +82,7 @@ def test_the_prompts_network_routes_around_a_dead_link() -> None:
 @pytest.mark.parametrize(("a", "b"), [("tor1", "spine1"), ("h3", "tor2"), ("h1", "tor1")])
 def test_losses_on_a_dead_link_at_the_prompt_are_counted(a: str, b: str) -> None:
     """The cut link is between switches, at the receiver or at a sender; `fidelity` reports the losses as drops."""
-    with open_network("clos", dilation=10_000, settings=("topology.hosts_per_tor=2", "topology.spines=1")) as net:
+    with open_network("clos", dilation=10_000, settings={"topology.hosts_per_tor": 2, "topology.spines": 1}) as net:
         messages = [net.send(src, "h3", 500_000) for src in ("h1", "h2")]
         time.sleep(0.5)
         net.set_link(a, b, up=False)

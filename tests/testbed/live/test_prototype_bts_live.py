@@ -15,8 +15,9 @@ import pytest
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 
+from sfc_testbed.api.functions import open_network
 from sfc_testbed.hosts.io.namespaces import network_namespace
-from sfc_testbed.testbed.live.session.session import LiveSession, open_network
+from sfc_testbed.testbed.live.session.session import LiveSession
 from sfc_testbed.testbed.system.namespace import in_network_of
 from sfc_testbed.wire.constants import BTS_UDP_PORT, DSCP_DATA
 from sfc_testbed.wire.roce.packets import source_port
@@ -88,7 +89,7 @@ def _source_port_of(frame: bytes) -> int | None:
 
 def test_a_bts_with_zeros_in_the_padding_pauses_the_flows_from_its_port() -> None:
     """Of two messages to the same host, only the one from the named UDP port waits for the whole pause."""
-    with open_network("star", dilation=D, settings=["topology.hosts=2"]) as net:
+    with open_network("star", dilation=D, settings={"topology.hosts": 2}) as net:
         h1, h2 = net.host("h1"), net.host("h2")
         paused, other = (net.send("h1", "h2", MESSAGE_BYTES) for _ in range(2))
         port = source_port(paused.flow.source_qpn)
@@ -113,7 +114,7 @@ def test_a_bts_with_zeros_in_the_padding_pauses_the_flows_from_its_port() -> Non
 
 def test_a_tcp_signal_of_the_prototype_pauses_one_connection_for_its_time() -> None:
     """It is made of a segment of the connection, whose flags and window it keeps. The other connection goes on."""
-    with open_network("star", dilation=D, settings=["topology.hosts=2"]) as net, ExitStack() as programs:
+    with open_network("star", dilation=D, settings={"topology.hosts": 2}) as net, ExitStack() as programs:
         h1, h2 = net.host("h1"), net.host("h2")
         server = programs.enter_context(_program(net, "h2", SINK.replace("ADDRESS", str(h2.ip))))
         assert server.stdout is not None

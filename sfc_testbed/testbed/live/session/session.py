@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """A live network as an object, with running NICs; its methods send messages and change the network.
 
-`open_network` starts a network by name, like Mininet's own scripts. The prompt's verbs and `examples/` use only this.
+The prompt's verbs use only this, and so do scripts, which get it from `sfc_testbed.open_network`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -35,12 +36,10 @@ from sfc_testbed.testbed.live.session.control import ControlledSwitch
 from sfc_testbed.testbed.live.session.hub import AgentHub, Sight
 from sfc_testbed.testbed.live.session.journal import Journal, Message
 from sfc_testbed.testbed.live.session.links import links_between, set_end, set_link
-from sfc_testbed.testbed.plan.dilations import NETWORK_DILATION
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_network, plan_run
-from sfc_testbed.testbed.program.user_program import declarations_of, read_program
+from sfc_testbed.testbed.program.user_program import declarations_of
 from sfc_testbed.testbed.recording.folder import make_folder
 from sfc_testbed.testbed.system.cleanup import end_processes
-from sfc_testbed.testbed.targets import capabilities
 from sfc_testbed.topologies.model import Host, Link, Port, SwitchPort
 from sfc_testbed.topologies.physics import passes_ns
 from sfc_testbed.topologies.routes import Paths
@@ -146,6 +145,15 @@ class LiveSession:
             hosts = self.topology.hosts
             raise UsageError(f"unknown host {name!r}; choose from {hosts[0].name} to {hosts[-1].name}")
         return self.topology.host[name]
+
+    def node(self, name: str) -> Any:
+        """Return a host or switch as Mininet's node: `cmd` and `popen` start applications in its network.
+
+        All switches share one network namespace. Raises UsageError if there is no such node.
+        """
+        if name not in self.switches:
+            self.host(name)
+        return self.network.emulation.net.get(name)
 
     def port(self, switch: str, word: str) -> SwitchPort:
         """Return a port by its number or its neighbour's name. Raises UsageError unless exactly one port matches."""
@@ -366,6 +374,10 @@ class LiveSession:
         )
 
 
+Network = LiveSession
+"""The public name of a session."""
+
+
 def _programs_of(network: LiveNetwork) -> list[psutil.Process]:
     """Return the processes in the hosts' network namespaces, except for the hosts' own shells."""
     shells = {network.emulation.host_pid(host.name) for host in network.plan.topology.hosts}
@@ -401,35 +413,3 @@ def open_session(
             yield session
         finally:
             session.close(tell)
-
-
-@contextmanager
-def open_network(
-    topology: str = "clos",
-    *,
-    scheme: str = "sfc",
-    switch: str = "auto",
-    dilation: int = NETWORK_DILATION,
-    settings: Sequence[str] = (),
-    hosts: str | None = None,
-    p4: str | None = None,
-) -> Iterator[LiveSession]:
-    """Provide a network by name, with the options of `runner.py cli`, and remove it at the end.
-
-    `settings` have the form "topology.tors=4", `p4` is the path of a P4 program, and `hosts` "docker:IMAGE" makes the
-    hosts containers. Raises UsageError if this machine or user cannot run such a network.
-    """
-    request = RunSpec(
-        "none",
-        scheme,
-        switch,
-        topology=topology,
-        dilation=dilation,
-        settings=parse_settings(settings),
-        hosts=hosts,
-        program=read_program(p4),
-    )
-    plan = plan_network(request)
-    capabilities.require("real", plan.config.switch, plan.mtu_bytes, hosts, has_virtual=False)
-    with open_session(request) as session:
-        yield session

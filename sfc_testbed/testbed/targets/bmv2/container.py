@@ -3,7 +3,7 @@
 """`simple_switch` in a container of the P4 project's image, for machines with Docker and without an installed BMv2.
 
 A container starts without a network. The switch's interfaces are moved into its namespace and then added to the switch
-over Thrift. The run ID is in the container's environment and in a label, so that `runner.py clean` finds both the
+over Thrift. The run ID is in the container's environment and in a label, so that `sfc-testbed clean` finds both the
 process and the container.
 """
 

@@ -12,6 +12,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from sfc_testbed.place import how_to_install_p4_tools
+
 OLDEST = (1, 15, 1)
 """The first version that serves priority queues in the order of the P4 program's priorities (docs/bmv2.md)."""
 
@@ -36,7 +38,7 @@ def find_bmv2() -> Installation | str:
     missing = container.missing_docker()
     if missing is None:
         return _checked(None, container.image_version())
-    return f"no simple_switch on the PATH, and {missing}; run tools/provision.sh p4"
+    return f"no simple_switch on the PATH, and {missing}; {how_to_install_p4_tools()}"
 
 
 def simple_switch_on_path() -> str | None:

@@ -72,7 +72,7 @@ def is_data(number: int, name: str, frame: bytes) -> bool:
 
 def outcome(link: FakeLink) -> tuple[int, int, int]:
     """Return the numbers of messages completed and given up at the sender, and received whole at the receiver."""
-    whole = sum(not event.corrupted for event in link.of(MessageReceived, "b"))
+    whole = sum(not event.figures.corrupted for event in link.of(MessageReceived, "b"))
     gave_up = [report.gave_up for report in link.of(SendingReport, "a")]
     return gave_up.count(False), gave_up.count(True), whole
 

@@ -147,7 +147,7 @@ def test_trimmed_packets_are_resent_without_a_timeout(share: int) -> None:
     link.run()
     [received] = link.of(MessageReceived, "b")
     [completed] = link.of(SendingReport, "a")
-    assert not received.corrupted
+    assert not received.figures.corrupted
     counts = completed.counts
     assert (counts.packets_resent, counts.naks, counts.timeouts) == (len(trimmed), len(trimmed), 0)
     assert len(_control(link, "b", Opcode.ACKNOWLEDGE, Syndrome.TRIMMED)) == len(trimmed)

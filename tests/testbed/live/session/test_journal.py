@@ -10,11 +10,13 @@ import pytest
 
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Signal
 from sfc_testbed.scenarios.model.flow import Flow
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
 from sfc_testbed.testbed.errors import RunError, UsageError
 from sfc_testbed.testbed.live.session.control import ControlledSwitch, SwitchEnded
 from sfc_testbed.testbed.live.session.journal import Journal, Message
 from sfc_testbed.testbed.targets.common.target import RunningSwitch
+
+INTACT, CORRUPTED = ReceiverFigures(corrupted=False), ReceiverFigures(corrupted=True)
 
 SIGNAL = Signal(1.0, 2.0, "h1", 1, "tor1", "queue", 5.0, 300_000, False, True, 7.0)
 
@@ -29,10 +31,10 @@ def test_a_message_is_done_when_both_ends_say_so() -> None:
     journal.add([first, second])
     journal.take([FlowSent(1, 15.0, 0.5, SenderCounts(packets_sent=1))])
     assert not first.is_done
-    journal.take([FlowSent(2, None, 0.5, SenderCounts()), FlowReceived(2, corrupted=False)])  # cut off by its agent
+    journal.take([FlowSent(2, None, 0.5, SenderCounts()), FlowReceived(2, INTACT)])  # cut off by its agent
     assert not second.is_done
     assert not journal.wait([first], seconds=0)
-    journal.take([FlowReceived(1, corrupted=False), FlowReceived(9, corrupted=True)])
+    journal.take([FlowReceived(1, INTACT), FlowReceived(9, CORRUPTED)])
     assert journal.wait([first], seconds=0)
     assert (first.fct_us, first.slowdown) == (10.0, 5.0)
     assert (second.fct_us, second.slowdown) == (None, None)
@@ -42,7 +44,7 @@ def test_messages_that_a_scenario_cuts_short_are_not_forgotten() -> None:
     journal = Journal()
     first, second = _message(1), _message(2)
     journal.add([first, second])
-    journal.take([FlowSent(1, 15.0, 0.5, SenderCounts(packets_sent=1)), FlowReceived(1, corrupted=False)])
+    journal.take([FlowSent(1, 15.0, 0.5, SenderCounts(packets_sent=1)), FlowReceived(1, INTACT)])
     assert journal.unfinished() == [second]
     journal.begin_anew()
     assert journal.messages() == [first, second]

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Draws the plots and sections of a page from the rows of their tables.
+
+A plot or section of an extension that raises an error becomes a sentence on the page. The rest of the page is drawn.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from os_helpers.visible import visible
+from sfc_testbed.analysis.plots.canvas import WIDTH_PIXELS, write_png
+from sfc_testbed.analysis.plots.svg import to_svg
+from sfc_testbed.analysis.report.data_table import DataTable
+from sfc_testbed.analysis.report.plots import Content, Drawn, PagePlot, has_needs
+from sfc_testbed.analysis.report.sections import Section
+from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.request.extensions import described
+from sfc_testbed.request.table import Table
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A plot of a page: its figure, or the sentence that says why it is missing."""
+
+    name: str
+    caption: str
+    figure: Figure | None
+    failure: str = ""
+    is_own: bool = True
+    """Whether the plot is the testbed's own. Figures of extensions may have any layout."""
+
+
+@dataclass(frozen=True)
+class PlacedSections:
+    """The sections of a page, and a sentence for each one that failed."""
+
+    tables: Sequence[DataTable]
+    failures: Sequence[str]
+
+
+def placed_plots(plots: Table[PagePlot[Content]], content: Content, runs: Sequence[Run] = ()) -> list[Placed]:
+    """Draw all plots of a page that have data. `runs`: those whose traces decide that."""
+    placed: list[Placed] = []
+    for name, row in plots.items():
+        is_own = plots.owner(name) is None
+        try:
+            if not has_needs(row, runs):
+                continue
+            drawn = row.draw(content)
+            figures = (
+                [] if drawn is None else [Drawn(name, row.caption, drawn)] if isinstance(drawn, Figure) else [*drawn]
+            )
+        except (Exception, SystemExit) as error:
+            if is_own:
+                raise
+            placed.append(Placed(name, row.caption, None, f"Plot {name} failed: {described(error)}."))
+            continue
+        placed += [Placed(one.name, one.caption, one.figure, is_own=is_own) for one in figures]
+    return placed
+
+
+def placed_sections(sections: Table[Section[Content]], content: Content) -> PlacedSections:
+    """Return the tables of all sections of a page."""
+    tables: list[DataTable] = []
+    failures = []
+    for name, row in sections.items():
+        try:
+            made = row.tables(content)
+            tables += [] if made is None else [made] if isinstance(made, DataTable) else made
+        except (Exception, SystemExit) as error:
+            if sections.owner(name) is None:
+                raise
+            failures.append(f"Section {name} failed: {described(error)}.")
+            tables.append(DataTable(name, (), (), failures[-1]))
+    return PlacedSections(tables, failures)
+
+
+def figures_of(placed: Iterable[Placed]) -> dict[str, Figure]:
+    """Return the figures by name, and issue a warning for each plot that failed."""
+    figures = {}
+    for plot in placed:
+        if plot.figure is None:
+            warnings.warn(plot.failure, stacklevel=2)
+        else:
+            figures[plot.name] = plot.figure
+    return figures
+
+
+def place_figures(
+    folder: Path, figures: Mapping[str, Figure], captions: Mapping[str, str], *, pictures: bool = True
+) -> list[dict[str, object]]:
+    """Return each figure as SVG for a page, and write it as PNG if `pictures` is set."""
+    return on_page(
+        folder, [Placed(name, captions[name], figure) for name, figure in figures.items()], pictures=pictures
+    )
+
+
+def on_page(folder: Path, placed: Iterable[Placed], *, pictures: bool = True) -> list[dict[str, object]]:
+    """Return each plot for a page: its picture, or why it failed. Write PNG files, too, if `pictures` is set."""
+    shown: list[dict[str, object]] = []
+    for plot in placed:
+        content: dict[str, object] = {"svg": "", "caption": plot.caption, "png": None, "failure": plot.failure}
+        if plot.figure is not None:
+            if pictures:
+                content["png"] = f"{plot.name}.png"
+                write_png(plot.figure, folder / f"{plot.name}.png")
+            content["svg"] = Markup(_svg(plot) if plot.is_own or _has_plain_grid(plot.figure) else _image(plot))
+            _close(plot.figure)
+        shown.append(content)
+    return shown
+
+
+def _has_plain_grid(figure: Figure) -> bool:
+    """Return whether a figure consists of panels in one grid, which `to_svg` can cut out. Others become images."""
+    specs = [axes.get_subplotspec() for axes in figure.axes]
+    grids = {id(spec.get_gridspec()) for spec in specs if spec is not None}
+    cells = {(spec.num1, spec.num2) for spec in specs if spec is not None}
+    return bool(specs) and None not in specs and len(grids) == 1 and len(cells) == len(specs)
+
+
+def _svg(plot: Placed) -> str:
+    assert plot.figure is not None
+    return to_svg(plot.figure, name=plot.name.replace("_", "-"), description=visible(plot.caption))
+
+
+def _image(plot: Placed) -> str:
+    """Return a figure as an image within the page."""
+    assert plot.figure is not None
+    buffer = BytesIO()
+    FigureCanvasAgg(plot.figure)
+    plot.figure.savefig(buffer, format="png", dpi=WIDTH_PIXELS / plot.figure.get_figwidth())
+    source = b64encode(buffer.getvalue()).decode()
+    alt = escape(visible(plot.caption))
+    return f'<img alt="{alt}" style="max-width:100%;height:auto" src="data:image/png;base64,{source}">'
+
+
+def _close(figure: Any) -> None:
+    """Forget a figure that a function of a user made with pyplot, which otherwise keeps it."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close(figure)

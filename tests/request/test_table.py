@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tables of names: rows of the testbed, and rows of extensions, which can be removed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.table import Table
+
+
+@pytest.fixture
+def table() -> Iterator[Table[int]]:
+    made: Table[int] = Table("number", {"one": 1})
+    yield made
+    Table.all.remove(made)
+
+
+def test_a_table_knows_who_added_a_row(table: Table[int]) -> None:
+    table.add("two", 2, "mine.py")
+    assert (table.owner("one"), table.owner("two")) == (None, "mine.py")
+    table.fill({"the third": 3})
+    assert dict(table) == {"the third": 3, "one": 1, "two": 2}
+    assert table.owner("the third") is None
+    table.remove("mine.py")
+    assert "two" not in table and table.owner("two") is None
+
+
+@pytest.mark.parametrize("name", ["one", "Two", "", "a b", "-a"])
+def test_a_taken_or_impossible_name_is_refused(table: Table[int], name: str) -> None:
+    with pytest.raises(UsageError, match=r"^number "):
+        table.add(name, 2, "mine.py")
