@@ -16,8 +16,8 @@ import typer
 from pydantic import TypeAdapter
 
 from os_helpers.kept import discard
+from sfc_testbed.api.progress import status
 from sfc_testbed.cli.output import errors, say
-from sfc_testbed.cli.progress import status
 from sfc_testbed.native.build import BuildFailed
 from sfc_testbed.native.extended import WANTED
 from sfc_testbed.native.first_use import compile_with, folder_with
