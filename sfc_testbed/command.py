@@ -26,6 +26,10 @@ def main() -> None:
     os.environ["MPLBACKEND"] = "agg"
     end_at_once()
     try:
+        if any(word.endswith(".py") for word in sys.argv[1:]):
+            from sfc_testbed.request.extensions import choose_compiled
+
+            choose_compiled(sys.argv[1:])
         from sfc_testbed.cli.app import main as execute
     except ModuleNotFoundError as error:
         if error.name not in ("rich", "typer", "os_helpers"):

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import sys
 
-from sfc_testbed.native.first_use import compile_engine
+from sfc_testbed.native.first_use import WITH_FILES, compile_engine, compile_files
 
 _INTERRUPTED = 130
 
 if __name__ == "__main__":
     try:
-        compile_engine()
+        if WITH_FILES in sys.argv[1:]:
+            compile_files(sys.stdin.read())
+        else:
+            compile_engine()
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)

@@ -13,11 +13,12 @@ import os
 import re
 import shlex
 import shutil
+import string
 import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +26,8 @@ from typing import Any
 
 from os_helpers.cache import forget_unused, private_cache
 from os_helpers.kept import discard, is_whole, seal
+from sfc_testbed.native.extended import USES, UserFile, UserModule, extended_name
+from sfc_testbed.native.rewriting import NotCompilable, compiled_text
 from sfc_testbed.native.sources import (
     EXTENSIONS,
     MANIFEST,
@@ -32,6 +35,7 @@ from sfc_testbed.native.sources import (
     build_name,
     digest_of,
     dropped_details,
+    dropped_from,
     engine,
     imports_of,
     module_name,
@@ -42,7 +46,10 @@ from sfc_testbed.place import ROOT, how_to_install, how_to_install_for_python
 _FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-fwrapv", "-w")
 _C_FLAGS = ("-std=gnu11", "-O2")
 _ERROR = re.compile(r"^(\S+\.py):\d+(?::\d+)?: error: .*$", re.MULTILINE)
+_ERROR_IN_TEXT = re.compile(r"^(.+\.py):(\d+)(?::\d+)?: error: (.*?)(?:  \[[a-z-]+\])?$", re.MULTILINE)
 _SHOWN_CHARACTERS = 300
+_NO_TEXTS: Mapping[Path, UserModule] = {}
+_PLAIN = frozenset(f"{string.ascii_letters}{string.digits}/._- ".encode())
 
 
 class BuildFailed(Exception):
@@ -66,7 +73,24 @@ def build_engine() -> Path:
 
     Raise BuildFailed, CacheRefused or OSError.
     """
-    folder = private_cache() / build_name()
+    return _build(build_name, lambda work, target: _compile(work, target))
+
+
+def build_extended(files: Sequence[UserFile]) -> Path:
+    """Return the folder with a build of the engine and of users' files, and build it unless it is in the cache.
+
+    Raise BuildFailed, CacheRefused or OSError.
+    """
+
+    def make(work: Path, target: Path) -> None:
+        _compile(work, target, [module for file in files for module in file.modules])
+        (target / USES).write_text(json.dumps({file.path: file.sha256 for file in files}), encoding="utf-8")
+
+    return _build(lambda: extended_name(files), make)
+
+
+def _build(name_now: Callable[[], str], make: Callable[[Path, Path], None]) -> Path:
+    folder = private_cache() / name_now()
     if is_whole(folder):
         return folder
     lacking = missing()
@@ -75,8 +99,8 @@ def build_engine() -> Path:
     with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as name:
         new_build = Path(name) / folder.name
         new_build.mkdir()
-        _compile(Path(name) / "c", new_build)
-        if build_name() != folder.name:
+        make(Path(name) / "c", new_build)
+        if name_now() != folder.name:
             raise BuildFailed("its sources changed during compilation; try again")
         seal(new_build)
         if not is_whole(folder):
@@ -90,32 +114,80 @@ def build_engine() -> Path:
     return folder
 
 
-def _compile(work: Path, target: Path) -> None:
-    """Compile the engine: C files go to the folder `work`, modules and manifest to the folder `target`."""
+def _compile(work: Path, target: Path, modules: Sequence[UserModule] = ()) -> None:
+    """Compile the engine with modules of users: C files go to the folder `work`, modules and manifest to `target`."""
     from concurrent.futures import ThreadPoolExecutor  # every command loads this module, but few compile
 
     work.mkdir()
-    sources = _translate(work)
+    texts = _write_texts(modules, work)
+    sources = _translate(work, texts) if texts else _translate(work)
+    _show_real_paths(work, texts)
     extensions: list[dict[str, Any]] = json.loads((work / EXTENSIONS).read_text(encoding="utf-8"))
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         list(pool.map(lambda extension: _link(extension, target), extensions))
         list(pool.map(lambda name: link_c_module(name, target), engine().c_modules))
-    _write_manifest(target, sources, [str(extension["name"]) for extension in extensions])
+    _write_manifest(target, sources, [str(extension["name"]) for extension in extensions], texts)
 
 
-def _translate(work: Path) -> list[str]:
-    """Translate Python to C and return the translated sources. Algorithms that mypyc refuses are omitted."""
+def _write_texts(modules: Sequence[UserModule], work: Path) -> dict[Path, UserModule]:
+    """Write the texts that are compiled, one folder for each package, and return the modules by their paths."""
+    compiled = {module_name(source) for source in (*engine().modules, *algorithms())}
+    texts: dict[Path, UserModule] = {}
+    for module in {module.name: module for module in modules}.values():
+        is_package = Path(module.path).name == "__init__.py"
+        path = work.joinpath(*module.name.split("."), *(("__init__",) if is_package else ())).with_suffix(".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in path.relative_to(work).parents:
+            if folder.name:
+                (work / folder / "__init__.py").touch()
+        try:
+            path.write_text(compiled_text(module, compiled), encoding="utf-8")
+        except NotCompilable as error:
+            raise BuildFailed(str(error)) from error
+        texts[path] = module
+    return texts
+
+
+def _show_real_paths(work: Path, texts: Mapping[Path, UserModule]) -> None:
+    """Replace the paths of the written texts in the C files, so that tracebacks name the user's files."""
+    for file in work.rglob("*.c") if texts else ():
+        code = file.read_bytes()
+        for path, module in texts.items():
+            code = code.replace(f'"{path}"'.encode(), _c_string(os.fsencode(module.path)))
+        file.write_bytes(code)
+
+
+def _c_string(text: bytes) -> bytes:
+    return b'"' + b"".join(b"%c" % byte if byte in _PLAIN else b"\\%03o" % byte for byte in text) + b'"'
+
+
+def _translate(work: Path, texts: Mapping[Path, UserModule] = _NO_TEXTS) -> list[str]:
+    """Translate Python to C and return the translated sources. Algorithms that mypyc refuses are omitted.
+
+    Raise BuildFailed for an error in the engine or in the texts of users.
+    """
     optional = algorithms()
     while True:
         sources = [*engine().modules, *optional]
-        command = [sys.executable, "-m", "sfc_testbed.native.translate", str(work), *sources]
+        command = [sys.executable, "-m", "sfc_testbed.native.translate", str(work), *sources, *map(str, texts)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode == 0:
             return sources
         refused = set(_ERROR.findall(done.stdout)) & set(optional)
         if not refused:
-            raise BuildFailed(_first_error(done.stdout + done.stderr))
+            raise BuildFailed(_error_in(texts, done.stdout) or _first_error(done.stdout + done.stderr))
         optional = [name for name in optional if name not in refused]
+
+
+def _error_in(texts: Mapping[Path, UserModule], output: str) -> str | None:
+    """Return the first error in a user's file, with its place, and the number of further ones."""
+    errors = [
+        f"{module.path}, line {line}: {message}"
+        for name, line, message in _ERROR_IN_TEXT.findall(output)
+        if (module := texts.get((ROOT / name).resolve())) is not None
+    ]
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return f"{errors[0]}{more}" if errors else None
 
 
 def _link(extension: dict[str, Any], target: Path) -> None:
@@ -143,7 +215,9 @@ def link_c_module(name: str, target: Path) -> None:
     )
 
 
-def _write_manifest(target: Path, sources: Sequence[str], extensions: Sequence[str]) -> None:
+def _write_manifest(
+    target: Path, sources: Sequence[str], extensions: Sequence[str], texts: Mapping[Path, UserModule] = _NO_TEXTS
+) -> None:
     source_of = {module_name(source): source for source in sources}
     entries = {
         name: _entry(name, source=module.sources[0], imports=[], classes={})
@@ -158,6 +232,9 @@ def _write_manifest(target: Path, sources: Sequence[str], extensions: Sequence[s
         )
         for name in extensions
     }
+    for path, module in texts.items():
+        entries[module.name]["text"] = module.digest
+        entries[module.name]["classes"] = dropped_from(path.read_text(encoding="utf-8"))
     (target / MANIFEST).write_text(json.dumps(entries), encoding="utf-8")
 
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,13 +19,15 @@ from pathlib import Path
 from os_helpers.cache import CACHE_NAME, CacheRefused, private_cache
 from os_helpers.kept import discard, is_whole
 from os_helpers.visible import visible
-from sfc_testbed.native.build import BuildFailed, build_engine, missing
+from sfc_testbed.native.build import BuildFailed, build_engine, build_extended, missing
+from sfc_testbed.native.extended import UserFile, as_json, extended_name, from_json
 from sfc_testbed.native.modules import (
     INTERPRETED,
     engine_folder,
     has_damaged_engine,
     install,
     interpreted_algorithms,
+    is_extended,
     loaded_sources,
     wants_compiled,
 )
@@ -33,6 +36,8 @@ from sfc_testbed.place import NAME, ROOT, is_clone, neutral_folder
 
 _COMMAND = ROOT / "runner.py"
 _MODULE = "sfc_testbed.native"
+WITH_FILES = "--with-files"
+"""The option of the module `sfc_testbed.native` to compile files of users, which it reads on stdin."""
 
 
 def prepare() -> None:
@@ -43,7 +48,7 @@ def prepare() -> None:
     """
     if not _is_command() or not wants_compiled():
         return
-    if engine_folder() is not None and not has_damaged_engine():
+    if is_extended() or (engine_folder() is not None and not has_damaged_engine()):
         return
     _compile_apart()
     if engine_folder() is not None:
@@ -57,7 +62,12 @@ def prepare_library() -> None:
     If the process has loaded the engine's sources already, one line says so: this process stays slower. The command
     uses `prepare` instead.
     """
-    if _is_command() or not wants_compiled() or (engine_folder() is not None and not has_damaged_engine()):
+    if (
+        _is_command()
+        or is_extended()
+        or not wants_compiled()
+        or (engine_folder() is not None and not has_damaged_engine())
+    ):
         return
     _prepare_once()
 
@@ -78,15 +88,46 @@ def _is_command() -> bool:
     return started == _COMMAND or started.name == NAME
 
 
-def _compile_apart() -> None:
-    """Compile in separate processes. On Ctrl-C they end and leave nothing behind."""
-    compiling = subprocess.Popen([sys.executable, "-m", _MODULE], cwd=neutral_folder(), start_new_session=True)
+def _compile_apart(files: Sequence[UserFile] = ()) -> str:
+    """Compile in separate processes. On Ctrl-C they end and leave nothing behind. Return the output for `files`."""
+    words = [sys.executable, "-m", _MODULE, *((WITH_FILES,) if files else ())]
+    pipe = subprocess.PIPE if files else None
+    compiling = subprocess.Popen(
+        words, cwd=neutral_folder(), start_new_session=True, stdin=pipe, stdout=pipe, text=True
+    )
     try:
-        compiling.wait()
-    except KeyboardInterrupt:
+        return compiling.communicate(as_json(files) if files else None)[0] or ""
+    except BaseException:
         os.killpg(compiling.pid, signal.SIGINT)
         compiling.wait()
         raise
+
+
+def folder_with(files: Sequence[UserFile]) -> Path:
+    """Return the place of the build of the engine with files of users. Raise CacheRefused."""
+    return private_cache() / extended_name(files)
+
+
+def compile_with(files: Sequence[UserFile]) -> bool:
+    """Compile the engine with files of users. Return False if the cache has the build already. Raise BuildFailed."""
+    folder = folder_with(files)
+    if is_whole(folder) or adopt_build(folder.name):
+        return False
+    lacks = f"not wanted: {INTERPRETED} is set" if not wants_compiled() else missing()
+    if lacks is not None:
+        raise BuildFailed(lacks)
+    output = _compile_apart(files).strip()
+    if not is_whole(folder):
+        raise BuildFailed(output or "the compilation has ended")
+    return True
+
+
+def compile_files(text: str) -> None:
+    """Compile the files of `as_json`, for `compile_with`. Print why they cannot be compiled."""
+    try:
+        build_extended(from_json(text))
+    except (BuildFailed, CacheRefused, OSError) as error:
+        print(visible(str(error)))
 
 
 def compile_engine() -> bool:

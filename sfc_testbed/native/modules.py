@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +21,7 @@ from typing import Any
 
 from os_helpers.cache import CacheRefused, private_cache
 from os_helpers.kept import is_whole
+from sfc_testbed.native.extended import WANTED, best_build, text_digest, uses_of, wanted_build
 from sfc_testbed.native.sources import MANIFEST, algorithms, build_name, builds_prefix, digest_of, engine, module_name
 
 INTERPRETED = "SFC_TESTBED_INTERPRETED"
@@ -29,10 +30,44 @@ INTERPRETED = "SFC_TESTBED_INTERPRETED"
 
 def install() -> None:
     """Import compiled modules from now on, if the cache has a build of the current sources."""
-    if wants_compiled() and not any(isinstance(finder, CompiledFinder) for finder in sys.meta_path):
-        folder = engine_folder()
+    if wants_compiled() and _installed() is None:
+        folder = wanted_build() or engine_folder()
         if folder is not None:
             sys.meta_path.insert(0, CompiledFinder(folder))
+
+
+def choose_build(files: Mapping[str, str]) -> None:
+    """Choose the extended build that has most of these files of users (path -> SHA-256), if there is one.
+
+    Child processes will use this build, and so does this process unless it has loaded a module of the engine.
+    """
+    if not wants_compiled():
+        return
+    folder = best_build(files)
+    if folder is None:
+        os.environ.pop(WANTED, None)
+        return
+    os.environ[WANTED] = folder.name
+    finder = _installed()
+    if not loaded_sources() and (finder is None or finder.folder != folder):
+        sys.meta_path[:] = [each for each in sys.meta_path if each is not finder]
+        sys.meta_path.insert(0, CompiledFinder(folder))
+
+
+def is_extended() -> bool:
+    """Return whether this process uses an extended build. The cache may then lack a build of the engine alone."""
+    finder = _installed()
+    return finder is not None and bool(finder.files)
+
+
+def compiled_finder(path: str, sha256: str) -> CompiledFinder | None:
+    """Return the finder of this process if its build has this file of a user with this digest, else None."""
+    finder = _installed()
+    return finder if finder is not None and finder.files.get(path) == sha256 else None
+
+
+def _installed() -> CompiledFinder | None:
+    return next((finder for finder in sys.meta_path if isinstance(finder, CompiledFinder)), None)
 
 
 def wants_compiled() -> bool:
@@ -63,7 +98,7 @@ def has_damaged_engine() -> bool:
 
 
 def loaded_sources() -> bool:
-    """Return whether this process has loaded modules of the engine from their sources."""
+    """Return whether this process has loaded modules of the engine."""
     return any(module_name(source) in sys.modules for source in engine().modules)
 
 
@@ -78,23 +113,45 @@ class CompiledFinder(MetaPathFinder):
 
     def __init__(self, folder: Path) -> None:
         entries: dict[str, dict[str, Any]] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        self._folder = folder
-        self.modules: Mapping[str, dict[str, Any]] = _intact(entries)
-        self._unrestored = {name: entry["classes"] for name, entry in self.modules.items()}
+        self.folder = folder
+        intact = _intact(entries)
+        self.modules: Mapping[str, dict[str, Any]] = {k: v for k, v in intact.items() if "text" not in v}
+        self.files: Mapping[str, str] = uses_of(folder)
+        """The files of users, path -> SHA-256."""
+        self._of_users = {name: entry for name, entry in intact.items() if "text" in entry}
+        self._unrestored = {name: entry["classes"] for name, entry in intact.items()}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the spec of the extension module with this name, or None."""
         entry = self.modules.get(fullname)
-        if entry is None:
-            return None
-        place = str(self._folder / entry["file"])
-        if not os.path.exists(place):  # noqa: PTH110 (creating a Path for each import is slow)
-            raise CacheRefused(f"{self._folder} was removed while the command used it; run the command again")
-        return spec_from_file_location(fullname, place, loader=_Loader(fullname, place, self._restore_classes))
+        return None if entry is None else self._spec(fullname, entry)
 
-    def _restore_classes(self) -> None:
+    def _spec(self, name: str, entry: Mapping[str, Any]) -> ModuleSpec | None:
+        place = str(self.folder / entry["file"])
+        if not os.path.exists(place):  # noqa: PTH110 (creating a Path for each import is slow)
+            raise CacheRefused(f"{self.folder} was removed while the command used it; run the command again")
+        return spec_from_file_location(name, place, loader=_Loader(name, place, self.restore_classes))
+
+    def spec_of(self, name: str, text: str) -> ModuleSpec | None:
+        """Return the spec of the compiled module of a user's text, or None if the build has no module of this text.
+
+        The caller asks for it, because the name alone does not decide.
+        """
+        entry = self._of_users.get(name)
+        return None if entry is None or entry["text"] != text_digest(text) else self._spec(name, entry)
+
+    def is_compiled(self, name: str) -> bool:
+        """Return whether a module of a user that this process has loaded is compiled."""
+        file = getattr(sys.modules.get(name), "__file__", None) or ""
+        return name in self._of_users and file.endswith(EXTENSION_SUFFIXES[0])
+
+    def forget_users(self) -> None:
+        """Let modules of users run interpreted from now on: a compiled module can be executed only once."""
+        self._of_users = {}
+
+    def restore_classes(self) -> None:
         """Restore what the compiler drops from the classes of all loaded modules (`native.sources.dropped_details`).
 
         A compiled module imports another one directly, without a finder or loader.

@@ -119,7 +119,12 @@ def dropped_details(source: str) -> dict[str, dict[str, Any]]:
 
     The compiler keeps the bare types but not the metadata of `Annotated`, such as the bounds of a parameter.
     """
-    tree = ast.parse(path_of(source).read_text(encoding="utf-8"))
+    return dropped_from(path_of(source).read_text(encoding="utf-8"))
+
+
+def dropped_from(text: str) -> dict[str, dict[str, Any]]:
+    """Return the same for a module's text."""
+    tree = ast.parse(text)
     return {
         node.name: {"doc": ast.get_docstring(node), "annotations": _annotations(node) if _is_dataclass(node) else None}
         for node in tree.body

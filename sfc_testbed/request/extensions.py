@@ -21,7 +21,7 @@ import traceback
 import zlib
 from base64 import b85decode, b85encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import field
 from importlib import import_module, reload
 from importlib.abc import MetaPathFinder, SourceLoader
@@ -34,6 +34,10 @@ from typing import Annotated
 from pydantic import BeforeValidator, ConfigDict, PlainSerializer, ValidationInfo
 from pydantic.dataclasses import dataclass
 
+from sfc_testbed.native.extended import UserFile, UserModule
+from sfc_testbed.native.modules import CompiledFinder, choose_build, compiled_finder
+from sfc_testbed.native.rewriting import interpreted_part
+from sfc_testbed.native.sources import engine, module_name
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.checks import shown
 from sfc_testbed.request.errors import UsageError
@@ -44,6 +48,8 @@ GROUP = "sfc_testbed.extensions"
 MOST_BYTES = 1_000_000
 _PACKAGE = "sfc_extension_"
 _OURS = "sfc_testbed"
+_DONE = "_sfc_interpreted_part_executed"
+"""The name in a compiled module that marks that its interpreted part was executed."""
 
 
 def _packed(texts: Mapping[str, str]) -> str:
@@ -138,6 +144,9 @@ def read_extension(word: str) -> Extension:
 def load(extensions: Iterable[Extension]) -> None:
     """Execute those extensions that this process has not loaded. UsageError, one line, if one fails."""
     with _lock:
+        extensions = list(extensions)
+        if any(_loaded.get(each.path) != each for each in extensions):
+            choose_build({each.path: each.sha256 for each in (*_loaded.values(), *extensions)})
         for extension in extensions:
             known = _loaded.get(extension.path)
             if known is not None and known.sha256 == extension.sha256:
@@ -151,6 +160,59 @@ def load(extensions: Iterable[Extension]) -> None:
 def loaded() -> tuple[Extension, ...]:
     """Return the extensions of this process."""
     return tuple(_loaded.values())
+
+
+def choose_compiled(words: Iterable[str]) -> None:
+    """Choose the build that has the files among the words of a command, before the command loads the engine."""
+    files = {}
+    for word in words:
+        if word.endswith(".py"):
+            with suppress(UsageError):
+                extension = read_extension(word.removeprefix("--use="))
+                files[extension.path] = extension.sha256
+    if files:
+        choose_build(files)
+
+
+def is_compiled(extension: Extension) -> bool:
+    """Return whether algorithms of an extension that this process has loaded are compiled."""
+    finder = compiled_finder(extension.path, extension.sha256)
+    return finder is not None and any(map(finder.is_compiled, _paths(extension)))
+
+
+def for_compiler(extension: Extension) -> UserFile:
+    """Return a loaded extension with the modules of its algorithms, and those that they import from its folder.
+
+    UsageError if it has no algorithm, or is no file.
+    """
+    if not extension.files:
+        raise UsageError(f"{extension.word}: only files can be compiled, not modules of installed packages")
+    bases = {module_name(source) for source in engine().modules}
+    rows = [row for table in Table.all for row in table.of(extension.word).values() if isinstance(row, type)]
+    kinds = [row for row in rows if any(base.__module__ in bases for base in row.__mro__)]
+    paths = _paths(extension)
+    waiting = sorted({base.__module__ for kind in kinds for base in kind.__mro__} & set(paths))
+    if not waiting:
+        raise UsageError(
+            f"{extension.word}: it adds no congestion control, flow control or loss recovery, and only these can be "
+            "compiled"
+        )
+    modules: dict[str, UserModule] = {}
+    while waiting:
+        name = waiting.pop()
+        if name not in modules:
+            modules[name] = UserModule(name, *paths[name])
+            waiting += [each for each in _imported_modules(name, *paths[name]) if each in paths]
+    return UserFile(extension.path, extension.sha256, tuple(module for _, module in sorted(modules.items())))
+
+
+def _imported_modules(name: str, path: str, text: str) -> Iterator[str]:
+    """Yield the names that the relative imports of a module may stand for."""
+    parts = name.split(".") if Path(path).name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.level > 0:
+            base = [*parts[: len(parts) - node.level + 1], *((node.module,) if node.module else ())]
+            yield from (".".join([*base, *more]) for more in ((), *((alias.name,) for alias in node.names)))
 
 
 def owner() -> str:
@@ -183,8 +245,11 @@ def _execute(extension: Extension) -> None:
     try:
         with _as_owner(extension), redirect_stdout(sys.stderr):  # stdout may be JSON
             if extension.files:
-                _Finder.of(extension.package).files.update(_paths(extension))
+                compiled = compiled_finder(extension.path, extension.sha256)
+                _Finder.of(extension.package).add(_paths(extension), compiled)
                 import_module(extension.module)
+                if compiled is not None:
+                    _execute_rest(extension, compiled)
             else:
                 if _of_module(extension.word).sha256 != extension.sha256:
                     raise UsageError("its files differ from those that the request was made with")
@@ -203,14 +268,29 @@ def _execute(extension: Extension) -> None:
         sys.dont_write_bytecode = writes
 
 
+def _execute_rest(extension: Extension, finder: CompiledFinder) -> None:
+    """Execute the interpreted parts of compiled modules. Compiled modules import each other without our finder."""
+    finder.restore_classes()
+    paths = _paths(extension)
+    for name in reversed([name for name in sys.modules if name in paths]):
+        names = vars(sys.modules[name])
+        if finder.is_compiled(name) and _DONE not in names:
+            names[_DONE] = True
+            path, text = paths[name]
+            exec(compile(interpreted_part(UserModule(name, path, text)), path, "exec", dont_inherit=True), names)
+
+
 def _unload(extension: Extension) -> None:
     """Remove the rows and the modules of an extension."""
     for table in Table.all:
         table.remove(extension.word)
     _loaded.pop(extension.path, None)
+    finder = compiled_finder(extension.path, extension.sha256)
+    if finder is not None and is_compiled(extension):
+        finder.forget_users()
     if extension.files:
-        for name in extension.files:
-            sys.modules.pop(f"{extension.package}.{_module_of(name)}", None)
+        for name in _paths(extension):
+            sys.modules.pop(name, None)
 
 
 def description(error: BaseException, extension: Extension) -> str:
@@ -343,6 +423,12 @@ class _Finder(MetaPathFinder):
     def __init__(self, package: str) -> None:
         self.package = package
         self.files: dict[str, tuple[str, str]] = {}
+        self._compiled: CompiledFinder | None = None
+
+    def add(self, files: Mapping[str, tuple[str, str]], compiled: CompiledFinder | None) -> None:
+        """Add the modules of an extension, path and text by name, and the finder that may have compiled ones."""
+        self.files.update(files)
+        self._compiled = compiled or self._compiled
 
     @classmethod
     def of(cls, package: str) -> _Finder:
@@ -362,6 +448,9 @@ class _Finder(MetaPathFinder):
         if name not in self.files:
             return None
         file, text = self.files[name]
+        compiled = self._compiled and self._compiled.spec_of(name, text)
+        if compiled:
+            return compiled
         within: list[str] | None = [] if Path(file).name == "__init__.py" else None
         return spec_from_file_location(name, file, loader=_Loader(file, text), submodule_search_locations=within)
 

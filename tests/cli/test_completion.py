@@ -29,7 +29,7 @@ def _tab(line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("./runner.py co", ["compare"]),
+        ("./runner.py comp", ["compare", "compile"]),
         ("./runner.py compare by", ["bystanders"]),
         ("./runner.py compare incast --schemes irn,sfc+h", ["irn,sfc+hpcc"]),
     ],

@@ -20,7 +20,7 @@ from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.place import command_name
 from sfc_testbed.request.command import repeat_command
-from sfc_testbed.request.extensions import load
+from sfc_testbed.request.extensions import is_compiled, load
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme, resolve_scheme
 from sfc_testbed.request.settings import SettingsByPart, by_part, settings_words
 from sfc_testbed.request.spec import FaultSpan, RunConfig, RunSpec
@@ -336,20 +336,25 @@ def _config(
         "switch_settings": network.switch.model_dump(),
         "transport_settings": asdict(resolved(network.transport)),
         "thresholds_bytes": network.thresholds_bytes,
-        "versions": _versions(),
+        "versions": _versions(spec),
     }
     return RunConfig(**{**options, **resolved_fields, **chosen})
 
 
-def _versions() -> dict[str, str]:
-    """Return the versions of this package, Python, the kernel, and packages that affect results."""
+def _versions(spec: RunSpec) -> dict[str, str]:
+    """Return the versions of this package, Python, the kernel, and packages that affect results.
+
+    For each extension, say whether its algorithms are compiled.
+    """
     result = {"python": platform.python_version(), "kernel": platform.release()}
     for package in ("sfc-testbed", "numpy", "polars"):
         try:
             result[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             result[package] = "not installed"
-    return result
+    return result | {
+        f"--use {extension}": "compiled" if is_compiled(extension) else "interpreted" for extension in spec.uses
+    }
 
 
 def agent_count(hosts: int) -> int:
