@@ -20,7 +20,7 @@ from sfc_testbed.testbed.sweep.sweep import jobs_of, read_sweep
 from sfc_testbed.testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES, _folder, _sources
 from tests.tree import ROOT, copy_of_package
 
-OTHERS = {"cli", "documents", "native", "reproduction", "simulators"}
+OTHERS = {"api", "cli", "contract", "documents", "native", "reproduction", "simulators"}
 """Folders whose code does not affect results."""
 SWEEP = "name: a\nscenario: incast\nschemes: [sfc]\nsettings: {message_bytes: 5000, degree: 2}\n"
 
