@@ -205,7 +205,7 @@ def _try(kind: type[Any], name: str, what: str, *more: int) -> None:
         for attribute in ("window_bytes", "rate_bps") if issubclass(kind, CongestionControl) else ():
             getattr(made, attribute)
     except AttributeError as error:
-        call = "; does __init__ call super().__init__(...)?" if "undefined" in str(error) else ""
+        call = "; does __init__ call super().__init__(...)?" if "_bytes'" in str(error) else ""
         raise UsageError(f"{what} {name}: AttributeError: {error}{call}") from error
 
 

@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from sfc_testbed.api.progress import status
-from sfc_testbed.cli.output import EXIT_CLAIM, complain, errors, say
+from sfc_testbed.cli.output import EXIT_CLAIM, complain, errors, say, warn
 from sfc_testbed.contract.extension import checked
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.request.errors import UsageError
-from sfc_testbed.request.extensions import use
+from sfc_testbed.request.extensions import load_installed, use
 
 
 def verb(
@@ -24,6 +24,8 @@ def verb(
         typer.Argument(metavar="FILE.py", help="Files as for --use; an installed module may be named, too."),
     ],
 ) -> None:
+    for problem in load_installed():
+        warn(problem)
     extensions = use(*files)
     prepare()
     made: Counter[str] = Counter()
