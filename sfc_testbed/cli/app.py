@@ -51,7 +51,7 @@ VERBS: Mapping[str, str] = {
     "sweep": "Run every combination of the settings in a file; an interrupted sweep resumes.",
     "cli": "Start a live network and open the Mininet prompt.",
     "check": "Check your own classes in FILE.py against the contracts that the testbed's satisfy.",
-    "compile": "Compile your own algorithms of hosts with the engine: a few percent less processor time.",
+    "compile": "Compile your own congestion control, flow control or loss recovery, for long runs.",
     "list": "List scenarios, schemes, topologies and their settings.",
     "report": "Write the report of stored runs again, or compare several stored runs.",
     "trace": "Print the history of one flow: sent, queued, BTS, paused, resumed, acknowledged.",
