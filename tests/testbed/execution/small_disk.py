@@ -53,10 +53,10 @@ class _FillingProgress(Silent):
             _fill(self._folder)
 
 
-def _filling_first(work: Callable[[Path], Any], place: Path) -> Callable[[Path], Any]:
-    def filled(folder: Path) -> Any:
+def _filling_first(work: Callable[..., Any], place: Path) -> Callable[..., Any]:
+    def filled(*arguments: Any) -> Any:
         _fill(place)
-        return work(folder)
+        return work(*arguments)
 
     return filled
 

@@ -106,7 +106,7 @@ def test_a_killed_virtual_run_can_be_reported(tmp_path: Path, moment: str) -> No
     folder, known_done, _ = killed(tmp_path, moment, *VIRTUAL)
     refused = running.run("export", str(folder))
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "`runner.py report` finishes it" in refused.stderr
+    assert "`./runner.py report` finishes it" in refused.stderr
     traces = check(folder, known_done)
     assert (traces["queues"].height > 0) == (moment != VIRTUAL_MOMENTS["before model time 0"])
 
