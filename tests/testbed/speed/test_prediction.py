@@ -10,7 +10,7 @@ import pytest
 
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.testbed.control_plane.commands import SwitchCommands, network_commands
+from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands, network_commands
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan import fixed_point
@@ -127,9 +127,11 @@ def test_an_automatic_run_makes_its_entries_for_the_dry_run_and_at_the_chosen_di
 ) -> None:
     made = []
 
-    def noting(topology: Topology, settings: SwitchSettings, dilation: Dilation, *, seed: int) -> SwitchCommands:
+    def noting(
+        topology: Topology, settings: SwitchSettings, dilation: Dilation, *, seed: int, more: MoreEntries
+    ) -> SwitchCommands:
         made.append(dilation.factor)
-        return network_commands(topology, settings, dilation, seed=seed)
+        return network_commands(topology, settings, dilation, seed=seed, more=more)
 
     monkeypatch.setattr(fixed_point, "network_commands", noting)
     plan = _plan()
