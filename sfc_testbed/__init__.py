@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from sfc_testbed.reproduction.model.claims import Spread as Spread
     from sfc_testbed.request.errors import Error as Error
     from sfc_testbed.request.errors import UsageError as UsageError
+    from sfc_testbed.request.extensions import unuse as unuse
     from sfc_testbed.scenarios.model.flow import FlowRequest as FlowRequest
     from sfc_testbed.scenarios.model.scenario import Scale as Scale
     from sfc_testbed.scenarios.model.scenario import ScenarioError as ScenarioError
@@ -71,6 +72,7 @@ _DEPRECATED: dict[str, str] = {}
 
 _PLACES = {
     **dict.fromkeys(("compare", "load", "open_network", "run", "run_script", "sweep", "use"), "api.functions"),
+    "unuse": "request.extensions",
     "Error": "request.errors",
     "UsageError": "request.errors",
     "RunError": "testbed.errors",
@@ -113,6 +115,10 @@ def __getattr__(name: str) -> Any:
 
         warn(f"sfc_testbed.{name} is now sfc_testbed.{_DEPRECATED[name]}", DeprecationWarning, stacklevel=2)
         return getattr(import_module(__name__), _DEPRECATED[name])
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("sfc-testbed")
     if name not in _PLACES:
         from difflib import get_close_matches
 
@@ -123,4 +129,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

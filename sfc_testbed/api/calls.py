@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfc_testbed.api.caller import only_live_network, own_workers, unchanged_process
-from sfc_testbed.api.comparing import claims_of, requests_of, run_compared
+from sfc_testbed.api.comparing import claims_of, requests_of, run_compared, with_claims
 from sfc_testbed.api.comparison import Comparison
 from sfc_testbed.api.dilations import note_dilations
 from sfc_testbed.api.errors import public_errors
@@ -67,7 +67,7 @@ def compare_all(
     """Run a request under several schemes, seeds and programs, and return the comparison."""
     reporter = reporter_of(quiet=quiet)
     with public_errors(out), unchanged_process(), flow_file_of(flows, out) as file:
-        claimed = claims_of(claims) if claims is None or isinstance(claims, Path) else [*claims_of(None), *claims]
+        claimed = claims_of(claims) if claims is None or isinstance(claims, Path) else with_claims(claims)
         if retry:
             check_retry(request.clock)
         own = own_workers(None) if request.clock == "virtual" else None

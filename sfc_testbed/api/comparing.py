@@ -96,6 +96,13 @@ def claims_of(file: Path | None) -> Sequence[Claim]:
     return (*claims_of_extensions(), *(() if file is None else read_claims(file)))
 
 
+def with_claims(claims: object) -> Sequence[Claim]:
+    """Return the claims of extensions and those of a list. UsageError for what is no claim."""
+    from sfc_testbed.reproduction.own_claims import claims_in, claims_of_extensions
+
+    return (*claims_of_extensions(), *claims_in(claims))
+
+
 def run_compared(
     requests: Sequence[RunSpec],
     plans: Sequence[RunPlan],

@@ -14,6 +14,7 @@ from sfc_testbed.api.comparison import Comparison
 from sfc_testbed.api.run import Run
 from sfc_testbed.api.sweep import Sweep
 from sfc_testbed.reproduction.record import is_reproduction
+from sfc_testbed.request.spec import CONFIG_FILE
 from sfc_testbed.testbed.errors import UsageError
 
 
@@ -28,6 +29,8 @@ def loaded(folder: Path) -> Run | Comparison | Sweep:
         raise UsageError(
             f"{folder}: the folder of {kind}; load one of its runs, or read its page, {folder}/report.html"
         )
+    if not (folder / RESULT_FILE).exists() and not (folder / CONFIG_FILE).exists():
+        raise UsageError(f"{folder}: not the folder of a run, a comparison or a sweep")
     run = Run(folder)
     _ = run.result  # a folder without a readable result is refused now
     return run

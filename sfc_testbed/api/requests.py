@@ -115,6 +115,8 @@ def settings_of(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     Texts become values as those of `--set` do, such as "250KB" for a size. UsageError for impossible values.
     """
+    if not isinstance(settings, Mapping):
+        raise UsageError(f"settings: a mapping such as {{'degree': 4}}, not {shown(settings)}")
     values: dict[str, Any] = {}
     for key, value in settings.items():
         if key in PARTS and isinstance(value, Mapping):

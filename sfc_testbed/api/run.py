@@ -78,6 +78,10 @@ class Run:
 
         schema = {**SCHEMAS, **OPTIONAL_SCHEMAS}.get(name)
         if schema is None or name not in self.traces:
+            if name == "cc":
+                raise UsageError(
+                    f"{self.folder}: no trace of the congestion control; set transport.cc_trace_ns, such as 1000"
+                )
             known = ", ".join(self.traces) or "none"
             raise UsageError(f"{self.folder}: no trace {shown(name)}; choose from {known}{nearest(name, self.traces)}")
         with public_errors():

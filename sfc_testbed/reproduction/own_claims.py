@@ -58,6 +58,16 @@ def claims_of_extensions() -> tuple[Claim, ...]:
     return tuple(_with_quantities(claim) for claims in CLAIMS.values() for claim in claims)
 
 
+def claims_in(values: object) -> tuple[Claim, ...]:
+    """Return the claims of a list, with the quantities that they name. UsageError for anything else."""
+    if not isinstance(values, (list, tuple)):
+        raise UsageError(f"claims: a list of claims or the path of a file, not {shown(values)}")
+    for value in values:
+        if not is_claim(value):
+            raise UsageError(f"claims: {shown(value)} is not a claim, such as sfc.Bound(...) or sfc.Ratio(...)")
+    return tuple(_with_quantities(claim) for claim in values)
+
+
 def _with_quantities(claim: Any) -> Any:
     """Return a claim with the quantities that it names. UsageError for an unknown name."""
     if isinstance(getattr(claim, "of", None), str):

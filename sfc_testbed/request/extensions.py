@@ -157,6 +157,16 @@ def load(extensions: Iterable[Extension]) -> None:
             _loaded[extension.path] = extension
 
 
+def unuse(*words: str | Path) -> None:
+    """Remove what these files added, or what all files added if none is named. UsageError for a file not in use."""
+    with _lock:
+        paths = [os.path.realpath(word) for word in words] if words else list(_loaded)
+        for word, path in zip(words or paths, paths, strict=True):
+            if path not in _loaded:
+                raise UsageError(f"{word}: this file is not in use")
+            _unload(_loaded[path])
+
+
 def loaded() -> tuple[Extension, ...]:
     """Return the extensions of this process."""
     return tuple(_loaded.values())

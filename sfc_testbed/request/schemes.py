@@ -173,6 +173,8 @@ def resolve_scheme(text: str) -> Scheme:
     Raise UsageError for an unknown scheme or congestion control.
     """
     base, plus, suffix = text.partition("+")
+    if base in RATE_CONTROLS and base not in SCHEMES:
+        raise UsageError(f"{base!r} is a congestion control, not a scheme: write it after one, such as irn+{base}")
     if base not in SCHEMES:
         raise UsageError(f"unknown scheme {base!r}; choose from {', '.join(SCHEMES)}{nearest(base, SCHEMES)}")
     if plus and suffix not in RATE_CONTROLS:

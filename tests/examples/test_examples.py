@@ -34,12 +34,12 @@ LIVE = {
 }
 VIRTUAL = {
     "first_run": r"peak buffer +541 KB(?s:.*)verdict: faithful\npage: .*report\.html",
-    "compare_seeds": r"mean of 3 seeds(?s:.*)the peak buffer is smaller",
+    "compare_seeds": r"mean of 3 seeds(?s:.*)the\s+peak\s+buffer\s+is\s+smaller",
     "own_sizes": r"irn: a small message took up to 60\.3 us, .*\nsfc: a small message took up to 5\d\.\d us",
     "compare_congestion_controls": r"sfc\+halving  faithful(?s:.*)sfc\+halving: the smallest window of any flow",
     "training_step": r"(alone, \w+: the step took 229\.\d us.*\n){2}(with an incast, .* took 291\.\d us.*\n){2}",
     "link_failure": r"pfc, no fault: .* 185 us, 0 packets(?s:.*)sfc, broken link: .* after \d+ us, [1-9]\d* packets",
-    "p4_variant": r"sfc \(early\)(?s:.*)the peak buffer is smaller(?s:.*)the peak buffer is\s+larger",
+    "p4_variant": r"sfc \(early\)(?s:.*)the\s+peak\s+buffer\s+is\s+smaller(?s:.*)the\s+peak\s+buffer\s+is\s+larger",
     "sweep_error_bars": r"irn +12 +3 (?s:.*)degrees\.pdf has the figure",
     "plot_queues": r"tor2(?s:.*)queues\.png has the figure",
     "one_flow": r"times its ideal time(?s:.*)┆ tor2(?s:.*)cwnd_bytes",

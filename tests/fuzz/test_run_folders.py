@@ -163,6 +163,6 @@ def test_any_run_folder_is_read_or_refused(words: tuple[str, ...], damages: list
     with contextlib.ExitStack() as stack:
         if not has_plots:
             stack.enter_context(
-                mock.patch("sfc_testbed.analysis.report.html_pages.place_figures", lambda *words, **options: [])
+                mock.patch("sfc_testbed.analysis.report.html_pages.placed_plots", lambda *words, **options: [])
             )
         type_words(words, lambda folder: _prepare(folder, damages))

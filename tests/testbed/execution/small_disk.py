@@ -17,7 +17,6 @@ from typing import Any
 
 import psutil
 
-from sfc_testbed.analysis.report.html_pages import write_run_report
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import RunError
 from sfc_testbed.testbed.execution import execute as module
@@ -67,7 +66,7 @@ def main(clock: str, moment: str, folder: str) -> None:
     dilation = 10_000 if clock == "real" else None
     plan = plan_run(RunSpec("incast", clock=clock, switch="soft", dilation=dilation, settings=SETTINGS))  # type: ignore[arg-type]
     if moment == "report":
-        module.__dict__["write_run_report"] = _filling_first(write_run_report, place)
+        module.__dict__["write_run_report"] = _filling_first(module.write_run_report, place)
     error_text = ""
     try:
         module.execute(plan, place, _FillingProgress(place) if moment == "start" else Silent())
