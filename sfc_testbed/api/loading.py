@@ -29,7 +29,7 @@ def loaded(folder: Path) -> Run | Comparison | Sweep:
         raise UsageError(
             f"{folder}: the folder of {kind}; load one of its runs, or read its page, {folder}/report.html"
         )
-    if not (folder / RESULT_FILE).exists() and not (folder / CONFIG_FILE).exists():
+    if folder.is_dir() and not (folder / RESULT_FILE).exists() and not (folder / CONFIG_FILE).exists():
         raise UsageError(f"{folder}: not the folder of a run, a comparison or a sweep")
     run = Run(folder)
     _ = run.result  # a folder without a readable result is refused now

@@ -101,7 +101,15 @@ def test_a_call_leaves_the_process_as_it_was(run: sfc.Run, tmp_path: Path) -> No
     def state() -> tuple[object, ...]:
         handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
         hooks = (sys.unraisablehook, sys.excepthook)
-        return handlers, hooks, gc.get_threshold(), gc.isenabled(), gc.get_freeze_count(), dict(os.environ), Path.cwd()
+        return (
+            handlers,
+            hooks,
+            gc.get_threshold(),
+            gc.isenabled(),
+            gc.get_freeze_count() > 0,
+            dict(os.environ),
+            Path.cwd(),
+        )
 
     assert run.verdict == "faithful"
     thresholds = gc.get_threshold()
