@@ -200,8 +200,8 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "sfc_testbed.hosts.io.kernel_calls", .m_size = -1,
-                                        .m_methods = functions};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "sfc_testbed.hosts.io.kernel_calls",
+                                        .m_size = -1, .m_methods = functions};
 
 PyMODINIT_FUNC PyInit_kernel_calls(void)
 {
