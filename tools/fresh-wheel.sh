@@ -59,6 +59,7 @@ trap 'mv "$tree-hidden" "$tree"' EXIT
 step "environment and wheels" bash -eu <<< "$(sed '1d; s/pip install/pip install --quiet/' <<< "$install")"
 step "doctor" env/bin/sfc-testbed doctor
 step "first virtual run, which compiles the engine" env/bin/sfc-testbed run incast --scheme sfc --clock virtual
+step "the engine is compiled" test -z "$(env/bin/python -m sfc_testbed.native 2>&1)"
 step "second virtual run" env/bin/sfc-testbed run incast --scheme sfc --clock virtual
 step "live run as root" sudo env/bin/sfc-testbed run incast --scheme sfc --retry
 step "nbconvert" env/bin/pip install --quiet nbconvert ipykernel

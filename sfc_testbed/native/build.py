@@ -37,7 +37,7 @@ from sfc_testbed.native.sources import (
     module_name,
     path_of,
 )
-from sfc_testbed.place import ROOT, how_to_install, how_to_install_for_python
+from sfc_testbed.place import PACKAGE, how_to_install, how_to_install_for_python
 
 _FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-fwrapv", "-w")
 _C_FLAGS = ("-std=gnu11", "-O2")
@@ -104,12 +104,20 @@ def _compile(work: Path, target: Path) -> None:
 
 
 def _translate(work: Path) -> list[str]:
-    """Translate Python to C and return the translated sources. Algorithms that mypyc refuses are omitted."""
+    """Translate Python to C and return the translated sources. Algorithms that mypyc refuses are omitted.
+
+    The names of sources are relative to a folder with nothing but the package. Beside an installed package there may be
+    modules that hide those of Python's library.
+    """
+    folder = work / "packages"
+    folder.mkdir(exist_ok=True)
+    if not (folder / PACKAGE.name).is_symlink():
+        (folder / PACKAGE.name).symlink_to(PACKAGE)
     optional = algorithms()
     while True:
         sources = [*engine().modules, *optional]
         command = [sys.executable, "-m", "sfc_testbed.native.translate", str(work), *sources]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode == 0:
             return sources
         refused = set(_ERROR.findall(done.stdout)) & set(optional)
@@ -123,7 +131,7 @@ def _link(extension: dict[str, Any], target: Path) -> None:
     output = target / (str(extension["name"]) + EXTENSION_SUFFIXES[0])
     include = [f"-I{folder}" for folder in (sysconfig.get_path("include"), *extension["include_dirs"])]
     command = [*_compiler(), *extension["flags"], *_FLAGS, *include, "-o", str(output), *extension["sources"]]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildFailed(_first_error(done.stderr))
 
