@@ -19,7 +19,8 @@ from bench.catalogue import BENCHMARKS
 from bench.document import STORE, DocumentError, machine_text, read, report_of
 from bench.instruments.benchmark import Benchmark, Skipped
 from bench.report import Report, as_json, show
-from sfc_testbed.cli.output import TextConsole, allow_any_encoding
+from sfc_testbed.api.console import TextConsole
+from sfc_testbed.cli.output import allow_any_encoding
 
 _FILE_COLUMNS = 140
 

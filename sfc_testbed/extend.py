@@ -10,29 +10,38 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery
-from sfc_testbed.request.checks import shown
+from sfc_testbed.request.checks import STRICT, shown
 from sfc_testbed.request.errors import UsageError
-from sfc_testbed.request.extensions import owner
+from sfc_testbed.request.extensions import folder, owner
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.scenarios.model.scenario import Scale, ScaleName, Scenario, Workload
+from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS, Entries, SwitchProgram
 from sfc_testbed.topologies.shapes import SHAPES, Shape
 
 Kind = TypeVar("Kind", bound=type[Any])
-Settings = Mapping[str, Any]
-_NONE: Settings = {}
-_SELECTIVE: Settings = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
+Chosen = Mapping[str, Any]
+_NONE: Chosen = {}
+_SELECTIVE: Chosen = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
+
+
+class Settings(BaseModel):
+    """The base class of the settings of a P4 program: pydantic checks names, types and bounds."""
+
+    model_config = STRICT
 
 
 def congestion_control(
     name: str,
     summary: str = "",
     *,
-    switch: Settings = _NONE,
-    transport: Settings = _NONE,
+    switch: Chosen = _NONE,
+    transport: Chosen = _NONE,
     replaces_irn_cap: bool = True,
 ) -> Callable[[Kind], Kind]:
     """Add a subclass of CongestionControl, so that `--scheme irn+NAME` selects it.
@@ -59,7 +68,7 @@ def congestion_control(
 
 
 def flow_control(
-    name: str, summary: str = "", *, switch: Settings = _NONE, transport: Settings = _NONE
+    name: str, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE
 ) -> Callable[[Kind], Kind]:
     """Add a subclass of FlowControl and a scheme of the same name, with selective retransmission.
 
@@ -76,7 +85,7 @@ def flow_control(
 
 
 def loss_recovery(
-    name: str, summary: str = "", *, switch: Settings = _NONE, transport: Settings = _NONE
+    name: str, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE
 ) -> Callable[[Kind], Kind]:
     """Add a subclass of LossRecovery and a scheme of the same name. The arguments are those of `flow_control`."""
 
@@ -91,7 +100,7 @@ def loss_recovery(
 
 
 def scheme(
-    name: str, summary: str = "", *, switch: Settings = _NONE, transport: Settings = _NONE, congestion: str = "window"
+    name: str, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE, congestion: str = "window"
 ) -> None:
     """Add a scheme: settings of switches and hosts, and the congestion control that applies without `+`."""
     SCHEMES.add(name, Scheme(name, summary or name, switch, {**_SELECTIVE, **transport}, congestion), owner())
@@ -129,6 +138,24 @@ def scenario(
         scales: dict[ScaleName, Scale] = {"ci": small, "laptop": laptop or small, "paper": paper or laptop or small}
         SCENARIOS.add(name, Scenario(name, summary or _summary(kind), kind, scales), owner())
         return kind
+
+    return added
+
+
+def switch_program(name: str, file: str, *, settings: type[BaseModel] = Settings) -> Callable[[Entries], Entries]:
+    """Add a P4 program as `--p4 NAME`: a path of P4 or BMv2 JSON, relative to the extension's file.
+
+    The decorated function returns the entries of the program's own tables for one switch, as TableEntry: it gets the
+    switch's name, the Topology, the settings (`--set program.SETTING=VALUE`) and the Dilation. Settings are in model
+    units; `dilation.wall_ns` and `dilation.wall_bps` convert them. All entries of the testbed's mechanisms stay.
+    """
+
+    def added(entries: Entries) -> Entries:
+        if not (isinstance(settings, type) and issubclass(settings, BaseModel)):
+            raise UsageError(f"switch program {shown(name)}: settings is not a subclass of sfc.Settings")
+        path = str(folder() / file)
+        SWITCH_PROGRAMS.add(name, SwitchProgram(name, path, settings, entries), owner())
+        return entries
 
     return added
 

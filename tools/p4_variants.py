@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Variants of sfc.p4 with one changed line, compiled for classrooms without p4c: `python -m tools.p4_variants`.
+"""Variants of sfc.p4 with one change, compiled for classrooms without p4c: `python -m tools.p4_variants`.
 
 Writes `NAME.diff`, the change of the source, and `NAME.json`, the compiled program for `--p4`, into examples/p4.
 `sources.sha256` there has the hash of the sources and the changes. `make p4` runs this after `tools.compile_p4`.
@@ -29,7 +29,7 @@ HASH_FILE = FOLDER / "sources.sha256"
 
 @dataclass(frozen=True)
 class Variant:
-    """A program that differs from sfc.p4 in one place of one file."""
+    """A program that differs from sfc.p4 in one file."""
 
     name: str
     meaning: str
@@ -37,12 +37,16 @@ class Variant:
     """The changed file, relative to switch-bmv2."""
     before: str
     after: str
+    inserted: str = ""
+    """Declarations and calls that are inserted before the first statement of `apply`; `apply {` occurs once then."""
 
     def changed(self, text: str) -> str:
         """Return the changed text of the file. Raise ValueError unless the place occurs once."""
-        if text.count(self.before) != 1:
-            raise ValueError(f"{self.name}: {self.before!r} occurs {text.count(self.before)} times in {self.file}")
-        return text.replace(self.before, self.after)
+        apply = "    apply {\n"
+        for place in (self.before, *([apply] if self.inserted else [])):
+            if text.count(place) != 1:
+                raise ValueError(f"{self.name}: {place!r} occurs {text.count(place)} times in {self.file}")
+        return text.replace(self.before, self.after).replace(apply, self.inserted or apply)
 
     def diff(self) -> str:
         """Return the change as a unified diff, as `patch -p1` takes it."""
@@ -73,6 +77,28 @@ VARIANTS = (
         "include/control/bts/bts_cause.p4",
         "meta.is_egress_watched == 0 && ",
         "meta.is_egress_watched == 0 && meta.flow_hash[0:0] == 1 && ",
+    ),
+    Variant(
+        "own_table",
+        "the entry of a table shifts Q_th to the right; see [extensions](extensions.md#p4-programs)",
+        "include/control/bts/bts_cause.p4",
+        "meta.queue_bytes > meta.q_th_bytes",
+        "meta.queue_bytes > (meta.q_th_bytes >> q_th_bits)",
+        """\
+    bit<8> q_th_bits = 0;
+
+    action shift_q_th(bit<8> bits) {
+        q_th_bits = bits;
+    }
+
+    table q_th_shift {
+        actions = { @defaultonly shift_q_th; @defaultonly NoAction; }
+        default_action = NoAction();
+    }
+
+    apply {
+        q_th_shift.apply();
+""",
     ),
 )
 

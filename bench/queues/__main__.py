@@ -25,7 +25,7 @@ from bench.queues.measurement import Hosts, MeasurementError, measure, record
 from bench.queues.store import Record, Store, StoreError, read, record_of, write
 from bench.queues.targets import SOFTSWITCH, TARGETS, StartError, Target
 from bench.queues.theory import Load, fluid_queue
-from sfc_testbed.cli.output import TextConsole
+from sfc_testbed.api.console import TextConsole
 from sfc_testbed.testbed.targets.bmv2.installation import simple_switch_on_path
 from softswitch.build import BuildError, build_executable
 from softswitch.control import CommandError

@@ -33,6 +33,11 @@ class Fitted:
         self._table = table
         self._keys = keys
 
+    @property
+    def table(self) -> Table:
+        """The whole table."""
+        return self._table
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         if self._table.title:
             yield Text.assemble(self._table.title, style=self._table.title_style or "")

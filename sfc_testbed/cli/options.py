@@ -11,20 +11,10 @@ from typing import Annotated
 
 import typer
 
+from sfc_testbed.api.requests import folder_of
 from sfc_testbed.cli.listing import words
-from sfc_testbed.request.checks import shown
 from sfc_testbed.request.extensions import installed, load, use
 from sfc_testbed.request.quantities import in_unit
-from sfc_testbed.request.spec import FLOW_LIST
-from sfc_testbed.testbed.errors import UsageError
-
-
-def folder_of(text: str | Path) -> Path:
-    """Return the folder of a name. UsageError for an empty name."""
-    if not str(text):
-        raise UsageError("--out: a folder name is required")
-    return Path(text)
-
 
 OptionalScenario = Annotated[
     str | None,
@@ -32,24 +22,6 @@ OptionalScenario = Annotated[
         help="Scenario, see `list`; optional with --flows.", show_default=False, autocompletion=words.scenarios
     ),
 ]
-
-
-def scenario_of(scenario: str | None, flows: Path | None) -> str:
-    """Return the typed scenario, or the placeholder scenario of a run that takes its flows from a file."""
-    if scenario is not None:
-        return scenario
-    if flows is None:
-        raise UsageError("no scenario: give one that `list` shows, or a flow list with --flows FILE")
-    return FLOW_LIST
-
-
-def scheme_names(text: str) -> tuple[str, ...]:
-    """Return the schemes of `--schemes`. UsageError for a repeated one."""
-    names = tuple(name.strip() for name in text.split(","))
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise UsageError(f"--schemes: {shown(repeated)} is given twice")
-    return names
 
 
 SwitchName = Annotated[

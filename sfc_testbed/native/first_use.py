@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from os_helpers.cache import CACHE_NAME, CacheRefused, private_cache
@@ -22,7 +23,9 @@ from sfc_testbed.native.modules import (
     INTERPRETED,
     engine_folder,
     has_damaged_engine,
+    install,
     interpreted_algorithms,
+    loaded_sources,
     wants_compiled,
 )
 from sfc_testbed.native.sources import build_name
@@ -38,7 +41,7 @@ def prepare() -> None:
     The command then starts again with the same arguments, because it has already loaded the sources, and a process must
     not mix the two kinds of modules.
     """
-    if not _is_the_command() or not wants_compiled():
+    if not _is_command() or not wants_compiled():
         return
     if engine_folder() is not None and not has_damaged_engine():
         return
@@ -48,8 +51,29 @@ def prepare() -> None:
         os.execv(sys.executable, [sys.executable, *sys.argv])
 
 
-def _is_the_command() -> bool:
-    """Return whether this process is the command, and not a program of a user, who may not expect that it restarts."""
+def prepare_library() -> None:
+    """Compile the engine for a program that imports the testbed. Call this before the process loads the engine.
+
+    If the process has loaded the engine's sources already, one line says so: this process stays slower. The command
+    uses `prepare` instead.
+    """
+    if _is_command() or not wants_compiled() or (engine_folder() is not None and not has_damaged_engine()):
+        return
+    _prepare_once()
+
+
+@cache
+def _prepare_once() -> None:
+    if loaded_sources():
+        line = "the host engine was loaded before it was compiled, and runs several times slower; start Python again"
+        print(line, file=sys.stderr, flush=True)
+        return
+    _compile_apart()
+    install()
+
+
+def _is_command() -> bool:
+    """Return whether this process is the command, which may start again."""
     started = Path(sys.argv[0]).resolve()
     return started == _COMMAND or started.name == NAME
 

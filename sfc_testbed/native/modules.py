@@ -21,7 +21,7 @@ from typing import Any
 
 from os_helpers.cache import CacheRefused, private_cache
 from os_helpers.kept import is_whole
-from sfc_testbed.native.sources import MANIFEST, algorithms, build_name, builds_prefix, digest_of, module_name
+from sfc_testbed.native.sources import MANIFEST, algorithms, build_name, builds_prefix, digest_of, engine, module_name
 
 INTERPRETED = "SFC_TESTBED_INTERPRETED"
 """The environment variable that makes the engine run from its sources, for a debugger. Any value but 0 enables it."""
@@ -60,6 +60,11 @@ def has_damaged_engine() -> bool:
     except CacheRefused:
         return False
     return os.path.lexists(exact) and not is_whole(exact)
+
+
+def loaded_sources() -> bool:
+    """Return whether this process has loaded modules of the engine from their sources."""
+    return any(module_name(source) in sys.modules for source in engine().modules)
 
 
 def interpreted_algorithms(folder: Path) -> list[str]:

@@ -150,6 +150,12 @@ def owner() -> str:
     return _loading[-1].word
 
 
+def folder() -> Path:
+    """Return the folder of the extension that is being executed."""
+    owner()
+    return Path(_loading[-1].path).parent
+
+
 @contextmanager
 def _as_owner(extension: Extension) -> Iterator[None]:
     _loading.append(extension)
@@ -202,6 +208,12 @@ def description(error: BaseException, extension: Extension) -> str:
         beside = Path(extension.path).parent / f"{error.name}.py"
         hint = f"; it is beside the file: write `from .{error.name} import ...`" if beside.exists() else ""
     return f"{_line(error, extension)}{type(error).__name__}: {message}{hint}"
+
+
+def described(error: BaseException) -> str:
+    """Return the place of an error in the extensions, its kind and the first line of its message."""
+    place, message = place_in_extensions(error), next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}: {message}" + (f" ({place})" if place else "")
 
 
 def place_in_extensions(error: BaseException) -> str | None:

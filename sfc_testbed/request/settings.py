@@ -26,7 +26,7 @@ _MOST_DIGITS = 40
 _MOST_EXACT = 2**53
 _MOST_LEVELS = 20
 
-_PARTS = ("workload", "topology", "switch", "transport")
+PARTS = ("workload", "topology", "switch", "transport", "program")
 
 
 Settings = Mapping[str, Any]
@@ -44,6 +44,8 @@ class SettingsByPart:
     topology: dict[str, Any] = field(default_factory=dict)
     switch: dict[str, Any] = field(default_factory=dict)
     transport: dict[str, Any] = field(default_factory=dict)
+    program: dict[str, Any] = field(default_factory=dict)
+    """The settings of a user's P4 program."""
 
 
 def parse_settings(words: Iterable[str]) -> dict[str, Any]:
@@ -82,9 +84,9 @@ def _part_of(key: str) -> tuple[str, str]:
     part, dot, name = key.partition(".")
     if not dot:
         return "workload", key
-    if part not in _PARTS or not name:
+    if part not in PARTS or not name:
         raise UsageError(
-            f"--set {shortened(key)}: a key is NAME or one of {', '.join(f'{prefix}.NAME' for prefix in _PARTS)}"
+            f"--set {shortened(key)}: a key is NAME or one of {', '.join(f'{prefix}.NAME' for prefix in PARTS)}"
         )
     return part, name
 

@@ -182,6 +182,8 @@ class RunConfig(RunSpec):
     """The parameters of the workload; empty if the flows come from a file."""
     switch_settings: dict[str, Any]
     transport_settings: dict[str, Any]
+    program_settings: dict[str, Any] = field(default_factory=dict)
+    """The settings of the P4 program of an extension."""
     overridden: tuple[str, ...] = ()
     """The settings that the scheme's name states and that `--set` changed, such as `transport.congestion=hpcc`."""
     thresholds_bytes: dict[str, int]

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+from sfc_testbed.request.errors import Error as Error
 from sfc_testbed.request.errors import UsageError as UsageError
 
 
-class RunError(Exception):
+class RunError(Error):
     """A failed run. The measurements up to the failure are kept."""
+
+    __module__ = "sfc_testbed"
 
 
 class Crashed(RunError):

@@ -156,7 +156,11 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def _handled_by(handler: Handler, *, ended: bool = False) -> Iterator[None]:
-    previous = [(number, signal.signal(number, handler)) for number in _NUMBERS]
+    try:
+        previous = [(number, signal.signal(number, handler)) for number in _NUMBERS]
+    except ValueError:  # not in the main thread, which alone may handle signals
+        yield
+        return
     try:
         yield
     finally:

@@ -5,26 +5,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 import pytest
 
 from sfc_testbed.cli.app import main
-from sfc_testbed.cli.calibration import calibrate_first, dilation_line
 from sfc_testbed.cli.output import console
 from sfc_testbed.cli.verbs import doctor
-from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.testbed.errors import RunError
-from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
-from sfc_testbed.testbed.speed.dilation import with_dilation
-from sfc_testbed.testbed.speed.stored import Calibration, calibration_path, store, stored_calibration
+from sfc_testbed.testbed.speed.stored import store
 from sfc_testbed.testbed.system.limits import cores
 from sfc_testbed.testbed.targets.capabilities import Capability
 from tests.testbed.speed.calibrations import calibration
 
 pytest.importorskip("mininet")
-
-from sfc_testbed.testbed.speed import measurement
 
 
 @pytest.fixture(autouse=True)
@@ -85,81 +77,6 @@ def test_without_root_nothing_is_measured(capsys: pytest.CaptureFixture[str]) ->
     assert "not root" in capsys.readouterr().err
 
 
-def test_the_line_before_a_live_run_explains_its_dilation() -> None:
-    config = with_dilation(plan_run(RunSpec("incast"))).config
-    choice = config.dilation_choice
-    assert choice is not None
-    assert dilation_line(config) == (
-        f"dilation {config.dilation:,}: predicted peak load {100 * choice.peak_load:.0f} % of {cores()} cores, "
-        f"lateness {100 * choice.late_share:.1f} % of base RTT (not calibrated; doctor --calibrate measures)"
-    )
-    assert str(dilation_line(with_dilation(plan_run(RunSpec("incast", dilation=500))).config)).endswith(
-        f"; {config.dilation:,} would do"
-    )
-    assert dilation_line(plan_run(RunSpec("incast", clock="virtual")).config) is None
-    store(calibration())
-    assert "(calibrated 2026-11-22)" in str(dilation_line(with_dilation(plan_run(RunSpec("incast"))).config))
-
-
-def _live_plan(**changes: object) -> RunPlan:
-    return plan_run(replace(RunSpec("incast", switch="soft"), **changes))  # type: ignore[arg-type]
-
-
-def test_the_first_live_run_measures_and_the_second_does_not(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(measurement, "quick_calibration", lambda switch, interrupt, earlier: calibration())
-    plan = _live_plan()
-    calibrate_first([plan])
-    assert "first live run on this machine: measuring" in " ".join(capsys.readouterr().err.split())
-    calibrate_first([_live_plan()])
-    assert capsys.readouterr().err == ""
-
-
-def test_expired_costs_are_used_until_a_command_measures_again(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    expired = calibration().model_copy(update={"is_quick": True, "load_before": 1.0})
-    store(expired)
+def test_doctor_says_that_the_costs_have_expired(capsys: pytest.CaptureFixture[str]) -> None:
+    store(calibration().model_copy(update={"is_quick": True, "load_before": 1.0}))
     assert "The next live run measures again." in _doctor(capsys)
-    assert "(calibrated 2026-11-22, quick)" in str(dilation_line(with_dilation(_live_plan()).config))
-    monkeypatch.setattr(measurement, "quick_calibration", lambda switch, interrupt, earlier: calibration())
-    calibrate_first([_live_plan()])
-    assert "the last measurement has expired: measuring" in " ".join(capsys.readouterr().err.split())
-    assert stored_calibration().calibration == calibration()
-
-
-@pytest.mark.parametrize("changes", [{"dilation": 20_000}, {"clock": "virtual"}])
-def test_runs_whose_dilation_is_not_chosen_do_not_measure(
-    changes: dict[str, object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(measurement, "quick_calibration")
-    calibrate_first([_live_plan(**changes)])
-
-
-def test_a_measurement_that_fails_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fail(*_: object) -> Calibration:
-        raise RunError("the calibration's run did not finish")
-
-    monkeypatch.setattr(measurement, "quick_calibration", fail)
-    calibrate_first([_live_plan()])
-    assert (
-        "! not measured: the calibration's run did not finish; --dilation auto uses built-in" in capsys.readouterr().err
-    )
-    assert not calibration_path().exists()
-
-
-def test_another_target_is_measured_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    store(calibration())
-    measurements = []
-
-    def measure(switch: str, _: object, earlier: Calibration) -> Calibration:
-        measurements.append((switch, earlier))
-        return earlier.model_copy(update={"switches": {**earlier.switches, switch: earlier.switches["soft"]}})
-
-    monkeypatch.setattr(measurement, "quick_calibration", measure)
-    plan = _live_plan()
-    calibrate_first([plan, replace(plan, config=replace(plan.config, switch="bmv2"))])
-    assert measurements == [("bmv2", calibration())]

@@ -17,8 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from sfc_testbed.analysis.terminal import PROSE, Fitted
-from sfc_testbed.cli.output import TextConsole, complain, console, say, say_json
-from sfc_testbed.cli.progress import JobProgress, RunProgress
+from sfc_testbed.api.console import TextConsole
+from sfc_testbed.api.progress import JobProgress, RunProgress
+from sfc_testbed.cli.output import complain, console, say, say_json
 from sfc_testbed.testbed.jobs.job import JobsState
 from tests.testbed import running
 

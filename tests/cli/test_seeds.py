@@ -12,12 +12,8 @@ import pytest
 from sfc_testbed.analysis.results.comparison import Comparison
 from sfc_testbed.analysis.results.result import read_result
 from sfc_testbed.cli.app import main
-from sfc_testbed.cli.calibration import say_dilations
 from sfc_testbed.cli.seeds import chosen_seeds
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.plan.plan import plan_run
-from sfc_testbed.testbed.speed.dilation import with_dilation
 from tests.conftest import Refused
 
 SMALL = ("compare", "bystanders", "--clock", "virtual", "--set", "message_bytes=20000", "--set", "degree=4")
@@ -65,9 +61,3 @@ def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFix
     results = [read_result(path.parent) for path in tmp_path.glob("*/result.json")]
     totals = {(result.seed, result.flows.total) for result in results}
     assert len(results) == len(totals) == 2
-
-
-def test_lines_about_live_runs_name_their_seeds(capsys: pytest.CaptureFixture[str]) -> None:
-    say_dilations([with_dilation(plan_run(RunSpec("incast", seed=seed))) for seed in (3, 4)])
-    names = [line.partition(": ")[0] for line in capsys.readouterr().err.splitlines()]
-    assert [name.rpartition(", ")[2] for name in names] == ["seed 3", "seed 4"]

@@ -31,8 +31,8 @@ _LONGEST_REFUSAL = LONGEST_LINE + 20
 _WARNING = "! "
 """Prefix of a message about a skipped file. There is one message per file, so there may be several."""
 _STARTS = (
-    "sfc_testbed.cli.retrying.execute_plan",
-    "sfc_testbed.cli.verbs.sweep.run_sweep",
+    "sfc_testbed.api.retrying.execute_plan",
+    "sfc_testbed.api.sweeping.run_sweep",
     "sfc_testbed.cli.verbs.reproduce.reproduce",
     "sfc_testbed.cli.verbs.validate.validate",
     "sfc_testbed.cli.verbs.clean.clean",

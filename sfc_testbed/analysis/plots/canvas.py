@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import io
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -108,10 +111,46 @@ class PlottedRun:
     faults: Sequence[FaultSpan] = ()
 
 
+class _Lock:
+    """A lock for matplotlib's settings, which belong to the whole process: one thread draws at a time.
+
+    It is free in a forked process, in which no other thread runs. A thread may hold it several times.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        os.register_at_fork(after_in_child=self._free)
+
+    def _free(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+_DRAWING = _Lock()
+
+
+class Drawing(Figure):
+    """A figure of the testbed. A notebook shows it as a PNG, whatever its settings for matplotlib are."""
+
+    def _repr_png_(self) -> bytes:
+        """Return the figure as a PNG, for notebooks."""
+        png = io.BytesIO()
+        dpi = WIDTH_PIXELS / WIDTH_INCHES
+        with plot_style():
+            lay_out(self, FigureCanvasAgg, dpi)
+            self.savefig(png, format="png", dpi=dpi)
+        return png.getvalue()
+
+
 @contextmanager
 def plot_style() -> Iterator[None]:
     """Apply `STYLE` in the body, and otherwise matplotlib's defaults instead of the user's settings."""
-    with mpl.rc_context():
+    with _DRAWING, mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
         yield
@@ -155,7 +194,7 @@ def visible_labels(labels: Iterable[object]) -> list[str]:
 
 def new_figure(columns: int = 1, *, height_inches: float = 4.2) -> tuple[Figure, list[Axes]]:
     """Return a figure of the standard width and the axes of its `columns` plots, which are side by side."""
-    figure = Figure(figsize=(WIDTH_INCHES, height_inches))
+    figure = Drawing(figsize=(WIDTH_INCHES, height_inches))
     FigureCanvasAgg(figure)
     return figure, [figure.add_subplot(1, columns, column + 1) for column in range(columns)]
 

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from sfc_testbed.analysis.metrics.buffers import hottest_queue, queue_series
 from sfc_testbed.analysis.plots.canvas import (
     WIDTH_INCHES,
+    Drawing,
     PlottedRun,
     byte_scale,
     new_figure,
@@ -94,7 +95,7 @@ def plot_control(runs: Sequence[PlottedRun]) -> Figure:
     changes = [pl.concat([rows.select(value=of.value) for rows in traces]).n_unique() > 1 for of in _quantities(traces)]
     rows = [of for of, is_shown in zip(_quantities(traces)[:2], changes, strict=False) if is_shown]
     queues = [_longest_queue(run.queues) for run in runs]
-    figure = Figure(figsize=(WIDTH_INCHES, _ROW_INCHES * (len(rows) + 1)))
+    figure = Drawing(figsize=(WIDTH_INCHES, _ROW_INCHES * (len(rows) + 1)))
     FigureCanvasAgg(figure)
     for column, (run, traced, flow_ids, steps) in enumerate(zip(runs, traces, ids, queues, strict=True), 1):
         cells = [figure.add_subplot(len(rows) + 1, len(runs), row * len(runs) + column) for row in range(len(rows) + 1)]
@@ -123,7 +124,7 @@ def _side_by_side(
     runs: Sequence[PlottedRun], traces: Sequence[pl.DataFrame], flow_ids: list[int], quantity: _Quantity
 ) -> Figure:
     rows = ceil(len(runs) / _PANELS_IN_A_ROW)
-    figure = Figure(figsize=(WIDTH_INCHES, _PANEL_INCHES * rows))
+    figure = Drawing(figsize=(WIDTH_INCHES, _PANEL_INCHES * rows))
     FigureCanvasAgg(figure)
     drawn = []
     for number, (run, traced) in enumerate(zip(runs, traces, strict=True), 1):

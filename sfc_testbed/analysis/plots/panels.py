@@ -25,6 +25,7 @@ from sfc_testbed.analysis.plots.canvas import (
     MUTED,
     STYLE,
     WIDTH_INCHES,
+    Drawing,
     log_y,
     say,
     share_legend,
@@ -157,7 +158,7 @@ def plot_panels(panels: Sequence[Panel], *, columns: int | None = None) -> Figur
     """Draw the panels in rows of `columns`, by default in one row. Panels with the same y label share its scale."""
     wide = columns or len(panels)
     rows = ceil(len(panels) / wide)
-    figure = Figure(figsize=(WIDTH_INCHES, _ROW_INCHES * rows + _LEGEND_INCHES))
+    figure = Drawing(figsize=(WIDTH_INCHES, _ROW_INCHES * rows + _LEGEND_INCHES))
     FigureCanvasAgg(figure)
     for number, panel in enumerate(panels):
         axes = figure.add_subplot(rows, wide, number + 1)

@@ -31,7 +31,7 @@ from sfc_testbed.analysis.plots.lateness import plot_lateness
 from sfc_testbed.analysis.plots.svg import color_variables, to_svg
 from sfc_testbed.analysis.report import first_sentence, page_tables
 from sfc_testbed.analysis.report.physics import physics_tables
-from sfc_testbed.analysis.results.comparison import Comparison, HeldClaim, compare, headline_class
+from sfc_testbed.analysis.results.comparison import Comparison, HeldClaim, compare, headline_class, write_comparison
 from sfc_testbed.analysis.results.result import RESENT_REASONS, RESULT_FILE, RunResult, read_result
 from sfc_testbed.analysis.results.stored import Run, known_config, load_run
 from sfc_testbed.place import command_name
@@ -41,7 +41,6 @@ from sfc_testbed.telemetry.reader import answer
 from sfc_testbed.telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
 
 REPORT_FILE = "report.html"
-COMPARISON_FILE = "comparison.json"
 TEMPLATES = Path(__file__).parent / "templates"
 
 _DISTRIBUTIONS = (
@@ -49,7 +48,7 @@ _DISTRIBUTIONS = (
     "and of the feedback delay of BTS packets, from the congested switch and from the pause cache near the source."
 )
 
-_FLOW_COLUMNS = ("flow_id", "dst", "tag", "size_bytes", "start_us", "finish_us", "slowdown", "paused_us")
+FLOW_COLUMNS = ("flow_id", "dst", "tag", "size_bytes", "start_us", "finish_us", "slowdown", "paused_us")
 """The columns of flows that pages use; whole rows of millions of flows would take twice the memory."""
 
 _CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max")
@@ -61,22 +60,8 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
     `pictures`: whether to write each figure as PNG, too. The page lists missing and damaged traces. Raises ResultError
     if result.json cannot be read.
     """
-    run = load_run(folder, _FLOW_COLUMNS)
-    scheme, traffic_class = run.result.scheme, headline_class(run.result)
-    plotted = _plotted(scheme, run)
-    figures = {
-        "buffer": plots.plot_buffer(
-            run.queues, scheme=scheme, thresholds_bytes=run.thresholds_bytes, faults=run.fault_spans
-        ),
-        "fct": plots.plot_fct(run.flows, scheme=scheme, traffic_class=traffic_class),
-        "distributions": plot_distributions([plotted]),
-        "goodput": plot_goodput([plotted]),
-    }
-    if run.lateness.height:
-        base_rtt_us = run.result.base_rtt_us
-        figures["lateness"] = plot_lateness(run.lateness, base_rtt_us=base_rtt_us, faults=run.fault_spans)
-    if answer(run.congestion.head(1)).height:
-        figures["congestion"] = plot_congestion(run.congestion, run.flows)
+    run = load_run(folder, FLOW_COLUMNS)
+    figures = run_figures(run)
     captions = {
         "congestion": "Congestion control of the largest flows: window, rate and round trip after acknowledgements.",
         "lateness": "Lateness of the latest frame in each interval. The limits apply to the P99 of all frames.",
@@ -105,6 +90,26 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
     return folder / REPORT_FILE
 
 
+def run_figures(run: Run) -> dict[str, Figure]:
+    """Return the figures of a run's page by name."""
+    scheme, traffic_class = run.result.scheme, headline_class(run.result)
+    plotted = _plotted(scheme, run)
+    figures = {
+        "buffer": plots.plot_buffer(
+            run.queues, scheme=scheme, thresholds_bytes=run.thresholds_bytes, faults=run.fault_spans
+        ),
+        "fct": plots.plot_fct(run.flows, scheme=scheme, traffic_class=traffic_class),
+        "distributions": plot_distributions([plotted]),
+        "goodput": plot_goodput([plotted]),
+    }
+    if run.lateness.height:
+        base_rtt_us = run.result.base_rtt_us
+        figures["lateness"] = plot_lateness(run.lateness, base_rtt_us=base_rtt_us, faults=run.fault_spans)
+    if answer(run.congestion.head(1)).height:
+        figures["congestion"] = plot_congestion(run.congestion, run.flows)
+    return figures
+
+
 def write_comparison_report(folders: Sequence[Path], out: Path, claims: Sequence[HeldClaim] = ()) -> Path:
     """Write the comparison of run folders into the folder `out` (created if missing) and return the page's path.
 
@@ -113,14 +118,12 @@ def write_comparison_report(folders: Sequence[Path], out: Path, claims: Sequence
 
     Raises ValueError if `folders` is empty, and ResultError if a result.json cannot be read.
     """
-    results = [read_result(folder) for folder in folders]
-    comparison = compare(results, claims=claims, configs=[known_config(folder) for folder in folders])
-    runs = [_loaded(folder, comparison, result) for folder, result in zip(folders, results, strict=True)]
+    results, comparison, runs = _compared(folders, claims)
     out.mkdir(parents=True, exist_ok=True)
     figures, captions = _comparison_figures(comparison, runs)
     labels = [row.label for row in comparison.rows]
-    replace_text(out / COMPARISON_FILE, comparison.to_json())
-    write_csv(out / "comparison.csv", _comparison_rows(comparison))
+    write_comparison(out, comparison, folders)
+    write_csv(out / "comparison.csv", comparison_rows(comparison))
     html = render(
         "comparison.html.j2",
         comparison=comparison,
@@ -138,6 +141,20 @@ def write_comparison_report(folders: Sequence[Path], out: Path, claims: Sequence
     )
     replace_text(out / REPORT_FILE, html)
     return out / REPORT_FILE
+
+
+def comparison_figures(folders: Sequence[Path]) -> dict[str, Figure]:
+    """Return the figures of the page of a comparison by name. Raises ResultError if a result.json cannot be read."""
+    _, comparison, runs = _compared(folders, ())
+    return _comparison_figures(comparison, runs)[0]
+
+
+def _compared(folders: Sequence[Path], claims: Sequence[HeldClaim]) -> tuple[list[RunResult], Comparison, list[Run]]:
+    """Return the results of some runs, their comparison, and the runs with the traces that plots show."""
+    results = [read_result(folder) for folder in folders]
+    comparison = compare(results, claims=claims, configs=[known_config(folder) for folder in folders])
+    runs = [_loaded(folder, comparison, result) for folder, result in zip(folders, results, strict=True)]
+    return results, comparison, runs
 
 
 def slowdown_rows(result: RunResult) -> pl.DataFrame:
@@ -161,7 +178,8 @@ def _csv_figures(figures: dict[str, object]) -> dict[str, object]:
     return {name: figures[name] for name in _CSV_FIGURES}
 
 
-def _comparison_rows(comparison: Comparison) -> pl.DataFrame:
+def comparison_rows(comparison: Comparison) -> pl.DataFrame:
+    """Return the figures of a comparison, one row per run."""
     rows = []
     for row in comparison.rows:
         values = row.model_dump(exclude={"ratios", "intervals", "resent_by_reason"})
@@ -214,7 +232,7 @@ def _is_in_plots(comparison: Comparison, result: RunResult) -> bool:
 
 def _loaded(folder: Path, comparison: Comparison, result: RunResult) -> Run:
     """Load a run, with traces only if a plot shows them: traces of all seeds would not fit in memory."""
-    run = load_run(folder, _FLOW_COLUMNS)
+    run = load_run(folder, FLOW_COLUMNS)
     return run if _is_in_plots(comparison, result) else run.without_traces()
 
 

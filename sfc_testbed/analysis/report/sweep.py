@@ -62,9 +62,9 @@ def write_sweep_page(folder: Path, failures: Sequence[str] = ()) -> Path:
     `failures`: one text for each job without a result. Raises ResultError if the sweep cannot be read.
     """
     sweep = read_sweep_results(folder)
-    drawn = {f"over-{_word(axis)}": _over(sweep, axis) for axis in sweep.axes if len(_places(sweep, axis)) > 1}
+    drawn = _drawn(sweep)
     program = [f"P4 program of the switches: {sweep.program}."] if sweep.program else []
-    write_csv(folder / CSV_FILE, _flat(sweep.table))
+    write_csv(folder / CSV_FILE, flat(sweep.table))
     html = render(
         "sweep.html.j2",
         sweep=sweep,
@@ -83,7 +83,43 @@ def write_sweep_page(folder: Path, failures: Sequence[str] = ()) -> Path:
     return folder / REPORT_FILE
 
 
-def _flat(table: pl.DataFrame) -> pl.DataFrame:
+def sweep_figures(sweep: Sweep) -> dict[str, Figure]:
+    """Return the figures of a sweep's page by name."""
+    return {name: figure for name, (figure, _) in _drawn(sweep).items()}
+
+
+AVERAGED = ("slowdown_p50", "slowdown_p99", "max_buffer_bytes")
+"""The figures whose means over seeds tables of a sweep show."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """The means over the seeds of one scheme at one place on the axes."""
+
+    scheme: str
+    place: Sequence[Any]
+    seeds: int
+    figures: Mapping[str, Estimate | None]
+    """An estimate is None if a run has no such figure because flows did not finish."""
+
+
+def means_of(sweep: Sweep) -> Iterator[Means]:
+    """Yield the means for each scheme and place, in the order of the table."""
+    rows_of: dict[tuple[str, Place], list[Row]] = {}
+    for row in sweep.table.iter_rows(named=True):
+        place = tuple(place_text(row[AXIS + axis]) for axis in sweep.axes)
+        rows_of.setdefault((row["scheme"], place), []).append(row)
+    for (scheme, _), rows in rows_of.items():
+        figures = {name: _mean(rows, name) for name in AVERAGED}
+        yield Means(scheme, [rows[0][AXIS + axis] for axis in sweep.axes], len(rows), figures)
+
+
+def _drawn(sweep: Sweep) -> dict[str, tuple[Figure, str]]:
+    """Return a plot over each axis, and its caption, by name."""
+    return {f"over-{_word(axis)}": _over(sweep, axis) for axis in sweep.axes if len(_places(sweep, axis)) > 1}
+
+
+def flat(table: pl.DataFrame) -> pl.DataFrame:
     """Return the table with lists converted to text, because CSV has no lists."""
     nested = [name for name, kind in table.schema.items() if kind.is_nested()]
     return table.with_columns(pl.Series(name, [str(value) for value in table[name].to_list()]) for name in nested)

@@ -58,7 +58,7 @@ def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
         verdict,
         *_warnings(result.warnings),
         _figures(figures),
-        _slowdowns(result),
+        slowdown_table(result),
     )
 
 
@@ -81,8 +81,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     has its ratio to the first row. Other traffic classes and completion times have separate tables below. The settings
     in which the runs differ come first.
     """
-    fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
-    table = Fitted(fill(comparison))
+    table = Fitted(main_table(comparison))
     intervals = [] if comparison.over_seeds else _tail_intervals(comparison)
     unvaried = [Text(_UNVARIED, style="dim")] if _has_unvaried_cells(comparison) else []
     meaning = (Text(f"{sentence}\n", style="bold") for sentence in comparison.meaning)
@@ -96,6 +95,12 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     resent = [Text(f"{sentence}.\n")] if sentence else []
     notes = (*meaning, *resent, *claims, *_warnings(comparison.warnings))
     return Group(*unfinished, *differences, table, *intervals, *unvaried, *others, *together, *notes)
+
+
+def main_table(comparison: Comparison) -> Table:
+    """Return the table with one row per scheme, or per run."""
+    fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
+    return fill(comparison)
 
 
 def _tail_intervals(comparison: Comparison) -> list[Text]:
@@ -341,7 +346,8 @@ def _trimmed(result: RunResult) -> list[tuple[str, str]]:
     return [("packets trimmed", f"{events['trimmed']:,}")] if "trimmed" in events else []
 
 
-def _slowdowns(result: RunResult) -> Fitted:
+def slowdown_table(result: RunResult) -> Fitted:
+    """Return the slowdown of each traffic class."""
     table = Table(title="FCT slowdown [95 % interval]", title_style="", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("class")
     for heading in ("flows", "P50", "P95", "P99", "mean", "completion"):

@@ -7,9 +7,12 @@ A comparison reads results only, so comparing a hundred runs reads no traces.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sfc_testbed.analysis.formatting import enumeration
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
@@ -29,8 +32,21 @@ from sfc_testbed.analysis.results.over_seeds import (
     ratio_of,
     seed_warnings,
 )
-from sfc_testbed.analysis.results.result import RESENT_REASONS, Level, RunResult, count_of
+from sfc_testbed.analysis.results.result import (
+    MAX_FILE_BYTES,
+    RESENT_REASONS,
+    Level,
+    ResultError,
+    RunResult,
+    count_of,
+)
+from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.request.checks import refusal
 from sfc_testbed.request.spec import RunConfig
+from sfc_testbed.telemetry.atomic_file import replace_text
+
+COMPARISON_FILE = "comparison.json"
+_FOLDERS = "folders"
 
 
 class ComparisonRow(Figures):
@@ -144,6 +160,33 @@ class Comparison(Figures):
     def has_incast(self) -> bool:
         """Whether there is an incast in addition to the main traffic class."""
         return any(row.incast_last_slowdown is not None for row in self.rows)
+
+
+def write_comparison(folder: Path, comparison: Comparison, runs: Sequence[Path]) -> None:
+    """Write comparison.json, with the folders of the runs relative to its own folder."""
+    folders = [Path(os.path.relpath(run, folder)).as_posix() for run in runs]
+    content = {**json.loads(comparison.to_json()), _FOLDERS: folders}
+    replace_text(folder / COMPARISON_FILE, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_comparison(folder: Path) -> tuple[Comparison, list[Path]]:
+    """Return a stored comparison and the folders of its runs; no folders if an older release wrote it.
+
+    Raises ResultError, with the file and the reason, if it cannot be read.
+    """
+    path = folder / COMPARISON_FILE
+    try:
+        content = json.loads(read_bounded_text(path, MAX_FILE_BYTES))
+        folders = [folder / str(name) for name in content.pop(_FOLDERS, ())]
+        return Comparison.model_validate(content), folders
+    except ValidationError as error:
+        raise ResultError(f"{path}: not a comparison ({refusal(error)})") from error
+    except (AttributeError, TypeError, RecursionError) as error:
+        raise ResultError(f"{path}: not a comparison") from error
+    except OSError as error:
+        raise ResultError(f"{path}: {error.strerror}") from error
+    except (FileRefused, ValueError) as error:
+        raise ResultError(f"{path}: not readable ({error})") from error
 
 
 def headline_class(result: RunResult) -> str:

@@ -14,7 +14,9 @@ from rich.text import Text
 
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.cli.listing.settings import Setting, as_typed, model_settings, record_settings
+from sfc_testbed.cli.listing.words import first_line
 from sfc_testbed.place import command_name
+from sfc_testbed.request.extensions import loaded
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario
 from sfc_testbed.testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
@@ -69,6 +71,16 @@ def scheme_tables() -> Iterator[RenderableType]:
         "settings in ns in base RTTs (switch.suppression_rtt=1).\n"
     )
     yield from _transport_tables()
+    yield from program_tables()
+
+
+def program_tables() -> Iterator[RenderableType]:
+    """Yield the settings of the P4 programs that extensions added."""
+    if loaded():
+        from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS  # slow to import
+
+        for name, program in SWITCH_PROGRAMS.items():
+            yield settings_table(f"switch program {name}, --p4 {name}", "program.", model_settings(program.settings))
 
 
 def _transport_tables() -> Iterator[RenderableType]:
@@ -123,7 +135,7 @@ def _default_of(control: str) -> str:
 def topology_tables() -> Iterator[RenderableType]:
     """Yield each topology with its settings."""
     for name, shape in SHAPES.items():
-        title = f"{name}: {(shape.__doc__ or '').splitlines()[0]}"
+        title = f"{name}: {first_line(shape)}"
         yield settings_table(title, "topology.", model_settings(shape))
     yield Text(f"Try: {command_name()} run incast --clock virtual --topology star --set topology.hosts=12")
 

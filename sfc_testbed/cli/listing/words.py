@@ -48,7 +48,7 @@ def scheme_lists(incomplete: str) -> Words:
 def topologies() -> Words:
     from sfc_testbed.topologies.shapes import SHAPES
 
-    return [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()]
+    return [(name, first_line(shape)) for name, shape in SHAPES.items()]
 
 
 def scales() -> list[str]:
@@ -67,3 +67,8 @@ def clocks() -> list[str]:
     from sfc_testbed.request.spec import ClockName
 
     return list(get_args(ClockName))
+
+
+def first_line(documented: type[object]) -> str:
+    """Return the first line of a docstring, empty if there is none."""
+    return next(iter((documented.__doc__ or "").splitlines()), "")

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
+from sfc_testbed.api.progress import status
 from sfc_testbed.cli.output import EXIT_CLAIM, complain, errors, say
-from sfc_testbed.cli.progress import status
 from sfc_testbed.contract.extension import checked
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.request.errors import UsageError

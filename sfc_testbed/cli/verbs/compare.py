@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sfc_testbed.analysis.report.terminal_tables import comparison_table
-from sfc_testbed.analysis.results.comparison import compare
-from sfc_testbed.cli.calibration import say_dilations
+from sfc_testbed.api.comparing import claims_of, requests_of, run_compared
+from sfc_testbed.api.dilations import note_dilations
+from sfc_testbed.api.requests import clock_of, dilation_of, scenario_of, schemes_of
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import (
     ClaimsFile,
@@ -34,27 +32,16 @@ from sfc_testbed.cli.options import (
     SwitchName,
     TopologyName,
     Uses,
-    scenario_of,
-    scheme_names,
 )
 from sfc_testbed.cli.output import EXIT_CLAIM, console, say, say_json, with_fields
-from sfc_testbed.cli.planning import checked, clock_of, dilation_of, end_by_outcome
-from sfc_testbed.cli.retrying import execute_retrying
-from sfc_testbed.cli.seeds import chosen_seeds, named
-from sfc_testbed.place import command_name
+from sfc_testbed.cli.planning import checked, end_by_outcome, reporter
+from sfc_testbed.cli.seeds import chosen_seeds
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, UsageError
-from sfc_testbed.testbed.execution.execute import StoredRun
 from sfc_testbed.testbed.execution.retry import check_retry
-from sfc_testbed.testbed.interrupt import interruptible, raise_again
-from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.interrupt import interruptible
 from sfc_testbed.testbed.program.user_program import read_programs
-from sfc_testbed.testbed.recording.folder import give_to_caller, make_folder
-
-if TYPE_CHECKING:
-    from sfc_testbed.analysis.results.comparison import HeldClaim
-    from sfc_testbed.reproduction.model.experiment import Claim
 
 
 def verb(
@@ -93,7 +80,7 @@ def verb(
     use: Uses = None,
 ) -> None:
     request = RunSpec(
-        scenario_of(scenario, flows),
+        scenario_of(scenario, has_flows=flows is not None),
         switch=switch,
         clock=clock_of(clock),
         dilation=dilation_of(dilation),
@@ -107,99 +94,26 @@ def verb(
     )
     if strict and claims is None:
         raise UsageError("--strict needs claims: add --claims FILE.py")
-    claimed = _read_claims(claims)
+    claimed = claims_of(claims)
     if retry:
         check_retry(request.clock)
     chosen = chosen_seeds(seed, seeds)
-    # All schemes of a seed before the next seed, so that an interruption leaves complete comparisons.
-    names = scheme_names(schemes)
-    programs = read_programs(p4 or ()) or [None]
-    requests = [
-        replace(request, scheme=name, seed=run_seed, program=program)
-        for run_seed in chosen
-        for name in names
-        for program in programs
-    ]
+    requests = requests_of(request, schemes_of(schemes), chosen, read_programs(p4 or ()) or [None])
     plans = checked(requests, out)
-    say_dilations(plans)
-    runs, missing = _run_all(requests, plans, out, quiet=json, retry=retry)
-    is_interrupted = runs[-1].interrupted or bool(missing)
-    with _kept(runs, missing):
-        held = _judged(claimed, runs)
-        page = None if is_interrupted else _write_page(out, f"{request.scenario}-compare", runs, held)
+    shown = reporter(quiet=json)
+    note_dilations(plans, shown)
+    done = run_compared(requests, plans, out, shown, claimed, retry=retry)
     with interruptible():  # everything is stored by now
-        comparison = compare([run.result for run in runs], missing, held)
+        comparison = done.compared()
         if json:
-            folder = None if page is None else str(page.parent)
-            say_json(with_fields(comparison.to_json(), folder=folder, folders=[str(run.folder) for run in runs]))
+            folder = None if done.page is None else str(done.page.parent)
+            say_json(with_fields(comparison.to_json(), folder=folder, folders=[str(run.folder) for run in done.runs]))
         else:
             console.print(comparison_table(comparison))
-            if page is not None:
-                say(f"report: {page}")
-    if is_interrupted:
-        folders = " ".join(str(run.folder) for run in runs)
-        raise Interrupted(f"{_without(missing)}{runs[-1].content}; `{command_name()} report {folders}` draws a page")
-    end_by_outcome(runs)
-    if strict and not all(claim.holds for claim in held):
+            if done.page is not None:
+                say(f"report: {done.page}")
+    if done.is_interrupted:
+        raise Interrupted(done.kept)
+    end_by_outcome(done.runs)
+    if strict and not all(claim.holds for claim in done.claims):
         raise typer.Exit(EXIT_CLAIM)
-
-
-def _read_claims(file: Path | None) -> Sequence[Claim]:
-    """Return the claims of a file; the import is local because it loads slowly."""
-    if file is None:
-        return ()
-    from sfc_testbed.reproduction.own_claims import read_claims
-
-    return read_claims(file)
-
-
-def _judged(claims: Sequence[Claim], runs: Sequence[StoredRun]) -> Sequence[HeldClaim]:
-    if not claims:
-        return ()
-    from sfc_testbed.reproduction.own_claims import judged
-
-    return judged(claims, [run.folder for run in runs])
-
-
-def _write_page(out: Path, name: str, runs: Sequence[StoredRun], held: Sequence[HeldClaim]) -> Path:
-    """Write the page of the comparison; the import is local because plotting libraries load slowly."""
-    from sfc_testbed.analysis.report.html_pages import write_comparison_report
-
-    folder = make_folder(out, name)
-    page = write_comparison_report([run.folder for run in runs], folder, held)
-    give_to_caller(folder)
-    return page
-
-
-def _run_all(
-    requests: Sequence[RunSpec], plans: Sequence[RunPlan], out: Path, *, quiet: bool, retry: bool
-) -> tuple[list[StoredRun], list[str]]:
-    """Return the runs up to an interruption, and the names of the runs that are missing. Interrupted if none ran."""
-    runs: list[StoredRun] = []
-    names = named(plans)
-    for request, plan in zip(requests, plans, strict=True):
-        try:
-            with _kept(runs, names[len(runs) :]):
-                runs.append(execute_retrying(request, plan, out, quiet=quiet, retry=retry))
-        except Interrupted:
-            if not runs:
-                raise
-            break
-        if runs[-1].interrupted:
-            break
-    return runs, names[len(runs) :]
-
-
-@contextmanager
-def _kept(runs: Sequence[StoredRun], missing: Sequence[str]) -> Iterator[None]:
-    """Report a Ctrl-C outside a run: the completed runs are kept."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        raise_again()
-        folders = ", ".join(str(run.folder) for run in runs) or "nothing"
-        raise Interrupted(f"{_without(missing)}kept: {folders}, not compared") from error
-
-
-def _without(missing: Sequence[str]) -> str:
-    return f"{', '.join(missing)} not run; " if missing else ""

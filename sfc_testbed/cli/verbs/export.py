@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from sfc_testbed.cli.options import Uses, folder_of
+from sfc_testbed.api.errors import refused_in_one_line
+from sfc_testbed.api.requests import folder_of
+from sfc_testbed.cli.options import Uses
 from sfc_testbed.cli.output import EXIT_INVALID, say, warn
-from sfc_testbed.cli.stored import refused_in_one_line
 from sfc_testbed.testbed.execution.hpcc_export import export_hpcc
 from sfc_testbed.testbed.execution.limits import check_output
 from sfc_testbed.testbed.execution.perfetto_export import export_perfetto

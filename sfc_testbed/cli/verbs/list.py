@@ -14,6 +14,7 @@ from rich.text import Text
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.listing.tables import (
     names_table,
+    program_tables,
     rate_control_rows,
     scenario_tables,
     scheme_tables,
@@ -73,6 +74,7 @@ def _overview() -> Iterator[RenderableType]:
     yield names_table(f"scenarios ({_scales(usual)})", scenarios)
     yield names_table("schemes", [(scheme.name, scheme.summary) for scheme in SCHEMES.values()])
     yield names_table("rate control of a scheme", rate_control_rows())
+    yield from program_tables()
     yield names_table("faults", [(fault.kind, fault.summary) for fault in FAULTS.values()])
     yield names_table("topologies", words.topologies())
     yield Text(

@@ -19,10 +19,12 @@ from sfc_testbed.analysis.results.comparison import compare
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.analysis.results.swept import is_sweep, read_sweep_results
 from sfc_testbed.analysis.validation.record import FILE_NAME, is_validation, read_validation
-from sfc_testbed.cli.options import ClaimsFile, Uses, folder_of
+from sfc_testbed.api.errors import refused_in_one_line
+from sfc_testbed.api.requests import folder_of
+from sfc_testbed.cli.options import ClaimsFile, Uses
 from sfc_testbed.cli.outcomes import print_reproduction, print_validation
 from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, console, say, warn
-from sfc_testbed.cli.stored import check_page, refused_in_one_line
+from sfc_testbed.cli.stored import check_page
 from sfc_testbed.reproduction.judge import judge_again
 from sfc_testbed.reproduction.model.experiment import Claim
 from sfc_testbed.reproduction.own_claims import judged, read_claims

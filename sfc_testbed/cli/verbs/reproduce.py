@@ -12,15 +12,14 @@ from typing import Annotated
 import typer
 
 from sfc_testbed.analysis.results.outcome import tally
-from sfc_testbed.cli.calibration import say_dilations
+from sfc_testbed.api.dilations import note_dilations
+from sfc_testbed.api.requests import clock_of
 from sfc_testbed.cli.findings import print_findings, print_json, print_overview
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import Json, Out, P4Program, Retry, SchedulerAddress, Settings, Uses, Workers, milliseconds
 from sfc_testbed.cli.outcomes import print_reproduction
-from sfc_testbed.cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say, say_json
-from sfc_testbed.cli.planning import checked, clock_of
-from sfc_testbed.cli.progress import JobProgress
-from sfc_testbed.cli.retrying import tell
+from sfc_testbed.cli.output import EXIT_CLAIM, EXIT_INVALID, complain, say, say_json
+from sfc_testbed.cli.planning import checked, note_retry, reporter
 from sfc_testbed.cli.seeds import chosen_seeds
 from sfc_testbed.hosts.transport.congestion.presets import PRESETS
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
@@ -134,19 +133,19 @@ def verb(
     jobs = with_efforts(jobs, plans)
     if scheduler is None:
         jobs = with_decided_dilations(jobs, plans)
-    say_dilations(plans)
+    note_dilations(plans, reporter())
     say_left_out(changed, changed_settings)
     say_schemes_left_out(jobs)
     executor = executor_for(scheduler, workers)
     complain(announcement(jobs_in(jobs, out.absolute()), executor))
-    with JobProgress(errors) as progress:
+    with reporter().jobs() as tell:
         reproduced = reproduce(
             scale,  # type: ignore[arg-type]
             jobs,
             out.absolute(),
             executor,
-            progress.tell,
-            tell if retry else None,
+            tell,
+            note_retry if retry else None,
         )
     if reproduced.is_interrupted:
         kept = f"{reproduced.ran} of {len(jobs)} runs are complete, in {out / RUNS}"
@@ -254,6 +253,9 @@ def _experiments(text: str) -> list[str]:
 
 
 def _print_json(reproduced: ReproducedExperiments, *, as_list: bool) -> None:
-    documents = [stored.reproduction.model_dump(by_alias=True) for stored in reproduced.experiments]
+    documents = [
+        {**stored.reproduction.model_dump(by_alias=True), "folder": str(stored.folder)}
+        for stored in reproduced.experiments
+    ]
     content = documents if as_list else documents[0]
     say_json(json_format.dumps(content, indent=2, ensure_ascii=False) + "\n")

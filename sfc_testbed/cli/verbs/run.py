@@ -10,7 +10,10 @@ from typing import Annotated
 
 import typer
 
-from sfc_testbed.cli.calibration import say_dilations
+from sfc_testbed.api.dilations import note_dilations
+from sfc_testbed.api.planning import execute_plan
+from sfc_testbed.api.requests import clock_of, dilation_of, places_of, scenario_of, workers_of
+from sfc_testbed.api.retrying import execute_retrying
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import (
     BackgroundName,
@@ -34,21 +37,15 @@ from sfc_testbed.cli.options import (
     SwitchName,
     TopologyName,
     Uses,
-    scenario_of,
 )
 from sfc_testbed.cli.output import console, say, say_json, with_fields
 from sfc_testbed.cli.planning import (
     checked,
-    clock_of,
-    dilation_of,
     end_by_outcome,
-    execute_plan,
     over_ranks,
-    places_of,
     ranks_of,
-    workers_of,
+    reporter,
 )
-from sfc_testbed.cli.retrying import execute_retrying
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.execution.retry import check_retry
@@ -88,7 +85,7 @@ def verb(
     use: Uses = None,
 ) -> None:
     request = RunSpec(
-        scenario_of(scenario, flows),
+        scenario_of(scenario, has_flows=flows is not None),
         scheme=scheme,
         switch=switch,
         clock=clock_of(clock),
@@ -111,11 +108,12 @@ def verb(
     request = replace(request, program=read_program(p4))  # not before: only the first MPI rank gets here
     [plan] = checked([request], out, workers=processes if ranks is None else 1, compiles=ranks is None)
     clock_of_ranks = None if ranks is None else over_ranks(plan, ranks)
-    say_dilations([plan])
+    shown = reporter(quiet=json)
+    note_dilations([plan], shown)
     if clock_of_ranks is None:
-        run = execute_retrying(request, plan, out, quiet=json, retry=retry)
+        run = execute_retrying(request, plan, out, shown, retry=retry)
     else:
-        run = execute_plan(plan, out, quiet=json, clock=clock_of_ranks)
+        run = execute_plan(plan, out, shown, clock_of_ranks)
     with interruptible():  # everything is stored by now
         if json:
             say_json(with_fields(run.result.to_json(), folder=str(run.folder)))

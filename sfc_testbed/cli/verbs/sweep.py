@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -11,18 +12,15 @@ import typer
 
 from sfc_testbed.analysis.report.first_sentence import of_sweep
 from sfc_testbed.analysis.results.swept import read_sweep_results, warnings_of
+from sfc_testbed.api.sweeping import kept, swept
 from sfc_testbed.cli.options import Out, P4Program, SchedulerAddress, Uses, Workers
-from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, errors, say, warn
-from sfc_testbed.cli.planning import checked
-from sfc_testbed.cli.progress import JobProgress
-from sfc_testbed.cli.stored import refused_in_one_line
-from sfc_testbed.telemetry.atomic_file import check_no_link
+from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, say, say_json, warn
+from sfc_testbed.cli.planning import reporter
+from sfc_testbed.native.first_use import prepare
 from sfc_testbed.testbed.errors import Interrupted
-from sfc_testbed.testbed.execution.limits import check_output
-from sfc_testbed.testbed.jobs.job import executor_for
 from sfc_testbed.testbed.program.user_program import read_program
-from sfc_testbed.testbed.sweep.run import SweepSummary, run_sweep
-from sfc_testbed.testbed.sweep.sweep import JOBS, jobs_of, read_sweep, results_table, sweep_folder
+from sfc_testbed.testbed.sweep.run import SweepSummary
+from sfc_testbed.testbed.sweep.sweep import read_sweep
 
 
 def verb(
@@ -37,32 +35,30 @@ def verb(
     out: Out = Path("runs"),
     scheduler: SchedulerAddress = None,
     workers: Workers = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the outcome and the folder as JSON.")] = False,
     use: Uses = None,
 ) -> None:
-    sweep = read_sweep(file)
-    program = read_program(p4)
-    jobs = jobs_of(sweep, program)
-    folder = sweep_folder(sweep, program, out.absolute())
-    check_output(out)
-    with refused_in_one_line(folder):
-        check_no_link(folder, folder / JOBS)
-    results_table(folder, jobs)  # stored results must be readable before anything is compiled
-    checked([jobs[0].request], out)
-    with JobProgress(errors) as progress:
-        done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
-    _tell(done, len(jobs))
+    done = swept(
+        read_sweep(file), read_program(p4), out, reporter(), scheduler=scheduler, workers=workers, prepare=prepare
+    )
+    if json:
+        say_json(_document(done))
+    else:
+        _tell(done)
     if done.is_interrupted:
-        kept = f"{done.ran + done.already_complete} of {done.runs} runs are complete, in {done.table.parent}"
-        raise Interrupted(f"{kept}; repeat the command to run the rest")
+        raise Interrupted(f"{kept(done)}; repeat the command to run the rest")
     if done.failures or done.invalid:
         raise typer.Exit(EXIT_INVALID)
     if done.unfinished:
         raise typer.Exit(EXIT_UNFINISHED)
 
 
-def _tell(done: SweepSummary, jobs: int) -> None:
-    runs = "" if done.runs == jobs else f", {done.runs} runs"
-    say(f"{jobs} jobs{runs}: {done.ran} run now, {done.already_complete} already complete, {len(done.failures)} failed")
+def _tell(done: SweepSummary) -> None:
+    runs = "" if done.runs == done.jobs else f", {done.runs} runs"
+    say(
+        f"{done.jobs} jobs{runs}: {done.ran} run now, {done.already_complete} already complete, "
+        f"{len(done.failures)} failed"
+    )
     for sentence in done.shared:
         say(sentence)
     if done.other_versions:
@@ -82,3 +78,11 @@ def _tell(done: SweepSummary, jobs: int) -> None:
             warn(warning)
         say(of_sweep(results))
         say(f"report: {done.page}")
+
+
+def _document(done: SweepSummary) -> str:
+    """Return the outcome as JSON, with the folder of the results last."""
+    names = ("jobs", "runs", "ran", "already_complete", "other_versions", "invalid", "unfinished", "failures")
+    content = {name: getattr(done, name) for name in names} | {"is_interrupted": done.is_interrupted}
+    files = {"table": str(done.table), "report": None if done.page is None else str(done.page)}
+    return dumps(content | files | {"folder": str(done.table.parent)}, indent=2, ensure_ascii=False) + "\n"

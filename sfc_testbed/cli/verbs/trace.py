@@ -11,9 +11,9 @@ import typer
 
 from sfc_testbed.analysis.report.terminal_tables import life_table
 from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.api.errors import refused_in_one_line
 from sfc_testbed.cli.options import Uses
 from sfc_testbed.cli.output import EXIT_INVALID, console, say, warn
-from sfc_testbed.cli.stored import refused_in_one_line
 from sfc_testbed.cli.tracing import flow_life, newest_run
 
 

@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from sfc_testbed.analysis.report.validation import write_validation_page
-from sfc_testbed.cli.calibration import say_dilations
+from sfc_testbed.api.dilations import note_dilations
+from sfc_testbed.api.requests import dilation_of, schemes_of
 from sfc_testbed.cli.comparisons import print_peer_validation, show_cases, show_pairs
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import (
@@ -24,13 +25,10 @@ from sfc_testbed.cli.options import (
     SwitchName,
     Uses,
     Workers,
-    scheme_names,
 )
 from sfc_testbed.cli.outcomes import print_validation
-from sfc_testbed.cli.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json, with_fields
-from sfc_testbed.cli.planning import checked, dilation_of
-from sfc_testbed.cli.progress import JobProgress
-from sfc_testbed.cli.retrying import tell
+from sfc_testbed.cli.output import EXIT_CLAIM, EXIT_INVALID, complain, say_json, with_fields
+from sfc_testbed.cli.planning import checked, note_retry, reporter
 from sfc_testbed.reproduction.validation import ALL, Wish, pairs_of
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.simulators.run import PEERS, PeerCase, case_of, simulator_of, standard_cases, validate_with_peer
@@ -121,7 +119,7 @@ def verb(
         }
         _show(scenario, peer, {**is_live_only, **is_for_runs}, is_json=json)
         return
-    names = None if schemes is None else scheme_names(schemes)
+    names = None if schemes is None else schemes_of(schemes)
     if peer is not None:
         _refuse(is_live_only, "--peer compares without a live run and has no tolerances")
         cases = _cases(peer, scenario, names, scale, seed, settings or ())
@@ -138,16 +136,16 @@ def verb(
     if not json and (line := announcement(live)) is not None:
         complain(line)
     if scenario != ALL:
-        say_dilations(live)
-    with JobProgress(errors) as progress:
+        note_dilations(live, reporter())
+    with reporter().jobs() as tell:
         stored = validate(
             pairs,
             left_out,
             scenario,
             out,
             executor_for(None, workers),
-            progress.tell,
-            tell if retry else None,
+            tell,
+            note_retry if retry else None,
             spread,
             [plan.decided for plan in live],
         )

@@ -37,7 +37,14 @@ from sfc_testbed.wire.dilation import Dilation
 
 SwitchCommands: TypeAlias = Mapping[str, tuple[Command, ...]]
 """The commands that configure the P4 program of each switch, by the switch's name."""
+MoreEntries: TypeAlias = Callable[[str, Dilation], Iterable[TableEntry]]
+"""A function that returns the entries of a user's P4 program for a switch at a dilation."""
 _UNLIMITED_BYTES = 0xFFFF_FFFF
+
+
+def no_entries(switch: str, dilation: Dilation) -> Iterable[TableEntry]:
+    """Return no entries: the program has no tables of its own."""
+    return ()
 
 
 def switch_seed(seed: int, switch: str, use: str) -> int:
@@ -45,13 +52,18 @@ def switch_seed(seed: int, switch: str, use: str) -> int:
     return int(random_stream(seed, f"{use} {switch}").integers(1 << 32))
 
 
-def network_commands(topology: Topology, settings: SwitchSettings, dilation: Dilation, *, seed: int) -> SwitchCommands:
-    """Return the commands that configure the P4 program of each switch, for the plan of a run.
+def network_commands(
+    topology: Topology, settings: SwitchSettings, dilation: Dilation, *, seed: int, more: MoreEntries = no_entries
+) -> SwitchCommands:
+    """Return the commands that configure the P4 program of each switch, for the plan of a run, `more` entries last.
 
     Raise FixedPointError if the data plane cannot hold the ratios at this dilation.
     """
     names = [switch.name for switch in topology.switches]
-    return {name: tuple(pipeline_commands(topology, name, settings, dilation, seed=seed)) for name in names}
+    return {
+        name: (*pipeline_commands(topology, name, settings, dilation, seed=seed), *more(name, dilation))
+        for name in names
+    }
 
 
 def pipeline_commands(

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sfc_testbed.request.checks import nearest, refusal, shown
+from sfc_testbed.request.checks import nearest, refusal, shortened, shown
 from sfc_testbed.request.seeds import check_seed
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.catalogue import SCENARIOS
@@ -22,9 +22,11 @@ from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.numbering import number_flows
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from sfc_testbed.scenarios.traffic.flow_file import FlowList, read_flows
+from sfc_testbed.testbed.control_plane.commands import MoreEntries
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
+from sfc_testbed.testbed.program.registered import SwitchProgram, as_recorded, entries_of, registered
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
 
@@ -152,3 +154,25 @@ def validated(model: type[Model], fields: Mapping[str, Any], where: str, more_na
         return model(**fields)
     except ValidationError as error:
         raise UsageError(f"{where}: {refusal(error, (*model.model_fields, *more_names))}") from error
+
+
+def program_settings(spec: RunSpec, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the run's P4 program for config.json. UsageError if it has no such settings."""
+    return as_recorded(_program_settings(registered(spec.program), typed))
+
+
+def entries_of_program(spec: RunSpec, typed: Mapping[str, Any], topology: Topology) -> MoreEntries:
+    """Return the entries of the run's P4 program, if an extension added the program."""
+    row = registered(spec.program)
+    return entries_of(row, topology, _program_settings(row, typed))
+
+
+def _program_settings(row: SwitchProgram | None, typed: Mapping[str, Any]) -> BaseModel | None:
+    if row is not None:
+        return validated(row.settings, typed, f"program {row.name}")
+    if typed:
+        raise UsageError(
+            f"--set program.{shortened(next(iter(typed)))}: only the P4 program of an extension has settings: "
+            "--use FILE.py --p4 NAME"
+        )
+    return None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sfc_testbed.testbed.control_plane.commands import SwitchCommands, network_commands
+from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands, network_commands, no_entries
 from sfc_testbed.testbed.control_plane.features import FixedPointError
 from sfc_testbed.testbed.control_plane.prototype import unknown_rate
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
@@ -16,23 +16,25 @@ from sfc_testbed.topologies.model import Topology
 from sfc_testbed.wire.dilation import Dilation, next_step
 
 
-def commands_at(topology: Topology, settings: SwitchSettings, dilation: Dilation, seed: int) -> SwitchCommands:
+def commands_at(
+    topology: Topology, settings: SwitchSettings, dilation: Dilation, seed: int, more: MoreEntries = no_entries
+) -> SwitchCommands:
     """Return the commands of all switches, if all ratios fit at this dilation.
 
     Raise UsageError otherwise; the message names the nearest fitting dilation.
     """
     _check_rates(topology, settings)
     try:
-        return network_commands(topology, settings, dilation, seed=seed)
+        return network_commands(topology, settings, dilation, seed=seed, more=more)
     except FixedPointError as error:
-        nearest, _ = commands_near(topology, settings, dilation, seed)
+        nearest, _ = commands_near(topology, settings, dilation, seed, more)
         word = "less" if nearest.factor < dilation.factor else "more"
         limit = f"at dilation {dilation.factor}; use --dilation {nearest.factor} or {word}"
         raise UsageError(f"{error} {limit}") from error
 
 
 def commands_near(
-    topology: Topology, settings: SwitchSettings, dilation: Dilation, seed: int
+    topology: Topology, settings: SwitchSettings, dilation: Dilation, seed: int, more: MoreEntries = no_entries
 ) -> tuple[Dilation, SwitchCommands]:
     """Return the largest fitting dilation up to this one, or else the smallest one above it, and its commands.
 
@@ -42,7 +44,7 @@ def commands_near(
     refused = ""
     for factor in _nearest(dilation.factor):
         try:
-            return Dilation(factor), network_commands(topology, settings, Dilation(factor), seed=seed)
+            return Dilation(factor), network_commands(topology, settings, Dilation(factor), seed=seed, more=more)
         except FixedPointError as error:
             refused = refused or str(error)
     raise UsageError(f"{refused}, at any --dilation")

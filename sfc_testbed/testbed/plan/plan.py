@@ -28,7 +28,7 @@ from sfc_testbed.scenarios.faults.fault import Fault
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario
 from sfc_testbed.telemetry.captures.flow_packets import FlowFilter
-from sfc_testbed.testbed.control_plane.commands import SwitchCommands
+from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.flows.on_wire import on_wire
@@ -82,11 +82,18 @@ class RunPlan:
         """Return the same plan at a dilation, or at the largest smaller one that the data plane can represent."""
         if most == self.config.dilation:
             return self
-        dilation, commands = commands_near(self.topology, self.switch_settings, Dilation(most), self.spec.seed)
+        dilation, commands = commands_near(
+            self.topology, self.switch_settings, Dilation(most), self.spec.seed, self.more_entries
+        )
         if self.spec.program is not None:
             check_fits(self.spec.program, self.topology, commands, SWITCH_TARGETS[self.config.switch].registers)
         command = repeat_command(self.spec, dilation.factor)
         return replace(self, config=replace(self.config, dilation=dilation.factor, command=command), commands=commands)
+
+    @property
+    def more_entries(self) -> MoreEntries:
+        """The entries of a user's P4 program for each switch and dilation."""
+        return checks.entries_of_program(self.spec, self.config.program_settings, self.topology)
 
     @property
     def duration_wall_ns(self) -> int:
@@ -170,12 +177,14 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     captured_ports(spec.captures, topology, flows)
     waits = _waits(topology, flows, network.transport, network.switch)
     requested = spec.dilation if decided is None else decided.factor
-    dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch)
+    more = checks.entries_of_program(spec, settings.program, topology)
+    dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch, more)
     fields_of_run = {
         **traffic.recorded,
         "scenario": scenario.name,
         "scheme": scheme.name,
         "overridden": _overridden(scheme, settings),
+        "program_settings": checks.program_settings(spec, settings.program),
         "fault_spans": _fault_spans(faults),
         "setting_warnings": (
             *traffic.notes,
@@ -205,7 +214,8 @@ def plan_network(spec: RunSpec) -> RunPlan:
     target = checks.target_for(spec, "real", network.switch, f"scheme {scheme.name}")
     network = on_target(network, target)
     dilation = Dilation(spec.dilation or NETWORK_DILATION)
-    commands = commands_at(topology, network.switch, dilation, spec.seed)
+    more = checks.entries_of_program(spec, settings.program, topology)
+    commands = commands_at(topology, network.switch, dilation, spec.seed, more)
     p4_option = "" if spec.program is None else f" --p4 {shlex.quote(str(spec.program.word))}"
     fields_of_network = {
         "scenario": "none",
@@ -214,6 +224,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
         "clock": "real",
         "duration_ms": 0.0,
         "workload": {},
+        "program_settings": checks.program_settings(spec, settings.program),
         "command": f"{command_name()} cli --topology {topology.name} --scheme {scheme.name}{p4_option}",
     }
     config = _config(spec, dilation, target, topology, network, commands, fields_of_network)
@@ -239,7 +250,7 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
 
 
 def _dilation_and_commands(
-    spec: RunSpec, requested: int | None, topology: Topology, switch: SwitchSettings
+    spec: RunSpec, requested: int | None, topology: Topology, switch: SwitchSettings, more: MoreEntries
 ) -> tuple[Dilation, SwitchCommands]:
     """Return the requested dilation, or the one of runs in virtual time, and the commands of the switches.
 
@@ -247,8 +258,8 @@ def _dilation_and_commands(
     """
     dilation = Dilation(requested or VIRTUAL_DILATION)
     if requested is None and spec.clock == "real":
-        return commands_near(topology, switch, dilation, spec.seed)
-    return dilation, commands_at(topology, switch, dilation, spec.seed)
+        return commands_near(topology, switch, dilation, spec.seed, more)
+    return dilation, commands_at(topology, switch, dilation, spec.seed, more)
 
 
 def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings, switch: SwitchSettings) -> Waits:

@@ -22,6 +22,7 @@ from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.spec import P4Program
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.program.declared import Program
+from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS
 from sfc_testbed.testbed.program.sources import OWN_PROGRAM, SOURCES
 from softswitch.p4c import COMPILER, CompileError, compile_source, program_folder
 
@@ -79,13 +80,16 @@ def read_programs(words: Sequence[str]) -> list[P4Program | None]:
 
     Raise UsageError if one is not a program.
     """
-    paths = [None if word == BUILT_IN else Path(os.path.normpath(Path(word).absolute())) for word in words]
+    paths = [None if word == BUILT_IN else _path_of(word) for word in words]
     for place, path in enumerate(paths):
         if path in paths[:place]:
             raise UsageError(f"--p4 {words[place]}: named twice")
-    names = iter(_names([path for path in paths if path is not None]))
+    own = [path for word, path in zip(words, paths, strict=True) if path is not None and word not in SWITCH_PROGRAMS]
+    names = iter(_names(own))
     return [
-        None if path is None else compiled_program(word, str(path), next(names), _read(word))
+        None
+        if path is None
+        else compiled_program(word, str(path), word if word in SWITCH_PROGRAMS else next(names), _read(word, path))
         for word, path in zip(words, paths, strict=True)
     ]
 
@@ -107,11 +111,17 @@ def _names(paths: Sequence[Path]) -> list[str]:
     raise UsageError(f"--p4: two P4 programs have the same name, {names[0]!r} among them; rename one of them")
 
 
-def _read(word: str) -> str:
+def _path_of(word: str) -> Path:
+    """Return the absolute path of the program of an extension, or of a file."""
+    row = SWITCH_PROGRAMS.get(word)
+    return Path(os.path.normpath(Path(word if row is None else row.path).absolute()))
+
+
+def _read(word: str, path: Path) -> str:
     try:
-        text = read_bounded_text(Path(word), MOST_BYTES)
-        if word.endswith(".p4"):
-            text = compile_source(Path(word), [PACKAGE / SOURCES]).read_text(encoding="utf-8")
+        text = read_bounded_text(path, MOST_BYTES)
+        if path.suffix == ".p4":
+            text = compile_source(path, [PACKAGE / SOURCES]).read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise UsageError(f"--p4 {word}: {error.strerror}") from error
     except FileRefused as error:

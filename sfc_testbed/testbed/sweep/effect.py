@@ -21,7 +21,7 @@ from sfc_testbed.testbed.plan.dilations import NETWORK_DILATION
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.wire.dilation import Dilation
 
-_COUNTED_OTHERWISE = {"switch_settings", "workload", "thresholds_bytes", "settings"}
+_COUNTED_OTHERWISE = {"switch_settings", "workload", "thresholds_bytes", "settings", "program_settings"}
 _DECIDES_NOTHING = {"command", "versions"}
 _BY_CONTENT = {"program", "uses"}
 """Settings that count by content. The testbed's own P4 program is part of the digest of the code."""
@@ -57,5 +57,8 @@ def _entries_at(plan: RunPlan, dilation: Dilation) -> list[Command]:
     return [
         command
         for switch in plan.topology.switches
-        for command in settings_commands(plan.topology, switch.name, plan.switch_settings, dilation)
+        for command in (
+            *settings_commands(plan.topology, switch.name, plan.switch_settings, dilation),
+            *plan.more_entries(switch.name, dilation),
+        )
     ]

@@ -36,6 +36,8 @@ class SweepSummary:
     table: Path
     page: Path | None
     """The page, or None if no run is complete or the sweep was interrupted."""
+    jobs: int
+    """Number of jobs: combinations of settings, schemes and seeds."""
     runs: int
     """Number of distinct runs. Jobs that differ only in settings that their scheme does not read share a run."""
     ran: int
@@ -80,6 +82,7 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     return SweepSummary(
         table=folder / TABLE_FILE,
         page=page,
+        jobs=len(jobs),
         runs=runs,
         ran=ran,
         already_complete=already_complete,

@@ -131,6 +131,14 @@ def read_sweep(path: Path) -> SweepFile:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
+    return sweep_of(content, path)
+
+
+def sweep_of(content: object, path: Path) -> SweepFile:
+    """Return the sweep that a mapping describes. UsageError, with `path` and one line, if it is invalid.
+
+    Files that the mapping names are relative to the folder of `path`.
+    """
     if not isinstance(content, dict):
         raise UsageError(f"{path}: a sweep is a mapping with name, scenario, schemes, seeds and axes")
     try:

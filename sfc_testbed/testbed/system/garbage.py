@@ -10,12 +10,30 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_THRESHOLDS = gc.get_threshold()
 _YOUNG_OBJECTS = 100_000
 _NEVER = 2**30
+
+
+class _Users:
+    """The runs in this process that collect new objects only, and the thresholds from before the first of them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+        self.thresholds = gc.get_threshold()
+
+    def begin(self) -> None:
+        """Start anew in a forked process, in which no other thread runs."""
+        self.lock = threading.Lock()
+
+
+_USERS = _Users()
+os.register_at_fork(after_in_child=_USERS.begin)
 
 
 @contextmanager
@@ -36,6 +54,10 @@ def collect_new_objects_only() -> None:
     The engine itself makes no reference cycles. A user's congestion control that makes some per packet does not fill
     the memory. At the end of the process nothing is searched, since all memory is freed anyway.
     """
+    with _USERS.lock:
+        if _USERS.count == 0:
+            _USERS.thresholds = gc.get_threshold()
+        _USERS.count += 1
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS, _NEVER, _NEVER)
     atexit.unregister(gc.freeze)
@@ -43,8 +65,12 @@ def collect_new_objects_only() -> None:
 
 
 def collect_all_objects() -> None:
-    """Restore normal garbage collection."""
-    gc.set_threshold(*_THRESHOLDS)
+    """Restore garbage collection as it was before the first run of this process that has not ended."""
+    with _USERS.lock:
+        _USERS.count = max(0, _USERS.count - 1)
+        if _USERS.count > 0:
+            return
+    gc.set_threshold(*_USERS.thresholds)
     gc.unfreeze()
 
 

@@ -58,3 +58,15 @@ def test_an_error_in_an_agent_names_the_file_and_the_line(tmp_path: Path) -> Non
     done = running.run("run", *words, "--out", str(tmp_path / "runs"))
     reasons = json.loads(done.stdout)["verdict_reasons"]
     assert f"Crashing.on_ack raised ZeroDivisionError: division by zero ({mine}:9)" in reasons[0]
+
+
+def test_workers_of_a_cluster_get_the_text_of_the_file(tmp_path: Path) -> None:
+    """The file may not exist on the other machine, or may differ there."""
+    mine, file = write_extension(tmp_path), tmp_path / "sweep.yaml"
+    file.write_text(SWEEP)
+    cluster = tmp_path / "cluster"
+    cluster.mkdir()
+    with running.dask_cluster(cluster) as address:
+        words = ("sweep", str(file), "--use", str(mine), "--scheduler", address, "--out", str(tmp_path / "runs"))
+        done = running.run(*words)
+    assert "4 run now, 0 already complete, 0 failed" in done.stdout, done.stderr

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sfc_testbed.cli.planning import with_workers
+from sfc_testbed.api.planning import with_workers
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import CONFIG_FILE, RunSpec, config_of
 from sfc_testbed.testbed.errors import UsageError
@@ -53,7 +53,7 @@ def test_live_runs_are_not_shared() -> None:
 def test_the_configuration_has_the_chosen_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job is planned without this choice: it gets one process, because other jobs use the other cores."""
     monkeypatch.setattr(worker_choice, "PACKET_NS", 10**9)
-    monkeypatch.setattr("sfc_testbed.cli.planning.cores", lambda: 2)
+    monkeypatch.setattr("sfc_testbed.api.planning.cores", lambda: 2)
     plan = _plan("incast")
     assert plan.config.workers == 1
     run = execute(with_workers(plan, None), tmp_path, Silent(), page=False)

@@ -19,7 +19,7 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from sfc_testbed.cli.planning import with_workers
+from sfc_testbed.api.planning import with_workers
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
 from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
 from sfc_testbed.testbed.execution.execute import execute

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for `--retry` of the command: number of retries, messages and kept results. No run is executed."""
+"""Tests for the repetition of late runs: number of retries, messages and kept results. No run is executed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sfc_testbed.cli import retrying
-from sfc_testbed.cli.retrying import execute_retrying
+from sfc_testbed.api import retrying
+from sfc_testbed.api.reporter import Reporter, SilentReporter
+from sfc_testbed.api.retrying import execute_retrying
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, UsageError
 from sfc_testbed.testbed.execution.execute import StoredRun
@@ -19,7 +20,7 @@ from tests.analysis.validation.small import small_run
 REQUEST = RunSpec("incast", dilation=1_000)
 
 
-class Machine:
+class Machine(SilentReporter):
     """A fake machine on which runs below a sufficient dilation are late."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, enough: int) -> None:
@@ -27,18 +28,22 @@ class Machine:
         self.messages: list[str] = []
         self._enough = enough
         monkeypatch.setattr(retrying, "execute_plan", self.execute)
-        monkeypatch.setattr(retrying, "checked", lambda requests, out, *, decided: [plan_run(requests[0], decided)])
-        monkeypatch.setattr(retrying, "tell", self.messages.append)
+        monkeypatch.setattr(
+            retrying, "checked", lambda requests, out, reporter, *, decided: [plan_run(requests[0], decided)]
+        )
 
-    def execute(self, plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:
+    def execute(self, plan: RunPlan, out: Path, reporter: Reporter) -> StoredRun:
         self.plans.append(plan)
         factor = plan.config.dilation
         late = {"faithful_dilation": 2 * factor, "verdict": "degraded"} if factor < self._enough else {}
         result = small_run().result.model_copy(update={"dilation": factor, "verdict": "faithful", **late})
         return StoredRun(out / f"run-{len(self.plans)}", result, None)
 
-    def run(self, out: Path, *, retry: bool = True) -> StoredRun:
-        return execute_retrying(REQUEST, plan_run(REQUEST), out, quiet=True, retry=retry)
+    def note(self, line: str, style: str = "") -> None:
+        self.messages.append(line)
+
+    def retried(self, out: Path, *, retry: bool = True) -> StoredRun:
+        return execute_retrying(REQUEST, plan_run(REQUEST), out, self, retry=retry)
 
     @property
     def factors(self) -> list[int]:
@@ -47,7 +52,7 @@ class Machine:
 
 def test_a_late_run_is_repeated_until_it_is_on_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     machine = Machine(monkeypatch, enough=2_000)
-    assert machine.run(tmp_path).result.verdict == "faithful"
+    assert machine.retried(tmp_path).result.verdict == "faithful"
     assert machine.factors == [1_000, 2_000]
     assert [plan.config.retry_of for plan in machine.plans] == [None, "run-1"]
     [line] = machine.messages
@@ -56,16 +61,16 @@ def test_a_late_run_is_repeated_until_it_is_on_time(monkeypatch: pytest.MonkeyPa
 
 def test_a_run_is_repeated_at_most_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     machine = Machine(monkeypatch, enough=1_000_000)
-    assert machine.run(tmp_path).result.verdict == "degraded"
+    assert machine.retried(tmp_path).result.verdict == "degraded"
     assert machine.factors == [1_000, 2_000, 4_000]
 
 
 def test_without_retry_or_lateness_no_run_is_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     without_retry = Machine(monkeypatch, enough=2_000)
-    without_retry.run(tmp_path, retry=False)
+    without_retry.retried(tmp_path, retry=False)
     assert without_retry.factors == [1_000]
     punctual = Machine(monkeypatch, enough=1)
-    punctual.run(tmp_path)
+    punctual.retried(tmp_path)
     assert (punctual.factors, punctual.messages) == ([1_000], [])
 
 
@@ -74,22 +79,22 @@ def test_if_the_larger_dilation_is_refused_the_late_run_is_kept(
 ) -> None:
     machine = Machine(monkeypatch, enough=2_000)
 
-    def refuse(requests: object, out: object, *, decided: object) -> list[RunPlan]:
+    def refuse(requests: object, out: object, reporter: object, *, decided: object) -> list[RunPlan]:
         raise UsageError("no room")
 
     monkeypatch.setattr(retrying, "checked", refuse)
-    assert machine.run(tmp_path).result.verdict == "degraded"
+    assert machine.retried(tmp_path).result.verdict == "degraded"
     assert machine.messages == ["not repeated at D = 2000: no room"]
 
 
 def test_an_interrupted_retry_names_the_late_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     machine = Machine(monkeypatch, enough=2_000)
 
-    def interrupted(plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:
+    def interrupted(plan: RunPlan, out: Path, reporter: Reporter) -> StoredRun:
         if machine.plans:
             raise Interrupted("nothing was measured yet")
-        return machine.execute(plan, out, quiet=quiet)
+        return machine.execute(plan, out, reporter)
 
     monkeypatch.setattr(retrying, "execute_plan", interrupted)
     with pytest.raises(Interrupted, match=r"nothing was measured yet; the late run is kept in .*run-1"):
-        machine.run(tmp_path)
+        machine.retried(tmp_path)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Progress lines on a terminal: the stage of a run, the share that is done, and the time that is left."""
+"""Progress on a terminal: the stage of a run, the share that is done, and the time that is left."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from rich.status import Status
 
 from os_helpers.visible import visible
 from sfc_testbed.testbed.jobs.time_left import in_words
-from sfc_testbed.testbed.recording.outcome import Stage
+from sfc_testbed.testbed.recording.outcome import Progress as Observer
+from sfc_testbed.testbed.recording.outcome import Silent, Stage
 
 if TYPE_CHECKING:
-    from sfc_testbed.testbed.jobs.job import JobsState  # loads slowly, and a single run has no jobs
+    from sfc_testbed.api.reporter import Update
+    from sfc_testbed.testbed.jobs.job import JobsState, Tell  # loads slowly, and a single run has no jobs
 
 _ENDING = "interrupted: results are saved as soon as the queues are empty; press Ctrl-C again to end without them"
 
@@ -112,3 +114,37 @@ class JobProgress(_Line):
         share = state.done / state.total if state.left_s is None else state.share
         doing = state.after or f"{100 * share:.0f} % done{left}"
         self.update(self._jobs, completed=share, total=1, state=f"{count} runs, {doing}")
+
+
+class TerminalReporter:
+    """A reporter on the terminal. Lines of text and the progress of planning go to stderr, as messages do."""
+
+    def __init__(self, errors: Console, runs: Console | None = None) -> None:
+        """`runs` is the console for the progress of runs; None shows no progress of runs."""
+        self._errors = errors
+        self._runs = runs
+
+    def note(self, line: str, style: str = "") -> None:
+        """Print a line."""
+        self._errors.print(visible(line), style=style, soft_wrap=True)
+
+    @contextmanager
+    def status(self, text: str) -> Iterator[Update]:
+        """Show a line during the body, which may change the line."""
+        with status(text, self._errors) as line:
+            yield line.update
+
+    @contextmanager
+    def run(self, title: str) -> Iterator[Observer]:
+        """Show the progress of a run during the body."""
+        if self._runs is None:
+            yield Silent()
+            return
+        with RunProgress(title, self._runs) as progress:
+            yield progress
+
+    @contextmanager
+    def jobs(self) -> Iterator[Tell]:
+        """Show the progress of many runs during the body."""
+        with JobProgress(self._errors) as progress:
+            yield progress.tell

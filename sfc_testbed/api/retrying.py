@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--retry`: repeat a late live run at a dilation that would have been on time."""
+"""Repetition of a late live run at a dilation that would have been on time."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from sfc_testbed.cli.output import complain
-from sfc_testbed.cli.planning import checked, execute_plan
+from sfc_testbed.api.planning import checked, execute_plan
+from sfc_testbed.api.reporter import WARNING, Reporter
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, UsageError
 from sfc_testbed.testbed.execution.execute import StoredRun
@@ -15,27 +15,22 @@ from sfc_testbed.testbed.execution.retry import MOST_RETRIES, retry_line, retry_
 from sfc_testbed.testbed.plan.plan import RunPlan
 
 
-def tell(line: str) -> None:
-    """Print a line about a retry on stderr."""
-    complain(line, "yellow")
-
-
-def execute_retrying(request: RunSpec, plan: RunPlan, out: Path, *, quiet: bool, retry: bool) -> StoredRun:
+def execute_retrying(request: RunSpec, plan: RunPlan, out: Path, reporter: Reporter, *, retry: bool) -> StoredRun:
     """Run a plan, with `retry` again if it was late, and return the last run. Late runs keep their folders."""
-    run = execute_plan(plan, out, quiet=quiet)
+    run = execute_plan(plan, out, reporter)
     for _ in range(MOST_RETRIES if retry else 0):
         again = None if run.interrupted else retry_of(request, run.folder, run.result)
         if again is None:
             break
         try:
             repeated, decided = again
-            [plan] = checked([repeated], out, decided=decided)
+            [plan] = checked([repeated], out, reporter, decided=decided)
         except UsageError as error:
-            tell(f"not repeated at D = {run.result.faithful_dilation}: {error}")
+            reporter.note(f"not repeated at D = {run.result.faithful_dilation}: {error}", WARNING)
             break
-        tell(retry_line(run.folder, run.result))
+        reporter.note(retry_line(run.folder, run.result), WARNING)
         try:
-            run = execute_plan(plan, out, quiet=quiet)
+            run = execute_plan(plan, out, reporter)
         except Interrupted as error:
             raise Interrupted(f"{error}; the late run is kept in {run.folder}") from error
     return run

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Runs the same flows under several schemes, and compares the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfc_testbed.analysis.results.comparison import Comparison, compare
+from sfc_testbed.analysis.results.result import read_result
+from sfc_testbed.api.dilations import named
+from sfc_testbed.api.reporter import Reporter
+from sfc_testbed.api.retrying import execute_retrying
+from sfc_testbed.place import command_name
+from sfc_testbed.request.spec import P4Program, RunSpec
+from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
+from sfc_testbed.testbed.execution.execute import StoredRun
+from sfc_testbed.testbed.interrupt import interruptible, raise_again
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.recording.folder import give_to_caller, make_folder
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.comparison import HeldClaim
+    from sfc_testbed.reproduction.model.experiment import Claim
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """The runs of a comparison."""
+
+    runs: Sequence[StoredRun]
+    missing: Sequence[str]
+    """Names of the runs that an interruption left out."""
+    claims: Sequence[HeldClaim]
+    page: Path | None
+    """The page of the comparison; None after an interruption."""
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended the runs early."""
+        return self.runs[-1].interrupted or bool(self.missing)
+
+    @property
+    def kept(self) -> str:
+        """After an interruption: what is missing, what is stored, and the command that draws a page."""
+        folders = " ".join(str(run.folder) for run in self.runs)
+        return f"{_without(self.missing)}{self.runs[-1].content}; `{command_name()} report {folders}` draws a page"
+
+    def compared(self) -> Comparison:
+        """Return the comparison of the results. Ctrl-C is ignored meanwhile, since everything is stored."""
+        with interruptible():
+            return compare([run.result for run in self.runs], self.missing, self.claims)
+
+
+def requests_of(
+    request: RunSpec, schemes: Sequence[str], seeds: Sequence[int], programs: Sequence[P4Program | None]
+) -> list[RunSpec]:
+    """Return a request for each scheme, seed and program.
+
+    All schemes of a seed come before the next seed, so that an interruption leaves complete comparisons.
+    """
+    return [
+        replace(request, scheme=scheme, seed=seed, program=program)
+        for seed in seeds
+        for scheme in schemes
+        for program in programs
+    ]
+
+
+def claims_of(file: Path | None) -> Sequence[Claim]:
+    """Return the claims of a file; the import is local because it loads slowly."""
+    if file is None:
+        return ()
+    from sfc_testbed.reproduction.own_claims import read_claims
+
+    return read_claims(file)
+
+
+def run_compared(
+    requests: Sequence[RunSpec],
+    plans: Sequence[RunPlan],
+    out: Path,
+    reporter: Reporter,
+    claims: Sequence[Claim] = (),
+    *,
+    retry: bool = False,
+    jobs: int = 1,
+) -> ComparedRuns:
+    """Run the requests, `jobs` virtual ones at a time, and write the page. Interrupted if no run has a result."""
+    if jobs > 1:
+        runs, missing = _run_in_jobs(requests, plans, out, reporter, jobs)
+    else:
+        runs, missing = _run_all(requests, plans, out, reporter, retry=retry)
+    is_interrupted = runs[-1].interrupted or bool(missing)
+    with _kept(runs, missing):
+        held = _judged(claims, runs)
+        page = None if is_interrupted else _write_page(out, f"{requests[0].scenario}-compare", runs, held)
+    return ComparedRuns(runs, missing, held, page)
+
+
+def _judged(claims: Sequence[Claim], runs: Sequence[StoredRun]) -> Sequence[HeldClaim]:
+    if not claims:
+        return ()
+    from sfc_testbed.reproduction.own_claims import judged
+
+    return judged(claims, [run.folder for run in runs])
+
+
+def _write_page(out: Path, name: str, runs: Sequence[StoredRun], held: Sequence[HeldClaim]) -> Path:
+    """Write the page of the comparison; the import is local because plotting libraries load slowly."""
+    from sfc_testbed.analysis.report.html_pages import write_comparison_report
+
+    folder = make_folder(out, name)
+    page = write_comparison_report([run.folder for run in runs], folder, held)
+    give_to_caller(folder)
+    return page
+
+
+def _run_all(
+    requests: Sequence[RunSpec], plans: Sequence[RunPlan], out: Path, reporter: Reporter, *, retry: bool
+) -> tuple[list[StoredRun], list[str]]:
+    """Return the runs up to an interruption, and the names of the runs that are missing. Interrupted if none ran."""
+    runs: list[StoredRun] = []
+    names = named(plans)
+    for request, plan in zip(requests, plans, strict=True):
+        try:
+            with _kept(runs, names[len(runs) :]):
+                runs.append(execute_retrying(request, plan, out, reporter, retry=retry))
+        except Interrupted:
+            if not runs:
+                raise
+            break
+        if runs[-1].interrupted:
+            break
+    return runs, names[len(runs) :]
+
+
+def _run_in_jobs(
+    requests: Sequence[RunSpec], plans: Sequence[RunPlan], out: Path, reporter: Reporter, jobs: int
+) -> tuple[list[StoredRun], list[str]]:
+    """Return the same as `_run_all`, from several processes at a time. RunError if a run fails."""
+    if any(request.clock != "virtual" for request in requests):
+        raise UsageError("jobs: live runs run one at a time, because they would make each other late")
+    # These imports load slowly, and runs in this process do not need them.
+    from sfc_testbed.testbed.jobs.effort import effort_of
+    from sfc_testbed.testbed.jobs.job import Job, JobFailed, JobFinished, executor_for, run_jobs
+
+    names = named(plans)
+    parts = [
+        Job(f"{request.scenario} {name}", request, out.absolute(), effort=effort_of(plan))
+        for request, plan, name in zip(requests, plans, names, strict=True)
+    ]
+    with reporter.jobs() as tell:
+        done = run_jobs(parts, executor_for(None, jobs), tell)
+    failed = [
+        f"{part.label}: {end.reason}"
+        for part, end in zip(parts, done.in_order, strict=True)
+        if isinstance(end, JobFailed)
+    ]
+    if failed:
+        raise RunError("; ".join(failed))
+    runs, missing = [], []
+    for name, end in zip(names, done.in_order, strict=True):
+        if isinstance(end, JobFinished):
+            page = end.folder / "report.html"
+            runs.append(StoredRun(end.folder, read_result(end.folder), page if page.exists() else None))
+        else:
+            missing.append(name)
+    if not runs:
+        raise Interrupted("no run was complete")
+    return runs, missing
+
+
+@contextmanager
+def _kept(runs: Sequence[StoredRun], missing: Sequence[str]) -> Iterator[None]:
+    """Report a Ctrl-C outside a run: the completed runs are kept."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise_again()
+        folders = ", ".join(str(run.folder) for run in runs) or "nothing"
+        raise Interrupted(f"{_without(missing)}kept: {folders}, not compared") from error
+
+
+def _without(missing: Sequence[str]) -> str:
+    return f"{', '.join(missing)} not run; " if missing else ""

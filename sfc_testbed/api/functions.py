@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The public functions. docs/api.md describes them with examples; options mean the same as those of the command line.
+
+Importing this module loads nothing slow. A function compiles the engine, if that is necessary, before it loads it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sfc_testbed.native.first_use import prepare_library
+
+if TYPE_CHECKING:
+    from sfc_testbed.api.comparison import Comparison
+    from sfc_testbed.api.run import Run
+    from sfc_testbed.api.sweep import Sweep
+    from sfc_testbed.reproduction.model.experiment import Claim
+    from sfc_testbed.request.spec import RunSpec
+    from sfc_testbed.testbed.live.session.session import LiveSession
+
+PathLike = str | os.PathLike[str]
+Clock = Literal["virtual", "real"]
+
+
+def run(
+    scenario: str | None = None,
+    scheme: str = "sfc",
+    *,
+    clock: Clock = "virtual",
+    scale: str = "ci",
+    seed: int = 1,
+    settings: Mapping[str, Any] | None = None,
+    topology: str | None = None,
+    duration_ms: float | None = None,
+    flows: Any = None,
+    faults: str | Sequence[str] = (),
+    switch: str = "auto",
+    p4: PathLike | None = None,
+    dilation: int | None = None,
+    retry: bool = False,
+    pcap: str | Sequence[str] = (),
+    background: str | None = None,
+    hosts: str | None = None,
+    workers: int | None = None,
+    use: PathLike | Iterable[PathLike] = (),
+    out: PathLike = "runs",
+    quiet: bool = False,
+) -> Run:
+    """Run a scenario once, write its folder in `out`, and return the run.
+
+    A run that is late, invalid or unfinished is a result, which `Run.verdict` describes. `flows` replaces the flows of
+    the scenario: a file, rows (source, destination, bytes, start in ns, tag), or a data frame with such columns.
+
+    Raises UsageError for bad input, RunError for a failed run, and Interrupted after Ctrl-C.
+    """
+    _begin(use)
+    from sfc_testbed.api.calls import run_once
+    from sfc_testbed.api.requests import folder_of
+
+    request = _request(
+        scenario,
+        scheme=scheme,
+        clock=clock,
+        scale=scale,
+        seed=seed,
+        settings=settings,
+        topology=topology,
+        duration_ms=duration_ms,
+        flows=flows,
+        faults=faults,
+        switch=switch,
+        dilation=dilation,
+        captures=pcap,
+        background=background,
+        hosts=hosts,
+    )
+    program = None if p4 is None else os.fspath(p4)
+    return run_once(request, flows, folder_of(out), p4=program, workers=workers, retry=retry, quiet=quiet)
+
+
+def compare(
+    scenario: str | None = None,
+    schemes: str | Iterable[str] = ("irn", "sfc"),
+    *,
+    clock: Clock = "virtual",
+    scale: str = "ci",
+    seeds: int | str | Iterable[int] = 1,
+    settings: Mapping[str, Any] | None = None,
+    topology: str | None = None,
+    duration_ms: float | None = None,
+    flows: Any = None,
+    faults: str | Sequence[str] = (),
+    switch: str = "auto",
+    p4: PathLike | Sequence[PathLike] = (),
+    claims: PathLike | Sequence[Claim] | None = None,
+    dilation: int | None = None,
+    retry: bool = False,
+    hosts: str | None = None,
+    jobs: int = 1,
+    use: PathLike | Iterable[PathLike] = (),
+    out: PathLike = "runs",
+    quiet: bool = False,
+) -> Comparison:
+    """Run the same flows under several schemes, seeds and P4 programs, and return the comparison.
+
+    Ratios are relative to the first scheme. `claims` is a file or a list of claims about the runs. `jobs` virtual runs
+    run at the same time, each in a process of its own. Raises the same errors as `run`.
+    """
+    _begin(use)
+    from sfc_testbed.api.calls import compare_all
+    from sfc_testbed.api.requests import folder_of, schemes_of, seeds_of
+
+    request = _request(
+        scenario,
+        clock=clock,
+        scale=scale,
+        settings=settings,
+        topology=topology,
+        duration_ms=duration_ms,
+        flows=flows,
+        faults=faults,
+        switch=switch,
+        dilation=dilation,
+        hosts=hosts,
+    )
+    programs = [p4] if isinstance(p4, (str, os.PathLike)) else p4
+    return compare_all(
+        request,
+        flows,
+        folder_of(out),
+        schemes=schemes_of(schemes),
+        seeds=seeds_of(seeds),
+        programs=[os.fspath(program) for program in programs],
+        claims=Path(claims) if isinstance(claims, (str, os.PathLike)) else claims,
+        jobs=jobs,
+        retry=retry,
+        quiet=quiet,
+    )
+
+
+def sweep(
+    source: PathLike | Mapping[str, Any],
+    *,
+    p4: PathLike | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    use: PathLike | Iterable[PathLike] = (),
+    out: PathLike = "runs",
+    quiet: bool = False,
+) -> Sweep:
+    """Run every combination of the settings in a YAML file, or in a mapping with its keys, and return the results.
+
+    Runs that are complete in the sweep's folder are not repeated. `jobs` virtual runs run at the same time, by default
+    one per core, or those of the Dask scheduler at the address `scheduler`. Raises the same errors as `run`; a job that
+    fails is named in `Sweep.failures`.
+    """
+    _begin(use)
+    from sfc_testbed.api.calls import sweep_all
+    from sfc_testbed.api.requests import folder_of
+
+    chosen = source if isinstance(source, Mapping) else Path(source)
+    program = None if p4 is None else os.fspath(p4)
+    return sweep_all(chosen, folder_of(out), p4=program, jobs=jobs, scheduler=scheduler, quiet=quiet)
+
+
+@contextmanager
+def open_network(
+    topology: str = "clos",
+    *,
+    scheme: str = "sfc",
+    switch: str = "auto",
+    dilation: int = 10_000,
+    settings: Mapping[str, Any] | None = None,
+    hosts: str | None = None,
+    p4: PathLike | None = None,
+    use: PathLike | Iterable[PathLike] = (),
+) -> Iterator[LiveSession]:
+    """Provide a live network on Mininet, as root, and remove it at the end of the `with` statement.
+
+    Raises UsageError if this machine or user cannot run such a network, or if the process has one already.
+    """
+    _begin(use)
+    from sfc_testbed.api.network import live_session
+    from sfc_testbed.testbed.program.user_program import read_program
+
+    request = _request(
+        "none",
+        scheme=scheme,
+        clock="real",
+        switch=switch,
+        dilation=dilation,
+        settings=settings,
+        topology=topology,
+        hosts=hosts,
+        program=read_program(None if p4 is None else os.fspath(p4)),
+    )
+    with live_session(request) as session:
+        yield session
+
+
+def load(folder: PathLike) -> Run | Comparison | Sweep:
+    """Return the stored results in a folder: a run, a comparison or a sweep. UsageError if it holds none."""
+    from sfc_testbed.api.loading import loaded
+
+    return loaded(Path(folder))
+
+
+def use(*files: PathLike) -> None:
+    """Load Python files, or modules of installed packages, that add names to the testbed (docs/extensions.md).
+
+    A file that has changed since it was loaded is loaded again. UsageError, one line, if one cannot be loaded.
+    """
+    _begin(files)
+
+
+def run_script(main: Callable[[], object]) -> int:
+    """Run the main function of a script, and return the exit code that the command would have.
+
+    An error is one line on stderr: `sys.exit(sfc.run_script(main))`.
+    """
+    from sfc_testbed.testbed.errors import RunError, UsageError
+
+    try:
+        main()
+    except UsageError as error:
+        return _ended(str(error), 2)
+    except RunError as error:
+        return _ended(str(error), 3)
+    except KeyboardInterrupt as error:
+        return _ended(f"interrupted: {error}" if str(error) else "interrupted", 130)
+    return 0
+
+
+def _ended(reason: str, status: int) -> int:
+    print(f"{sys.argv[0]}: {reason}", file=sys.stderr)
+    return status
+
+
+def _begin(files: PathLike | Iterable[PathLike]) -> None:
+    """Compile the engine if necessary, and load the extensions of installed packages and these."""
+    prepare_library()
+    from sfc_testbed.api.errors import public_errors
+    from sfc_testbed.request.extensions import installed, load
+    from sfc_testbed.request.extensions import use as load_files
+
+    with public_errors():
+        load(installed())
+        load_files(*(os.fspath(file) for file in ([files] if isinstance(files, (str, os.PathLike)) else files)))
+
+
+def _request(scenario: str | None, **values: Any) -> RunSpec:
+    """Return the request of these values. UsageError, one line, for bad ones."""
+    from sfc_testbed.api.errors import public_errors
+    from sfc_testbed.api.requests import request_of
+
+    with public_errors():
+        return request_of(scenario, **values)
