@@ -17,6 +17,9 @@ if os.geteuid() == 0 and os.stat(__file__).st_uid != 0:  # noqa: PTH116 (before 
 from sfc_testbed.place import how_to_install_for_python, program
 from sfc_testbed.testbed.interrupt import end_at_once
 
+_REQUIRED = {"rich": "rich", "typer": "typer", "softswitch": "softswitch-*.whl", "os_helpers": "softswitch-*.whl"}
+"""The packages without which no command runs, by the name of their module."""
+
 
 def main() -> None:
     """Execute the command that was typed, and exit with its status."""
@@ -32,7 +35,8 @@ def main() -> None:
             choose_compiled(sys.argv[1:])
         from sfc_testbed.cli.app import main as execute
     except ModuleNotFoundError as error:
-        if error.name not in ("rich", "typer", "os_helpers"):
+        if error.name not in _REQUIRED:
             raise
-        sys.exit(f"{program()}: the Python package {error.name} is missing; {how_to_install_for_python(error.name)}")
+        package = _REQUIRED[error.name]
+        sys.exit(f"{program()}: the Python package {package} is missing; {how_to_install_for_python(package)}")
     sys.exit(execute(sys.argv[1:]))

@@ -27,17 +27,17 @@ step() { # WHAT COMMAND...
     echo "-- $what: $((SECONDS - began)) s"
 }
 
-# The first code of a user's notebook.
+# Writes a notebook with one cell, and a table of the run as its result.
 write_notebook() {
     cat > notebook.ipynb << 'END'
 {"cells": [{"cell_type": "code", "execution_count": null, "id": "run", "metadata": {}, "outputs": [], "source":
-    "import subprocess\nprint(subprocess.run('env/bin/sfc-testbed run incast --scheme sfc --clock virtual --json'.split(), capture_output=True, text=True, check=True).stdout)"
+    "import sfc_testbed as sfc\n\nrun = sfc.run('incast', scheme='sfc', clock='virtual')\nprint('verdict:', run.verdict)\nrun.flows"
 }], "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}, "nbformat": 4, "nbformat_minor": 5}
 END
 }
 
 notebook_has_result() {
-    grep --quiet 'verdict.*faithful' executed.ipynb || {
+    grep --quiet 'verdict: faithful' executed.ipynb || {
         cat executed.ipynb
         return 1
     }
@@ -59,6 +59,7 @@ trap 'mv "$tree-hidden" "$tree"' EXIT
 step "environment and wheels" bash -eu <<< "$(sed '1d; s/pip install/pip install --quiet/' <<< "$install")"
 step "doctor" env/bin/sfc-testbed doctor
 step "first virtual run, which compiles the engine" env/bin/sfc-testbed run incast --scheme sfc --clock virtual
+step "the engine is compiled" test -z "$(env/bin/python -m sfc_testbed.native 2>&1)"
 step "second virtual run" env/bin/sfc-testbed run incast --scheme sfc --clock virtual
 step "live run as root" sudo env/bin/sfc-testbed run incast --scheme sfc --retry
 step "nbconvert" env/bin/pip install --quiet nbconvert ipykernel

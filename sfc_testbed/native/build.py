@@ -41,7 +41,7 @@ from sfc_testbed.native.sources import (
     module_name,
     path_of,
 )
-from sfc_testbed.place import ROOT, how_to_install, how_to_install_for_python
+from sfc_testbed.place import PACKAGE, how_to_install, how_to_install_for_python
 
 _FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-fwrapv", "-w")
 _C_FLAGS = ("-std=gnu11", "-O2")
@@ -164,27 +164,32 @@ def _c_string(text: bytes) -> bytes:
 def _translate(work: Path, texts: Mapping[Path, UserModule] = _NO_TEXTS) -> list[str]:
     """Translate Python to C and return the translated sources. Algorithms that mypyc refuses are omitted.
 
-    Raise BuildFailed for an error in the engine or in the texts of users.
+    The names of sources are relative to a folder with nothing but the package. Beside an installed package there may be
+    modules that hide those of Python's library. Raise BuildFailed for an error in the engine or in the texts of users.
     """
+    folder = work / "packages"
+    folder.mkdir(exist_ok=True)
+    if not (folder / PACKAGE.name).is_symlink():
+        (folder / PACKAGE.name).symlink_to(PACKAGE)
     optional = algorithms()
     while True:
         sources = [*engine().modules, *optional]
         command = [sys.executable, "-m", "sfc_testbed.native.translate", str(work), *sources, *map(str, texts)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode == 0:
             return sources
         refused = set(_ERROR.findall(done.stdout)) & set(optional)
         if not refused:
-            raise BuildFailed(_error_in(texts, done.stdout) or _first_error(done.stdout + done.stderr))
+            raise BuildFailed(_error_in(texts, done.stdout, folder) or _first_error(done.stdout + done.stderr))
         optional = [name for name in optional if name not in refused]
 
 
-def _error_in(texts: Mapping[Path, UserModule], output: str) -> str | None:
+def _error_in(texts: Mapping[Path, UserModule], output: str, folder: Path) -> str | None:
     """Return the first error in a user's file, with its place, and the number of further ones."""
     errors = [
         f"{module.path}, line {line}: {message}"
         for name, line, message in _ERROR_IN_TEXT.findall(output)
-        if (module := texts.get((ROOT / name).resolve())) is not None
+        if (module := texts.get((folder / name).resolve())) is not None
     ]
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{errors[0]}{more}" if errors else None
@@ -195,7 +200,7 @@ def _link(extension: dict[str, Any], target: Path) -> None:
     output = target / (str(extension["name"]) + EXTENSION_SUFFIXES[0])
     include = [f"-I{folder}" for folder in (sysconfig.get_path("include"), *extension["include_dirs"])]
     command = [*_compiler(), *extension["flags"], *_FLAGS, *include, "-o", str(output), *extension["sources"]]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildFailed(_first_error(done.stderr))
 
