@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sfc_testbed.hosts.records import SwitchClock
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from sfc_testbed.request.extensions import Extension
+from sfc_testbed.request.extension import Extension
 from sfc_testbed.scenarios.model.flow import Flow
 from sfc_testbed.topologies.model import Host, Topology
 from sfc_testbed.topologies.physics import departure_window_ns

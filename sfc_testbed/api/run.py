@@ -78,7 +78,7 @@ class Run:
 
         schema = {**SCHEMAS, **OPTIONAL_SCHEMAS}.get(name)
         if schema is None or name not in self.traces:
-            if name == "cc":
+            if name == _CONGESTION:
                 raise UsageError(
                     f"{self.folder}: no trace of the congestion control; set transport.cc_trace_ns, such as 1000"
                 )

@@ -20,7 +20,8 @@ from sfc_testbed.hosts.crash import engine_crash
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
-from sfc_testbed.request.extensions import Extension, description
+from sfc_testbed.request.extension import Extension
+from sfc_testbed.request.extensions import description
 from sfc_testbed.request.schemes import SCHEMES
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.testbed.errors import RunError, UsageError

@@ -1,99 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Extensions: Python files of users, and modules of installed packages, that add rows to the tables of names.
+"""Loads extensions: executes their files, which add rows to the tables of names.
 
 A file is executed once per process, from the text that was read when the command began. Jobs, agents and ranks get that
-text with their request, so a later edit of the file changes nothing. A file may import the modules beside it by
-relative imports (`from .helper import x`), and these travel with it. A module of an installed package is imported where
+text with their request, so a later edit of the file changes nothing. A module of an installed package is imported where
 it is needed, and its digest is compared.
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
-import json
 import os
-import re
 import sys
 import threading
 import traceback
-import zlib
-from base64 import b85decode, b85encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
-from dataclasses import field
 from importlib import import_module, reload
 from importlib.abc import MetaPathFinder, SourceLoader
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import find_spec, spec_from_file_location
-from pathlib import Path, PurePosixPath
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
+from pathlib import Path
 from types import ModuleType
-from typing import Annotated
-
-from pydantic import BeforeValidator, ConfigDict, PlainSerializer, ValidationInfo
-from pydantic.dataclasses import dataclass
 
 from sfc_testbed.native.extended import UserFile, UserModule
 from sfc_testbed.native.modules import CompiledFinder, choose_build, compiled_finder
 from sfc_testbed.native.rewriting import interpreted_part
 from sfc_testbed.native.sources import engine, module_name
-from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
-from sfc_testbed.request.checks import shown
 from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.extension import (
+    Extension,
+    installed_extension,
+    installed_modules,
+    module_texts,
+    read_extension,
+)
 from sfc_testbed.request.table import Table
 
-GROUP = "sfc_testbed.extensions"
-"""The group of entry points by which installed packages name their extensions."""
-MOST_BYTES = 1_000_000
-_PACKAGE = "sfc_extension_"
-_OURS = "sfc_testbed"
 _DONE = "_sfc_interpreted_part_executed"
 """The name in a compiled module that marks that its interpreted part was executed."""
-
-
-def _packed(texts: Mapping[str, str]) -> str:
-    return b85encode(zlib.compress(json.dumps(dict(texts)).encode())).decode()
-
-
-def _unpacked(value: str | Mapping[str, str], info: ValidationInfo) -> object:
-    return json.loads(zlib.decompress(b85decode(value))) if isinstance(value, str) and value else value or {}
-
-
-Texts = Annotated[Mapping[str, str], PlainSerializer(_packed, when_used="json"), BeforeValidator(_unpacked)]
-"""Texts of files by name, compressed in JSON."""
-
-
-@dataclass(frozen=True, config=ConfigDict(defer_build=True))
-class Extension:
-    """An extension as a request names it."""
-
-    word: str
-    """The argument of `--use`: the path of a file, or the name of a module."""
-    path: str
-    """The absolute path of its file."""
-    sha256: str
-    """The SHA-256 over its files, in hexadecimal."""
-    files: Texts = field(default_factory=dict, repr=False)
-    """The texts of a file and of the modules that it imports from its folder, by relative name. Empty for a module of
-    an installed package, and in stored files."""
-
-    def __str__(self) -> str:
-        return self.word
-
-    def as_dict(self) -> dict[str, str]:
-        """Return word, path and SHA-256, for JSON files."""
-        return {"word": self.word, "path": self.path, "sha256": self.sha256}
-
-    @property
-    def package(self) -> str:
-        """The name of the package that stands for the file's folder."""
-        return _PACKAGE + hashlib.sha256(str(Path(self.path).parent).encode()).hexdigest()[:8]
-
-    @property
-    def module(self) -> str:
-        """The name under which the module is imported."""
-        return f"{self.package}.{_module_of(Path(self.path).name)}" if self.files else self.word
 
 
 _lock = threading.RLock()
@@ -112,33 +57,15 @@ def use(*words: str | Path) -> tuple[Extension, ...]:
     return extensions
 
 
-def installed() -> tuple[Extension, ...]:
-    """Return the extensions that installed packages name by entry points."""
-    from importlib import metadata  # loads slowly
-
-    names = sorted({entry.value.partition(":")[0] for entry in metadata.entry_points(group=GROUP)})
-    return tuple(_of_module(name) for name in names)
-
-
 def load_installed() -> list[str]:
     """Load the extensions of installed packages. Return a line for each one that cannot be loaded and is left out."""
     problems = []
-    for extension in installed():
+    for name in installed_modules():
         try:
-            load([extension])
+            load([installed_extension(name)])
         except UsageError as error:
             problems.append(f"an installed package's extension is left out: {str(error).removeprefix('--use ')}")
     return problems
-
-
-def read_extension(word: str) -> Extension:
-    """Return the extension of `--use WORD` without executing it. UsageError if it cannot be read."""
-    path = Path(word)
-    if path.suffix != ".py":
-        return _of_module(word)
-    path = Path(os.path.realpath(path))  # as Python does for a script
-    texts = _texts(path, word)
-    return Extension(word, str(path), _digest(texts), texts)
 
 
 def load(extensions: Iterable[Extension]) -> None:
@@ -187,7 +114,7 @@ def choose_compiled(words: Iterable[str]) -> None:
 def is_compiled(extension: Extension) -> bool:
     """Return whether algorithms of an extension that this process has loaded are compiled."""
     finder = compiled_finder(extension.path, extension.sha256)
-    return finder is not None and any(map(finder.is_compiled, _paths(extension)))
+    return finder is not None and any(map(finder.is_compiled, module_texts(extension)))
 
 
 def for_compiler(extension: Extension) -> UserFile:
@@ -200,7 +127,7 @@ def for_compiler(extension: Extension) -> UserFile:
     bases = {module_name(source) for source in engine().modules}
     rows = [row for table in Table.all for row in table.of(extension.word).values() if isinstance(row, type)]
     kinds = [row for row in rows if any(base.__module__ in bases for base in row.__mro__)]
-    paths = _paths(extension)
+    paths = module_texts(extension)
     waiting = sorted({base.__module__ for kind in kinds for base in kind.__mro__} & set(paths))
     if not waiting:
         raise UsageError(
@@ -256,12 +183,12 @@ def _execute(extension: Extension) -> None:
         with _as_owner(extension), redirect_stdout(sys.stderr):  # stdout may be JSON
             if extension.files:
                 compiled = compiled_finder(extension.path, extension.sha256)
-                _Finder.of(extension.package).add(_paths(extension), compiled)
+                _Finder.of(extension.package).add(module_texts(extension), compiled)
                 import_module(extension.module)
                 if compiled is not None:
                     _execute_rest(extension, compiled)
             else:
-                if _of_module(extension.word).sha256 != extension.sha256:
+                if installed_extension(extension.word).sha256 != extension.sha256:
                     raise UsageError("its files differ from those that the request was made with")
                 known = sys.modules.get(extension.module)
                 import_module(extension.module) if known is None else reload(known)
@@ -281,7 +208,7 @@ def _execute(extension: Extension) -> None:
 def _execute_rest(extension: Extension, finder: CompiledFinder) -> None:
     """Execute the interpreted parts of compiled modules. Compiled modules import each other without our finder."""
     finder.restore_classes()
-    paths = _paths(extension)
+    paths = module_texts(extension)
     for name in reversed([name for name in sys.modules if name in paths]):
         names = vars(sys.modules[name])
         if finder.is_compiled(name) and _DONE not in names:
@@ -299,7 +226,7 @@ def _unload(extension: Extension) -> None:
     if finder is not None and is_compiled(extension):
         finder.forget_users()
     if extension.files:
-        for name in _paths(extension):
+        for name in module_texts(extension):
             sys.modules.pop(name, None)
 
 
@@ -334,97 +261,14 @@ def place_in_extensions(error: BaseException) -> str | None:
 def _line(error: BaseException, extension: Extension) -> str:
     if isinstance(error, SyntaxError):
         return ""  # its text contains the line
-    own = {str(path): name for path, name in ((Path(path), name) for path, (name, _) in _paths_of(extension).items())}
+    folder = Path(extension.path).parent
+    own = {str(folder / name): name for name in extension.files or (Path(extension.path).name,)}
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
     if not frames:
         return ""
     frame = frames[-1]
     where = "" if frame.filename == extension.path else f"{own[frame.filename]} "
     return f"{where}line {frame.lineno}: "
-
-
-def _paths_of(extension: Extension) -> dict[str, tuple[str, str]]:
-    folder = Path(extension.path).parent
-    files = extension.files or {Path(extension.path).name: ""}
-    return {str(folder / name): (name, text) for name, text in files.items()}
-
-
-def _paths(extension: Extension) -> dict[str, tuple[str, str]]:
-    """Return path and text of each module of an extension, by the module's name."""
-    folder = Path(extension.path).parent
-    return {
-        f"{extension.package}.{_module_of(name)}": (str(folder / name), text) for name, text in extension.files.items()
-    }
-
-
-def _module_of(name: str) -> str:
-    """Return the module of a relative file name: `a/__init__.py` is `a`, and `a/b.py` is `a.b`."""
-    path = PurePosixPath(name).with_suffix("")
-    parts = path.parts[:-1] if path.name == "__init__" else path.parts
-    return ".".join(re.sub(r"\W", "_", part) for part in parts)
-
-
-def _texts(path: Path, word: str) -> dict[str, str]:
-    """Return the texts of a file and of the files that it imports from its folder, by relative name."""
-    texts: dict[str, str] = {}
-    waiting = [path]
-    while waiting:
-        file = waiting.pop()
-        name = file.relative_to(path.parent).as_posix()
-        if name in texts:
-            continue
-        try:
-            texts[name] = read_bounded_text(file, MOST_BYTES)
-        except FileNotFoundError as error:
-            raise UsageError(f"--use {word}: {error.strerror}") from error
-        except FileRefused as error:
-            raise UsageError(f"--use {word if file == path else file} {error}") from error
-        waiting += _imported(texts[name], file, path.parent)
-    return dict(sorted(texts.items()))
-
-
-def _imported(text: str, file: Path, folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder that a file imports by relative imports."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return  # its execution says so
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level > 0:
-            base = file.parents[node.level - 1]
-            base = base.joinpath(*node.module.split(".")) if node.module else base
-            for place in (base, *(base / alias.name for alias in node.names)):
-                for candidate in (place.with_suffix(".py"), place / "__init__.py"):
-                    if candidate.is_file() and candidate.is_relative_to(folder) and candidate != folder / "__init__.py":
-                        yield candidate
-
-
-def _of_module(word: str) -> Extension:
-    """Return the extension that is a module of an installed package. Its digest covers the package's Python files."""
-    if not all(part.isidentifier() for part in word.split(".")):
-        raise UsageError(f"--use {shown(word)}: neither a Python file, NAME.py, nor the name of an installed module")
-    top = word.partition(".")[0]
-    try:
-        spec = PathFinder.find_spec(top) or find_spec(top)
-    except (ImportError, ValueError):
-        spec = None
-    if spec is None or spec.origin is None:
-        hint = f"; did you mean {word}.py?" if Path(f"{word}.py").exists() else ""
-        raise UsageError(f"--use {word}: no file of this name, and no installed module {top}{hint}")
-    origin = Path(spec.origin)
-    folder = origin.parent
-    files = sorted(folder.rglob("*.py")) if spec.submodule_search_locations else [origin]
-    texts = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in files}
-    if not any(_OURS in text for text in texts.values()):
-        raise UsageError(f"--use {word}: the module does not import {_OURS}")
-    path = folder.joinpath(*word.split(".")[1:])
-    file = next((each for each in (path.with_suffix(".py"), path / "__init__.py", origin) if each.is_file()), origin)
-    return Extension(word, str(file), _digest(texts))
-
-
-def _digest(texts: Mapping[str, str]) -> str:
-    parts = [part for name, text in sorted(texts.items()) for part in (name, text)]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 class _Finder(MetaPathFinder):

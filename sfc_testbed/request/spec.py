@@ -20,7 +20,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 from pydantic.dataclasses import dataclass
 
 from sfc_testbed.request.bounded_file import read_bounded_text
-from sfc_testbed.request.extensions import Extension, loaded
+from sfc_testbed.request.extension import Extension
+from sfc_testbed.request.extensions import loaded
 from sfc_testbed.request.stored_versions import version_in, version_refused
 
 _LAZY = ConfigDict(defer_build=True)

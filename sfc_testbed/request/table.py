@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
 class Table(Mapping[str, Row], Generic[Row]):
     """Rows by name. The table knows which rows an extension added, so that they can be removed again."""
 
-    all: list[Table[Any]] = []  # noqa: RUF012 (all tables of the process, for `removed_from_all`)
+    all: list[Table[Any]] = []  # noqa: RUF012 (all tables of the process)
 
     def __init__(self, kind: str, rows: Mapping[str, Row] | Iterable[tuple[str, Row]] = ()) -> None:
         """Make a table of rows of this kind; messages name the kind."""

@@ -59,7 +59,7 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> Typed:
 
 
 def _contents(tree: Path) -> dict[str, bytes]:
-    """Return the contents of files by name, without those that git ignores."""
+    """Return the contents of files by name. Files that git ignores are left out."""
     ignored = {"runs", "__pycache__", "build"}
     paths = {path.relative_to(tree): path for path in tree.rglob("*") if path.is_file()}
     return {str(name): path.read_bytes() for name, path in paths.items() if not ignored & set(name.parts)}

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from pydantic import TypeAdapter
 from sfc_testbed import extend
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.request.errors import UsageError
-from sfc_testbed.request.extensions import Extension, load, load_installed, loaded, read_extension, use
+from sfc_testbed.request.extension import Extension, read_extension
+from sfc_testbed.request.extensions import load, load_installed, loaded, use
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.catalogue import SCENARIOS
@@ -163,8 +165,6 @@ def test_what_is_no_extension_is_refused(word: str) -> None:
 
 
 def test_an_installed_package_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfc_testbed.request.extensions import installed
-
     info = tmp_path / "lab_controls-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lab-controls\nVersion: 1.0\n")
@@ -174,8 +174,8 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path: Path, monkey
     (package / "__init__.py").write_text("")
     (package / "one.py").write_text(CONTROL.format(name="from-lab"))
     monkeypatch.syspath_prepend(str(tmp_path))
-    [extension] = installed()
-    load([extension])
+    assert load_installed() == []
+    [extension] = loaded()
     assert (extension.word, extension.files, "from-lab" in RATE_CONTROLS) == ("lab_controls.one", {}, True)
     (package / "one.py").write_text(CONTROL.format(name="other"))
     stale = Extension(extension.word, extension.path + "x", extension.sha256)
@@ -200,8 +200,11 @@ def test_a_broken_package_is_left_out_and_named(tmp_path: Path, monkeypatch: pyt
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lab-broken\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[sfc_testbed.extensions]\nours = lab_broken\n")
-    (tmp_path / "lab_broken.py").write_text(HEAD + "1 / 0\n")
     monkeypatch.syspath_prepend(str(tmp_path))
+    [problem] = load_installed()
+    assert problem.endswith("lab_broken: no file of this name, and no installed module lab_broken")
+    (tmp_path / "lab_broken.py").write_text(HEAD + "1 / 0\n")
+    importlib.invalidate_caches()
     [problem] = load_installed()
     assert problem.startswith("an installed package's extension is left out: lab_broken: line 2: ZeroDivisionError")
 

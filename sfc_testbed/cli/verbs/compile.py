@@ -23,7 +23,8 @@ from sfc_testbed.native.extended import WANTED
 from sfc_testbed.native.first_use import compile_with, folder_with
 from sfc_testbed.place import neutral_folder
 from sfc_testbed.request.errors import UsageError
-from sfc_testbed.request.extensions import Extension, for_compiler, use
+from sfc_testbed.request.extension import Extension
+from sfc_testbed.request.extensions import for_compiler, use
 
 _EXTENSIONS = TypeAdapter(tuple[Extension, ...])
 _LOAD = "import sys; from sfc_testbed.cli.verbs.compile import load_stdin; sys.exit(load_stdin())"

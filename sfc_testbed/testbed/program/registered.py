@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""P4 programs of extensions, with settings and table entries of their own, beside those of the testbed's mechanisms."""
+"""P4 programs of extensions. They have settings, from which entries of further tables follow."""
 
 from __future__ import annotations
 
