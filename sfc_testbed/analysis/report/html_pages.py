@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -17,6 +18,7 @@ import jinja2
 import polars as pl
 from markupsafe import Markup
 
+from os_helpers.cache import CacheRefused, private_cache
 from os_helpers.visible import visible
 from sfc_testbed.analysis.formatting import flatten
 from sfc_testbed.analysis.plots.palette import color_variables
@@ -33,7 +35,6 @@ from sfc_testbed.analysis.report.placing import (
 from sfc_testbed.analysis.report.plot_data import with_scripts
 from sfc_testbed.analysis.report.plots import COMPARISON_PLOTS, RUN_PLOTS, ComparedRuns
 from sfc_testbed.analysis.report.sections import COMPARISON_SECTIONS, RUN_SECTIONS
-from sfc_testbed.analysis.results.comparison import Comparison, HeldClaim, compare, write_comparison
 from sfc_testbed.analysis.results.quantities import Measurements, measured_in
 from sfc_testbed.analysis.results.result import RESENT_REASONS, RESULT_FILE, RunResult, read_result
 from sfc_testbed.analysis.results.stored import Run, known_config, load_run
@@ -44,6 +45,8 @@ from sfc_testbed.telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from sfc_testbed.analysis.results.comparison import Comparison, HeldClaim
 
 REPORT_FILE = "report.html"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -106,6 +109,8 @@ def write_comparison_report(
 
     Raises ValueError if `folders` is empty, and ResultError if a result.json cannot be read.
     """
+    from sfc_testbed.analysis.results.comparison import write_comparison
+
     compared = _compared(folders, claims, measured_in(folders) if quantities is None else quantities)
     comparison = compared.comparison
     out.mkdir(parents=True, exist_ok=True)
@@ -151,6 +156,8 @@ def comparison_figures(folders: Sequence[Path]) -> dict[str, Figure]:
 
 def _compared(folders: Sequence[Path], claims: Sequence[HeldClaim], quantities: Sequence[Measurements]) -> ComparedRuns:
     """Return the comparison of some runs, and the runs with the traces that plots show."""
+    from sfc_testbed.analysis.results.comparison import compare  # the page of a run does without
+
     results = [read_result(folder) for folder in folders]
     configs = [known_config(folder) for folder in folders]
     comparison = compare(results, claims=claims, configs=configs, quantities=quantities)
@@ -232,6 +239,15 @@ def _visible_value(value: object) -> object:
     return visible(value, keep="\n\t") if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def _bytecode_cache() -> jinja2.BytecodeCache | None:
+    """Return the cache of compiled templates; None if the user has no cache that only the user can change."""
+    with suppress(CacheRefused, OSError):
+        folder = private_cache() / "templates"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return jinja2.FileSystemBytecodeCache(str(folder))
+    return None
+
+
 def render(template: str, **content: object) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -241,6 +257,7 @@ def render(template: str, **content: object) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=_visible_value,
+        bytecode_cache=_bytecode_cache(),
     )
     environment.globals["is_wide"] = is_wide
     environment.globals["testbed_command"] = command_name()

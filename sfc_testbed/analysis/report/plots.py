@@ -125,7 +125,7 @@ def _buffer_rows(run: Run) -> pl.DataFrame:
 
 def _fct(run: Run) -> Plot:
     from sfc_testbed.analysis.plots.run import plot_fct
-    from sfc_testbed.analysis.results.comparison import headline_class
+    from sfc_testbed.analysis.results.result import headline_class
 
     return plot_fct(run.flows, scheme=run.result.scheme, traffic_class=headline_class(run.result))
 

@@ -27,7 +27,7 @@ from sfc_testbed.analysis.plots.panels import (
     with_hollow_markers,
 )
 from sfc_testbed.analysis.plots.series import bin_labels, bin_percentiles, buffer_steps, hottest_buffer_steps
-from sfc_testbed.analysis.results.comparison import headline_class
+from sfc_testbed.analysis.results.result import headline_class
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.reproduction.model.experiment import FigureSpec, Measurement, NotMeasured, Results
 from sfc_testbed.reproduction.model.quantities import Quantity, measured_flows

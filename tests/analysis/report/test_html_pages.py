@@ -17,8 +17,8 @@ import pytest
 from sfc_testbed.analysis.formatting import format_bytes, format_number
 from sfc_testbed.analysis.report.html_pages import write_comparison_report, write_run_report
 from sfc_testbed.analysis.report.terminal_tables import comparison_table, run_table
-from sfc_testbed.analysis.results.comparison import compare, headline_class
-from sfc_testbed.analysis.results.result import RunResult, counted, read_result, write_result
+from sfc_testbed.analysis.results.comparison import compare
+from sfc_testbed.analysis.results.result import RunResult, counted, headline_class, read_result, write_result
 from sfc_testbed.analysis.results.stored import Run, load_run
 from sfc_testbed.telemetry import reader
 from sfc_testbed.telemetry.schema import FLOWS
