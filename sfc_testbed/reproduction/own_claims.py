@@ -41,6 +41,8 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
         raise UsageError(f"--claims {path} {error}") from error
     try:
         claims = getattr(_executed(path.absolute()), "CLAIMS", None)
+    except UsageError as error:
+        raise UsageError(f"--claims {path}: {_where(error, path.absolute())}{error}") from error
     except (Exception, SystemExit) as error:
         raise UsageError(f"--claims {path}: {_where(error, path.absolute())}{type(error).__name__}: {error}") from error
     if not isinstance(claims, (tuple, list)) or not claims:
