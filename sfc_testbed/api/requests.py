@@ -124,7 +124,7 @@ def settings_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     for key, value in settings.items():
-        if key in PARTS and isinstance(value, Mapping):
+        if isinstance(value, Mapping) and isinstance(key, str) and (value or key in PARTS):
             for name, own in value.items():
                 _add(values, f"{key}.{name}", own)
         else:

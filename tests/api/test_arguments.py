@@ -125,7 +125,8 @@ def test_every_parameter_is_checked(function: Callable[..., Any]) -> None:
         (lambda: sfc.Bound("c", "p", "x", "sfc", at_mst=1), "there is no argument at_mst; nearest: at_most"),  # type: ignore[call-arg]
         (lambda: sfc.run("incast", settings={"degre": 3}), "degre: there is no such setting; nearest: degree"),
         (lambda: sfc.run("incast", settings={"switch": {"q_th_byte": 3}}), "nearest: q_th_bytes"),
-        (lambda: sfc.run("incast", settings={"swich": {"q_th_bytes": 3}}), "swich"),
+        (lambda: sfc.run("incast", settings={"swich": {"q_th_bytes": 3}}), "nearest: switch"),
+        (lambda: sfc.run("incast", settings={"degree": {}}), "degree: must be"),
         (lambda: sfc.names("scheme"), "nearest: schemes"),
         (lambda: sfc.run("incast", "sfc", "virtual"), "run: too many positional arguments"),  # type: ignore[call-arg]
         (lambda: sfc.sweep(), "sweep: missing a required argument: 'source'"),  # type: ignore[call-arg]
