@@ -28,11 +28,11 @@ from sfc_testbed.hosts.transport.congestion import UNLIMITED_WINDOW
 from sfc_testbed.hosts.transport.congestion.trace import CongestionState
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
 from sfc_testbed.hosts.transport.messages import BtsReceived, Event, MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.model_clock import ModelClock
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.wire.bts import STAMPS, tick_ns
 from sfc_testbed.wire.constants import BtsCause
 from sfc_testbed.wire.dilation import Dilation
-from sfc_testbed.wire.units import NS_PER_US
 
 _CAUSES = {cause: cause.name.lower() for cause in BtsCause}
 
@@ -59,9 +59,9 @@ class RecordWriter:
         """Pass every record to `take`; the keys of `switches` are switch numbers."""
         self._take = take
         self._dilation = dilation
-        self._us_ns = dilation.wall_ns(NS_PER_US)
         self._stamp_period_ns = STAMPS * tick_ns(dilation)
-        self._start_ns = start_ns
+        self._clock = ModelClock(dilation, start_ns)
+        self._instant_us = self._clock.instant_us
         self._switches = switches
 
     def write(self, host: str, event: Event) -> None:
@@ -93,19 +93,15 @@ class RecordWriter:
     def write_late_bins(self, node: str, bins: Iterable[LateBin]) -> None:
         """Record the lateness of an agent's hosts over time."""
         for late_bin in bins:
-            late_us = self._dilation.model_us(late_bin.max_ns)
+            late_us = self._clock.duration_us(late_bin.max_ns)
             self._take(Late(self._instant_us(late_bin.end_ns), "host", node, late_bin.departures, late_us))
-
-    def _instant_us(self, wall_ns: int) -> float:
-        return (wall_ns - self._start_ns) / self._us_ns
 
     def _sent(self, report: SendingReport) -> FlowSent:
         message = report.message
         return FlowSent(
             flow_id=message.flow_id,
             finish_us=None if report.finish_ns == NEVER else self._instant_us(report.finish_ns),
-            paused_us=self._dilation.model_us(report.paused_ns),
-            counts=report.counts,
+            figures=report.figures,
             gave_up=report.gave_up,
             start_us=self._instant_us(message.ready_ns) if message.after else None,
         )
@@ -124,7 +120,7 @@ class RecordWriter:
             flow_id=event.flow_id,
             cwnd_bytes=None if event.window_bytes == UNLIMITED_WINDOW else event.window_bytes,
             rate_bps=event.rate_bps * self._dilation.factor,
-            rtt_us=None if event.rtt_ns is None else self._dilation.model_us(event.rtt_ns),
+            rtt_us=None if event.rtt_ns is None else self._clock.duration_us(event.rtt_ns),
         )
 
     def _signal(self, host: str, event: BtsReceived) -> Signal:
@@ -164,10 +160,9 @@ def host_state(statistics: HostStatistics, state: messages.NicState, dilation: D
             acknowledged_bytes=min(message.acknowledged_bytes, message.report.message.size_bytes),
             in_flight_bytes=message.in_flight_bytes,
             paused_for_us=left_us(message.paused_until_ns),
-            paused_us=dilation.model_us(message.report.paused_ns),
             window_bytes=None if message.window_bytes == UNLIMITED_WINDOW else message.window_bytes,
             rate_gbps=message.rate_bps * dilation.factor / 1e9,
-            counts=message.report.counts,
+            figures=message.report.figures,
         )
         for message in state.messages
     )

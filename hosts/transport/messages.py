@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sfc_testbed.hosts.transport.congestion.trace import CongestionState
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
-from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderFigures
 from sfc_testbed.wire.bts import BackToSender
 
 
@@ -61,15 +61,13 @@ class IncomingMessage:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SendingReport:
     """The sender's report on a message; the event when the message is completely acknowledged or given up."""
 
     message: OutgoingMessage
-    counts: SenderCounts
-    """The sender's counters for the message, which it continues to increment if the message is unfinished."""
-    paused_ns: int
-    """Time since the message was ready for which flow control has kept the message's packets back."""
+    figures: SenderFigures
+    """The sender's figures of the message, which it continues to change if the message is unfinished."""
     finish_ns: int = NEVER
     """Time at which the last acknowledgement arrived."""
     gave_up: bool = False

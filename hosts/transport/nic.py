@@ -219,9 +219,12 @@ class Nic:
         """Stop sending, even frames already on the wire; arriving frames are still received and counted."""
         self._wire.is_quiet = True
 
-    def count_intervals_from(self, start_ns: int) -> None:
-        """Start the goodput intervals at this instant instead of the epoch. Must be called before any data arrives."""
-        self._pairs.count_intervals_from(start_ns)
+    def start(self, start_ns: int) -> None:
+        """Set model time 0, the start of the goodput intervals, which is otherwise the epoch.
+
+        Must be called before any data arrives.
+        """
+        self._pairs.start(start_ns)
 
     def end_intervals(self) -> None:
         """End the current goodput intervals and queue the events of unfinished messages; for the end of a run."""

@@ -15,7 +15,8 @@ from mypy_extensions import i64
 
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
 from sfc_testbed.hosts.transport.messages import OutgoingMessage, SendingReport
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.hosts.transport.model_clock import ModelClock
+from sfc_testbed.telemetry.figures import SenderFigures
 from sfc_testbed.wire.constants import MAX_PAYLOAD_BYTES
 from sfc_testbed.wire.crc import CrcShift, crcs_of_starts
 from sfc_testbed.wire.roce.packets import ICRC_BYTES
@@ -83,7 +84,7 @@ class Transmission:
     """A message that packets `first` to `end` - 1 of a queue pair carry."""
 
     __slots__ = (
-        "counts", "crc", "end", "first", "flow_id", "message", "paused_at_start_ns", "paused_when_sent_ns",
+        "crc", "end", "figures", "first", "flow_id", "message", "paused_at_start_ns", "paused_when_sent_ns",
         "size_bytes",
     )  # fmt: skip
 
@@ -98,11 +99,12 @@ class Transmission:
         self.paused_when_sent_ns = paused_ns
         """How long the queue pair had been paused when the last packet so far was sent."""
         self.crc = 0
-        self.counts = SenderCounts()
+        self.figures = SenderFigures()
 
-    def report(self, paused_ns: int, finish_ns: int = NEVER) -> SendingReport:
+    def report(self, paused_ns: int, clock: ModelClock, finish_ns: int = NEVER) -> SendingReport:
         """Return the report so far; `paused_ns` is how long the queue pair has been paused by now."""
-        return SendingReport(self.message, self.counts, paused_ns - self.paused_at_start_ns, finish_ns)
+        self.figures.paused_us = clock.duration_us(paused_ns - self.paused_at_start_ns)
+        return SendingReport(self.message, self.figures, finish_ns)
 
 
 def bytes_between(unfinished: Iterable[Transmission], first: int, end: int, payload_bytes: int) -> int:

@@ -24,7 +24,7 @@ from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.int_header import HopRecord, has_telemetry
 from sfc_testbed.wire.pfc import pack_frame, quanta_ns
 from sfc_testbed.wire.roce.decoder import parse_header
-from sfc_testbed.wire.units import NS_PER_S
+from sfc_testbed.wire.units import NS_PER_S, NS_PER_US
 
 WINDOW_BYTES = 20_000
 """The window of the control "window" in these checks."""
@@ -115,11 +115,11 @@ def every_message_arrives_once(combination: Combination, condition: str) -> None
 
 
 def _check_report(event: SendingReport) -> None:
-    number, counts = event.message.flow_id, event.counts
+    number, figures = event.message.flow_id, event.figures
     took_ns = event.finish_ns - event.message.ready_ns
     require(took_ns > 0, f"message {number} ended before it was ready")
-    require(0 <= event.paused_ns <= took_ns, f"message {number} was paused for longer than it took")
-    first_time, packets = counts.packets_sent - counts.packets_resent, -(-event.message.size_bytes // 1000)
+    require(0 <= figures.paused_us <= took_ns / NS_PER_US, f"message {number} was paused for longer than it took")
+    first_time, packets = figures.packets_sent - figures.packets_resent, -(-event.message.size_bytes // 1000)
     require(first_time == packets, f"message {number} has {packets} packets; {first_time} were sent a first time")
 
 

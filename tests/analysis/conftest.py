@@ -25,7 +25,7 @@ from sfc_testbed.analysis.results.result import (
     write_result,
 )
 from sfc_testbed.request.spec import CONFIG_FILE, P4Program, Physics, RunConfig
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import SenderFigures
 from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
 from sfc_testbed.telemetry.writer import write_trace
 
@@ -59,9 +59,8 @@ def make_flows(
             "fct_us": finish - start,
             "ideal_fct_us": ideal,
             "slowdown": (finish - start) / ideal,
-            **{field.name: np.zeros(total) for field in fields(SenderCounts)},
+            **{field.name: np.zeros(total) for field in fields(SenderFigures)},
             "packets_sent": sizes // 1000 + 1,
-            "paused_us": np.zeros(total),
             "corrupted": np.zeros(total, dtype=bool),
         }
     )

@@ -416,7 +416,7 @@ FIGURE_OF_A_FLOW = Change(
         },
         "hosts/transport/sender.py": {
             "        if negative and self._transmissions:": "        if marked and self._transmissions:\n"
-            "            self._transmissions[0].counts.packets_marked += 1\n"
+            "            self._transmissions[0].figures.packets_marked += 1\n"
         },
     },
     (

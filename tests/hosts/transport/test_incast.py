@@ -33,7 +33,7 @@ def test_every_combination_survives_an_incast_with_drops(
     star.run()
     received = star.of(MessageReceived, SENDERS)
     assert [event.figures.corrupted for event in received] == [False] * SENDERS
-    counts = [event.counts for source in range(SENDERS) for event in star.of(SendingReport, source)]
+    counts = [event.figures for source in range(SENDERS) for event in star.of(SendingReport, source)]
     assert len(counts) == SENDERS
     assert sum(count.packets_resent for count in counts) >= star.drops > 0
     assert sum(count.packets_sent - count.packets_resent for count in counts) == SENDERS * 31

@@ -280,7 +280,7 @@ def test_a_window_smaller_than_the_acknowledgement_interval_does_not_stall() -> 
     """The packet that fills the window requests an acknowledgement too."""
     settings = TransportSettings(ack_every=64, congestion="window", congestion_parameters={"window_bytes": 3_000})
     link = transferred(30_000, settings)
-    assert link.of(SendingReport, "a")[0].counts.timeouts == 0
+    assert link.of(SendingReport, "a")[0].figures.timeouts == 0
 
 
 @pytest.mark.parametrize("other", [IncomingMessage(2, 1, 101, IP_A + 1, 10), IncomingMessage(2, 2, 101, IP_A, 10)])

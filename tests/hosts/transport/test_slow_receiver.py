@@ -48,7 +48,7 @@ def test_with_pfc_nothing_is_lost_and_the_receiver_determines_the_rate() -> None
     star = run("pfc")
     counters = star.nics[1].statistics()
     (completed,) = star.of(SendingReport, 0)
-    assert (counters.receiver_overruns, completed.counts.packets_resent) == (0, 0)
+    assert (counters.receiver_overruns, completed.figures.packets_resent) == (0, 0)
     quanta = [request_quanta for _, request_quanta in requests(star)]
     assert quanta[0] == 65535
     assert quanta[-1] == 0
@@ -63,7 +63,7 @@ def test_without_pfc_packets_are_lost_and_resent() -> None:
     counters = star.nics[1].statistics()
     (completed,) = star.of(SendingReport, 0)
     assert counters.receiver_overruns > 0
-    assert completed.counts.packets_resent >= counters.receiver_overruns
+    assert completed.figures.packets_resent >= counters.receiver_overruns
     assert (counters.pfc_sent, counters.messages_corrupted) == (0, 0)
 
 

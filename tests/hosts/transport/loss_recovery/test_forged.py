@@ -84,7 +84,7 @@ def test_a_message_fails_after_the_retry_limit_without_answers(transport: Transp
     link.run()
     assert outcome(link) == (0, 1, 0)
     [failed] = link.of(SendingReport, "a")
-    assert failed.counts.timeouts == RETRY_LIMIT + 1
+    assert failed.figures.timeouts == RETRY_LIMIT + 1
     assert link.a.statistics().messages_failed == 1
     assert link.a.unfinished_messages() == []
 

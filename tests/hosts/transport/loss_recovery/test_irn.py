@@ -158,7 +158,7 @@ def test_the_receiver_keeps_early_packets_and_delivers_them_in_order() -> None:
 def test_one_lost_packet_is_resent_alone() -> None:
     link = transferred(300_000, IRN, drop=lambda number, name, frame: number == 20)
     (completed,) = link.of(SendingReport, "a")
-    counts = completed.counts
+    counts = completed.figures
     assert (counts.packets_resent, counts.bytes_resent, counts.timeouts) == (1, 1_000, 0)
 
 
@@ -179,7 +179,7 @@ def test_a_lost_tail_costs_one_timeout(lost: int, delay_ns: int) -> None:
     """Test links with the network's longest round trip and with a shorter one."""
     link = transferred(100_000, replace(IRN, shortest_rtt_ns=2_000), drop=tail_dropper(lost), delay_ns=delay_ns)
     (completed,) = link.of(SendingReport, "a")
-    assert (completed.counts.timeouts, completed.counts.packets_resent) == (1, lost)
+    assert (completed.figures.timeouts, completed.figures.packets_resent) == (1, lost)
 
 
 def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
@@ -193,8 +193,8 @@ def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
     link.inject(link.now_ns + 1_000, link.a, bts(1, 50))
     link.run()
     (completed,) = link.of(SendingReport, "a")
-    assert completed.paused_ns == 50_000
-    assert (completed.counts.timeouts, completed.counts.packets_resent) == (1, 50)
+    assert completed.figures.paused_us == 50
+    assert (completed.figures.timeouts, completed.figures.packets_resent) == (1, 50)
 
 
 def test_after_a_timeout_new_packets_still_count_all_packets_in_flight() -> None:
@@ -213,4 +213,4 @@ def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> 
     pair._congestion.window_bytes = 1
     link.run()
     (completed,) = link.of(SendingReport, "a")
-    assert completed.counts.timeouts <= 3
+    assert completed.figures.timeouts <= 3

@@ -148,7 +148,7 @@ def test_trimmed_packets_are_resent_without_a_timeout(share: int) -> None:
     [received] = link.of(MessageReceived, "b")
     [completed] = link.of(SendingReport, "a")
     assert not received.figures.corrupted
-    counts = completed.counts
+    counts = completed.figures
     assert (counts.packets_resent, counts.naks, counts.timeouts) == (len(trimmed), len(trimmed), 0)
     assert len(_control(link, "b", Opcode.ACKNOWLEDGE, Syndrome.TRIMMED)) == len(trimmed)
     assert link.b.statistics().trimmed_received == len(trimmed)
@@ -164,7 +164,7 @@ def test_trimmed_packets_are_resent_once_when_packet_numbers_wrap() -> None:
     link.b._pairs._receiver_rows.set(101, 1, start)
     link.transfer(60_000, qpn=1)
     link.run()
-    counts = link.of(SendingReport, "a")[-1].counts
+    counts = link.of(SendingReport, "a")[-1].figures
     assert (counts.packets_sent, counts.packets_resent, counts.timeouts) == (60 + len(trimmed), len(trimmed), 0)
     assert len(trimmed) == 20
 
@@ -185,7 +185,7 @@ def test_the_timer_runs_while_the_sender_waits_for_a_lost_pull() -> None:
     link.transfer(200_000)
     link.run()
     [completed] = link.of(SendingReport, "a")
-    assert completed.counts.timeouts == 1
+    assert completed.figures.timeouts == 1
     assert completed.finish_ns > RTO_NS
 
 
@@ -204,7 +204,7 @@ def test_returned_packets_are_resent_without_a_timeout() -> None:
     link.transfer(200_000)
     link.run()
     [completed] = link.of(SendingReport, "a")
-    counts = completed.counts
+    counts = completed.figures
     assert (counts.packets_resent, counts.timeouts) == (WINDOW, 0)
     assert link.a.statistics().returned_received == WINDOW
 
