@@ -49,8 +49,8 @@ from sfc_testbed.hosts.protocol import (
     parse_command,
 )
 from sfc_testbed.hosts.records import RecordWriter, host_state
-from sfc_testbed.hosts.transport.messages import Event
 from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import load

@@ -17,22 +17,15 @@ from mypy_extensions import i64, mypyc_attr
 
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.counters import NicCounters, SignalVerdict
-from sfc_testbed.hosts.transport.messages import (
-    BtsReceived,
-    Event,
-    IncomingMessage,
-    NicAddress,
-    NicState,
-    OutgoingMessage,
-    SendingReport,
-)
+from sfc_testbed.hosts.transport.messages import BtsReceived, IncomingMessage, NicAddress, OutgoingMessage
 from sfc_testbed.hosts.transport.programs import FlowKey, ProgramFlow, ProgramTraffic
 from sfc_testbed.hosts.transport.queue_pairs import IdleSender, QueuePairs
 from sfc_testbed.hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
+from sfc_testbed.hosts.transport.reports import Event, NicState
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
 from sfc_testbed.hosts.transport.sender import SenderQueuePair
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK, crc_with_tail
+from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK, Transmission, crc_with_tail
 from sfc_testbed.hosts.transport.trimmed_headers import TrimmedHeaders
 from sfc_testbed.wire import bts, ethernet, ipv4, pfc, queue_pause, tcp_signal, udp
 from sfc_testbed.wire.addresses import pack_mac
@@ -230,8 +223,8 @@ class Nic:
         """End the current goodput intervals and queue the events of unfinished messages; for the end of a run."""
         self._pairs.end_intervals()
 
-    def unfinished_messages(self) -> list[SendingReport]:
-        """Return reports on messages that have begun but are not completely acknowledged."""
+    def unfinished_messages(self) -> list[Transmission]:
+        """Return the messages that have begun but are not completely acknowledged."""
         return self._pairs.unfinished(self._wire.clock_ns)
 
     def state(self) -> NicState:

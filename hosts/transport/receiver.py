@@ -13,8 +13,9 @@ from mypy_extensions import i64
 
 from sfc_testbed.hosts.transport.counters import NicCounters
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival, PacketOrder
-from sfc_testbed.hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived, NicAddress
+from sfc_testbed.hosts.transport.messages import Goodput, IncomingMessage, MessageReceived, NicAddress
 from sfc_testbed.hosts.transport.model_clock import ModelClock
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows
 from sfc_testbed.hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule

@@ -18,9 +18,10 @@ from sfc_testbed.hosts.transport.congestion.trace import CongestionTrace
 from sfc_testbed.hosts.transport.counters import NicCounters
 from sfc_testbed.hosts.transport.flow_control.base import FlowControl
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
-from sfc_testbed.hosts.transport.messages import Event, OutgoingMessage, SendingReport, SendingState
+from sfc_testbed.hosts.transport.messages import OutgoingMessage
 from sfc_testbed.hosts.transport.model_clock import ModelClock
 from sfc_testbed.hosts.transport.pacing import Pacing
+from sfc_testbed.hosts.transport.reports import Event, SendingState
 from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from sfc_testbed.hosts.transport.transmission import (
@@ -432,12 +433,18 @@ class SenderQueuePair(FrameSource):
             self._counters.messages_completed += 1
             if self._transmissions:
                 self.flow_id = self._transmissions[0].flow_id
-            self._events.append(completed.report(completed.paused_when_sent_ns, self._clock, now_ns))
+            completed.set_pause(completed.paused_when_sent_ns, self._clock)
+            completed.finish_ns = now_ns
+            self._events.append(completed)
             self._flow_ends.record_end(completed.message.flow_id, now_ns)
 
-    def unfinished(self, now_ns: int) -> list[SendingReport]:
-        """Return a report on every unfinished message."""
-        return [self._report(item, now_ns) for item in self._transmissions]
+    def unfinished(self, now_ns: int) -> list[Transmission]:
+        """Return every unfinished message with its figures so far."""
+        for item in self._transmissions:
+            # a pause keeps nothing back once all packets of the message were sent
+            is_kept_back = self._has_packets_before(item.end)
+            item.set_pause(self._pause.total_ns(now_ns) if is_kept_back else item.paused_when_sent_ns, self._clock)
+        return list(self._transmissions)
 
     def abandon(self) -> None:
         """Forget every message; nothing more will be sent."""
@@ -449,21 +456,15 @@ class SenderQueuePair(FrameSource):
         acknowledged = self._recovery.cumulative
         return [
             SendingState(
-                report=self._report(item, now_ns),
+                transmission=item,
                 acknowledged_bytes=max(0, acknowledged - item.first) * self._payload_bytes,
                 in_flight_bytes=self._recovery.in_flight() * self._payload_bytes,
                 paused_until_ns=self._pause.end_ns if self._has_packets_before(item.end) else 0,
                 window_bytes=self._congestion.window_bytes,
                 rate_bps=self._congestion.rate_bps,
             )
-            for item in self._transmissions
+            for item in self.unfinished(now_ns)
         ]
-
-    def _report(self, item: Transmission, now_ns: int) -> SendingReport:
-        """Return a report on an unfinished message. A pause keeps nothing back once all its packets were sent."""
-        has_packets = self._has_packets_before(item.end)
-        paused_ns = self._pause.total_ns(now_ns) if has_packets else item.paused_when_sent_ns
-        return item.report(paused_ns, self._clock)
 
     def _has_packets_before(self, end: int) -> bool:
         """Whether a packet before index `end` is left to send, or to send again."""

@@ -17,8 +17,9 @@ from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
-from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings, build_parameters, dilate
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.int_header import HopRecord, has_telemetry
@@ -102,7 +103,7 @@ def every_message_arrives_once(combination: Combination, condition: str) -> None
     """All messages arrive whole and end at their senders, and no timer remains."""
     link = transfer(settings_of(combination), condition)
     received = link.of(MessageReceived, "b") + link.of(MessageReceived, "a")
-    completed = link.of(SendingReport, "a") + link.of(SendingReport, "b")
+    completed = link.of(Transmission, "a") + link.of(Transmission, "b")
     arrived = sorted(event.flow_id for event in received)
     require(arrived == [1, 2, 3, 4], f"of the messages 1 to 4, {arrived} arrived")
     ended = sorted(event.message.flow_id for event in completed)
@@ -114,7 +115,7 @@ def every_message_arrives_once(combination: Combination, condition: str) -> None
     require(link.a.next_timer_ns() is None, "a timer remained after all messages were acknowledged")
 
 
-def _check_report(event: SendingReport) -> None:
+def _check_report(event: Transmission) -> None:
     number, figures = event.message.flow_id, event.figures
     took_ns = event.finish_ns - event.message.ready_ns
     require(took_ns > 0, f"message {number} ended before it was ready")
@@ -127,7 +128,7 @@ def no_packet_starts_during_a_pause(combination: Combination, condition: str) ->
     """A newer BTS replaces the pause end, and the flow continues after the pause."""
     link = transfer(settings_of(combination), condition)
     signals = link.of(BtsReceived, "a")
-    end_ns = next((event.finish_ns for event in link.of(SendingReport, "a") if event.message.flow_id == 1), NEVER)
+    end_ns = next((event.finish_ns for event in link.of(Transmission, "a") if event.message.flow_id == 1), NEVER)
     signals = [event for event in signals if event.received_ns < end_ns]  # a later one has no flow to pause
     obeyed = [event.obeyed for event in signals]
     require(all(obeyed), f"{obeyed.count(True)} of {len(obeyed)} BTS were obeyed, but obeys_signals is True")
