@@ -26,6 +26,7 @@ from sfc_testbed.analysis.results.result import (
 )
 from sfc_testbed.request.spec import CONFIG_FILE, P4Program, Physics, RunConfig
 from sfc_testbed.telemetry.figures import SenderFigures
+from sfc_testbed.telemetry.reader import conforming
 from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
 from sfc_testbed.telemetry.writer import write_trace
 
@@ -65,7 +66,7 @@ def make_flows(
         }
     )
     frame = frame.with_columns(pl.col("finish_us", "fct_us", "slowdown").fill_nan(None))
-    return frame.select(FLOWS.column_names).cast(pl.Schema(FLOWS.dtypes))
+    return conforming(frame, FLOWS).cast(pl.Schema(FLOWS.dtypes))
 
 
 def make_queues(peak_bytes: float = 3e6, duration_us: float = 4000, seed: int = 1) -> pl.DataFrame:
