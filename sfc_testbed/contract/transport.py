@@ -177,11 +177,20 @@ def data_starts(link: FakeLink, destination_qpn: int) -> list[tuple[int, int]]:
     return rows
 
 
+def _outcomes(link: FakeLink) -> list[object]:
+    """Return the events of both NICs in a form that can be compared."""
+    return [
+        (event.message, event.figures, event.finish_ns, event.gave_up) if isinstance(event, Transmission) else event
+        for events in link.events.values()
+        for event in events
+    ]
+
+
 def runs_can_be_repeated(combination: Combination) -> None:
     """The same inputs give the same frames."""
     settings = settings_of(combination)
     first, second = transfer(settings, "storm"), transfer(settings, "storm")
-    is_same = first.sent == second.sent and first.events == second.events
+    is_same = first.sent == second.sent and _outcomes(first) == _outcomes(second)
     require(is_same, "two runs with the same inputs differ; use no clock and no random numbers of your own")
 
 
