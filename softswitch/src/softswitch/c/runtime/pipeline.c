@@ -191,11 +191,6 @@ uint64_t sw_random_between(struct sw_pipeline *p, uint64_t low, uint64_t high)
     return span ? low + (uint64_t)((sw_u128)draw * span >> 64) : draw;
 }
 
-void sw_clear(void *bytes, size_t n)
-{
-    memset(bytes, 0, n);
-}
-
 void sw_assertion_failed(const char *what)
 {
     fputs("softswitch: ", stderr);

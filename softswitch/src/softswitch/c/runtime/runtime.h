@@ -17,6 +17,9 @@
 #include "runtime/table.h"
 #include "runtime/value_set.h"
 
+/* Inlines a function of the program into its pass. The compiler then keeps the fields of the pass in registers. */
+#define SW_INLINE static inline __attribute__((always_inline))
+
 struct sw_digest_queue {
     uint8_t *bytes; /* records: digest id u16, length u32, fields */
     size_t used, capacity;
@@ -80,9 +83,6 @@ static inline bool sw_is_endless(struct sw_packet *packet, const char *where)
     packet->requests.dropped_in = NULL;
     return true;
 }
-
-/* Sets `n` bytes to zero, with a call: GCC's own code for a few hundred bytes (`rep stos`) starts slowly. */
-void sw_clear(void *bytes, size_t n);
 
 /* Ends the process with a line on stderr, as BMv2 does, because the program's results can no longer be trusted. */
 _Noreturn void sw_assertion_failed(const char *what);

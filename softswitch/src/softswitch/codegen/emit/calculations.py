@@ -59,8 +59,8 @@ def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -
     segments = _segments(program, calculation)
     room = sum((s.bits + 7) // 8 + s.varbit_bytes + 1 for s in segments)
     out.comment(f"{calculation.algorithm} for {calculation.name}, {calculation.where.source}".rstrip(", "))
-    context = "const struct sw_pipeline *pipeline, const struct sw_packet *packet, struct phv *phv, union local *local"
-    with out.block(f"static uint64_t calculate_{calculation.c_name}({context})"):
+    context = "const struct sw_pipeline *pipeline, const struct sw_packet *packet, struct phv *phv, struct local *local"
+    with out.block(f"SW_INLINE uint64_t calculate_{calculation.c_name}({context})"):
         out.line(f"uint8_t bytes[{max(room, 1)}];")
         if all(s.bits % 8 == 0 for s in segments[:-1]):
             out.line("uint8_t *to = bytes;")
@@ -165,7 +165,7 @@ def _emit_bitwise(segments: list[_Segment], out: Writer) -> None:
 
 def emit_checksums(program: Program, out: Writer) -> None:
     """Emit `verify_checksums`, which returns true if all checksums are correct, and `update_checksums`."""
-    with out.block(f"static bool verify_checksums({CONTEXT_PARAMS})"):
+    with out.block(f"SW_INLINE bool verify_checksums({CONTEXT_PARAMS})"):
         out.line("bool right = true;")
         for checksum in program.checksums:
             if checksum.verify:
@@ -173,7 +173,7 @@ def emit_checksums(program: Program, out: Writer) -> None:
                     _emit_verify(program, checksum, out)
         out.line("return right;")
     out.line()
-    with out.block(f"static void update_checksums({CONTEXT_PARAMS})"):
+    with out.block(f"SW_INLINE void update_checksums({CONTEXT_PARAMS})"):
         for checksum in program.checksums:
             if checksum.update:
                 with checksum.where.locating():

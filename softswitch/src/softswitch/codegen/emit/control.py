@@ -71,7 +71,7 @@ class _ControlEmitter:
         """The last decision before the current node, as text for drop reports; empty if several paths lead here."""
 
     def emit(self) -> None:
-        with self.out.block(f"static void control_{self.pipeline.name}({CONTEXT_PARAMS})"):
+        with self.out.block(f"SW_INLINE void control_{self.pipeline.name}({CONTEXT_PARAMS})"):
             self._run(self.pipeline.start, None)
             while self.later:
                 name = self.later.pop()

@@ -49,7 +49,7 @@ def emit_passes(program: Program, out: Writer) -> None:
 
 def _emit_ingress(program: Program, out: Writer) -> None:
     with out.block(f"static void program_ingress({_SIGNATURE})"):
-        _emit_context("ingress", out)
+        _emit_context(out)
         _emit_cuts(program, _SET_BEFORE_INGRESS, out)
         out.line("phv->pass.ingress_bytes = sw_packet_bytes(packet);")
         out.line(f"packet->std.parser_error = parse({CONTEXT});")
@@ -67,11 +67,10 @@ def _emit_ingress(program: Program, out: Writer) -> None:
     out.line()
 
 
-def _emit_context(pass_: str, out: Writer) -> None:
-    """Emit the places of a packet's fields: the phv, and the fields of this pass, which start at 0."""
+def _emit_context(out: Writer) -> None:
+    """Emit the places of a packet's fields: the phv, and the fields of one pass, which start at 0."""
     out.line("struct phv *phv = packet->phv;")
-    out.line("union local fields, *local = &fields;")
-    out.line(f"sw_clear(&local->{pass_}, sizeof local->{pass_});")
+    out.line("struct local fields = {0}, *local = &fields;")
 
 
 def _emit_cuts(program: Program, widths: Mapping[str, int], out: Writer) -> None:
@@ -85,7 +84,7 @@ def _emit_cuts(program: Program, widths: Mapping[str, int], out: Writer) -> None
 
 def _emit_egress(program: Program, out: Writer) -> None:
     with out.block(f"static void program_egress({_SIGNATURE})"):
-        _emit_context("egress", out)
+        _emit_context(out)
         if "enq_time" in program.std_fields.values():
             out.line("packet->std.enq_time = packet->std.egress_global_timestamp - packet->std.deq_timedelta;")
         _emit_cuts(program, _SET_BEFORE_EGRESS, out)
@@ -103,7 +102,7 @@ def _emit_egress(program: Program, out: Writer) -> None:
 def _emit_parse(out: Writer) -> None:
     out.comment("An ingress clone is parsed again; metadata that the parser wrote does not survive.")
     with out.block(f"static void program_parse({_SIGNATURE})"):
-        _emit_context("ingress", out)
+        _emit_context(out)
         out.line("uint32_t ingress_bytes = sw_packet_bytes(packet);")
         out.line(f"parse({CONTEXT});")
         out.line("size_t metadata = offsetof(struct phv, pass);")
@@ -155,7 +154,7 @@ def _copies(program: Program, field_list: FieldList) -> list[str]:
 
 def _emit_digests(program: Program, out: Writer) -> None:
     """Emit `learn`, which packs the fields of the requested digest, each padded to whole bytes."""
-    with out.block(f"static void learn({CONTEXT_PARAMS})"):
+    with out.block(f"SW_INLINE void learn({CONTEXT_PARAMS})"):
         with out.block("switch (phv->pass.digest)"):
             for number, digest in enumerate(program.digests.values()):
                 pieces: list[Piece] = []

@@ -42,7 +42,7 @@ def emit_tables(program: Program, out: Writer) -> None:
 
 def _emit_table(program: Program, table: Table, out: Writer) -> None:
     out.comment(f"table {table.name}" + (f", {table.where.source}" if table.where.source else ""))
-    with out.block(f"static struct sw_applied apply_{table.c_name}({CONTEXT_PARAMS})"):
+    with out.block(f"SW_INLINE struct sw_applied apply_{table.c_name}({CONTEXT_PARAMS})"):
         out.line(f"const struct sw_table *table = &pipeline->tables[{table.id}];")
         out.log("trace", f"Applying table '{literal(table.name)}'")
         _emit_lookup(program, table, out)
