@@ -21,6 +21,7 @@
 struct sw_frame {
     struct sw_packet packet; /* first, so that a packet of this pool is also a frame */
     int64_t time_ns;         /* time of reception, of enqueueing, or at which the frame is due to leave */
+    int64_t next_ns;         /* time_ns of the next frame in a list of arrivals */
     uint32_t length;         /* BMv2's packet length: bytes at ingress plus headers added, minus headers removed */
     uint32_t queued_bytes;   /* size of the frame in its queue */
     uint32_t truncate_bytes; /* SW_WHOLE_FRAME, or the smallest length that a pass requested */

@@ -82,16 +82,6 @@ void sw_tm_enqueue(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_
     }
 }
 
-int64_t sw_tm_next_ns(const struct sw_traffic_manager *tm)
-{
-    return sw_index_heap_next_ns(&tm->wires);
-}
-
-uint32_t sw_tm_next_port(const struct sw_traffic_manager *tm)
-{
-    return sw_index_heap_first(&tm->wires);
-}
-
 struct sw_frame *sw_tm_start(struct sw_traffic_manager *tm, uint32_t port, int64_t now_ns, uint32_t *class_)
 {
     struct sw_port *p = &tm->ports[port];

@@ -130,7 +130,8 @@ static void replicate(struct sw_target *target, struct sw_frame *frame, uint32_t
 static void delay_clone(struct sw_target *target, const struct sw_mirror_session *session, struct sw_frame *clone)
 {
     clone->port = (uint16_t)session->port;
-    if (sw_arrivals_push(&target->copies, target->now_ns + session->delay_ns, clone) < 0)
+    clone->time_ns = target->now_ns + session->delay_ns;
+    if (sw_arrivals_push(&target->copies, clone) < 0)
         sw_target_drop(target, clone, clone->port, SW_DROP_MEMORY);
 }
 
@@ -411,7 +412,6 @@ void sw_v1model_egress(struct sw_target *target, uint32_t port)
 
     if (!frame)
         return;
-    sw_telemetry_touch(&target->telemetry, port);
     set_egress_metadata(target, frame, port, class_);
     packet = &frame->packet;
     payload_len = packet->len;
