@@ -185,8 +185,13 @@ static void set_time(struct sw_switch *sw, int64_t time_ns)
 /* Lets a frame into the pipeline. */
 static void enter(struct sw_switch *sw, struct sw_frame *frame)
 {
-    struct sw_standard_metadata *std = &frame->packet.std;
+    struct sw_standard_metadata *std;
 
+    if (!sw_pool_lend_phv(&sw->target.pool, frame)) {
+        sw_target_drop(&sw->target, frame, frame->port, SW_DROP_MEMORY);
+        return;
+    }
+    std = &frame->packet.phv->std;
     std->ingress_port = frame->port;
     std->packet_length = frame->length;
     std->ingress_global_timestamp = sw_target_us(&sw->target);

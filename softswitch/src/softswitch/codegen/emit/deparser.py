@@ -25,7 +25,7 @@ def emit_deparser(program: Program, out: Writer) -> None:
             out.line(f"n_bytes += {place.valid} ? {fixed_bytes(place)} : 0;")
         out.line("uint8_t *to = sw_packet_prepend(packet, n_bytes);")
         with out.block("if (!to)"):
-            out.line("packet->std.egress_spec = SW_DROP_PORT;")
+            out.line("phv->shared.std.egress_spec = SW_DROP_PORT;")
             out.line("return;")
         for header in program.deparser_order:
             with out.block(f"if ({place_of(header).valid})"):

@@ -24,6 +24,7 @@ def emit_types(program: Program, out: Writer) -> None:
     singles = [h for h in program.headers.values() if h.name not in stacked]
     plain = [h for h in singles if not h.metadata]
     with out.block("struct phv", ";"):
+        out.line("struct sw_phv shared;")
         _emit_validity(program, plain, out)
         _emit_pass(out)
         _emit_metadata(program, singles, None, out)
