@@ -32,7 +32,7 @@ from sfc_testbed.hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
 from sfc_testbed.hosts.transport.sender import SenderQueuePair
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK, crc_with_tail
+from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK, payload_crc
 from sfc_testbed.hosts.transport.trimmed_headers import TrimmedHeaders
 from sfc_testbed.wire import bts, ethernet, ipv4, pfc, queue_pause, tcp_signal, udp
 from sfc_testbed.wire.addresses import pack_mac
@@ -51,7 +51,6 @@ from sfc_testbed.wire.constants import (
     ROCE_UDP_PORT,
     BtsCause,
 )
-from sfc_testbed.wire.crc import crc_between
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.int_header import has_telemetry, strip
 from sfc_testbed.wire.roce.decoder import RoceDecoder, RoceHeader
@@ -291,8 +290,8 @@ class Nic:
     def _check_folded(self, header: RoceHeader, frame: bytes, tail: i64, now_ns: int) -> None:
         """Do the work of `_check_data` for a packet whose tail ends a full payload."""
         pairs = self._pairs
-        stored_crc = crc_between(frame, header.body_offset, len(frame) - ICRC_BYTES, 0)
-        body_crc = crc_with_tail(stored_crc, tail, pairs.tail_shift)
+        end = i64(len(frame)) - ICRC_BYTES
+        body_crc = payload_crc(frame, header.body_offset, end, tail, pairs.shift, pairs.tail_shift)
         if header.icrc_fits(frame, body_crc, pairs.shift, tail_bytes(tail)):
             self._receive_data(header, frame, b"", body_crc, now_ns)
         else:

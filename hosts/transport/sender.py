@@ -196,8 +196,8 @@ class SenderQueuePair(FrameSource):
         size = current.size_bytes - offset if is_last else self._payload_bytes
         is_whole = is_last or self._stored_bytes == self._payload_bytes
         body = message_bytes(current.flow_id, offset, size if is_whole else self._stored_bytes)
-        self.tail = 0 if is_whole else payload_tail(current.flow_id, offset, self._stored_bytes, self._shift)
-        body_crc: i64 = 0 if is_last else message_crc(current.flow_id, offset, self._shift)
+        self.tail = i64(0) if is_whole else payload_tail(current.flow_id, offset, self._stored_bytes, self._shift)
+        body_crc = i64(0) if is_last else message_crc(current.flow_id, offset, self._shift)
         recovery = self._recovery
         samples = self._samples
         if index == recovery.next_new:
@@ -297,8 +297,8 @@ class SenderQueuePair(FrameSource):
         recovery = self._recovery
         before = recovery.cumulative
         cumulative: int = nearest_index(psn, before)
-        selective: int = nearest_index(selective_psn, before) if selective_psn >= 0 else -1
         is_selective, next_new = selective_psn >= 0, recovery.next_new
+        selective = int(nearest_index(selective_psn, before)) if is_selective else -1
         if not is_possible(cumulative, selective, is_selective, negative, next_new, is_pulled=self._is_pulled):
             return False
         if negative and self._transmissions:

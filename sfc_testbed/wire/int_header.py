@@ -19,6 +19,7 @@ With the compact flag, five slots of 8 bytes precede the sender's record, and re
 import struct
 from typing import Final, NamedTuple
 
+from librt.strings import BytesWriter
 from mypy_extensions import i64
 
 from sfc_testbed.wire import ethernet, ipv4, udp
@@ -34,24 +35,25 @@ from sfc_testbed.wire.constants import (
     IP_PROTOCOL_UDP,
     ROCE_UDP_PORT,
 )
+from sfc_testbed.wire.words import word_at
 
 COUNTER_MODULUS: Final = 1 << 32
 """Modulus at which times (us) and byte counts wrap."""
 
-_UDP_OFFSET = ethernet.HEADER_BYTES + ipv4.HEADER_BYTES
+_UDP_OFFSET: Final = ethernet.HEADER_BYTES + ipv4.HEADER_BYTES
 _PORT_HIGH: Final = 36
 _PORT_LOW: Final = 37
 _HIGH_BYTE: Final = INT_UDP_PORT >> 8
 _LOW_BYTE: Final = INT_UDP_PORT & 0xFF
-_SHIM_OFFSET = _UDP_OFFSET + udp.HEADER_BYTES
-_SHIM_END = _SHIM_OFFSET + INT_SHIM_BYTES
+_SHIM_OFFSET: Final = _UDP_OFFSET + udp.HEADER_BYTES
+_SHIM_END: Final = _SHIM_OFFSET + INT_SHIM_BYTES
 _SHIM = struct.Struct(">BBH")
 _RECORD = struct.Struct(">4I")
 MOST_TELEMETRY_BYTES = INT_SHIM_BYTES + INT_MAX_HOPS * INT_RECORD_BYTES
 """Largest telemetry that a packet can carry, in bytes."""
 _COMPACT_BYTES: Final = INT_SHIM_BYTES + INT_MAX_HOPS * INT_SLOT_BYTES
 _EMPTY_SLOTS: Final = bytes(INT_MAX_HOPS * INT_SLOT_BYTES)
-_FLAGS = INT_FLAG_ECHO | INT_FLAG_STAMP | INT_FLAG_COMPACT
+_FLAGS: Final = INT_FLAG_ECHO | INT_FLAG_STAMP | INT_FLAG_COMPACT
 _FLAG_BYTES: Final = [bytes([flags]) for flags in range(_FLAGS + 1)]
 
 
@@ -154,18 +156,16 @@ def _plain_header(frame: bytes) -> tuple[bytes, int] | None:
     ports = udp.unpack_header(frame, _UDP_OFFSET, ip.total_length - ipv4.HEADER_BYTES)
     if ports is None or ports.destination_port != INT_UDP_PORT:
         return None
-    records, flags, reserved = _SHIM.unpack_from(frame, _SHIM_OFFSET)
+    shim = word_at(frame, _SHIM_OFFSET)
+    records, flags, reserved = shim >> 24, shim >> 16 & 0xFF, shim & 0xFFFF
     shim_bytes = telemetry_bytes(records, flags)
-    payload_bytes = ports.length - udp.HEADER_BYTES - shim_bytes
+    payload_bytes = i64(ports.length) - udp.HEADER_BYTES - shim_bytes
     if records > INT_MAX_HOPS or flags & ~_FLAGS or reserved or payload_bytes < 0:
         return None
     if flags & (INT_FLAG_STAMP | INT_FLAG_COMPACT) == INT_FLAG_STAMP and not records:
         return None
-    header = b"".join(
-        (
-            frame[: ethernet.HEADER_BYTES],
-            ipv4.pack_header(ip.source, ip.destination, IP_PROTOCOL_UDP, udp.HEADER_BYTES + payload_bytes, ip.tos),
-            udp.pack_header(ports.source_port, ROCE_UDP_PORT, payload_bytes),
-        )
-    )
-    return header, _SHIM_OFFSET + shim_bytes
+    plain = BytesWriter()
+    plain.write(frame[: ethernet.HEADER_BYTES])
+    ipv4.write_header(plain, ip.source, ip.destination, IP_PROTOCOL_UDP, udp.HEADER_BYTES + payload_bytes, ip.tos)
+    udp.write_header(plain, ports.source_port, ROCE_UDP_PORT, payload_bytes)
+    return plain.getvalue(), int(_SHIM_OFFSET + shim_bytes)

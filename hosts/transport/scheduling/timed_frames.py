@@ -59,7 +59,7 @@ class TimedFrames:
         self.tail = self._tails[begin]
         self._begin = begin = (begin + 1) & (len(frames) - 1)
         self.count -= 1
-        self.first_ns = self._times_ns[begin] if self.count else NEVER
+        self.first_ns = self._times_ns[begin] if self.count else i64(NEVER)
         return frame
 
     def _grow(self) -> None:
