@@ -19,8 +19,8 @@ With the compact flag, five slots of 8 bytes precede the sender's record, and re
 import struct
 from typing import Final, NamedTuple
 
-from librt.strings import BytesWriter
-from mypy_extensions import i64
+from librt.strings import BytesWriter, write_i32_be, write_i64_be
+from mypy_extensions import i64, u8
 
 from sfc_testbed.wire import ethernet, ipv4, udp
 from sfc_testbed.wire.constants import (
@@ -35,7 +35,7 @@ from sfc_testbed.wire.constants import (
     IP_PROTOCOL_UDP,
     ROCE_UDP_PORT,
 )
-from sfc_testbed.wire.words import word_at
+from sfc_testbed.wire.words import WORD_BYTES, signed, word_at
 
 COUNTER_MODULUS: Final = 1 << 32
 """Modulus at which times (us) and byte counts wrap."""
@@ -54,7 +54,6 @@ MOST_TELEMETRY_BYTES = INT_SHIM_BYTES + INT_MAX_HOPS * INT_RECORD_BYTES
 _COMPACT_BYTES: Final = INT_SHIM_BYTES + INT_MAX_HOPS * INT_SLOT_BYTES
 _EMPTY_SLOTS: Final = bytes(INT_MAX_HOPS * INT_SLOT_BYTES)
 _FLAGS: Final = INT_FLAG_ECHO | INT_FLAG_STAMP | INT_FLAG_COMPACT
-_FLAG_BYTES: Final = [bytes([flags]) for flags in range(_FLAGS + 1)]
 
 
 class HopRecord(NamedTuple):
@@ -96,12 +95,18 @@ def request(*, telemetry: bool, stamp_us: int | None, is_compact: bool = False) 
 
 def echo(shim: bytes, now_us: int) -> bytes:
     """Return the telemetry of the answer to a data packet with this shim. The packet arrived at `now_us`."""
-    flags = shim[1] | INT_FLAG_ECHO
-    head = shim[:1] + _FLAG_BYTES[flags] + shim[2:]
-    if not flags & INT_FLAG_STAMP:
-        return head
-    _, sent_us, _, _ = _RECORD.unpack(shim[-INT_RECORD_BYTES:])
-    return head[:-INT_RECORD_BYTES] + _RECORD.pack(0, sent_us, (now_us - sent_us) % COUNTER_MODULUS, 0)
+    echoed = BytesWriter()
+    echoed.write(shim)
+    flags = i64(shim[1]) | INT_FLAG_ECHO
+    echoed[1] = u8(flags)
+    if flags & INT_FLAG_STAMP:
+        stamp_at = i64(len(shim)) - INT_RECORD_BYTES
+        sent_us = word_at(shim, stamp_at + WORD_BYTES)
+        echoed.truncate(stamp_at)
+        write_i64_be(echoed, sent_us)
+        write_i32_be(echoed, signed(i64(now_us - sent_us) & COUNTER_MODULUS - 1))
+        write_i32_be(echoed, 0)
+    return echoed.getvalue()
 
 
 def pack(telemetry: Telemetry) -> bytes:
