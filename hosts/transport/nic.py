@@ -163,8 +163,9 @@ class Nic:
         self._wire.catch_up(now_ns)
         counters = self._counters
         counters.frames_received += 1
-        counters.bytes_received += len(frame) + tail_bytes(tail)
-        header = self._decoder.header(frame, tail_bytes(tail))
+        missing_bytes = tail_bytes(tail)
+        counters.bytes_received += i64(len(frame)) + missing_bytes
+        header = self._decoder.header(frame, missing_bytes)
         if header is None:
             frame = whole_frame(frame, tail, PAYLOAD_BLOCK)
             stripped = strip(frame) if has_telemetry(frame) else None
@@ -336,7 +337,9 @@ class Nic:
             counters.malformed += 1
             return
         negative, clock_ns = kind != 0, self._wire.clock_ns
-        psn = header.psn_word(frame) + (not negative)
+        psn = header.psn_word(frame)
+        if not negative:
+            psn += 1
         if kind == 2:
             is_possible = sender.on_trimmed(psn & PSN_MASK, is_returned=False, now_ns=clock_ns)
         else:

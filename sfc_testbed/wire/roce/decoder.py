@@ -18,7 +18,7 @@ from sfc_testbed.wire.constants import (
     QPN_MASK,
     ROCE_UDP_PORT,
 )
-from sfc_testbed.wire.crc import CrcShift, crc_between
+from sfc_testbed.wire.crc import CrcShift, crc_between, word_crc
 from sfc_testbed.wire.roce.packets import (
     ACKNOWLEDGE,
     AETH_BYTES,
@@ -42,7 +42,7 @@ from sfc_testbed.wire.roce.packets import (
     has_immediate,
     icrc_state,
 )
-from sfc_testbed.wire.words import half_word_at, little_word_at, word_at
+from sfc_testbed.wire.words import WORD_BYTES, half_word_at, little_word_at, word_at
 
 _ETHERTYPE_OFFSET: Final = 12
 _PROTOCOL_OFFSET: Final = IP_OFFSET + 9
@@ -146,7 +146,7 @@ class RoceHeader:
         """Return the packet's telemetry in the layout of `wire.int_header`; empty for a plain packet."""
         return frame[BTH_OFFSET : self.bth_offset] if self.shim_bytes else b""
 
-    def psn_word(self, frame: bytes) -> int:
+    def psn_word(self, frame: bytes) -> i64:
         """Return AckReq (top bit) and PSN (low 24 bits) of a packet with this header."""
         return word_at(frame, self.psn_offset)
 
@@ -164,7 +164,9 @@ class RoceHeader:
         Return -1 if the body's length fits neither an AETH nor an AETH with a selective word.
         """
         size = self.body_end - self.body_offset
-        return i64(frame[self.body_offset]) >> 5 if size == AETH_BYTES or size == AETH_BYTES + SELECTIVE_BYTES else -1
+        if size != AETH_BYTES and size != AETH_BYTES + SELECTIVE_BYTES:
+            return -1
+        return i64(frame[self.body_offset]) >> 5
 
     def selective_psn(self, frame: bytes) -> i64:
         """Return the selective word after the AETH, or -1 if there is none. A value above PSN_MASK is invalid."""
@@ -174,8 +176,13 @@ class RoceHeader:
 
     def icrc_is_right(self, frame: bytes) -> bool:
         """Whether the packet's invariant CRC is correct."""
-        end = self.icrc_offset
-        return crc_between(frame, self.psn_offset, end, self.icrc_state) == little_word_at(frame, end)
+        begin, end = self.psn_offset, self.icrc_offset
+        if end - begin == 2 * WORD_BYTES:
+            state = word_crc(little_word_at(frame, begin), self.icrc_state)
+            crc = word_crc(little_word_at(frame, begin + WORD_BYTES), state)
+        else:
+            crc = crc_between(frame, begin, end, self.icrc_state)
+        return crc == little_word_at(frame, end)
 
     def icrc_fits(self, frame: bytes, body_crc: i64, shift: CrcShift, missing_bytes: i64 = 0) -> bool:
         """Whether the invariant CRC of a packet with a known CRC-32 of its body is correct.

@@ -94,7 +94,7 @@ class RoceFramer:
         frame = _FRAME
         frame.truncate(0)
         frame.write(template.before)
-        if shim:
+        if len(shim):
             frame.write(shim)
             frame.write(template.after)
         write_i64_be(frame, psn << 32 | aeth)
@@ -128,7 +128,7 @@ class RoceFramer:
         frame = _FRAME
         frame.truncate(0)
         frame.write(template.before)
-        if shim:
+        if len(shim):
             frame.write(shim)
             frame.write(template.after)
         write_i32_be(frame, signed(word))
