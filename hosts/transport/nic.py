@@ -423,7 +423,7 @@ class Nic:
         end_ns: int | None = None
         if flow is None:
             verdict = _UNKNOWN_FLOW
-        elif not self._algorithms.obeys(signal.cause):
+        elif not self._algorithms.obeyed[signal.cause]:
             verdict = _FLOW_CONTROL_OFF
         elif isinstance(flow, IdleSender):
             verdict = _FLOW_IDLE

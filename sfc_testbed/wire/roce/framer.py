@@ -17,7 +17,7 @@ from sfc_testbed.wire.constants import (
     QPN_MASK,
     ROCE_UDP_PORT,
 )
-from sfc_testbed.wire.crc import CrcShift, word_crc
+from sfc_testbed.wire.crc import CrcShift, shift_of, word_crc
 from sfc_testbed.wire.roce.packets import (
     ACKNOWLEDGE,
     AETH_BYTES,
@@ -33,6 +33,7 @@ from sfc_testbed.wire.roce.packets import (
 from sfc_testbed.wire.words import WORD_BYTES, signed, swapped
 
 _BECN_BIT: Final = BECN >> QPN_BITS
+_WORD_SHIFT: Final = shift_of(WORD_BYTES)
 _PADDINGS: Final = [bytes(size) for size in range(WORD_BYTES)]
 _FRAME: Final = BytesWriter()
 """Shared buffer for the frame under construction; a frame is complete before the next one begins."""
@@ -45,13 +46,21 @@ class _Template:
     empty. `state` is the CRC state after these headers. `padding` follows the body.
     """
 
-    __slots__ = ("after", "before", "padding", "state")
+    __slots__ = ("after", "before", "last_word", "last_word_crc", "padding", "state")
 
-    def __init__(self, before: bytes, after: bytes, state: int, padding: bytes) -> None:
+    def __init__(self, before: bytes, after: bytes, state: i64, padding: bytes) -> None:
         self.before = before
         self.after = after
         self.state: i64 = state
         self.padding = padding
+        self.last_word: i64 = 0
+        self.last_word_crc: i64 = word_crc(0, 0)
+
+    def crc_of_two(self, first: i64, last: i64) -> i64:
+        """Return the ICRC of two words after the headers. The last one is the same for many packets."""
+        if last != self.last_word:
+            self.last_word, self.last_word_crc = last, word_crc(swapped(last), 0)
+        return _WORD_SHIFT.past_word(swapped(first), self.state) ^ self.last_word_crc
 
 
 class RoceFramer:
@@ -98,7 +107,7 @@ class RoceFramer:
             frame.write(shim)
             frame.write(template.after)
         write_i64_be(frame, psn << 32 | aeth)
-        write_i32_le(frame, signed(word_crc(swapped(aeth), word_crc(swapped(psn), template.state))))
+        write_i32_le(frame, signed(template.crc_of_two(psn, aeth)))
         return frame.getvalue()
 
     def frame(
