@@ -168,13 +168,13 @@ class ReceiverQueuePair(PullQueue):
         if self._interval_bytes and self._expected:
             self._events.append(self._goodput())
 
-    def on_data(self, header: RoceHeader, word: int, body: bytes, body_crc: int, shim: bytes, now_ns: int) -> None:
+    def on_data(self, header: RoceHeader, word: i64, body: bytes, body_crc: int, shim: bytes, now_ns: int) -> None:
         """Handle a data packet with a correct ICRC.
 
         `word` is its AckReq bit and PSN. `shim` is its telemetry or empty. `body_crc` is the CRC-32 of a full payload,
         whose bytes are then not needed, or -1.
         """
-        if shim:
+        if len(shim):
             shim = int_header.echo(shim, now_ns // NS_PER_US)
         order = self._order
         index: int = nearest_index(word, order.expected)
@@ -301,7 +301,7 @@ class ReceiverQueuePair(PullQueue):
         psn = (self._order.expected - 1) & PSN_MASK
         aeth = _ACK_AETH | self._messages_done & _MSN_MASK
         answers = self._answers()
-        if not selective:
+        if not len(selective):
             self._wire.send_control(answers.acknowledgement(psn, aeth, becn=marked, flags=increments, shim=shim))
             return
         words = psn.to_bytes(4, "big"), aeth.to_bytes(4, "big") + selective

@@ -47,22 +47,24 @@ class FlowPause:
     __slots__ = ("_before_ns", "_start_ns", "class_end_ns", "end_ns")
 
     def __init__(self) -> None:
-        self.end_ns = self._start_ns = self._before_ns = 0
-        self.class_end_ns: int = 0
+        self.end_ns: i64 = 0
+        self._start_ns: i64 = 0
+        self._before_ns: i64 = 0
+        self.class_end_ns: i64 = 0
         """End of the pause of the flow's traffic class, which the flow control does not know."""
 
-    def total_ns(self, now_ns: int) -> int:
+    def total_ns(self, now_ns: i64) -> i64:
         """Return the total time for which the flow has been paused so far."""
-        return self._before_ns + min(now_ns, self.end_ns) - self._start_ns
+        return self._before_ns - self._start_ns + (now_ns if now_ns < self.end_ns else self.end_ns)
 
-    def set_end(self, flow_end_ns: int, now_ns: int) -> None:
+    def set_end(self, flow_end_ns: i64, now_ns: i64) -> None:
         """Set the pause end to the one of the flow control or of the class, whichever is later."""
-        end_ns = max(flow_end_ns, self.class_end_ns)
-        if end_ns == self.end_ns or max(end_ns, self.end_ns) <= now_ns:
+        end_ns = flow_end_ns if flow_end_ns > self.class_end_ns else self.class_end_ns
+        if end_ns == self.end_ns or (end_ns <= now_ns and self.end_ns <= now_ns):
             return
         self._before_ns = self.total_ns(now_ns)
         self._start_ns = now_ns
-        self.end_ns = max(now_ns, end_ns)
+        self.end_ns = now_ns if now_ns > end_ns else end_ns
 
 
 class SenderQueuePair(FrameSource):
@@ -139,17 +141,17 @@ class SenderQueuePair(FrameSource):
         self._has_stamps = congestion.wants_delay or flow_control.wants_delay
         self._transmissions: deque[Transmission] = deque()
         self._current: Transmission | None = None
-        self._first_end: int = NEVER
+        self._first_end: int = NEVER  # without an unfinished message; otherwise the end of the first one
         self._end = recovery.next_new
         self._pacing, self._pause = Pacing(congestion), FlowPause()
-        self._blocked_until_ns: int = NEVER
+        self._blocked_until_ns: i64 = NEVER
 
     # messages and packets to send
 
     @property
     def is_active(self) -> bool:
         """Whether a message is unfinished."""
-        return bool(self._transmissions)
+        return self._first_end != NEVER
 
     @property
     def next_index(self) -> int:
@@ -166,7 +168,7 @@ class SenderQueuePair(FrameSource):
         self._first_end = self._transmissions[0].end
         self.refresh(now_ns)
 
-    def _sendable(self, now_ns: int) -> int:
+    def _sendable(self, now_ns: i64) -> int:
         """Return the index of the packet that may be sent now, or -1.
 
         For -1, `_blocked_until_ns` is set to the time at which to check again.
@@ -179,7 +181,7 @@ class SenderQueuePair(FrameSource):
         if self._pause.end_ns > now_ns:
             self._blocked_until_ns = self._pause.end_ns
             return -1
-        next_ns = self._pacing.next_start_ns()
+        next_ns = i64(self._pacing.next_start_ns())
         if next_ns > now_ns:
             self._blocked_until_ns = next_ns
             return -1
@@ -199,8 +201,8 @@ class SenderQueuePair(FrameSource):
         size = current.size_bytes - offset if is_last else self._payload_bytes
         is_whole = is_last or self._stored_bytes == self._payload_bytes
         body = message_bytes(current.flow_id, offset, size if is_whole else self._stored_bytes)
-        self.tail = 0 if is_whole else payload_tail(current.flow_id, offset, self._stored_bytes, self._shift)
-        body_crc: i64 = 0 if is_last else message_crc(current.flow_id, offset, self._shift)
+        self.tail = i64(0) if is_whole else payload_tail(current.flow_id, offset, self._stored_bytes, self._shift)
+        body_crc = i64(0) if is_last else message_crc(current.flow_id, offset, self._shift)
         recovery = self._recovery
         samples = self._samples
         if index == recovery.next_new:
@@ -212,8 +214,9 @@ class SenderQueuePair(FrameSource):
             if samples is not None:
                 samples.sent_again(index)
         self._count_sent(current)
-        recovery.held_ns = current.paused_when_sent_ns = self._pause.total_ns(now_ns)
-        recovery.on_sent(index, now_ns - recovery.held_ns)
+        held_ns = int(self._pause.total_ns(now_ns))
+        recovery.held_ns = current.paused_when_sent_ns = held_ns
+        recovery.on_sent(index, now_ns - held_ns)
         asks = is_last or (index + 1) % self._ack_every == 0 or self._window_is_full()
         word = index & PSN_MASK | (ACK_REQUEST if asks else 0)
         opcode = data_opcode(is_first=offset == 0, is_last=is_last)
@@ -300,25 +303,26 @@ class SenderQueuePair(FrameSource):
         recovery = self._recovery
         before = recovery.cumulative
         cumulative: int = nearest_index(psn, before)
-        selective: int = nearest_index(selective_psn, before) if selective_psn >= 0 else -1
         is_selective, next_new = selective_psn >= 0, recovery.next_new
+        selective = int(nearest_index(selective_psn, before)) if is_selective else -1
         if not is_possible(cumulative, selective, is_selective, negative, next_new, is_pulled=self._is_pulled):
             return False
-        if negative and self._transmissions:
+        if negative and self._first_end != NEVER:
             self._transmissions[0].figures.naks += 1
         if cumulative < before:
             if selective < before:
                 return True
             cumulative, negative = before, False
-        recovery.held_ns = self._pause.total_ns(now_ns)
-        lost = recovery.on_ack(cumulative, selective, negative, now_ns - recovery.held_ns)
+        held_ns = int(self._pause.total_ns(now_ns))
+        recovery.held_ns = held_ns
+        lost = recovery.on_ack(cumulative, selective, negative, now_ns - held_ns)
         if lost:
             self._counters.loss_reports += 1
         cumulative = recovery.cumulative
         if cumulative > before:
             self._consecutive_timeouts = 0
         if self._samples is not None:
-            acked_bytes = bytes_between(self._transmissions, before, cumulative, self._payload_bytes)
+            acked_bytes = self._bytes_between(before, cumulative)
             in_flight_bytes = recovery.in_flight() * self._payload_bytes
             sample = self._samples.take(
                 cumulative, selective, acked_bytes, in_flight_bytes, marked, shim, arrival_ns, switches, increments
@@ -331,6 +335,11 @@ class SenderQueuePair(FrameSource):
             self._complete(cumulative, arrival_ns)
         self.refresh(now_ns)
         return True
+
+    def _bytes_between(self, first: int, end: int) -> int:
+        if end < self._first_end:
+            return (end - first) * self._payload_bytes
+        return bytes_between(self._transmissions, first, end, self._payload_bytes)
 
     def on_trimmed(self, psn: int, *, is_returned: bool, now_ns: int) -> bool:
         """Handle a notice that a packet was trimmed, or the trimmed packet itself if it `is_returned`.
@@ -479,19 +488,20 @@ class SenderQueuePair(FrameSource):
 
     def refresh(self, now_ns: int) -> None:
         """Join the scheduler's round if a packet can be sent, and set the timer. Called after every change."""
-        if not self.queued and self._transmissions and self._sendable(now_ns) >= 0:
+        if not self.queued and self._first_end != NEVER and self._sendable(now_ns) >= 0:
             self._scheduler.enqueue(self)
         self.arm(now_ns)
 
     def arm(self, now_ns: int) -> None:
         """Set the timer to the earliest of pause end, next paced packet, timeout and the algorithm's timer."""
-        if not self._transmissions:
+        if self._first_end == NEVER:
             return
-        earliest = NEVER if self.queued else self._blocked_until_ns
-        deadline_ns = self._recovery.deadline_ns
+        earliest = i64(NEVER) if self.queued else self._blocked_until_ns
+        deadline_ns = i64(self._recovery.deadline_ns)
         if deadline_ns != NEVER:
-            remaining_ns = max(0, deadline_ns - (now_ns - self._pause.total_ns(now_ns)))
-            earliest = min(earliest, max(now_ns, self._pause.end_ns) + remaining_ns)
+            timeout_ns = self._timeout_ns(deadline_ns, now_ns)
+            if timeout_ns < earliest:
+                earliest = timeout_ns
         if self._has_timer:
             timer_ns = self._congestion.next_timer_ns()
             if timer_ns is not None and timer_ns < earliest:
@@ -499,3 +509,10 @@ class SenderQueuePair(FrameSource):
         if earliest < self.wake_ns:
             self.wake_ns = earliest
             self._scheduler.wake_at(earliest, self)
+
+    def _timeout_ns(self, deadline_ns: i64, now_ns: i64) -> i64:
+        """Return the time of a deadline on the flow's clock, which stands still during a pause."""
+        pause = self._pause
+        remaining_ns = deadline_ns - (now_ns - pause.total_ns(now_ns))
+        begin_ns = now_ns if now_ns > pause.end_ns else pause.end_ns
+        return begin_ns + remaining_ns if remaining_ns > 0 else begin_ns

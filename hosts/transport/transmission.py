@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from hashlib import shake_128
 from typing import Final
 
+from librt.strings import read_i64_le
 from librt.vecs import vec
 from mypy_extensions import i64
 
@@ -18,10 +19,11 @@ from sfc_testbed.hosts.transport.messages import OutgoingMessage
 from sfc_testbed.hosts.transport.model_clock import ModelClock
 from sfc_testbed.telemetry.figures import SenderFigures
 from sfc_testbed.wire.constants import MAX_PAYLOAD_BYTES
-from sfc_testbed.wire.crc import CrcShift, crcs_of_starts
+from sfc_testbed.wire.crc import CrcShift, crc_between, crcs_of_starts
 from sfc_testbed.wire.roce.packets import ICRC_BYTES
 from sfc_testbed.wire.tail import pack_tail, tail_start
 
+_EIGHT_BYTES: Final = 8
 _PERIOD: Final = 1 << 16
 _STRIDE: Final = 40_503
 """Distance between the starts of consecutive flows in the block. It is odd, so that all starts occur."""
@@ -62,13 +64,28 @@ def payload_tail(flow_id: i64, offset: i64, stored: i64, shift: CrcShift) -> i64
     return pack_tail(start, shift.size_bytes - stored, ICRC_BYTES)
 
 
-def crc_with_tail(before: i64, tail: i64, shift: CrcShift) -> i64:
-    """Return the CRC-32 of bytes whose CRC is `before`, followed by a tail of `shift.size_bytes` bytes.
+def payload_crc(frame: bytes, begin: i64, end: i64, tail: i64, shift: CrcShift, tail_shift: CrcShift) -> i64:
+    """Return the CRC-32 of a payload of `shift.size_bytes` bytes: a frame's bytes from `begin` to `end` and the tail.
 
-    `prepare_crcs` must have been called.
+    `prepare_crcs` must have been called. A payload without errors is a part of the block, whose CRCs are known.
     """
-    start, crcs = tail_start(tail), _STARTS.crcs
-    return shift.past(before ^ crcs[start]) ^ crcs[start + shift.size_bytes]
+    start, crcs = tail_start(tail) - (end - begin), _STARTS.crcs
+    if start >= 0 and _is_in_block(frame, begin, end, start):
+        return shift.past(crcs[start]) ^ crcs[start + shift.size_bytes]
+    before = crc_between(frame, begin, end, 0)
+    start = tail_start(tail)
+    return tail_shift.past(before ^ crcs[start]) ^ crcs[start + tail_shift.size_bytes]
+
+
+def _is_in_block(frame: bytes, begin: i64, end: i64, start: i64) -> bool:
+    """Whether a frame's bytes from `begin` to `end` are those of the block from `start` on."""
+    block = PAYLOAD_BLOCK
+    while begin + _EIGHT_BYTES <= end:
+        if read_i64_le(frame, begin) != read_i64_le(block, start):
+            return False
+        begin += _EIGHT_BYTES
+        start += _EIGHT_BYTES
+    return frame[begin:end] == block[start : start + end - begin] if begin < end else True
 
 
 def prepare_crcs() -> None:
