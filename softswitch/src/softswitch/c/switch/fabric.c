@@ -423,10 +423,15 @@ static void run_window(struct sw_fabric *fabric, int64_t end_ns)
 
 uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns)
 {
+    fabric->horizon_ns = until_ns;
+    return sw_fabric_run_ahead(fabric, until_ns);
+}
+
+uint64_t sw_fabric_run_ahead(struct sw_fabric *fabric, int64_t until_ns)
+{
     int64_t end_ns;
 
     sw_outbox_clear(&fabric->outbox);
-    fabric->horizon_ns = until_ns;
     while ((end_ns = window_end_ns(fabric, until_ns)) != SW_NEVER)
         run_window(fabric, end_ns);
     return fabric->outbox.count;
