@@ -26,4 +26,4 @@ class Exchange(Protocol):
         """Hand the frames of other workers to the fabric, which forgets the frames that it has sent."""
 
     def receive_notes(self) -> list[bytes]:
-        """Return the notes of all workers. One's own note may be empty."""
+        """Return the notes of all other workers."""

@@ -113,7 +113,11 @@ class Meeting:
 
     def receive_notes(self) -> list[bytes]:
         begin = _SIZES.size
-        return [bytes(part[begin : begin + _SIZES.unpack_from(part)[0]]) for part in self._received]
+        return [
+            bytes(part[begin : begin + _SIZES.unpack_from(part)[0]])
+            for other, part in enumerate(self._received)
+            if other != self._mine
+        ]
 
     def leave(self) -> None:
         """Leave the meeting. Every rank calls this once at its end; it does nothing if all ranks have left already."""

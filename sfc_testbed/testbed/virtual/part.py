@@ -91,8 +91,6 @@ class Part:
         self.frames_from_hosts = 0
         """The number of frames that hosts have sent since `log_frames`."""
         self._plugs = plugs
-        self._ahead_from_ns = NEVER
-        """The time of the first event that switches ran ahead of its round; NEVER if the round has come."""
         collect_new_objects_only()
 
     def log_frames(self) -> None:
@@ -108,7 +106,7 @@ class Part:
     def next_ns(self) -> int:
         """Return the time of the next event, or of the first arrival at another share; NEVER if there is none."""
         switch_ns = self.fabric.next_timer_ns()
-        host_ns = min(self._hosts.next_ns(), self._starts.next_ns, self._ahead_from_ns)
+        host_ns = min(self._hosts.next_ns(), self._starts.next_ns)
         return host_ns if switch_ns is None or host_ns < switch_ns else switch_ns
 
     def run(self, until_ns: int) -> int:
@@ -121,14 +119,11 @@ class Part:
 
     def run_switches(self, until_ns: int) -> None:
         """Run the switches for one round. Frames for other shares are then complete (`fabric.outgoing`)."""
-        self._ahead_from_ns = NEVER
         self._hosts.deliver(*self.fabric.run(until_ns))
 
     def run_switches_ahead(self, until_ns: int) -> None:
         """Run the switches up to an instant that the next round includes, unless a fault could still be cancelled."""
         if not self._plan.faults:
-            next_ns = self.fabric.next_timer_ns()
-            self._ahead_from_ns = NEVER if next_ns is None else next_ns
             self._hosts.deliver(*self.fabric.run_ahead(until_ns))
 
     def run_hosts(self, until_ns: int) -> int:

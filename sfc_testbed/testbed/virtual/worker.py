@@ -12,10 +12,10 @@ import os
 import signal
 import sys
 from array import array
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from struct import Struct
+from typing import NamedTuple
 
 from os_helpers.parent import die_with_parent
 from sfc_testbed.hosts.crash import print_crash
@@ -42,8 +42,7 @@ _KINDS = 3
 _NO_LIMIT = NEVER - 1
 
 
-@dataclass(frozen=True)
-class _RoundEnd:
+class _RoundEnd(NamedTuple):
     """The state that all workers know after a round, summarized over all workers."""
 
     next_ns: int
@@ -95,7 +94,6 @@ class Worker:
 
     def __init__(self, task: Task, mine: int, exchange: Exchange, runner: Runner) -> None:
         self._task = task
-        self._mine = mine
         self._exchange = exchange
         self._runner = runner
         self._ends = _SharedFlowEnds(len(task.plan.flows))
@@ -169,12 +167,11 @@ class Worker:
         self._exchange.receive_frames(self._part.fabric)
         if ahead_ns is not None and self._task.round_ns > 1:  # a round of 1 ns may be longer than a link's delay
             self._part.run_switches_ahead(ahead_ns)
-        for other, note in enumerate(self._exchange.receive_notes()):
-            if other != self._mine:
-                other_ns, requested, other_turns = HEAD.unpack_from(note)
-                next_ns, turns = min(next_ns, other_ns), turns + other_turns
-                is_end_requested = is_end_requested or bool(requested)
-                self._ends.add(note[HEAD.size :])
+        for note in self._exchange.receive_notes():
+            other_ns, requested, other_turns = HEAD.unpack_from(note)
+            next_ns, turns = min(next_ns, other_ns), turns + other_turns
+            is_end_requested = is_end_requested or bool(requested)
+            self._ends.add(note[HEAD.size :])
         self._end_round()
         return _RoundEnd(next_ns, is_end_requested, turns)
 

@@ -36,6 +36,7 @@ class Meeting:
         self._room_bytes = room_bytes
         self._memory = mmap.mmap(-1, self._library.sw_meeting_bytes(members, room_bytes))
         self._notes = (Note * members)()
+        self._notes_of_others: list[Note] = []
         self._handle: int | None = None
 
     def join(self, mine: int) -> None:
@@ -44,6 +45,7 @@ class Meeting:
         self._handle = self._library.sw_meeting_join(address, self._members, self._room_bytes, mine)
         if not self._handle:
             raise MemoryError("no memory for a meeting")
+        self._notes_of_others = [self._notes[member] for member in range(self._members) if member != mine]
 
     def send_frames(self, fabric: Fabric) -> None:
         """Send each other member the frames that the fabric has collected for it. Raises NoRoom."""
@@ -59,9 +61,9 @@ class Meeting:
             raise ValueError("frames that do not fit these engines")
 
     def receive_notes(self) -> list[bytes]:
-        """Wait for the notes of all other members. Return all notes, also this one's, and end the round."""
+        """Wait for the notes of all other members, return them in the order of the members, and end the round."""
         self._library.sw_meeting_receive_notes(self._handle, self._notes)
-        return [ctypes.string_at(note.bytes, note.n_bytes) for note in self._notes]
+        return [ctypes.string_at(note.bytes, note.n_bytes) for note in self._notes_of_others]
 
     def waits(self) -> tuple[int, int]:
         """Return how often this member has waited by polling, and by sleeping."""

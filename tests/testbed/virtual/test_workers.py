@@ -133,7 +133,7 @@ class _Alone:
         fabric.forget_outgoing()
 
     def receive_notes(self) -> list[bytes]:
-        return [b""]
+        return []
 
 
 class _Busy(_Alone):
@@ -144,7 +144,7 @@ class _Busy(_Alone):
 
     def receive_notes(self) -> list[bytes]:
         self.rounds += 1
-        return [b"", HEAD.pack(NEVER, self.rounds > 5, TELL_TURNS)]
+        return [HEAD.pack(NEVER, self.rounds > 5, TELL_TURNS)]
 
 
 def _worker(folder: Path, exchange: Exchange, workers: int) -> tuple[Worker, _Runner]:

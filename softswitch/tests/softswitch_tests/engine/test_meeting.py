@@ -52,7 +52,7 @@ def _run_member(meeting: Meeting, mine: int) -> None:
                 time.sleep(0.005)  # the others have to sleep, too
             meeting.send_note(_note(mine, number))
             meeting.receive_frames(fabric)
-            assert meeting.receive_notes() == [_note(member, number) for member in range(_MEMBERS)]
+            assert meeting.receive_notes() == [_note(other, number) for other in others]
             assert not any(fabric.outgoing(other)[0] for other in others)
     assert meeting.waits()[1] > 0
     os._exit(0)

@@ -86,7 +86,8 @@ int sw_fabric_put_outgoing(struct sw_fabric *fabric, const struct sw_departure *
  * call. */
 uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns);
 
-/* The same without a change of the time up to which the fabric has run: the caller will drain up to a later time. */
+/* The same before the caller knows up to which later time it will drain next. Until then, the clocks of switches and
+ * sw_fabric_next_ns are as before. */
 uint64_t sw_fabric_run_ahead(struct sw_fabric *fabric, int64_t until_ns);
 
 /* sw_fabric_receive, then sw_fabric_drain to the same time. */

@@ -17,7 +17,7 @@
 #define SHORTEST_NS                                                                                                    \
     2000 /* limits of the time of polling; to wake a sleeping member takes about as long as the longest */
 #define LONGEST_NS 100000
-#define POLLING_PART 8 /* of the processor time of a member, this part at most is for polling */
+#define POLLING_PART 8 /* of the time of a member, this part at most is for polling */
 #define CHECKS 16u     /* between two looks at the clock */
 
 /* What the others know of a member, on a cache line of its own. */
@@ -40,7 +40,7 @@ struct sw_meeting {
     uint32_t round;
     int64_t patience_ns; /* the longest time to poll before sleeping, which adapts */
     int64_t credit_ns;   /* the time that polling may still take */
-    int64_t settled_ns;  /* this thread's processor time when the credit was last updated */
+    int64_t settled_ns;  /* the end of the last wait */
     uint64_t polled, slept;
 };
 
@@ -57,11 +57,11 @@ uint64_t sw_meeting_bytes(uint32_t n_members, uint64_t room_bytes)
     return n_members * sizeof(struct member_line) + (uint64_t)TURNS * n_members * n_members * area_bytes(room_bytes);
 }
 
-static int64_t now_ns(clockid_t clock)
+static int64_t now_ns(void)
 {
     struct timespec time;
 
-    clock_gettime(clock, &time);
+    clock_gettime(CLOCK_MONOTONIC, &time);
     return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
@@ -77,7 +77,7 @@ struct sw_meeting *sw_meeting_join(void *memory, uint32_t n_members, uint64_t ro
                                    .n_members = n_members,
                                    .mine = mine,
                                    .patience_ns = LONGEST_NS,
-                                   .settled_ns = now_ns(CLOCK_THREAD_CPUTIME_ID)};
+                                   .settled_ns = now_ns()};
     return meeting;
 }
 
@@ -113,11 +113,10 @@ static bool has_come(const struct member_line *line, uint32_t steps)
 /* Polls for as long as the credit and the patience last; returns whether the step has come. */
 static bool poll(struct sw_meeting *meeting, const struct member_line *line, uint32_t steps)
 {
-    int64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID), begin_ns = now_ns(CLOCK_MONOTONIC), spent_ns = 0, limit_ns;
+    int64_t begin_ns = now_ns(), spent_ns = 0, limit_ns;
     bool is_here = false;
 
-    meeting->credit_ns += (cpu_ns - meeting->settled_ns) / POLLING_PART;
-    meeting->settled_ns = cpu_ns;
+    meeting->credit_ns += (begin_ns - meeting->settled_ns) / POLLING_PART;
     if (meeting->credit_ns > LONGEST_NS)
         meeting->credit_ns = LONGEST_NS;
     limit_ns = meeting->patience_ns < meeting->credit_ns ? meeting->patience_ns : meeting->credit_ns;
@@ -128,9 +127,10 @@ static bool poll(struct sw_meeting *meeting, const struct member_line *line, uin
 #endif
             is_here = has_come(line, steps);
         }
-        spent_ns = now_ns(CLOCK_MONOTONIC) - begin_ns;
+        spent_ns = now_ns() - begin_ns;
     }
     meeting->credit_ns -= spent_ns;
+    meeting->settled_ns = begin_ns + spent_ns;
     return is_here;
 }
 
@@ -154,9 +154,10 @@ static void await(struct sw_meeting *meeting, uint32_t member, uint32_t steps)
         __atomic_store_n(&line->is_awaited, 1, __ATOMIC_SEQ_CST);
         seen = __atomic_load_n(&line->steps, __ATOMIC_SEQ_CST);
         if ((int32_t)(seen - steps) >= 0)
-            return;
+            break;
         syscall(SYS_futex, &line->steps, FUTEX_WAIT, seen, NULL, NULL, 0);
     }
+    meeting->settled_ns = now_ns();
 }
 
 static int write_area(struct sw_meeting *meeting, uint32_t receiver, const void *records, uint64_t count, size_t unit,
