@@ -525,15 +525,14 @@ PLOT_OF_A_PAGE = Change(
     {},
     {
         "sfc_testbed/analysis/report/plots.py": {
-            "_DISTRIBUTIONS = (": """def _starts(run: Run) -> Figure:
-    from sfc_testbed.analysis.plots.canvas import new_figure, styled
+            "_DISTRIBUTIONS = (": """def _starts(run: Run) -> Plot:
+    from sfc_testbed.analysis.plots.description import TIME, Axis, Line, Plot, PlotPanel, highest_fitted
+    from sfc_testbed.analysis.plots.palette import numbered_looks
 
-    def draw() -> Figure:
-        figure, [axes] = new_figure()
-        axes.hist(run.flows["start_us"].to_numpy())
-        return figure
-
-    return styled(draw)()
+    starts_us = run.flows["start_us"].sort().to_numpy()
+    look, numbers = numbered_looks(1)[0], run.flows["flow_id"].rank().to_numpy()
+    axes = Axis(TIME, 0, highest_fitted([starts_us])), Axis("Flows", 0, highest_fitted([numbers]))
+    return Plot([PlotPanel("Flows that have started", *axes, [Line("flows", look, starts_us, numbers, "after")])])
 
 
 def _start_rows(run: Run) -> pl.DataFrame:
