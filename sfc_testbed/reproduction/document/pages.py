@@ -10,7 +10,6 @@ from collections.abc import Container, Mapping, Sequence
 
 from sfc_testbed.analysis.formatting import NOTHING, amount, markdown_table
 from sfc_testbed.analysis.results.outcome import HOLDS, OURS, brief_tally, tally_in_sentences
-from sfc_testbed.place import command_name
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
 from sfc_testbed.reproduction.record import ClaimFinding
 from sfc_testbed.reproduction.remarks import Reason, Remarks
@@ -132,8 +131,7 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes:
     ]
     lines += [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome"), rows)]
     lines += [f"Failed: {failure}" for failure in shown.failures]
-    lines += ["Repeat the runs, or show all stored results:", "", "```sh", shown.command]
-    lines += [f"{command_name()} reproduce {shown.experiment} --show --seeds all --full", "```", ""]
+    lines += ["Repeat the runs:", "", "```sh", shown.command, "```", ""]
     lines += ["## In the paper", "", experiment.shows]
     if notes:
         lines += ["", "## In this reproduction", "", *(f"- {note}" for note in notes)]
