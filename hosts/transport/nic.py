@@ -17,22 +17,15 @@ from mypy_extensions import i64, mypyc_attr
 
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.counters import NicCounters, SignalVerdict
-from sfc_testbed.hosts.transport.messages import (
-    BtsReceived,
-    Event,
-    IncomingMessage,
-    NicAddress,
-    NicState,
-    OutgoingMessage,
-    SendingReport,
-)
+from sfc_testbed.hosts.transport.messages import BtsReceived, IncomingMessage, NicAddress, OutgoingMessage
 from sfc_testbed.hosts.transport.programs import FlowKey, ProgramFlow, ProgramTraffic
 from sfc_testbed.hosts.transport.queue_pairs import IdleSender, QueuePairs
 from sfc_testbed.hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
+from sfc_testbed.hosts.transport.reports import Event, NicState
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
 from sfc_testbed.hosts.transport.sender import SenderQueuePair
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK, crc_with_tail
+from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK, Transmission, crc_with_tail
 from sfc_testbed.hosts.transport.trimmed_headers import TrimmedHeaders
 from sfc_testbed.wire import bts, ethernet, ipv4, pfc, queue_pause, tcp_signal, udp
 from sfc_testbed.wire.addresses import pack_mac
@@ -219,16 +212,19 @@ class Nic:
         """Stop sending, even frames already on the wire; arriving frames are still received and counted."""
         self._wire.is_quiet = True
 
-    def count_intervals_from(self, start_ns: int) -> None:
-        """Start the goodput intervals at this instant instead of the epoch. Must be called before any data arrives."""
-        self._pairs.count_intervals_from(start_ns)
+    def start(self, start_ns: int) -> None:
+        """Set model time 0, the start of the goodput intervals, which is otherwise the epoch.
+
+        Must be called before any data arrives.
+        """
+        self._pairs.start(start_ns)
 
     def end_intervals(self) -> None:
         """End the current goodput intervals and queue the events of unfinished messages; for the end of a run."""
         self._pairs.end_intervals()
 
-    def unfinished_messages(self) -> list[SendingReport]:
-        """Return reports on messages that have begun but are not completely acknowledged."""
+    def unfinished_messages(self) -> list[Transmission]:
+        """Return the messages that have begun but are not completely acknowledged."""
         return self._pairs.unfinished(self._wire.clock_ns)
 
     def state(self) -> NicState:

@@ -6,30 +6,23 @@ This module handles no frames; the NIC and the queue pairs do.
 """
 
 from collections import deque
-from dataclasses import replace
 from typing import Final
 
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.congestion.trace import CongestionTrace
 from sfc_testbed.hosts.transport.counters import NicCounters
-from sfc_testbed.hosts.transport.messages import (
-    Event,
-    IncomingMessage,
-    NicAddress,
-    OutgoingMessage,
-    SendingReport,
-    SendingState,
-)
+from sfc_testbed.hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
+from sfc_testbed.hosts.transport.model_clock import ModelClock
 from sfc_testbed.hosts.transport.number_rows import NumberRows
 from sfc_testbed.hosts.transport.receiver import FramerMaker, ReceiverQueuePair
+from sfc_testbed.hosts.transport.reports import Event, SendingState
 from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows, Waiter
 from sfc_testbed.hosts.transport.scheduling.pull_pacer import PullPacer
 from sfc_testbed.hosts.transport.scheduling.timers import Wakeable
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
 from sfc_testbed.hosts.transport.sender import SenderQueuePair
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from sfc_testbed.hosts.transport.transmission import prepare_crcs
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.hosts.transport.transmission import Transmission, prepare_crcs
 from sfc_testbed.wire.constants import (
     DSCP_CONTROL,
     DSCP_DATA,
@@ -136,7 +129,7 @@ class QueuePairs:
         self._wire = wire
         self._counters = counters
         self._events = events
-        self._intervals_from_ns = epoch_ns
+        self._clock = ModelClock(algorithms.dilation, epoch_ns)
         self._pacer = PullPacer(wire, wall.line_rate_bps)
         self._stored_bytes = BODY_OFFSET + MAX_PAYLOAD_BYTES
         self.adopt(wall, algorithms)
@@ -198,7 +191,7 @@ class QueuePairs:
         if sender is None:
             next_index = self._sender_rows.get(message.source_qpn, _NEXT_INDEX)
             if next_index == _FAILED:
-                self._report_failures([SendingReport(message, SenderCounts(), 0)])
+                self._fail([Transmission(message, 0, 0, 0)])
                 return
             sender = self._senders[message.source_qpn] = self._new_sender(message, max(0, next_index - 1))
             sender.on_class_pause(self.class_pause_end_ns, now_ns)
@@ -206,15 +199,15 @@ class QueuePairs:
                 sender.on_queue_pause(self._queue_pause_ends_ns[queue_of_pair(message.source_qpn)], now_ns)
         sender.add_message(message, now_ns)
 
-    def unfinished(self, now_ns: int) -> list[SendingReport]:
-        """Return reports on messages that have begun but are not completely acknowledged."""
-        return [report for sender in self._senders.values() for report in sender.unfinished(now_ns)]
+    def unfinished(self, now_ns: int) -> list[Transmission]:
+        """Return the messages that have begun but are not completely acknowledged."""
+        return [item for sender in self._senders.values() for item in sender.unfinished(now_ns)]
 
-    def count_intervals_from(self, start_ns: int) -> None:
-        """Implement `Nic.count_intervals_from`."""
-        self._intervals_from_ns = start_ns
+    def start(self, start_ns: int) -> None:
+        """Implement `Nic.start`."""
+        self._clock.start_ns = start_ns
         for receiver in self._receivers.values():
-            receiver.count_intervals_from(start_ns)
+            receiver.restart_intervals()
 
     def states(self, now_ns: int) -> list[SendingState]:
         """Return the states of messages that have begun but are not completely acknowledged."""
@@ -324,13 +317,15 @@ class QueuePairs:
 
     def _give_up(self, sender: SenderQueuePair, now_ns: int) -> None:
         """Fail all messages of a sender whose peer does not answer, or only with impossible acknowledgements."""
-        self._report_failures(sender.unfinished(now_ns))
+        self._fail(sender.unfinished(now_ns))
         self.retire(sender, has_failed=True)
         sender.abandon()
 
-    def _report_failures(self, reports: list[SendingReport]) -> None:
-        self._counters.messages_failed += len(reports)
-        self._events.extend([replace(report, gave_up=True) for report in reports])
+    def _fail(self, given_up: list[Transmission]) -> None:
+        self._counters.messages_failed += len(given_up)
+        for item in given_up:
+            item.gave_up = True
+        self._events.extend(given_up)
 
     # creation
 
@@ -359,6 +354,7 @@ class QueuePairs:
             counters=self._counters,
             events=self._events,
             flow_ends=self.flow_ends,
+            clock=self._clock,
             give_up=self._give_up,
         )
 
@@ -377,7 +373,7 @@ class QueuePairs:
             sends_cnps=self._settings.congestion_notice == "cnp",
             cnp_interval_ns=self._settings.cnp_interval_ns,
             goodput_interval_ns=self._settings.goodput_interval_ns,
-            intervals_from_ns=self._intervals_from_ns,
+            clock=self._clock,
             verify=self._settings.verify,
             wire=self._wire,
             counters=self._counters,

@@ -18,8 +18,10 @@ from sfc_testbed.hosts.transport.congestion.trace import CongestionTrace
 from sfc_testbed.hosts.transport.counters import NicCounters
 from sfc_testbed.hosts.transport.flow_control.base import FlowControl
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
-from sfc_testbed.hosts.transport.messages import Event, OutgoingMessage, SendingReport, SendingState
+from sfc_testbed.hosts.transport.messages import OutgoingMessage
+from sfc_testbed.hosts.transport.model_clock import ModelClock
 from sfc_testbed.hosts.transport.pacing import Pacing
+from sfc_testbed.hosts.transport.reports import Event, SendingState
 from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from sfc_testbed.hosts.transport.transmission import (
@@ -67,10 +69,10 @@ class SenderQueuePair(FrameSource):
     """A sender of the messages of one queue pair, controlled by its three algorithms."""
 
     __slots__ = (
-        "_ack_every", "_blocked_until_ns", "_congestion", "_consecutive_timeouts", "_counters", "_current", "_end",
-        "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_flags", "_has_stamps",
-        "_has_timer", "_is_pulled", "_notifies_congestion", "_notifies_flow_control", "_pacing", "_pause",
-        "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim",
+        "_ack_every", "_blocked_until_ns", "_clock", "_congestion", "_consecutive_timeouts", "_counters", "_current",
+        "_end", "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_flags",
+        "_has_stamps", "_has_timer", "_is_pulled", "_notifies_congestion", "_notifies_flow_control", "_pacing",
+        "_pause", "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim",
         "_smallest_window", "_stored_bytes", "_timeout_end", "_trace", "_transmissions", "destination_ip",
         "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks", "source_qpn",
     )  # fmt: skip
@@ -92,6 +94,7 @@ class SenderQueuePair(FrameSource):
         counters: NicCounters,
         events: deque[Event],
         flow_ends: EndedFlows,
+        clock: ModelClock,
         trace: CongestionTrace | None,
         give_up: "Callable[[SenderQueuePair, int], None]",
     ) -> None:
@@ -119,7 +122,7 @@ class SenderQueuePair(FrameSource):
         self._scheduler = scheduler
         self._counters = counters
         self._events = events
-        self._flow_ends = flow_ends
+        self._flow_ends, self._clock = flow_ends, clock
         self._payload_bytes = congestion.path.payload_bytes
         self.line_rate_bps = congestion.path.line_rate_bps
         self._stored_bytes: i64 = stored_payload_bytes
@@ -240,7 +243,7 @@ class SenderQueuePair(FrameSource):
 
     def _count_sent(self, current: Transmission) -> None:
         """Count a sent packet, and count a small window unless the congestion control lowers the rate as well."""
-        current.counts.packets_sent += 1
+        current.figures.packets_sent += 1
         self._counters.data_sent += 1
         congestion = self._congestion
         if congestion.window_bytes < self._smallest_window and (
@@ -249,9 +252,9 @@ class SenderQueuePair(FrameSource):
             self._counters.small_window_packets += 1
 
     def _count_resent(self, current: Transmission, size_bytes: int, index: int) -> None:
-        counts = current.counts
-        counts.packets_resent += 1
-        counts.bytes_resent += size_bytes
+        figures = current.figures
+        figures.packets_resent += 1
+        figures.bytes_resent += size_bytes
         self._counters.retransmissions += 1
         if index < self._timeout_end:
             self._counters.resent_after_timeout += 1
@@ -302,7 +305,7 @@ class SenderQueuePair(FrameSource):
         if not is_possible(cumulative, selective, is_selective, negative, next_new, is_pulled=self._is_pulled):
             return False
         if negative and self._transmissions:
-            self._transmissions[0].counts.naks += 1
+            self._transmissions[0].figures.naks += 1
         if cumulative < before:
             if selective < before:
                 return True
@@ -339,7 +342,7 @@ class SenderQueuePair(FrameSource):
         if not 0 <= index < recovery.next_new or not (is_returned or self._is_pulled):
             return False
         if not is_returned:
-            self._transmissions[0].counts.naks += 1
+            self._transmissions[0].figures.naks += 1
         recovery.held_ns = self._pause.total_ns(now_ns)
         flow_now_ns = now_ns - recovery.held_ns
         lost = recovery.on_returned(index, flow_now_ns) if is_returned else recovery.on_trimmed(index, flow_now_ns)
@@ -400,7 +403,7 @@ class SenderQueuePair(FrameSource):
         recovery = self._recovery
         flow_now_ns = now_ns - self._pause.total_ns(now_ns)
         if recovery.deadline_ns <= flow_now_ns and self._pause.end_ns <= now_ns:
-            self._transmissions[0].counts.timeouts += 1
+            self._transmissions[0].figures.timeouts += 1
             self._counters.timeouts += 1
             self._consecutive_timeouts += 1
             if self._consecutive_timeouts > self._retry_limit:
@@ -430,12 +433,18 @@ class SenderQueuePair(FrameSource):
             self._counters.messages_completed += 1
             if self._transmissions:
                 self.flow_id = self._transmissions[0].flow_id
-            self._events.append(completed.report(completed.paused_when_sent_ns, now_ns))
+            completed.set_pause(completed.paused_when_sent_ns, self._clock)
+            completed.finish_ns = now_ns
+            self._events.append(completed)
             self._flow_ends.record_end(completed.message.flow_id, now_ns)
 
-    def unfinished(self, now_ns: int) -> list[SendingReport]:
-        """Return a report on every unfinished message."""
-        return [self._report(item, now_ns) for item in self._transmissions]
+    def unfinished(self, now_ns: int) -> list[Transmission]:
+        """Return every unfinished message with its figures so far."""
+        for item in self._transmissions:
+            # a pause keeps nothing back once all packets of the message were sent
+            is_kept_back = self._has_packets_before(item.end)
+            item.set_pause(self._pause.total_ns(now_ns) if is_kept_back else item.paused_when_sent_ns, self._clock)
+        return list(self._transmissions)
 
     def abandon(self) -> None:
         """Forget every message; nothing more will be sent."""
@@ -447,20 +456,15 @@ class SenderQueuePair(FrameSource):
         acknowledged = self._recovery.cumulative
         return [
             SendingState(
-                report=self._report(item, now_ns),
+                transmission=item,
                 acknowledged_bytes=max(0, acknowledged - item.first) * self._payload_bytes,
                 in_flight_bytes=self._recovery.in_flight() * self._payload_bytes,
                 paused_until_ns=self._pause.end_ns if self._has_packets_before(item.end) else 0,
                 window_bytes=self._congestion.window_bytes,
                 rate_bps=self._congestion.rate_bps,
             )
-            for item in self._transmissions
+            for item in self.unfinished(now_ns)
         ]
-
-    def _report(self, item: Transmission, now_ns: int) -> SendingReport:
-        """Return a report on an unfinished message. A pause keeps nothing back once all its packets were sent."""
-        has_packets = self._has_packets_before(item.end)
-        return item.report(self._pause.total_ns(now_ns) if has_packets else item.paused_when_sent_ns)
 
     def _has_packets_before(self, end: int) -> bool:
         """Whether a packet before index `end` is left to send, or to send again."""

@@ -14,8 +14,9 @@ from librt.vecs import vec
 from mypy_extensions import i64
 
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
-from sfc_testbed.hosts.transport.messages import OutgoingMessage, SendingReport
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.hosts.transport.messages import OutgoingMessage
+from sfc_testbed.hosts.transport.model_clock import ModelClock
+from sfc_testbed.telemetry.figures import SenderFigures
 from sfc_testbed.wire.constants import MAX_PAYLOAD_BYTES
 from sfc_testbed.wire.crc import CrcShift, crcs_of_starts
 from sfc_testbed.wire.roce.packets import ICRC_BYTES
@@ -80,11 +81,14 @@ def prepare_crcs() -> None:
 
 
 class Transmission:
-    """A message that packets `first` to `end` - 1 of a queue pair carry."""
+    """A message that packets `first` to `end` - 1 of a queue pair carry.
+
+    It is also the event when the message is completely acknowledged or given up.
+    """
 
     __slots__ = (
-        "counts", "crc", "end", "first", "flow_id", "message", "paused_at_start_ns", "paused_when_sent_ns",
-        "size_bytes",
+        "crc", "end", "figures", "finish_ns", "first", "flow_id", "gave_up", "message", "paused_at_start_ns",
+        "paused_when_sent_ns", "size_bytes",
     )  # fmt: skip
 
     def __init__(self, message: OutgoingMessage, first: int, packets: int, paused_ns: int) -> None:
@@ -98,11 +102,15 @@ class Transmission:
         self.paused_when_sent_ns = paused_ns
         """How long the queue pair had been paused when the last packet so far was sent."""
         self.crc = 0
-        self.counts = SenderCounts()
+        self.figures = SenderFigures()
+        self.finish_ns: int = NEVER
+        """Time at which the last acknowledgement arrived."""
+        self.gave_up = False
+        """Whether the sender has given the message up, after too many timeouts without new acknowledgements."""
 
-    def report(self, paused_ns: int, finish_ns: int = NEVER) -> SendingReport:
-        """Return the report so far; `paused_ns` is how long the queue pair has been paused by now."""
-        return SendingReport(self.message, self.counts, paused_ns - self.paused_at_start_ns, finish_ns)
+    def set_pause(self, paused_ns: int, clock: ModelClock) -> None:
+        """Update the time of the figures that depends on pauses; the queue pair has been paused for `paused_ns`."""
+        self.figures.paused_us = clock.duration_us(paused_ns - self.paused_at_start_ns)
 
 
 def bytes_between(unfinished: Iterable[Transmission], first: int, end: int, payload_bytes: int) -> int:

@@ -406,6 +406,16 @@ RUN_OPTION = Change(
     r'(?s)"payload_bytes": 500.*"payload_bytes": 500.*--payload 500',
 )
 
+_PRINT = "import polars; flows = polars.read_parquet('out/*/flows.parquet')"
+_OLDER_RUNS = (
+    "tests/telemetry",
+    "tests/cli/verbs/test_older_runs.py",
+    "-k",
+    "columns or tables or journal or older_release",
+)
+"""Tests of the columns, of the page that lists them, of the journal, and of runs without the new figure."""
+
+# All kinds of values: an integer, a time that is null for some flows, and a text.
 FIGURE_OF_A_FLOW = Change(
     "figure of a flow",
     {},
@@ -413,20 +423,26 @@ FIGURE_OF_A_FLOW = Change(
         "sfc_testbed/telemetry/figures.py": {
             "    timeouts: Annotated": "    packets_marked: Annotated[int, "
             'Meaning("acknowledgements that report an ECN mark", "packets")] = 0\n'
+            '    first_mark_us: Annotated[float | None, Meaning("time of the first mark; null: none", "µs")] = None\n'
+            '    last_notice: Annotated[str | None, Meaning("last notice of the network; null: none")] = None\n'
         },
         "hosts/transport/sender.py": {
             "        if negative and self._transmissions:": "        if marked and self._transmissions:\n"
-            "            self._transmissions[0].counts.packets_marked += 1\n"
+            "            figures = self._transmissions[0].figures\n"
+            "            figures.packets_marked += 1\n"
+            "            if figures.first_mark_us is None:\n"
+            "                figures.first_mark_us = self._clock.instant_us(arrival_ns)\n"
+            '            figures.last_notice = "mark"\n'
         },
     },
     (
         *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", "--scheme", "irn+dctcp", "--clock", "virtual"),
         *("--set", "degree=8", "--set", "message_bytes=250000", "--json", "--out", "out", "&&"),
         *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
-        *("python", "-c", "import polars; print(polars.read_parquet('out/*/flows.parquet')['packets_marked'].sum())"),
+        *("python", "-c", f"{_PRINT}; print(flows['packets_marked', 'first_mark_us', 'last_notice'].max().rows())"),
     ),
-    "^[1-9]",
-    contract=("tests/telemetry", "-k", "columns or tables or journal"),
+    r"^\[\([1-9]\d*, [1-9]\d*\.\d+, 'mark'\)\]",
+    contract=_OLDER_RUNS,
 )
 
 _CLAIM = """\
@@ -573,16 +589,40 @@ FIGURE_AT_THE_RECEIVER = Change(
         "sfc_testbed/telemetry/figures.py": {
             "    corrupted: Annotated": "    received_bytes: Annotated[int | None, "
             'Meaning("bytes in order at the receiver", "B", bits=64)] = None\n'
+            '    received_us: Annotated[float | None, Meaning("time of the last byte", "µs")] = None\n'
         },
-        "hosts/transport/receiver.py": {"corrupted=corrupted)": "received_bytes=self._bytes, "},
+        "hosts/transport/receiver.py": {
+            "corrupted=corrupted)": "received_bytes=self._bytes, received_us=self._clock.instant_us(now_ns), "
+        },
     },
     (
         *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", *_TINY, "&&"),
         *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
-        *("python", "-c", "import polars; print(polars.read_parquet('out/*/flows.parquet')['received_bytes'].sum())"),
+        *("python", "-c", f"{_PRINT}; print(flows['received_bytes', 'received_us'].max().rows())"),
     ),
-    "^[1-9]",
-    contract=("tests/telemetry", "-k", "columns or tables or journal"),
+    r"^\[\(20000, [1-9]\d*\.\d+\)\]",
+    contract=_OLDER_RUNS,
+)
+
+FIGURE_OF_A_MESSAGE = Change(
+    "figure of a message",
+    {},
+    {
+        "sfc_testbed/telemetry/figures.py": {
+            "    ideal_fct_us: Annotated": "    packets: Annotated[int | None, "
+            'Meaning("packets of 1000 B", "packets")]\n'
+        },
+        "sfc_testbed/testbed/flows/planned.py": {
+            '        "ideal_fct_us":': '        "packets": -(-flows.size_bytes // 1000),\n'
+        },
+    },
+    (
+        *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", *_TINY, "&&"),
+        *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
+        *("python", "-c", f"{_PRINT}; print(flows['packets'].to_list())"),
+    ),
+    r"^\[20, 20\]",
+    contract=_OLDER_RUNS,
 )
 
 PAUSE_COMPUTATION = Change(
@@ -618,5 +658,6 @@ CHANGES = (
     EXPORT_FORMAT,
     LOADER,
     FIGURE_AT_THE_RECEIVER,
+    FIGURE_OF_A_MESSAGE,
     PAUSE_COMPUTATION,
 )
