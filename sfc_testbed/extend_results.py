@@ -24,6 +24,7 @@ from sfc_testbed.analysis.report.plots import PLOTS, TRACES, Page, PagePlot
 from sfc_testbed.analysis.report.sections import SECTIONS, Section
 from sfc_testbed.analysis.results.quantities import QUANTITIES, NotMeasured, Quantity
 from sfc_testbed.reproduction.model.claims import CLAIMS, is_claim
+from sfc_testbed.request.arguments import checked_call
 from sfc_testbed.request.checks import nearest, shown
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import described, owner
@@ -48,6 +49,7 @@ def _returned(function: Callable[..., Any], value: object, expected: str) -> Typ
     return TypeError(f"the function returned {shown(value)} instead of {expected}{place}")
 
 
+@checked_call
 def plot(name: str, caption: str, *, page: Page = "run", needs: Sequence[str] = ()) -> Callable[[Function], Function]:
     """Add a plot to the pages of runs, comparisons or sweeps, and to `Run.plot()` and the like.
 
@@ -70,6 +72,7 @@ def plot(name: str, caption: str, *, page: Page = "run", needs: Sequence[str] = 
     return added
 
 
+@checked_call
 def section(name: str, title: str = "", *, page: Page = "run") -> Callable[[Function], Function]:
     """Add a section to the pages of runs, comparisons or sweeps.
 
@@ -86,6 +89,7 @@ def section(name: str, title: str = "", *, page: Page = "run") -> Callable[[Func
     return added
 
 
+@checked_call
 def quantity(name: str, unit: str = "") -> Callable[[Callable[[Run], float | None]], Quantity]:
     """Add a quantity of runs: a column of sweeps and comparisons, an entry of `Run.quantities`, and usable in claims.
 
@@ -119,6 +123,7 @@ def claims(*claimed: Claim) -> None:
     CLAIMS.add(f"claims-{next(_numbers)}", claimed, owner())
 
 
+@checked_call
 def export_format(name: str, summary: str = "") -> Callable[[Function], Function]:
     """Add a format of `export --format`. The function gets the Run and a folder, and returns the paths that it wrote.
 

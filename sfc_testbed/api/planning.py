@@ -18,7 +18,7 @@ from sfc_testbed.testbed.execution.programs import build_programs
 from sfc_testbed.testbed.plan.dilations import DecidedDilation
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 from sfc_testbed.testbed.speed.dilation import with_dilation
-from sfc_testbed.testbed.system.limits import cores, raise_open_files
+from sfc_testbed.testbed.system.limits import cores, idle_cores, raise_open_files
 from sfc_testbed.testbed.targets import capabilities
 from sfc_testbed.testbed.virtual.shares import shares
 from sfc_testbed.testbed.virtual.worker_choice import best_workers
@@ -77,7 +77,7 @@ def _with_dilations(plans: Sequence[RunPlan], reporter: Reporter) -> list[RunPla
 def with_workers(plan: RunPlan, workers: int | None) -> RunPlan:
     """Return the plan for this number of processes, None for the best one. UsageError if they cannot share the run."""
     if workers is None:
-        workers = best_workers(plan, cores())
+        workers = best_workers(plan, cores(), idle_cores)
     if workers == 1:
         return plan
     if plan.config.clock != "virtual":

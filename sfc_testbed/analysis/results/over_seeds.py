@@ -98,7 +98,9 @@ class SchemeOverSeeds(Figures):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the runs agree in every figure: the seed changes nothing."""
+        """Whether the runs agree in every figure: the seed changes nothing. Runs that failed alike do not show that."""
+        if self.verdict == "invalid" or self.flows_unfinished:
+            return False
         known = [estimate for estimate in self.figures.values() if estimate is not None]
         return bool(known) and all(estimate.is_constant for estimate in known)
 

@@ -85,6 +85,8 @@ def test_a_sweep_says_that_the_seed_changes_nothing(make_run_folder: FolderMaker
     pl.concat([once, again]).write_parquet(folder / TABLE_FILE)
     assert "The seed changes nothing." in of_sweep(read_sweep_results(folder))
     assert "The seed changes nothing." in write_sweep_page(folder).read_text()
+    pl.concat([once, again]).with_columns(verdict=pl.lit("invalid")).write_parquet(folder / TABLE_FILE)
+    assert "The seed changes nothing" not in of_sweep(read_sweep_results(folder))
     pl.concat([once, again.with_columns(max_buffer_bytes=pl.col("max_buffer_bytes") + 1)]).write_parquet(
         folder / TABLE_FILE
     )
