@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import pytest
 
-from sfc_testbed.hosts.transport.messages import Event
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
@@ -63,9 +63,9 @@ class _Breaking(Part):
         super().__init__(plan, folder, write, share)
         self._breaks = "h21" in share.hosts
 
-    def run(self, until_ns: int) -> int:
+    def run_hosts(self, until_ns: int) -> int:
         self._break(until_ns > 20_000_000 and not self.at_the_end)
-        return super().run(until_ns)
+        return super().run_hosts(until_ns)
 
     def close(self) -> None:
         super().close()
