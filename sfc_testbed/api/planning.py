@@ -18,7 +18,7 @@ from sfc_testbed.testbed.execution.programs import build_programs
 from sfc_testbed.testbed.plan.dilations import DecidedDilation
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 from sfc_testbed.testbed.speed.dilation import with_dilation
-from sfc_testbed.testbed.system.limits import cores, raise_open_files
+from sfc_testbed.testbed.system.limits import cores, idle_cores, raise_open_files
 from sfc_testbed.testbed.targets import capabilities
 from sfc_testbed.testbed.virtual.shares import shares
 from sfc_testbed.testbed.virtual.worker_choice import best_workers
@@ -77,7 +77,7 @@ def _with_dilations(plans: Sequence[RunPlan], reporter: Reporter) -> list[RunPla
 def with_workers(plan: RunPlan, workers: int | None) -> RunPlan:
     """Return the plan for this number of processes, None for the best one. UsageError if they cannot share the run."""
     if workers is None:
-        workers = best_workers(plan, cores())
+        workers = best_workers(plan, cores(), idle_cores)
     if workers == 1:
         return plan
     if plan.config.clock != "virtual":
@@ -87,7 +87,9 @@ def with_workers(plan: RunPlan, workers: int | None) -> RunPlan:
     return replace(plan, config=replace(plan.config, workers=workers))
 
 
-def execute_plan(plan: RunPlan, out: Path, reporter: Reporter, clock: Clock | None = None) -> StoredRun:
-    """Run a plan with reports of its progress."""
+def execute_plan(
+    plan: RunPlan, out: Path, reporter: Reporter, clock: Clock | None = None, *, page: bool = True
+) -> StoredRun:
+    """Run a plan with reports of its progress. `page`: whether to write its page."""
     with reporter.run(f"{plan.config.scenario} {plan.config.variant}") as progress:
-        return execute(plan, out, progress, clock)
+        return execute(plan, out, progress, clock, page=page)

@@ -360,6 +360,71 @@ control SizeLimit(inout metadata_t meta, inout standard_metadata_t std) {
     needs=(p4c,),
 )
 
+LOAD_BALANCING = Change(
+    "load balancing of switches",
+    {
+        "switch-bmv2/include/control/forwarding/turns.p4": """// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// The packets of a switch take the members of their ECMP groups in turn: consecutive hashes are spread evenly.
+#ifndef SFC_TURNS_P4
+#define SFC_TURNS_P4
+
+control Turns(inout bit<32> path_hash) {
+    register<bit<32>>(1) last_turn;
+    bit<1> is_enabled = 0;
+
+    action take_turns() {
+        is_enabled = 1;
+    }
+
+    action keep_paths() {
+        is_enabled = 0;
+    }
+
+    table turns {
+        actions = { @defaultonly take_turns; @defaultonly keep_paths; }
+        default_action = keep_paths();
+    }
+
+    apply {
+        turns.apply();
+        if (is_enabled == 1) {
+            last_turn.read(path_hash, 0);
+            path_hash = path_hash + 1;
+            last_turn.write(0, path_hash);
+        }
+    }
+}
+
+#endif
+"""
+    },
+    {
+        "switch-bmv2/sfc.p4": {
+            '#include "include/control/forwarding/forwarding.p4"': '#include "include/control/forwarding/turns.p4"\n'
+        },
+        "switch-bmv2/include/control/forwarding/forwarding.p4": {
+            "    Spraying() spraying;": "    Turns() turns;\n",
+            "                    choose_member(path_hash);": "                    turns.apply(path_hash);\n",
+        },
+        "sfc_testbed/testbed/control_plane/settings.py": {
+            "    int_telemetry: bool": '    turns: bool = Field(False, description="Whether packets take turns.")\n'
+        },
+        "sfc_testbed/testbed/control_plane/features.py": {
+            "    if settings.sfc_p or settings.pfc or settings.bfc_queues is not None:": (
+                '    if settings.turns:\n        yield TableEntry("turns", "take_turns")\n'
+            )
+        },
+    },
+    (
+        *(*_MAKE_P4, *_RUN, "hadoop-50", "--scheme", "sfc", "--duration", "0.3", "--set", "switch.turns=true"),
+        *("--clock", "virtual", "--json", "--out", "out"),
+    ),
+    '"packets_resent": [1-9]',  # packets overtake each other; without the change, none is sent again
+    needs=(p4c,),
+)
+
 PROMPT_VERB = Change(
     "verb of the prompt",
     {},
@@ -460,15 +525,14 @@ PLOT_OF_A_PAGE = Change(
     {},
     {
         "sfc_testbed/analysis/report/plots.py": {
-            "_DISTRIBUTIONS = (": """def _starts(run: Run) -> Figure:
-    from sfc_testbed.analysis.plots.canvas import new_figure, styled
+            "_DISTRIBUTIONS = (": """def _starts(run: Run) -> Plot:
+    from sfc_testbed.analysis.plots.description import TIME, Axis, Line, Plot, PlotPanel, highest_fitted
+    from sfc_testbed.analysis.plots.palette import numbered_looks
 
-    def draw() -> Figure:
-        figure, [axes] = new_figure()
-        axes.hist(run.flows["start_us"].to_numpy())
-        return figure
-
-    return styled(draw)()
+    starts_us = run.flows["start_us"].sort().to_numpy()
+    look, numbers = numbered_looks(1)[0], run.flows["flow_id"].rank().to_numpy()
+    axes = Axis(TIME, 0, highest_fitted([starts_us])), Axis("Flows", 0, highest_fitted([numbers]))
+    return Plot([PlotPanel("Flows that have started", *axes, [Line("flows", look, starts_us, numbers, "after")])])
 
 
 def _start_rows(run: Run) -> pl.DataFrame:
@@ -649,6 +713,7 @@ CHANGES = (
     TARGET,
     P4_COUNTER,
     P4_MECHANISM,
+    LOAD_BALANCING,
     PROMPT_VERB,
     RUN_OPTION,
     FIGURE_OF_A_FLOW,

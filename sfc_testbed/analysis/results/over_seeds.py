@@ -14,12 +14,11 @@ from statistics import fmean
 
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval, rounded
 from sfc_testbed.analysis.metrics.percentiles import mean_interval
-from sfc_testbed.analysis.results.result import LEVELS, Level, RunResult, count_of
+from sfc_testbed.analysis.results.result import INCAST_TAG, LEVELS, Level, RunResult, count_of
 
 FiguresBySeed = Mapping[int, Mapping[str, float | None]]
 
 
-INCAST_TAG = "incast"
 """Tag of synthetic incast flows; the paper measures FCT for the other traffic."""
 
 RATIOS = (

@@ -9,6 +9,7 @@ import os
 import re
 import resource
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -23,6 +24,9 @@ _MESSAGES = {
     errno.ENOMEM: "no memory left",
     errno.EAGAIN: "too many processes or threads; raise `ulimit -u`",
 }
+_LOAD_SAMPLES = 9
+_LOAD_SAMPLE_S = 0.005
+_CGROUPS = Path("/sys/fs/cgroup")
 _RUST_NUMBER = re.compile(r"(?:\(os error |Os \{ code: )([0-9]{1,3})\b")
 """Polars gives the number of a system error only in the text of its exceptions."""
 
@@ -30,6 +34,32 @@ _RUST_NUMBER = re.compile(r"(?:\(os error |Os \{ code: )([0-9]{1,3})\b")
 def cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def idle_cores() -> int:
+    """Return the number of cores that this process may use and that other processes leave idle, at least 1.
+
+    The number of processes that run or wait for a core changes all the time, so this takes the median of some samples.
+    """
+    others = []
+    for _ in range(_LOAD_SAMPLES):
+        time.sleep(_LOAD_SAMPLE_S)
+        running = Path("/proc/loadavg").read_text(encoding="ascii").split()[3].partition("/")[0]
+        others.append(int(running) - 1)  # this process runs
+    quota = _quota_cores()
+    return max(1, min(cores(), quota, (os.cpu_count() or 1) - sorted(others)[_LOAD_SAMPLES // 2]))
+
+
+def _quota_cores() -> int:
+    """Return the number of cores whose time this process's control groups grant, rounded; all cores without a limit."""
+    most = os.cpu_count() or 1
+    group = re.search(r"^0::/(.*)$", Path("/proc/self/cgroup").read_text(encoding="utf-8"), re.MULTILINE)
+    folder = _CGROUPS / (group[1] if group else "")
+    for limit in [each / "cpu.max" for each in (folder, *folder.parents) if each.is_relative_to(_CGROUPS)]:
+        quota, period = limit.read_text(encoding="ascii").split() if limit.is_file() else ("max", "0")
+        if quota != "max":
+            most = min(most, max(1, round(int(quota) / int(period))))
+    return most
 
 
 def free_memory_bytes() -> int:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from struct import Struct
 from typing import Any, Protocol
 
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.virtual.exchange import Part
+from softswitch.engine import Fabric
 
+_SIZES = Struct("=qq")
+"""The header of what one rank sends another one: the size of the note, and the size of the records of frames."""
 INSTALL = "apt-get install openmpi-bin libopenmpi-dev; .venv/bin/pip install '.[mpi]'"
 
 
@@ -84,15 +87,37 @@ class Meeting:
         self._before = before
         self._mine = communicator.Get_rank()
         self._is_over = False
+        self._frames: list[tuple[memoryview, memoryview]] = []
+        self._received: list[memoryview] = []
 
-    def swap(self, parts: Sequence[Part]) -> list[memoryview]:
-        """Exchange parts as described in `Exchange`. Raises RanksLeft if a rank has left."""
+    def send_frames(self, fabric: Fabric) -> None:
+        """Keep the frames until `send_note`, because each round takes one call of MPI."""
+        self._frames = [fabric.outgoing(other) for other in range(self._communicator.Get_size())]
+
+    def send_note(self, note: bytes) -> None:
+        """Exchange notes and frames. Raises RanksLeft if a rank has left."""
         self._before()
-        received = self._communicator.alltoall([bytearray().join(part) for part in parts])
-        if any(not part for other, part in enumerate(received) if other != self._mine):
+        parts = [bytearray().join((_SIZES.pack(len(note), len(frames[0])), note, *frames)) for frames in self._frames]
+        self._received = [memoryview(part) for part in self._communicator.alltoall(parts)]
+        if not all(self._received):
             self._is_over = True
             raise RanksLeft
-        return [memoryview(part) for part in received]
+
+    def receive_frames(self, fabric: Fabric) -> None:
+        fabric.forget_outgoing()
+        for other, part in enumerate(self._received):
+            if other != self._mine:
+                note_bytes, records_bytes = _SIZES.unpack_from(part)
+                frames = part[_SIZES.size + note_bytes :]
+                fabric.put_outgoing(frames[:records_bytes], frames[records_bytes:])
+
+    def receive_notes(self) -> list[bytes]:
+        begin = _SIZES.size
+        return [
+            bytes(part[begin : begin + _SIZES.unpack_from(part)[0]])
+            for other, part in enumerate(self._received)
+            if other != self._mine
+        ]
 
     def leave(self) -> None:
         """Leave the meeting. Every rank calls this once at its end; it does nothing if all ranks have left already."""

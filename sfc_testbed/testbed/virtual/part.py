@@ -70,20 +70,21 @@ class Part:
         topology = plan.topology
         self._plan = plan
         self._engines = _engines(plan, share.switches)
-        self._fabric = Fabric()
-        index = {name: self._fabric.add(engine) for name, engine in self._engines.items()}
-        _connect(topology, self._fabric, self._engines)
-        self._fabric.set_block(PAYLOAD_BLOCK)
+        self.fabric = Fabric()
+        """The switches, which collect frames for other shares by the numbers of their workers."""
+        index = {name: self.fabric.add(engine) for name, engine in self._engines.items()}
+        _connect(topology, self.fabric, self._engines)
+        self.fabric.set_block(PAYLOAD_BLOCK)
         for (engine, port), end in share.far.items():
-            self._fabric.lead(engine, port, end.worker, end.engine, end.port)
+            self.fabric.lead(engine, port, end.worker, end.engine, end.port)
         stalls = host_stalls(topology, plan.faults)
         self._nics: list[Nic] = build_nics(topology, (), plan.transport, plan.dilation, stalls=stalls, only=share.hosts)
         for nic in self._nics:
-            nic.fold_payloads(self._fabric.reach_bytes() + ICRC_BYTES)
+            nic.fold_payloads(self.fabric.reach_bytes() + ICRC_BYTES)
         self._starts = FlowStarts(topology, plan.flows, self._nics, plan.dilation, stalls)
         self._capture = VirtualCapture(plan, share, folder)
         for switch, port in self._capture.ports:
-            self._fabric.watch(switch, port)
+            self.fabric.watch(switch, port)
         plugs = _plugs(topology, share.hosts, index)
         self._hosts = HostRounds(self._nics, plugs, write, self._capture.frame, self._capture.hosts)
         self._sent: list[bytes] | None = None
@@ -95,16 +96,16 @@ class Part:
     def log_frames(self) -> None:
         """Log the frames that hosts and switches send from now on, for `logged_frames`."""
         self._sent = []
-        self._fabric.log_departures()
+        self.fabric.log_departures()
 
     def logged_frames(self) -> FrameLog:
         """Return the frames sent since `log_frames`."""
         entries = np.frombuffer(b"".join(self._sent or ()), ENTRY_RECORD)
-        return FrameLog(entries, self._fabric.logged_departures(), self._plugs)
+        return FrameLog(entries, self.fabric.logged_departures(), self._plugs)
 
     def next_ns(self) -> int:
         """Return the time of the next event, or of the first arrival at another share; NEVER if there is none."""
-        switch_ns = self._fabric.next_timer_ns()
+        switch_ns = self.fabric.next_timer_ns()
         host_ns = min(self._hosts.next_ns(), self._starts.next_ns)
         return host_ns if switch_ns is None or host_ns < switch_ns else switch_ns
 
@@ -113,30 +114,31 @@ class Part:
 
         A round must not be longer than the lookahead, so that what hosts send in it reaches no switch before its end.
         """
+        self.run_switches(until_ns)
+        return self.run_hosts(until_ns)
+
+    def run_switches(self, until_ns: int) -> None:
+        """Run the switches for one round. Frames for other shares are then complete (`fabric.outgoing`)."""
+        self._hosts.deliver(*self.fabric.run(until_ns))
+
+    def run_switches_ahead(self, until_ns: int) -> None:
+        """Run the switches up to an instant that the next round includes, unless a fault could still be cancelled."""
+        if not self._plan.faults:
+            self._hosts.deliver(*self.fabric.run_ahead(until_ns))
+
+    def run_hosts(self, until_ns: int) -> int:
+        """Run the hosts for one round, after the switches. Return how many hosts had an event."""
         for sender in self._starts.hand_over(until_ns):
             self._hosts.plan(sender)
-        self._hosts.deliver(*self._fabric.run(until_ns))
         count = self._hosts.run(until_ns)
         entries, frames = self._hosts.to_switches.take()
-        self._fabric.put(entries, frames)
+        self.fabric.put(entries, frames)
         if self._sent is not None:
             self._sent.append(entries)
             self.frames_from_hosts += len(entries) // ENTRY_RECORD.itemsize
         if self._capture.ports:
-            self._capture.frames_of_ports(self._fabric.seen(), until_ns)
+            self._capture.frames_of_ports(self.fabric.seen(), until_ns)
         return count
-
-    def for_worker(self, worker: int) -> tuple[memoryview, memoryview]:
-        """Return the frames for another share in the format of its `put`, valid until `forget_sent`."""
-        return self._fabric.outgoing(worker)
-
-    def forget_sent(self) -> None:
-        """Forget the frames for other shares, which have them now."""
-        self._fabric.forget_outgoing()
-
-    def put(self, departures: memoryview, frames: memoryview) -> None:
-        """Take frames from another share."""
-        self._fabric.put_outgoing(departures, frames)
 
     def quiesce(self) -> None:
         """Stop the hosts from sending, cancel future faults, and end stalls."""
@@ -182,7 +184,7 @@ class Part:
         try:
             self._capture.close()
         finally:
-            self._fabric.close()
+            self.fabric.close()
             collect_all_objects()
 
 

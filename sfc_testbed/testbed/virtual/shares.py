@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Divides a network among workers: runs of neighbouring racks with their hosts, other switches to the least loaded.
 
-The load is measured in bytes of the planned flows, because all workers wait for the most loaded one.
+The load is the time that the bytes of the planned flows take, because all workers wait for the most loaded one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ import numpy.typing as npt
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.topologies.model import Topology
+
+_SENDER_COST, _RECEIVER_COST = 1.6, 0.75
+"""The time that a data packet and its acknowledgement take at the sender and at the receiver, relative to a switch."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,8 @@ def _division(
 def _loads(topology: Topology, racks: Sequence[str], flows: FlowTable) -> tuple[list[float], float]:
     """Return the load of each rack and of all other switches together: the bytes that NICs and switches handle.
 
-    A packet costs about as much in a switch as in a NIC. Each host adds one byte, so that racks without traffic are
-    divided evenly too.
+    The bytes of NICs are weighted with their costs. Each host adds one byte, so that racks without traffic are divided
+    evenly too.
     """
     place = {rack: number for number, rack in enumerate(racks)}
     rack_of = np.array([place[host.switch] for host in topology.hosts])
@@ -98,7 +101,7 @@ def _loads(topology: Topology, racks: Sequence[str], flows: FlowTable) -> tuple[
     ) -> npt.NDArray[np.float64]:
         return np.bincount(numbers, weights, minlength=len(racks)).astype(np.float64)
 
-    nics = by_rack(src, flows.size_bytes) + by_rack(dst, flows.size_bytes)
+    nics = _SENDER_COST * by_rack(src, flows.size_bytes) + _RECEIVER_COST * by_rack(dst, flows.size_bytes)
     tors = by_rack(src, flows.size_bytes) + by_rack(dst, flows.size_bytes * is_between)
     return (by_rack(rack_of) + nics + tors).tolist(), float((flows.size_bytes * is_between).sum())
 

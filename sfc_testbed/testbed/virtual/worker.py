@@ -12,10 +12,10 @@ import os
 import signal
 import sys
 from array import array
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from struct import Struct
+from typing import NamedTuple
 
 from os_helpers.parent import die_with_parent
 from sfc_testbed.hosts.crash import print_crash
@@ -23,25 +23,26 @@ from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Record
 from sfc_testbed.hosts.records import RecordWriter, SwitchClock
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
 from sfc_testbed.testbed.recording.flow_ends import FlowEnds
-from sfc_testbed.testbed.virtual.exchange import Exchange, SharedMemory
+from sfc_testbed.testbed.virtual.exchange import Exchange
 from sfc_testbed.testbed.virtual.part import Part, round_end_ns
 from sfc_testbed.testbed.virtual.tasks import CRASHED, Runner, Task, WorkerReport
+from softswitch.meeting import Meeting
 
 TELL_TURNS = 20_000
 """Hosts with an event, summed over all shares and rounds, between two reports to the runner."""
 ASK_ROUNDS = 16
 """Rounds between two checks for the runner's request to end; a check takes a tenth of a round."""
-HEAD = Struct("=qqqqq")
-"""The header of an exchanged part: the time of the sender's next event, whether it was asked to end, how many of its
-hosts had an event, the size of the ends of flows, and the size of the records of frames."""
+HEAD = Struct("=qqq")
+"""The header of a note: the time of the sender's next event, whether it was asked to end, and how many of its hosts had
+an event. The ends of flows follow."""
 
 _STDOUT, _STDERR = 1, 2
 _RECEIVED, _COMPLETED, _GIVEN_UP = range(3)
 _KINDS = 3
+_NO_LIMIT = NEVER - 1
 
 
-@dataclass(frozen=True)
-class _RoundEnd:
+class _RoundEnd(NamedTuple):
     """The state that all workers know after a round, summarized over all workers."""
 
     next_ns: int
@@ -78,12 +79,12 @@ class _SharedFlowEnds:
         self.add(ends)
         return ends
 
-    def add(self, ends: bytes | memoryview) -> None:
+    def add(self, ends: bytes) -> None:
         """Count the ends that another worker saw in this round."""
         if not ends:
             return
         actions = {_RECEIVED: self._all.receive, _COMPLETED: self._all.complete, _GIVEN_UP: self._all.give_up}
-        for word in array("q", bytes(ends)):
+        for word in array("q", ends):
             flow_id, kind = divmod(word, _KINDS)
             actions[kind](flow_id)
 
@@ -93,7 +94,6 @@ class Worker:
 
     def __init__(self, task: Task, mine: int, exchange: Exchange, runner: Runner) -> None:
         self._task = task
-        self._mine = mine
         self._exchange = exchange
         self._runner = runner
         self._ends = _SharedFlowEnds(len(task.plan.flows))
@@ -117,10 +117,9 @@ class Worker:
         self._report(WorkerReport(0, []))  # the run begins
         was_interrupted = self._run_until(self._task.plan.duration_wall_ns)
         self._part.quiesce()
-        next_ns = self._exchange_round().next_ns
-        while (until_ns := round_end_ns(next_ns, self._task.round_ns, NEVER - 1)) != NEVER:
-            self._part.run(until_ns)
-            next_ns = self._exchange_round().next_ns
+        end = self._exchange_frames_and_notes()
+        while (until_ns := round_end_ns(end.next_ns, self._task.round_ns, _NO_LIMIT)) != NEVER:
+            end = self._run_round(until_ns, _NO_LIMIT)
         self._part.write_rest(self._records)
         self._end_round()
         samples = list(self._part.queue_samples())
@@ -128,13 +127,13 @@ class Worker:
 
     def _run_until(self, limit_ns: int) -> bool:
         """Run rounds until all flows are done, the limit, or the runner's request; return whether it was requested."""
-        end = self._exchange_round()
+        end = self._exchange_frames_and_notes()
         turns = 0
         while not self._ends.is_complete and not end.is_end_requested:
             until_ns = round_end_ns(end.next_ns, self._task.round_ns, limit_ns)
             if until_ns == NEVER:
                 break
-            end = self._exchange_round(self._part.run(until_ns))
+            end = self._run_round(until_ns, limit_ns)
             turns += end.turns
             if turns >= TELL_TURNS:
                 turns = 0
@@ -144,29 +143,35 @@ class Worker:
                 self._report(report)
         return end.is_end_requested
 
-    def _exchange_round(self, turns: int = 0) -> _RoundEnd:
-        """End a round in which `turns` of this worker's hosts had an event."""
+    def _exchange_frames_and_notes(self) -> _RoundEnd:
+        """Let all workers know the state before a round; no events have been run since the last one."""
+        self._exchange.send_frames(self._part.fabric)
+        return self._exchange_notes(0, None)
+
+    def _run_round(self, until_ns: int, limit_ns: int) -> _RoundEnd:
+        """Run a round. Other workers need the frames first, and run their switches ahead while the hosts run here."""
+        self._part.run_switches(until_ns)
+        self._exchange.send_frames(self._part.fabric)
+        return self._exchange_notes(self._part.run_hosts(until_ns), min(until_ns + self._task.round_ns, limit_ns))
+
+    def _exchange_notes(self, turns: int, ahead_ns: int | None) -> _RoundEnd:
+        """End a round in which `turns` of this worker's hosts had an event.
+
+        The next round, if any, ends at `ahead_ns` or later, so switches may run up to then before the notes arrive.
+        """
         if self._round % ASK_ROUNDS == 0 and not self._is_end_requested and self._runner.poll():
             self._runner.recv()
             self._is_end_requested = True
-        seen = self._ends.take()
-        next_ns = self._part.next_ns()
-        parts = []
-        for other in range(len(self._task.shares)):
-            departures, frames = self._part.for_worker(other)
-            head = HEAD.pack(next_ns, self._is_end_requested, turns, len(seen), len(departures))
-            parts.append((head, seen, departures, frames))
-        is_end_requested = self._is_end_requested
-        received = self._exchange.swap(parts)
-        self._part.forget_sent()
-        for other, part in enumerate(received):
-            if other != self._mine:
-                other_ns, requested, other_turns, n_seen, n_departures = HEAD.unpack_from(part)
-                body = part[HEAD.size :]
-                next_ns, turns = min(next_ns, other_ns), turns + other_turns
-                is_end_requested = is_end_requested or bool(requested)
-                self._ends.add(body[:n_seen])
-                self._part.put(body[n_seen : n_seen + n_departures], body[n_seen + n_departures :])
+        next_ns, is_end_requested = self._part.next_ns(), self._is_end_requested
+        self._exchange.send_note(HEAD.pack(next_ns, is_end_requested, turns) + self._ends.take())
+        self._exchange.receive_frames(self._part.fabric)
+        if ahead_ns is not None and self._task.round_ns > 1:  # a round of 1 ns may be longer than a link's delay
+            self._part.run_switches_ahead(ahead_ns)
+        for note in self._exchange.receive_notes():
+            other_ns, requested, other_turns = HEAD.unpack_from(note)
+            next_ns, turns = min(next_ns, other_ns), turns + other_turns
+            is_end_requested = is_end_requested or bool(requested)
+            self._ends.add(note[HEAD.size :])
         self._end_round()
         return _RoundEnd(next_ns, is_end_requested, turns)
 
@@ -185,7 +190,7 @@ class Worker:
         self._records_by_round = []
 
 
-def run_worker(task: Task, mine: int, exchange: SharedMemory, runner: Connection, log: Path, runner_pid: int) -> None:
+def run_worker(task: Task, mine: int, exchange: Meeting, runner: Connection, log: Path, runner_pid: int) -> None:
     """Run a share in a process that was forked from the runner, and write its messages to `log`.
 
     The process must not use libraries that keep threads, because a fork has none of them.

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Chooses the number of workers for a run in virtual time, from its plan and the cores of this machine.
+"""Chooses the number of workers for a run in virtual time, from its plan and the idle cores of this machine.
 
 More workers share the packets but wait for each other after every round, so a run with few packets per round is fastest
 in one process. The estimates are rough: they only have to tell these cases apart.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,9 +19,9 @@ from sfc_testbed.testbed.virtual.work import planned_packets
 
 PACKET_NS = 5_000
 """CPU time for a data packet and its acknowledgement, in NICs and switches."""
-EXCHANGE_NS = 30_000
-"""Time for the exchange with each other worker after a round: copies, and waiting, since loads differ in a round."""
-START_NS = 200_000_000
+EXCHANGE_NS = 25_000
+"""Time for the exchange with each other worker in a round: copies, and waiting, since loads differ in a round."""
+START_NS = 100_000_000
 """Time to start workers and to collect their results."""
 LEAST_GAIN = 1.25
 """The least ratio of the times with one and with several workers that is worth the memory and the other cores."""
@@ -27,8 +29,16 @@ _ROUNDS_PER_PACKET = 4
 """An upper bound: rounds without any event do not take place."""
 
 
-def best_workers(plan: RunPlan, cores: int) -> int:
-    """Return the number of workers with the shortest expected run time, at most one per core and per rack."""
+def best_workers(plan: RunPlan, cores: int, idle_cores: Callable[[], int]) -> int:
+    """Return the number of workers with the shortest expected run time, at most one per idle core and per rack.
+
+    `idle_cores` takes some time, so it is called only if several workers are worth it.
+    """
+    best = _best_workers(plan, cores)
+    return best if best == 1 else _best_workers(plan, min(cores, idle_cores()))
+
+
+def _best_workers(plan: RunPlan, cores: int) -> int:
     if plan.config.clock != "virtual" or not plan.flows:
         return 1
     packets, rounds = planned_packets(plan), _rounds(plan)

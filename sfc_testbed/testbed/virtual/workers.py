@@ -18,12 +18,13 @@ from sfc_testbed.testbed.interrupt import Interrupt
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.recording.outcome import ClockOutcome, Progress
 from sfc_testbed.testbed.recording.recorder import Recorder
-from sfc_testbed.testbed.virtual.exchange import SharedMemory
+from sfc_testbed.testbed.targets.common.commands import build_engine
 from sfc_testbed.testbed.virtual.gathering import Gathering
 from sfc_testbed.testbed.virtual.part import lookahead_ns
 from sfc_testbed.testbed.virtual.shares import Share, shares
 from sfc_testbed.testbed.virtual.tasks import CRASHED, Task, WorkerReport
 from sfc_testbed.testbed.virtual.worker import run_worker
+from softswitch.meeting import Meeting
 
 _FORK = get_context("fork")
 _POLL_S = 0.2
@@ -57,7 +58,7 @@ class _Workers:
         self.processes: list[ForkProcess] = []
         self.connections: list[Connection] = []
         self._logs = [folder / "logs" / f"worker{mine + 1}.log" for mine in range(len(worker_shares))]
-        self._exchange = SharedMemory(len(worker_shares), _room_bytes(plan))
+        self._meeting = Meeting(build_engine(plan.spec.program), len(worker_shares), _room_bytes(plan))
         task = Task(plan, folder.resolve(), worker_shares, lookahead_ns(plan.topology, plan.dilation))
         try:
             for mine in range(len(worker_shares)):
@@ -70,7 +71,7 @@ class _Workers:
         self._logs[mine].touch()  # a worker may die before it opens its log
         runner_end, worker_end = Pipe()
         process = _FORK.Process(
-            target=run_worker, args=(task, mine, self._exchange, worker_end, self._logs[mine], os.getpid())
+            target=run_worker, args=(task, mine, self._meeting, worker_end, self._logs[mine], os.getpid())
         )
         with worker_end:
             process.start()
@@ -97,7 +98,6 @@ class _Workers:
             process.kill()
             process.join()
             connection.close()
-        self._exchange.close()
 
     def __enter__(self) -> _Workers:
         return self
@@ -132,8 +132,8 @@ def _listen(workers: _Workers, gathering: Gathering, interrupt: Interrupt) -> No
 
 
 def open_files(workers: int) -> int:
-    """Return the number of the runner's open files for this many workers: event counters, connections, processes."""
-    return 3 * workers + 1
+    """Return the number of the runner's open files for this many workers: connections and processes."""
+    return 2 * workers + 1
 
 
 def _room_bytes(plan: RunPlan) -> int:

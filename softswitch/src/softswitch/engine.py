@@ -373,6 +373,11 @@ class Fabric:
         loop = self._running()
         return loop.departed() if loop.library.sw_fabric_drain(loop.handle, until_ns) else (b"", b"")
 
+    def run_ahead(self, until_ns: int) -> tuple[bytes, bytes]:
+        """Call `run` to an instant that a later call of `run` will pass: telemetry counts it as run only then."""
+        loop = self._running()
+        return loop.departed() if loop.library.sw_fabric_run_ahead(loop.handle, until_ns) else (b"", b"")
+
     def advance(self, until_ns: int) -> list[EdgeDeparture]:
         """Run all events up to `until_ns` and return the departures as a list of tuples."""
         loop = self._running()
@@ -414,6 +419,12 @@ class Fabric:
     def next_timer_ns(self) -> int | None:
         """Return the time of the next event of any switch, or of the next arrival at a peer; None without one."""
         return self._running().next_timer_ns()
+
+    @property
+    def handle(self) -> int:
+        """The address of the C fabric, for `softswitch.meeting`."""
+        handle: int = self._running().handle
+        return handle
 
     def close(self) -> None:
         """Free the fabric and close its engines."""

@@ -40,6 +40,10 @@ class Outbox(ctypes.Structure):
     )
 
 
+class Note(ctypes.Structure):
+    _fields_ = (("bytes", ctypes.c_void_p), ("n_bytes", ctypes.c_uint64))
+
+
 _HANDLE, _U32, _I64, _U64, _TEXT = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p
 _FRAME = ctypes.c_char_p
 
@@ -63,6 +67,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sw_fabric_outgoing": (ctypes.c_void_p, (_HANDLE, _U32)),
     "sw_fabric_forget_outgoing": (None, (_HANDLE,)),
     "sw_fabric_put_outgoing": (ctypes.c_int, (_HANDLE, ctypes.c_void_p, _U64, ctypes.c_void_p, _U64)),
+    "sw_fabric_run_ahead": (_U64, (_HANDLE, _I64)),
     "sw_fabric_step": (_U64, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
     "sw_fabric_settle": (None, (_HANDLE,)),
     "sw_fabric_replan": (None, (_HANDLE,)),
@@ -75,6 +80,14 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sw_fabric_forget_seen": (None, (_HANDLE,)),
     "sw_fabric_log_departures": (None, (_HANDLE,)),
     "sw_fabric_departures": (ctypes.c_void_p, (_HANDLE,)),
+    "sw_meeting_bytes": (_U64, (_U32, _U64)),
+    "sw_meeting_join": (_HANDLE, (ctypes.c_void_p, _U32, _U64, _U32)),
+    "sw_meeting_leave": (None, (_HANDLE,)),
+    "sw_meeting_send_frames": (ctypes.c_int, (_HANDLE, _HANDLE)),
+    "sw_meeting_send_note": (ctypes.c_int, (_HANDLE, _FRAME, _U64)),
+    "sw_meeting_receive_frames": (ctypes.c_int, (_HANDLE, _HANDLE)),
+    "sw_meeting_receive_notes": (None, (_HANDLE, ctypes.c_void_p)),
+    "sw_meeting_waits": (None, (_HANDLE, ctypes.c_void_p, ctypes.c_void_p)),
 }
 
 

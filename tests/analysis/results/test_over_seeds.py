@@ -146,7 +146,7 @@ def test_means_are_in_page_and_file(make_run_folder: FolderMaker, tmp_path: Path
         for seed in (1, 2)
         for scheme, load in (("irn", 2.0), ("sfc", 0.5))
     ]
-    page = write_comparison_report(folders, tmp_path / "out")
+    page = write_comparison_report(folders, tmp_path / "out", pictures=True)
     stored, _ = read_comparison(tmp_path / "out")
     assert [scheme.scheme for scheme in stored.over_seeds] == ["irn", "sfc"]
     text = page.read_text()

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from sfc_testbed.testbed.system.limits import out_of_room
+from sfc_testbed.testbed.system import limits
+from sfc_testbed.testbed.system.limits import idle_cores, out_of_room
 from tests.testbed.running import ROOT
 
 VIRTUAL = ("run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000", "--out", "runs")
@@ -97,3 +98,22 @@ def test_the_message_names_the_file_system_of_the_file_in_the_error(tmp_path: Pa
     """If the file does not exist, its closest existing folder is named."""
     error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "gone" / "file"))
     assert f"B free on the file system of {tmp_path} (No space left" in str(out_of_room(error))
+
+
+@pytest.mark.parametrize(
+    ("running", "quota", "idle"),
+    [("1/90", "max 100000", 8), ("6/90", "max 100000", 3), ("40/90", "max 100000", 1), ("1/90", "250000 100000", 2)],
+)
+def test_cores_are_idle_unless_processes_or_quotas_take_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, running: str, quota: str, idle: int
+) -> None:
+    """One of the running processes is this one. A control group limits the groups in it."""
+    files = {"/proc/loadavg": f"1.00 1.00 1.00 {running} 123\n", "/proc/self/cgroup": "4:memory:/x\n0::/slice/run\n"}
+    (tmp_path / "slice" / "run").mkdir(parents=True)
+    (tmp_path / "slice" / "cpu.max").write_text(f"{quota}\n")
+    read_text = Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda path, **options: files.get(str(path)) or read_text(path, **options))
+    monkeypatch.setattr(limits, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    assert idle_cores() == idle

@@ -63,9 +63,9 @@ class _Breaking(Part):
         super().__init__(plan, folder, write, share)
         self._breaks = "h21" in share.hosts
 
-    def run(self, until_ns: int) -> int:
+    def run_hosts(self, until_ns: int) -> int:
         self._break(until_ns > 20_000_000 and not self.at_the_end)
-        return super().run(until_ns)
+        return super().run_hosts(until_ns)
 
     def close(self) -> None:
         super().close()

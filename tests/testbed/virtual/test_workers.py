@@ -8,12 +8,10 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Sequence
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import psutil
@@ -28,13 +26,14 @@ from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.recording.outcome import Silent, Stage
 from sfc_testbed.testbed.recording.recorder import Recorder
 from sfc_testbed.testbed.virtual import workers as module
-from sfc_testbed.testbed.virtual.exchange import Part
+from sfc_testbed.testbed.virtual.exchange import Exchange
 from sfc_testbed.testbed.virtual.gathering import Gathering
 from sfc_testbed.testbed.virtual.part import lookahead_ns
 from sfc_testbed.testbed.virtual.shares import shares
 from sfc_testbed.testbed.virtual.tasks import Task, WorkerReport
 from sfc_testbed.testbed.virtual.worker import HEAD, TELL_TURNS, Worker, run_worker
 from sfc_testbed.testbed.virtual.workers import simulate_shared
+from softswitch.engine import Fabric
 from tests.testbed.incasts import assert_same_run, plan_incast, trace
 
 _RACKS = ("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=60000")
@@ -80,6 +79,15 @@ def test_any_number_of_workers_gives_the_same_run(
         assert_same_run(shared.folder, alone.folder)
 
 
+def test_a_run_that_its_duration_cuts_off_is_the_same(tmp_path: Path) -> None:
+    """Switches that ran ahead must not change the rounds after the end of the duration."""
+    plan = plan_incast("sfc", *_RACKS, *_LOW, duration_ms=0.0305)
+    alone = execute(plan, tmp_path, Silent(), page=False)
+    assert 0 < alone.result.flows.completed < 12
+    shared = execute(plan, tmp_path, Silent(), partial(simulate_shared, workers=2), page=False)
+    assert_same_run(shared.folder, alone.folder)
+
+
 def test_workers_capture_the_same_packets_of_a_flow(tmp_path: Path) -> None:
     plan = _plan(captures=("flow:3",))
     alone = execute(plan, tmp_path, Silent(), page=False)
@@ -112,18 +120,34 @@ class _Runner:
             self.size_bytes = self._capture.stat().st_size
 
 
-class _Busy:
+class _Alone:
+    """An exchange without other workers."""
+
+    def send_frames(self, fabric: Fabric) -> None:
+        pass
+
+    def send_note(self, note: bytes) -> None:
+        pass
+
+    def receive_frames(self, fabric: Fabric) -> None:
+        fabric.forget_outgoing()
+
+    def receive_notes(self) -> list[bytes]:
+        return []
+
+
+class _Busy(_Alone):
     """An exchange with a second worker whose hosts are busy, and which is asked to end in the sixth round."""
 
     def __init__(self) -> None:
         self.rounds = 0
 
-    def swap(self, parts: Sequence[Part]) -> list[memoryview]:
+    def receive_notes(self) -> list[bytes]:
         self.rounds += 1
-        return [memoryview(b""), memoryview(HEAD.pack(NEVER, self.rounds > 5, TELL_TURNS, 0, 0))]
+        return [HEAD.pack(NEVER, self.rounds > 5, TELL_TURNS)]
 
 
-def _worker(folder: Path, exchange: Any, workers: int) -> tuple[Worker, _Runner]:
+def _worker(folder: Path, exchange: Exchange, workers: int) -> tuple[Worker, _Runner]:
     """Create the first of `workers` workers in this process."""
     plan = _plan()
     round_ns = lookahead_ns(plan.topology, plan.dilation)
@@ -134,7 +158,7 @@ def _worker(folder: Path, exchange: Any, workers: int) -> tuple[Worker, _Runner]
 
 def test_a_worker_completes_its_captures_before_its_final_report(tmp_path: Path) -> None:
     """The runner may kill it afterwards. A request to end after the last flow does not count as an interruption."""
-    worker, runner = _worker(tmp_path, SimpleNamespace(swap=lambda parts: [b"" for _ in parts]), 1)
+    worker, runner = _worker(tmp_path, _Alone(), 1)
     runner.worker = worker
     worker.run()
     assert runner.size_bytes == (tmp_path / "pcaps" / "h1-eth0.pcapng").stat().st_size > 1000
@@ -180,13 +204,13 @@ def test_a_worker_that_dies_during_a_report_is_reported_as_dead() -> None:
 
 
 def test_the_limit_of_open_files_is_raised_for_workers() -> None:
-    """Each worker has an event counter, a connection and a process descriptor."""
+    """Each worker has a connection and a process descriptor."""
     plan = _plan()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (45, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (40, hard))
     try:
         assert with_workers(plan, 3).config.workers == 3
-        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 45 + 3 * 2
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 40 + 3
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
@@ -222,7 +246,7 @@ class _Interrupting(Silent):
         (
             Recorder.begin,
             8,
-            r"ended with status 1 \(.*ExchangeError: \d+ bytes of one round do not fit .*; see logs/worker",
+            r"ended with status 1 \(.*NoRoom: the frames of one round do not fit .*; see logs/worker",
         ),
     ],
 )

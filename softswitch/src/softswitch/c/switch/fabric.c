@@ -45,14 +45,17 @@ struct sw_fabric {
     uint32_t n_outgoing;
     bool logs_departures;
     int64_t horizon_ns; /* the time up to which events have been run */
+    int64_t ahead_ns;   /* the first event that has been run ahead of the horizon; SW_NEVER without one */
 };
 
 struct sw_fabric *sw_fabric_create(void)
 {
     struct sw_fabric *fabric = calloc(1, sizeof(*fabric));
 
-    if (fabric)
+    if (fabric) {
         fabric->horizon_ns = INT64_MIN;
+        fabric->ahead_ns = SW_NEVER;
+    }
     return fabric;
 }
 
@@ -414,6 +417,7 @@ static void run_window(struct sw_fabric *fabric, int64_t end_ns)
             continue;
         if (fabric->times[i].planned_ns <= end_ns)
             fabric->shortest_delay_ns = -1;
+        sw_arrivals_prefetch(&fabric->members[i]->sw->arrivals, end_ns);
         sw_switch_run(fabric->members[i]->sw, end_ns);
         plan(fabric, i);
         if (fabric->shortest_delay_ns == 0)
@@ -421,15 +425,27 @@ static void run_window(struct sw_fabric *fabric, int64_t end_ns)
     }
 }
 
-uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns)
+static uint64_t run_until(struct sw_fabric *fabric, int64_t until_ns)
 {
     int64_t end_ns;
 
     sw_outbox_clear(&fabric->outbox);
-    fabric->horizon_ns = until_ns;
     while ((end_ns = window_end_ns(fabric, until_ns)) != SW_NEVER)
         run_window(fabric, end_ns);
     return fabric->outbox.count;
+}
+
+uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns)
+{
+    fabric->horizon_ns = until_ns;
+    fabric->ahead_ns = SW_NEVER;
+    return run_until(fabric, until_ns);
+}
+
+uint64_t sw_fabric_run_ahead(struct sw_fabric *fabric, int64_t until_ns)
+{
+    fabric->ahead_ns = next_event_ns(fabric);
+    return run_until(fabric, until_ns);
 }
 
 uint64_t sw_fabric_step(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
@@ -458,6 +474,8 @@ int64_t sw_fabric_next_ns(const struct sw_fabric *fabric)
 {
     int64_t next_ns = next_event_ns(fabric);
 
+    if (fabric->ahead_ns < next_ns)
+        next_ns = fabric->ahead_ns;
     for (uint32_t peer = 0; peer < fabric->n_outgoing; peer++) {
         const struct sw_outbox *outgoing = fabric->outgoing[peer];
 

@@ -86,6 +86,10 @@ int sw_fabric_put_outgoing(struct sw_fabric *fabric, const struct sw_departure *
  * call. */
 uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns);
 
+/* The same before the caller knows up to which later time it will drain next. Until then, the clocks of switches and
+ * sw_fabric_next_ns are as before. */
+uint64_t sw_fabric_run_ahead(struct sw_fabric *fabric, int64_t until_ns);
+
 /* sw_fabric_receive, then sw_fabric_drain to the same time. */
 uint64_t sw_fabric_step(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
                         int64_t time_ns);
