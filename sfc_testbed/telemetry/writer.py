@@ -15,7 +15,7 @@ from typing import Literal
 import polars as pl
 
 from sfc_testbed.telemetry.atomic_file import replace_file
-from sfc_testbed.telemetry.schema import TraceSchema, conformed, fits, usual_rows
+from sfc_testbed.telemetry.schema import TraceSchema, conformed, fits, row_check
 from sfc_testbed.telemetry.segments import segment_path
 
 DEFAULT_SEGMENT_ROWS = 16_384
@@ -33,7 +33,7 @@ class SegmentWriter:
         self.folder = folder
         self.schema = schema
         self._segment_rows = segment_rows
-        self._is_usual = usual_rows(schema.columns)
+        self._is_usual = row_check(schema.columns).is_usual
         self._values_of = attrgetter(*(column.attribute for column in schema.columns))
         self._rows: list[tuple[object, ...]] = []
         self._frames: list[pl.DataFrame] = []
